@@ -1,9 +1,9 @@
 """The executable model of SDS, the Scalable Data Sync protocol for distributed logs.
 
-A model to read and to run: one module per concept of the text, no I/O, no clock, no randomness. Start at Participant,
-then Channel, which follows the protocol steps heading by heading. What the text leaves open is a field of Config.
-The optional extension SDS-R is in ``repair``; a channel has it only if Config.sds_r says so.
-The one folder that does I/O is ``testee``, which speaks the testee protocol for ``python -m sds_reference``.
+The model has one module per concept of the specification, and no I/O, clock or randomness. Start reading at
+Participant, then Channel, whose methods follow the protocol steps heading by heading. Each choice that the
+specification leaves open is a field of Config. The optional extension SDS-R is in ``repair``; a channel uses it only if
+Config.sds_r is set. Only the folder ``testee`` does I/O: it speaks the testee protocol for ``python -m sds_reference``.
 """
 
 from .bloom_filter import RollingBloomFilter, build_filter

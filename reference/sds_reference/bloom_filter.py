@@ -11,9 +11,9 @@ from .bloom_profiles import BloomParameters, BloomProfile, FilterView, set_bits
 class RollingBloomFilter:
     """The local filter of one channel.
 
-    At ``capacity`` IDs it is recomputed over the newest ``retained`` of them: one recomputation every
-    ``capacity - retained`` insertions, so an insertion costs O(k) on average however long the log gets. Where the bits
-    of an ID are is kept beside it: nothing is hashed twice.
+    At ``capacity`` IDs the filter is recomputed over the newest ``retained`` IDs. This happens once every
+    ``capacity - retained`` insertions, so an insertion costs O(k) on average, however long the log gets. The bit
+    positions of each ID are cached, so no ID is hashed twice.
     """
 
     def __init__(self, profile: BloomProfile, parameters: BloomParameters, retained: int) -> None:
@@ -26,7 +26,7 @@ class RollingBloomFilter:
         self._wire: bytes | None = None
 
     def insert(self, message_id: str) -> None:
-        """Add an ID; one that is in already changes nothing."""
+        """Add an ID. Adding it again changes nothing."""
         if message_id in self._members:
             return
         if len(self._members) >= self._parameters.capacity:
@@ -48,7 +48,7 @@ class RollingBloomFilter:
         return self._locate(message_id)
 
     def _roll_over(self) -> None:
-        aged = max(0, len(self._members) - self._retained)  # a dict has the oldest first
+        aged = max(0, len(self._members) - self._retained)  # a dict iterates from oldest to newest
         self._members = dict(islice(self._members.items(), aged, None))
         self._bits = bytearray(self._parameters.byte_length)
         set_bits(self._bits, chain.from_iterable(self._members.values()))

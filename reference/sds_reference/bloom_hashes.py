@@ -1,6 +1,7 @@
-"""String hashes of the published implementations, exact to the library each comes from.
+"""String hashes of the published implementations, each exact to the library that computes it.
 
-Each takes a string and gives an integer: for filters the non-negative one that their index formula starts from.
+Each function takes a string and returns an integer. The hashes for filters are non-negative: the index formulas start
+from them.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ def murmur3_32_js(text: str) -> int:
     """Murmur3-32 as @waku/sds computes it: absolute value of the signed 32-bit hash.
 
     @waku/sds feeds the first UTF-16 code unit of every code point to a Murmur3 that expects bytes. For code points up
-    to U+00FF that is Murmur3 over Latin-1 (for ASCII: over UTF-8). Above, a unit spills into the bits of its
-    neighbours, the length counts code points, and the low surrogate of a supplementary character is dropped; that
-    is reproduced here bit by bit, so such IDs work too, but share nothing with a Murmur3 over UTF-8.
+    to U+00FF the result is Murmur3 over Latin-1 (for ASCII: over UTF-8). Above U+00FF, a code unit overflows into the
+    bits of its neighbours, the length counts code points, and the low surrogate of a supplementary character is
+    dropped. This function reproduces that bit by bit, so such IDs work, but their hashes differ from a Murmur3 over
+    UTF-8.
     """
     try:
         return abs(mmh3.hash(text.encode("latin-1")))
@@ -29,14 +31,16 @@ def murmur3_32_nim(text: str) -> int:
 
 
 def farmhash64_signed(text: str) -> int:
-    """FarmHash64 as stock Nim 2.2 computes it over UTF-8, the platform-independent variant, which FarmHash calls the
-    fingerprint; signed."""
+    """FarmHash64 as stock Nim 2.2 computes it: signed, over UTF-8.
+
+    This is the platform-independent variant, which FarmHash calls the fingerprint.
+    """
     value: int = farmhash.fingerprint64(text)
     return value if value < 1 << 63 else value - (1 << 64)
 
 
 def farmhash64_nim(text: str) -> int:
-    """Its absolute value, of which nim-sds makes filters."""
+    """Absolute value of ``farmhash64_signed``, from which nim-sds builds its filters."""
     return abs(farmhash64_signed(text))
 
 

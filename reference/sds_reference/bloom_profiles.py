@@ -1,8 +1,9 @@
 """Bloom profiles: how the opaque ``bloom_filter`` bytes are made and read.
 
-The text ("Participant state") asks for a filter per channel and leaves size, hash and encoding open. A profile fixes
-them, each byte for byte as the implementation it is named after, so filters are comparable only within one profile.
-In the wire layouts here the bit of index ``i`` stands in byte ``(i >> 3) ^ swizzle`` at position ``i & 7``.
+The specification ("Participant state") requires a filter per channel and leaves its size, hash and encoding open. A
+profile fixes all three, byte for byte like the implementation that gives it its name, so filters are comparable only
+within one profile. In these wire layouts the bit of index ``i`` is in byte ``(i >> 3) ^ swizzle`` at position
+``i & 7``.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class BloomParameters:
     @classmethod
     @lru_cache(256)
     def sized(cls, capacity: int, error_rate: float) -> BloomParameters:
-        """The sizing both published implementations share: whole bits per ID, then the k that is best for them."""
+        """Compute the size as both published implementations do: whole bits per ID, then the optimal k for them."""
         if capacity < 1 or not 0 < error_rate < 1:
             raise ConfigurationError(
                 f"bloom filter of capacity {capacity} and error rate {error_rate}: need >= 1 and 0 < rate < 1"
@@ -63,7 +64,7 @@ class FilterView:
     def holds(self, positions: tuple[tuple[int, int], ...]) -> bool:
         """Are all the bits at ``positions`` (of ``BloomProfile.positions``) set?"""
         bits = self.bits
-        for byte, mask in positions:  # noqa: SIM110  asked so often that a generator would cost as much again
+        for byte, mask in positions:  # noqa: SIM110  this runs so often that a generator would double its cost
             if not bits[byte] & mask:
                 return False
         return True
@@ -84,23 +85,26 @@ class BloomProfile:
     unwrap: Callable[[bytes, BloomParameters], tuple[BloomParameters, bytes]]
 
     def positions(self, message_id: str, parameters: BloomParameters) -> tuple[tuple[int, int], ...]:
-        """(byte, mask) of each of the k bits of ``message_id``: what a query is quickest with."""
+        """Return (byte, mask) of each of the k bits of ``message_id``, the form that makes queries fastest."""
         return _masked(self.locator(parameters)(message_id))
 
     def locator(self, parameters: BloomParameters) -> Callable[[str], tuple[int, ...]]:
-        """What finds the k bits of an ID, by double hashing: ``n`` is the bit ``n & 7`` of the byte ``n >> 3``."""
+        """Return a function that computes the k bit numbers of an ID by double hashing.
+
+        Bit number ``n`` is the bit ``n & 7`` of the byte ``n >> 3``.
+        """
         return _locator(self.hash, self.swizzle, parameters.bits, parameters.hashes)
 
     def read(self, wire: bytes, agreed: BloomParameters) -> FilterView:
-        """Open the ``bloom_filter`` bytes of a message; ``agreed`` counts where the bytes do not carry a size.
+        """Parse the ``bloom_filter`` bytes of a message. If the bytes do not carry a size, ``agreed`` is the size.
 
-        Raises ForeignFilter when they are not of this profile.
+        Raises ForeignFilter when the bytes are not of this profile.
         """
         parameters, bits = self.unwrap(wire, agreed)
         return FilterView(self, parameters, bits)
 
 
-# Kept for a while: the IDs of the newest messages are looked for in one filter after the other.
+# The results are cached: the IDs of the newest messages are looked up in one filter after the other.
 
 
 @lru_cache(8)
@@ -122,7 +126,7 @@ def _masked(places: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
 
 
 def set_bits(bits: bytearray, places: Iterable[int]) -> None:
-    """Put IDs into a filter: ``places`` are what ``BloomProfile.locator`` finds."""
+    """Set the bits ``places``, which ``BloomProfile.locator`` computed for one or more IDs."""
     for place in places:
         bits[place >> 3] |= 1 << (place & 7)
 
@@ -188,4 +192,4 @@ NIM_SDS_MURMUR3 = BloomProfile(
 )
 
 PROFILES: dict[str, BloomProfile] = {profile.name: profile for profile in (WAKU_SDS_JS, NIM_SDS, NIM_SDS_MURMUR3)}
-"""The known profiles by name. No two of them understand each other's filters."""
+"""The known profiles by name. No two of them can read each other's filters."""

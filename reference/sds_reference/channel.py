@@ -1,10 +1,10 @@
 """Section "Protocol Steps": what a participant does in one channel.
 
-Theory of operation. A Channel holds the state that "Participant state" lists, and has one public method for each thing
-that can happen: the application sends (``send``, ``send_ephemeral``), a message arrives (``receive``), time passes
-(``tick``, which runs the two periodic sweeps and the periodic sync). Each takes the current time in milliseconds and
+Theory of operation. A Channel holds the state that "Participant state" lists. It has one public method per kind of
+input: the application sends (``send``, ``send_ephemeral``), a message arrives (``receive``), time passes (``tick``,
+which runs the two periodic sweeps and the periodic sync). Each method takes the current time in milliseconds and
 returns Effects; the channel itself has no clock, no network and no randomness. The steps below the public methods are
-named after the headings of the text and are the seams at which variants and mutants differ.
+named after the headings of the specification. Variants and mutants override these steps.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ class Channel(Sender):
     # ---- Receive Message -----------------------------------------------------------------------------------------
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
-        """A message of this channel arrives ("Receive Message"); ``retrieval_hint`` is the transport's.
+        """Process a message of this channel that arrived ("Receive Message").
 
-        Raises MalformedMessage, and changes nothing, for a message that cannot take part.
+        ``retrieval_hint`` is the hint that the transport gave for it. Raises MalformedMessage, and changes nothing, if
+        the message cannot be used.
         """
         effects = Effects()
         if self.is_own(message):
@@ -70,11 +71,14 @@ class Channel(Sender):
         return message.sender_id == self.participant_id
 
     def is_regular(self, kind: Kind) -> bool:
-        """Does a message go through the whole procedure, to be logged in the end?"""
+        """Does the message go through the whole receive procedure and finally into the log?"""
         return kind is Kind.CONTENT or (kind is Kind.SYNC and self.revision.syncs_are_logged)
 
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
-        """A regular message without an ID could never be referenced; a bound on Lamport timestamps is configuration."""
+        """Reject a regular message without an ID, which no message could reference, or too far ahead in Lamport time.
+
+        The bound on Lamport timestamps is a configuration.
+        """
         if self.is_regular(kind) and not message.message_id:
             raise MalformedMessage(f"a {kind.value} message without message_id")
         bound = self.config.max_lamport_ahead_ms
@@ -89,11 +93,11 @@ class Channel(Sender):
         effects.events.append(Delivered(self.channel_id, message.message_id, message.content or b""))
 
     def is_duplicate(self, message: Message) -> bool:
-        """Rule: "MAY deduplicate": IDs that are logged or buffered (AMB-39)."""
+        """Rule: "MAY deduplicate". A duplicate has an ID that is logged or buffered (AMB-39)."""
         return self.has_arrived(message.message_id)
 
     def insert_into_filter(self, message: Message) -> None:
-        """Rule: "MUST include the received message ID in its local bloom filter", delivered or not."""
+        """Rule: "MUST include the received message ID in its local bloom filter", whether it is delivered or not."""
         self.filter.insert(message.message_id)
 
     def unmet_dependencies(self, message: Message) -> set[str]:
@@ -107,14 +111,14 @@ class Channel(Sender):
             self.incoming.add(Buffered(message, unmet, now_ms, retrieval_hint, regular))
 
     def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
-        """Tell the application which dependencies it may retrieve, with the hints that came along."""
+        """Signal to the application which dependencies it may retrieve, with the retrieval hints of the message."""
         entries = {entry.message_id: entry for entry in message.causal_history if entry.message_id in unmet}
         effects.events.append(Missing(self.channel_id, tuple(entries.values())))
 
     # ---- Deliver Message -----------------------------------------------------------------------------------------
 
     def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
-        """Section "Deliver Message": the clock follows, the log takes the ID, the application gets the content."""
+        """Section "Deliver Message": update the clock, log the ID, give the content to the application."""
         assert message.lamport_timestamp is not None
         self.witness_lamport(message.lamport_timestamp)
         self.insert_into_log(message, retrieval_hint)
@@ -136,7 +140,7 @@ class Channel(Sender):
     # ---- Review ACK Status ---------------------------------------------------------------------------------------
 
     def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
-        """Section "Review ACK Status": the causal history, which is certain, before the filter (AMB-60)."""
+        """Section "Review ACK Status": the causal history, which proves receipt, comes before the filter (AMB-60)."""
         self.review_causal_history(message, effects)
         self.review_bloom_filter(message, effects, now_ms)
 
@@ -146,14 +150,14 @@ class Channel(Sender):
             self.acknowledge(entry.message_id, effects)
 
     def acknowledge(self, message_id: str, effects: Effects) -> None:
-        """Only a message of the outgoing buffer can be acknowledged; that removes it."""
+        """Acknowledge a message and remove it from the outgoing buffer. IDs that are not in the buffer are ignored."""
         if self.outgoing.acknowledge(message_id):
             effects.events.append(Acknowledged(self.channel_id, message_id))
 
     def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
         """Rule: "MUST mark all messages included in the bloom_filter as possibly acknowledged".
 
-        A filter of another encoding is skipped, and nothing else of the message is lost (AMB-53).
+        A filter of another encoding is skipped; the rest of the message is still processed (AMB-53).
         """
         if not len(self.outgoing):
             return
@@ -174,7 +178,7 @@ class Channel(Sender):
         return None
 
     def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
-        """An own message was in a received filter."""
+        """Handle an own message whose ID was in a received filter."""
         entry.filter_hits += 1
         threshold = self.config.possible_ack_threshold
         if threshold is not None and entry.filter_hits >= threshold:
@@ -184,7 +188,7 @@ class Channel(Sender):
             self.schedule_resend(entry, now_ms)
             effects.events.append(PossiblyAcknowledged(self.channel_id, entry.message_id))
 
-    # ---- The periodic work ---------------------------------------------------------------------------------------
+    # ---- Periodic work -------------------------------------------------------------------------------------------
 
     def tick(self, now_ms: int) -> Effects:
         """Run whatever periodic work is due: both sweeps, then the sync message."""
@@ -196,14 +200,17 @@ class Channel(Sender):
         self.sweep_repair_requests(now_ms, effects)
         if self.sync_is_due(now_ms):
             self.broadcast_at(now_ms)
-            # Nothing can follow the largest timestamp, and the work of the sweeps must not be lost to that.
+            # Sending fails once the largest timestamp is reached; the effects of the sweeps must still be returned.
             with suppress(RefusedSend):
                 effects.broadcasts.extend(self.send_sync(now_ms).broadcasts)
         return effects
 
     def sync_is_due(self, now_ms: int) -> bool:
-        """Has the interval passed since the channel went quiet? Requests wait for nobody's silence but one's own:
-        "regardless of whether other participants have also recently broadcast a Periodic Sync message"."""
+        """Has the sync interval passed since the channel went quiet?
+
+        While requests are due, only this participant's own silence counts, "regardless of whether other participants
+        have also recently broadcast a Periodic Sync message".
+        """
         if self.config.sync_interval_ms is None:
             return False
         period = self.config.sync_interval_ms + self.config.sync_backoff_ms
@@ -236,7 +243,7 @@ class Channel(Sender):
                 self.deliver_ready(effects)
 
     def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
-        """Section "SDS-R incoming repair request buffer sweep": the copies are the messages as they were (AMB-65)."""
+        """Section "SDS-R incoming repair request buffer sweep": responses repeat the original messages (AMB-65)."""
         if self.repair is not None:
             effects.broadcasts.extend(map(self.revision.wire.encode, self.repair.take_responses(now_ms)))
 
@@ -247,7 +254,7 @@ class Channel(Sender):
             self.schedule_resend(entry, now_ms)
 
     def rebroadcast(self, entry: Outgoing) -> bytes:
-        """The copy is the message as it was sent: it is no new message (AMB-65, AMB-98)."""
+        """Return the message exactly as it was sent: a rebroadcast is not a new message (AMB-65, AMB-98)."""
         return entry.wire
 
     def schedule_resend(self, entry: Outgoing, now_ms: int) -> None:
@@ -258,6 +265,6 @@ class Channel(Sender):
             else self.config.resend_possibly_acknowledged_ms
         )
         if period is None:
-            entry.due_ms = -1  # matches no heap item, so the sweep never takes it
+            entry.due_ms = -1  # matches no heap item, so the sweep never returns it
         else:
             self.outgoing.reschedule(entry, now_ms + period)

@@ -1,4 +1,7 @@
-"""Choices that the text leaves and that take other steps rather than other settings: channels of legal variants."""
+"""Channels of legal variants that take other steps where the specification leaves a choice.
+
+Choices that need only other settings are fields of Config.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ from .repair import Repair
 
 
 class IdleAfterCopies(Channel):
-    """Its own copies are "other messages [that] have been broadcast in the channel": a sync message waits for them."""
+    """Counts its own copies as "other messages [that] have been broadcast in the channel": they postpone its sync
+    messages."""
 
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)
@@ -27,7 +31,10 @@ class IdleAfterCopies(Channel):
 
 
 class PossiblyAcknowledgedFirst(Channel):
-    """Distinct periods give unacknowledged messages their priority, and nothing is said of one tick."""
+    """Resends possibly acknowledged messages first within one tick.
+
+    The specification gives priority to unacknowledged messages by distinct periods, and does not order one tick.
+    """
 
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         for entry in sorted(self.outgoing.take_due(now_ms), key=lambda entry: entry.state is AckState.UNACKNOWLEDGED):
@@ -36,7 +43,7 @@ class PossiblyAcknowledgedFirst(Channel):
 
 
 class EphemeralMessagesSpeak(Channel):
-    """An ephemeral message with a history and a filter says what its sender has, as any message does."""
+    """Reviews the history and filter of an ephemeral message, if it has them, like those of any other message."""
 
     def receive_ephemeral(self, message: Message, effects: Effects) -> None:
         self.review_ack_status(message, effects, self._swept_ms)
@@ -44,23 +51,23 @@ class EphemeralMessagesSpeak(Channel):
 
 
 class SignalsAtTheSweep(Channel):
-    """Nothing says when the application learns of missing dependencies: at the next sweep, if they still are."""
+    """Signals missing dependencies at the next sweep, if they are still missing: the specification names no time."""
 
-    unsaid: tuple[tuple[Message, set[str]], ...] = ()
+    unsignalled: tuple[tuple[Message, set[str]], ...] = ()
 
     def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
-        self.unsaid += ((message, unmet),)
+        self.unsignalled += ((message, unmet),)
 
     def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
-        unsaid, self.unsaid = self.unsaid, ()
-        for message, unmet in unsaid:
+        unsignalled, self.unsignalled = self.unsignalled, ()
+        for message, unmet in unsignalled:
             if still := {i for i in unmet if not self.has_arrived(i)}:
                 super().signal_missing(message, still, effects)
         super().sweep_incoming(now_ms, effects)
 
 
 class LostForAll(Channel):
-    """What is marked is the dependency (AMB-92): nothing waits for it any more, whenever it came."""
+    """Marks the dependency as lost (AMB-92): no message waits for it any more, whenever that message arrived."""
 
     lost: frozenset[str] = frozenset()
 
@@ -78,7 +85,7 @@ class LostForAll(Channel):
 
 
 class GivesUpMessages(Channel):
-    """What is marked is the message that waits, and not what it waits for (AMB-92)."""
+    """Marks the waiting message as lost, instead of the dependency that it waits for (AMB-92)."""
 
     def give_up_lost(self, received_ms: int, effects: Effects) -> None:
         waiting = {dependency: entry.message.message_id for entry in self.incoming for dependency in entry.unmet}
@@ -91,7 +98,7 @@ class GivesUpMessages(Channel):
 
 
 class ClockAtFirstUse(Channel):
-    """Nothing says when the clock is "initialized to current epoch time": at the first message (AMB-111)."""
+    """Initializes its clock at the first message: the specification does not say when to do it (AMB-111)."""
 
     used = False
 
@@ -110,7 +117,7 @@ class ClockAtFirstUse(Channel):
 
 
 class OwnHints(Channel):
-    """Where a message can be retrieved it knows by itself, and never repeats what others said of that."""
+    """Computes each retrieval hint by itself, and never repeats the hints of others."""
 
     def causal_history(self) -> tuple[HistoryEntry, ...]:
         return tuple(
@@ -120,7 +127,7 @@ class OwnHints(Channel):
 
 
 class RequestsWithoutHints(Channel):
-    """A retrieval hint is "optional": whoever answers a request has the message, and needs none."""
+    """Sends no retrieval hints in requests: they are "optional", and a responder has the message and needs none."""
 
     def with_repair_request(self, message: Message, now_ms: int) -> Message:
         asking = super().with_repair_request(message, now_ms)
@@ -129,7 +136,7 @@ class RequestsWithoutHints(Channel):
 
 
 class AnswersForTheBuffered(Channel):
-    """Whoever has a message can answer for it, whether it waits or not (AMB-71)."""
+    """Also answers requests for messages that wait in its incoming buffer (AMB-71)."""
 
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         super().buffer(message, unmet, now_ms, retrieval_hint)
@@ -138,33 +145,33 @@ class AnswersForTheBuffered(Channel):
 
 
 class _Answering(Repair):
-    """ "SHOULD add any unmet causal dependencies to its outgoing repair request buffer": this one does not."""
+    """Leaves out a SHOULD: "SHOULD add any unmet causal dependencies to its outgoing repair request buffer"."""
 
     def track(self, entry: HistoryEntry, now_ms: int) -> None:
         pass
 
 
 class OnlyAnswers(Channel):
-    """Takes part in SDS-R for others, and gets what it misses elsewhere (AMB-141)."""
+    """Answers repair requests, but retrieves its own missing messages by other means (AMB-141)."""
 
     repair_class = _Answering
 
 
 class _Asking(Repair):
-    """ "SHOULD add the request to its incoming repair request buffer": this one does not."""
+    """Leaves out a SHOULD: "SHOULD add the request to its incoming repair request buffer"."""
 
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
         pass
 
 
 class OnlyAsks(Channel):
-    """Takes part in SDS-R for itself, and leaves answering to others (AMB-141)."""
+    """Sends repair requests, but leaves answering to others (AMB-141)."""
 
     repair_class = _Asking
 
 
 class _Planning(Repair):
-    """ "SHOULD broadcast the corresponding Message from local history": this one does not, and the request is over."""
+    """Leaves out a SHOULD, "SHOULD broadcast the corresponding Message from local history", and removes the request."""
 
     def take_responses(self, now_ms: int) -> list[Message]:
         super().take_responses(now_ms)
@@ -172,20 +179,20 @@ class _Planning(Repair):
 
 
 class OnlyPlansAnswers(Channel):
-    """Plans answers as it should, and drops them when they are due."""
+    """Schedules responses, and drops them when they are due."""
 
     repair_class = _Planning
 
 
 class OneIdForAllSyncs(Channel):
-    """Sync messages "MAY have non-unique message IDs": all of everybody have the same (AMB-43)."""
+    """Gives all sync messages of all participants one ID: they "MAY have non-unique message IDs" (AMB-43)."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         return super().new_message_id(lamport, content) if content else "sync"
 
 
 class LastChannelFirst(Participant):
-    """Nothing says in which order the work in several channels is done."""
+    """Works on its channels from last to first: the specification does not order them."""
 
     def tick(self, now_ms: int) -> Effects:
         effects = Effects()
@@ -197,7 +204,7 @@ class LastChannelFirst(Participant):
 
 
 class MixesBroadcasts(Participant):
-    """Nor does anything say in which order one step sends several messages (AMB-126, AMB-142)."""
+    """Reorders the messages that one step sends: the specification does not order them (AMB-126, AMB-142)."""
 
     def tick(self, now_ms: int) -> Effects:
         effects = super().tick(now_ms)
@@ -206,17 +213,17 @@ class MixesBroadcasts(Participant):
 
 
 class RefusesOtherChannels(Participant):
-    """A message for a channel that it has not joined is refused (AMB-48)."""
+    """Rejects messages for channels that it has not joined (AMB-48)."""
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         channel_id = self.config.revision.wire.decode(wire).channel_id
         if channel_id not in self.channels:
-            raise MalformedMessage(f"{channel_id!r} is no channel of this participant")
+            raise MalformedMessage(f"{channel_id!r} is not a channel of this participant")
         return super().receive(wire, now_ms, retrieval_hint)
 
 
 class IgnoresTheUnusable(Participant):
-    """A message that cannot be used is dropped, and not refused (AMB-49, AMB-51, AMB-52)."""
+    """Drops unusable messages silently instead of rejecting them (AMB-49, AMB-51, AMB-52)."""
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         try:
@@ -226,18 +233,18 @@ class IgnoresTheUnusable(Participant):
 
 
 class RefusesWhatItKnows(Channel):
-    """To refuse is a way to ignore its own messages, and copies, once what is due has been done with these (AMB-23)."""
+    """Rejects its own messages and copies, after it has processed them as required (AMB-23)."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         known = self.is_own(message) or (message.kind is Kind.CONTENT and self.is_duplicate(message))
         effects = super().receive(message, now_ms, retrieval_hint)
         if known:
-            raise MalformedMessage(f"{message.message_id!r} is known")
+            raise MalformedMessage(f"{message.message_id!r} is already known")
         return effects
 
 
 class RefusesTheOdd(Channel):
-    """What no conforming sender would have sent may be refused (AMB-14, AMB-35, AMB-44, AMB-46, AMB-47, AMB-50)."""
+    """Rejects messages that no conforming sender would send (AMB-14, AMB-35, AMB-44, AMB-46, AMB-47, AMB-50)."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.kind is Kind.UNDEFINED:
@@ -250,11 +257,11 @@ class RefusesTheOdd(Channel):
         entries = max(len(message.causal_history), len(message.repair_request))
         empty = not message.sender_id or "" in ids
         if empty or message.message_id in ids or entries > 200 or (message.lamport_timestamp or 0) > 1 << 62:
-            raise MalformedMessage(f"{message.message_id!r} is odd")
+            raise MalformedMessage(f"no conforming sender sends {message.message_id!r}")
 
 
 class IgnoresWhatIsTooFarAhead(Channel):
-    """Messages beyond a declared bound may be dropped silently (AMB-107)."""
+    """Drops messages beyond a declared bound on Lamport timestamps silently (AMB-107)."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         bound = self.config.max_lamport_ahead_ms
@@ -264,7 +271,7 @@ class IgnoresWhatIsTooFarAhead(Channel):
 
 
 class ReadsTheFront(Channel):
-    """A filter with something behind it is there all the same (AMB-53)."""
+    """Reads a filter that has extra bytes behind it, and ignores these bytes (AMB-53)."""
 
     def filter_in(self, message: Message) -> FilterView | None:
         cut = (message.bloom_filter or b"")[: self.parameters.byte_length]
@@ -272,7 +279,7 @@ class ReadsTheFront(Channel):
 
 
 class EmptyFilterAtFirst(Channel):
-    """A filter that holds nothing needs no bytes (AMB-125)."""
+    """Encodes a filter without any ID as no bytes (AMB-125)."""
 
     def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         message = super().compose(message_id, lamport, content)
@@ -280,7 +287,7 @@ class EmptyFilterAtFirst(Channel):
 
 
 class Saturates(Channel):
-    """Nothing can follow the largest timestamp: that is sent again (AMB-14)."""
+    """Sends the largest Lamport timestamp again when it is reached, because none is larger (AMB-14)."""
 
     largest = MAX_LAMPORT
 
@@ -294,20 +301,20 @@ class Saturates(Channel):
 
 
 class SaturatesWithASign(Saturates):
-    """In 64 bits with a sign, the largest is 2^63-1, whatever is received."""
+    """Stores Lamport timestamps in signed 64-bit integers: 2^63-1 is the largest, whatever it receives."""
 
     largest = MAX_LAMPORT >> 1
 
 
 class RefusesBeyondTheSign(Channel):
-    """Timestamps that have no room in 64 bits with a sign are refused, and so is to send what would have one."""
+    """Stores Lamport timestamps in signed 64-bit integers. Rejects larger ones, and refuses to send beyond 2^63-1."""
 
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if (message.lamport_timestamp or 0) > MAX_LAMPORT >> 1:
-            raise MalformedMessage("a timestamp beyond 2^63-1")
+            raise MalformedMessage("a Lamport timestamp beyond 2^63-1")
 
     def next_lamport(self, now_ms: int) -> int:
         if self.clock.value >= MAX_LAMPORT >> 1:
-            raise RefusedSend("nothing can follow 2^63-1")
+            raise RefusedSend("the Lamport timestamp has reached 2^63-1, the largest one")
         return super().next_lamport(now_ms)

@@ -1,4 +1,7 @@
-"""Everything the text leaves open, as one value. The defaults are the positions the suite takes."""
+"""The configuration of a participant: each choice that the specification leaves open.
+
+The defaults are the positions of the suite.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from .revision import SDS_2026_01, Revision
 
 
 class OwnIds(Enum):
-    """Own message IDs in the own filter (AMB-19). Both published implementations put them in after sending."""
+    """When own message IDs enter the own filter (AMB-19). Both published implementations insert them after sending."""
 
     AFTER_SENDING = "after sending"
     BEFORE_SENDING = "before sending"
@@ -22,10 +25,10 @@ class OwnIds(Enum):
 
 
 class AfterRequest(Enum):
-    """What becomes of a missing message's entry once it was requested (AMB-68)."""
+    """What happens to the entry of a missing message after it was requested (AMB-68)."""
 
     KEEP = "keep"
-    """Every message asks again until it is repaired: nothing in the text removes it."""
+    """Every message requests it again until it is repaired: no rule of the specification removes the entry."""
     FORGET = "forget"
     NEVER_AGAIN = "never again"
 
@@ -35,114 +38,120 @@ class RepairConfig:
     """Configuration of SDS-R (section "SDS-R global state"); times in milliseconds."""
 
     t_min_ms: int = 30_000
-    """T_min; the text recommends 30 seconds or more."""
+    """T_min; the specification recommends 30 seconds or more."""
     t_max_ms: int = 120_000
-    """T_max; the text recommends 120 to 600 seconds."""
+    """T_max; the specification recommends 120 to 600 seconds."""
     num_response_groups: int = 1
     num_participants: int | None = None
-    """What ``num_response_groups`` was derived from, if it was."""
+    """The number of participants from which ``num_response_groups`` was derived, if it was derived."""
     derive_groups: Callable[[int], int] = default_response_groups
-    """How it is derived where only the number of participants is given (AMB-11)."""
+    """Derives ``num_response_groups`` if only the number of participants is given (AMB-11)."""
     hash_profile: HashProfile = SHA256_BE64
     """``hash()`` (AMB-01, AMB-02, AMB-03)."""
     whole_seconds: bool = False
-    """T_req and T_resp are counted in seconds, where T_min and T_max are such (AMB-05)."""
+    """T_req and T_resp are computed in seconds, with T_min and T_max in seconds too (AMB-05)."""
     clock_ms: int = 1
-    """T_req and T_resp are reckoned by a clock that shows multiples of this alone (AMB-05)."""
+    """Resolution of the clock for T_req and T_resp: it shows only multiples of this (AMB-05)."""
     max_requests: int = 3
-    """Entries in a repair request; the text recommends at most 3 (AMB-86)."""
+    """Largest number of entries in a repair request; the specification recommends at most 3 (AMB-86)."""
     after_request: AfterRequest = AfterRequest.KEEP
     requests_expire: bool = False
-    """T_max after its T_req a missing message is no longer asked for (AMB-81)."""
+    """Stop requesting a missing message T_max after its T_req (AMB-81)."""
     answers_at_once: bool = False
-    """Broadcast a response that is due already on the request, not only on the sweep (AMB-113)."""
+    """Broadcast a response that is already due when the request arrives, not only on the sweep (AMB-113)."""
     needs_sender: bool = False
-    """Ignore requests that name no sender, instead of taking that of the cached message (AMB-72)."""
+    """Ignore requests that name no sender, instead of using the sender of the cached message (AMB-72)."""
     pauses_after_answers: bool = False
-    """For T_min after a response, new requests for the same message are ignored (AMB-80)."""
+    """For T_min after a response, ignore new requests for the same message (AMB-80)."""
     copies_keep_requests: bool = False
-    """A response carries the repair request that the message had when it was sent (AMB-67)."""
+    """Send a response with the repair request that the message had when it was sent (AMB-67)."""
 
     def __post_init__(self) -> None:
         _need(self.t_min_ms >= 0, "t_min_ms must not be negative")
         _need(self.t_max_ms > self.t_min_ms, "t_max_ms must be greater than t_min_ms: T_req is a backoff between them")
         _need(self.num_response_groups >= 1, "num_response_groups must be at least 1: every message needs responders")
-        _need(self.clock_ms >= 1, "clock_ms must be at least 1: no clock here is finer than a millisecond")
-        _need(self.max_requests >= 1, "max_repair_requests must be at least 1: nothing would ever be requested")
+        _need(self.clock_ms >= 1, "clock_ms must be at least 1: times are whole milliseconds")
+        _need(self.max_requests >= 1, "max_repair_requests must be at least 1: otherwise nothing is ever requested")
 
     @property
     def unit_ms(self) -> int:
-        """In which T_req and T_resp are counted."""
+        """The unit, in milliseconds, in which T_req and T_resp are computed."""
         return 1_000 if self.whole_seconds and self.t_min_ms % 1_000 == self.t_max_ms % 1_000 == 0 else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Configuration of a participant; times in milliseconds, ``None`` switches a thing off."""
+    """Configuration of a participant. Times are in milliseconds; ``None`` disables a feature."""
 
     revision: Revision = SDS_2026_01
 
     causal_history_size: int = 2
-    """Message IDs in a causal history; the text recommends two ("Send Message")."""
+    """Message IDs in a causal history; the specification recommends two ("Send Message")."""
     causal_history_descending: bool = False
-    """Newest first instead of oldest first; the text says "ordered" (AMB-29)."""
+    """Newest first instead of oldest first; the specification says "ordered" (AMB-29)."""
 
     bloom_profile: BloomProfile = WAKU_SDS_JS
     """Hash and encoding of the filter (AMB-54)."""
     bloom_capacity: int = 10_000
     bloom_error_rate: float = 0.001
     bloom_retained: float = 0.5
-    """Share of the capacity, the newest IDs, that survives a roll-over (AMB-55)."""
+    """Share of the capacity, filled with the newest IDs, that is kept at a roll-over (AMB-55)."""
     own_ids_in_filter: OwnIds = OwnIds.AFTER_SENDING
     ephemeral_ids_in_filter: bool = False
-    """"Receive Message" would put them in, "no synchronization" would not (AMB-36)."""
+    """"Receive Message" would insert them, "no synchronization" would not (AMB-36)."""
 
     resend_unacknowledged_ms: int = 30_000
     """"A set period" ("Periodic Outgoing Buffer Sweep", AMB-63)."""
     resend_possibly_acknowledged_ms: int | None = 90_000
-    """A distinct period; None never resends them (AMB-66)."""
+    """Resend period of possibly acknowledged messages; None never resends them (AMB-66)."""
     possible_ack_threshold: int | None = None
-    """That many filter hits make a message *acknowledged* ("Review ACK Status", a MAY); at least 2 (AMB-57)."""
+    """This many filter hits make a message *acknowledged* ("Review ACK Status", a MAY); at least 2 (AMB-57)."""
 
     review_duplicates: bool = False
     """Review the ACK status with copies of known messages as well (AMB-23)."""
     cascade_on_receive: bool = True
     """Deliver buffered messages as soon as their dependencies are met, not only on the sweep (AMB-94)."""
     incoming_sweep_ms: int = 0
-    """Period of the incoming buffer sweep; 0 is at every tick."""
+    """Period of the incoming buffer sweep; 0 means every tick."""
     lost_timeout_ms: int | None = None
-    """After that long unmet dependencies are marked irretrievably lost (a MAY)."""
+    """Mark dependencies as irretrievably lost when they were unmet for this long (a MAY)."""
     drops_the_lost: bool = False
-    """Messages whose dependencies are irretrievably lost are dropped instead of delivered (AMB-92)."""
+    """Drop messages whose dependencies are irretrievably lost, instead of delivering them (AMB-92)."""
     buffer_syncs: bool = False
-    """Keep sync messages with unmet dependencies in the incoming buffer until they are met (AMB-42)."""
+    """Keep sync messages with unmet dependencies in the incoming buffer until these are met (AMB-42)."""
 
     sync_interval_ms: int | None = 30_000
     """Period of automatic sync messages per channel ("Periodic Sync Message")."""
     sync_backoff_ms: int = 0
-    """The caller's random backoff, added to every interval; the model itself draws nothing."""
+    """Random backoff that the caller chose, added to every interval; the model has no randomness."""
     sync_only_when_quiet: bool = False
-    """Count the interval from the last message of anybody in the channel (a MAY, AMB-102)."""
+    """Count the interval from the last message of any participant in the channel (a MAY, AMB-102)."""
     sync_with_empty_log: bool = True
-    """Send a sync message although there is nothing to report (AMB-103)."""
+    """Send a sync message even if the log is empty (AMB-103)."""
 
     sds_r: bool = False
     """Use the optional extension "SDS Repair (SDS-R)"."""
     repair: RepairConfig = field(default_factory=RepairConfig)
-    """How, if it is used."""
+    """Settings of SDS-R, if it is used."""
 
     creates_channels: bool = False
-    """A message for a channel that was never joined opens it, instead of being ignored (AMB-48)."""
+    """Join the unknown channel of a message that arrives, instead of ignoring the message (AMB-48)."""
     max_lamport_ahead_ms: int | None = None
-    """Refuse messages whose Lamport timestamp is further ahead than this (AMB-107)."""
+    """Reject messages whose Lamport timestamp is further ahead than this (AMB-107)."""
 
     def __post_init__(self) -> None:
-        _need(self.causal_history_size >= 1, "causal_history_size must be at least 1: nothing would be ordered")
-        _need(0 < self.bloom_retained < 1, "bloom_retained must lie between 0 and 1: a roll-over keeps a share")
+        _need(self.causal_history_size >= 1, "causal_history_size must be at least 1: otherwise no order is known")
+        _need(
+            0 < self.bloom_retained < 1,
+            "bloom_retained must lie between 0 and 1: it is the share of IDs that a roll-over keeps",
+        )
         _need(self.resend_unacknowledged_ms > 0, "resend_unacknowledged_ms must be positive")
         _need(_positive(self.resend_possibly_acknowledged_ms), "resend_possibly_acknowledged_ms must be positive")
         threshold = self.possible_ack_threshold
-        _need(threshold is None or threshold >= 2, "possible_ack_threshold must be at least 2: one is ambiguous")
+        _need(
+            threshold is None or threshold >= 2,
+            "possible_ack_threshold must be at least 2: one filter hit can be a false positive",
+        )
         _need(_positive(self.lost_timeout_ms), "lost_timeout_ms must be positive")
         _need(_positive(self.sync_interval_ms), "sync_interval_ms must be positive")
         _need(self.incoming_sweep_ms >= 0 and self.sync_backoff_ms >= 0, "periods must not be negative")

@@ -1,4 +1,4 @@
-"""What an operation of the model gives back: bytes for the network, events for the application."""
+"""Results of an operation of the model: bytes for the network, events for the application."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PossiblyAcknowledged:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Unmet dependencies of a received message, for the application to retrieve ("Periodic Incoming Buffer Sweep")."""
+    """Unmet dependencies of a received message that the application may retrieve ("Periodic Incoming Buffer Sweep")."""
 
     channel_id: str
     entries: tuple[HistoryEntry, ...]
@@ -53,9 +53,9 @@ Event = Delivered | Acknowledged | PossiblyAcknowledged | Missing | Lost
 
 @dataclass(slots=True)
 class Effects:
-    """Outcome of one operation: ``broadcasts`` (wire bytes) and ``events``, each in the order they happened."""
+    """Outcome of one operation: ``broadcasts`` (wire bytes) and ``events``, each in order."""
 
     broadcasts: list[bytes] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     message_id: str = ""
-    """ID of the message that was sent, if one was."""
+    """ID of the message that was sent; empty if none was sent."""

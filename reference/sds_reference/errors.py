@@ -1,26 +1,26 @@
-"""What the reference model refuses, and why. Every refusal leaves the state as it was."""
+"""Errors of the reference model. An operation that raises one leaves the state unchanged."""
 
 from __future__ import annotations
 
 
 class SdsError(Exception):
-    """Base of all refusals of the model."""
+    """Base class of all errors of the model."""
 
 
 class MalformedMessage(SdsError, ValueError):
-    """Bytes that are not an SDS message, or one that cannot take part in the protocol (no message ID)."""
+    """The bytes are not an SDS message, or the message cannot be used (it has no message ID)."""
 
 
 class ForeignFilter(SdsError, ValueError):
-    """Bloom filter bytes that are not of the local bloom profile; the text leaves the encoding open."""
+    """The bloom filter is not of the local bloom profile; the specification leaves the encoding open."""
 
 
 class ConfigurationError(SdsError, ValueError):
-    """A configuration that has no meaning."""
+    """The configuration makes no sense."""
 
 
 class RefusedSend(SdsError, ValueError):
-    """The application asked for a message that the protocol cannot carry."""
+    """The application asked to send a message that the protocol cannot carry."""
 
 
 class UnknownChannel(SdsError, KeyError):

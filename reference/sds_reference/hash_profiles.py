@@ -1,7 +1,7 @@
 """Hash profiles: the ``hash()`` of sections "Determine T_req", "Determine T_resp" and "Determine response group".
 
-The text never names the function (AMB-01), nor how two strings become one argument (AMB-02). Each profile here is exact
-to the implementation it is named after; both published ones concatenate.
+The specification does not say which function it is (AMB-01), nor how two strings become one argument (AMB-02). Each
+profile here reproduces exactly the implementation that gives it its name; both published ones concatenate.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ from .errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class HashProfile:
-    """One choice of hash. Any other is made by giving another function."""
+    """One choice of hash. For a private hash, pass another function."""
 
     name: str
-    """As an implementation declares it; "" for a private choice that has no name."""
+    """The name that an implementation declares; "" for a private hash without a name."""
     description: str
     integer: Callable[[str], int]
-    """The platform's hash of a string, negative where the platform's is signed."""
+    """The hash of a string as the platform computes it; negative if the platform's hash is signed."""
     combine: Callable[[str, str], str] = str.__add__
-    """Two strings as one argument."""
+    """Combines two strings into one argument."""
 
     def hash(self, *parts: str) -> int:
-        """``hash(a)`` or ``hash(a, b)`` of the text: never negative, whatever the platform's sign (AMB-03)."""
+        """``hash(a)`` or ``hash(a, b)`` of the specification: never negative, even if the platform's hash is signed
+        (AMB-03)."""
         return abs(self.integer(parts[0] if len(parts) == 1 else self.combine(*parts)))
 
     def distance(self, participant_id: str, sender_id: str) -> int:
         """Logical distance, ``hash(participant_id) XOR hash(sender_id)``; 0 for the original sender."""
-        # nim-sds takes the absolute value after the XOR: with a signed hash that is another number.
+        # nim-sds takes the absolute value after the XOR. For a signed hash, the result differs from XOR of absolute
+        # values.
         return abs(self.integer(participant_id) ^ self.integer(sender_id))
 
 

@@ -18,15 +18,15 @@ class Buffered:
     received_ms: int
     retrieval_hint: bytes | None
     regular: bool = True
-    """It is to be delivered and logged when its dependencies are met."""
+    """It is delivered and logged when its dependencies are met."""
 
 
 class IncomingBuffer:
-    """Buffered messages, with an index from each unmet dependency to those that wait for it.
+    """Buffered messages, with an index from each unmet dependency to the messages that wait for it.
 
-    Regular messages are kept by their ID. Others, whose IDs may repeat or collide, get a place of their own.
-
-    What is taken from its front is an OrderedDict: a plain dict walks over all that was taken before.
+    Regular messages are stored under their ID. Others have IDs that may repeat or collide, so each is stored under a
+    serial number. Queues that are emptied from the front are OrderedDicts: finding the first entry of a plain dict
+    takes time for each entry that was deleted before it.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class IncomingBuffer:
             self._waiting.setdefault(dependency, {})[key] = None
 
     def met(self, dependency: str) -> None:
-        """``dependency`` is in the local log now."""
+        """Note that ``dependency`` is now in the local log."""
         for key in self._waiting.pop(dependency, ()):
             entry = self._entries.get(key)
             if entry is None:
@@ -53,16 +53,16 @@ class IncomingBuffer:
                 self._ready[key] = None
 
     def take_ready(self) -> Buffered | None:
-        """Remove and return the message that has been ready longest, None if none is."""
+        """Remove and return the message that has been ready longest; None if no message is ready."""
         if not self._ready:
             return None
         key, _ = self._ready.popitem(last=False)
         return self._entries.pop(key)
 
     def take_older(self, received_ms: int) -> list[Buffered]:
-        """Remove and return what was received at or before ``received_ms`` and still waits."""
+        """Remove and return the messages that arrived at or before ``received_ms`` and still wait."""
         old: list[tuple[str | int, Buffered]] = []
-        # Arrival order is the order of the dict, so the look-up ends at the first one that is young enough.
+        # The dict is in order of arrival, so the search ends at the first message that is too new.
         for key, entry in self._entries.items():
             if entry.received_ms > received_ms:
                 break

@@ -7,12 +7,14 @@ from .message import MAX_LAMPORT
 
 
 class LamportClock:
-    """A logical clock that stays close to the epoch time in milliseconds, or counts from 0 where the text says so."""
+    """A logical clock that stays close to the epoch time in milliseconds, or counts from 0, as the revision
+    requires."""
 
     __slots__ = ("_largest", "value")
 
     def __init__(self, start: int, largest: int = MAX_LAMPORT) -> None:
-        """``start`` is milliseconds of the epoch, or 0; ``largest`` is what the wire has room for."""
+        """``start`` is the epoch time in milliseconds, or 0; ``largest`` is the largest value that the wire can
+        carry."""
         self.value = start
         """The local Lamport timestamp."""
         self._largest = largest
@@ -20,18 +22,19 @@ class LamportClock:
     def next(self, floor: int) -> int:
         """Set the clock to ``max(floor, value + 1)`` for a message to be sent, and return it.
 
-        ``floor`` is the epoch time in milliseconds, or 0 where the clock just counts.
+        ``floor`` is the epoch time in milliseconds, or 0 if the clock only counts.
 
-        Raises RefusedSend, and changes nothing, when that does not fit the wire: wrapping would reorder the log.
+        Raises RefusedSend, and changes nothing, if the value does not fit the wire: a wrapped value would reorder the
+        log.
         """
         value = max(floor, self.value + 1)
         if value > self._largest:
             most = f"2^{self._largest.bit_length()}-1"
-            raise RefusedSend(f"the Lamport timestamp of the channel has reached {most}: nothing can follow it")
+            raise RefusedSend(f"the Lamport timestamp of the channel has reached {most}, the largest one")
         self.value = value
         return value
 
     def witness(self, lamport_timestamp: int) -> None:
-        """Match a delivered message's timestamp if it is greater; no further increment."""
+        """Set the clock to the timestamp of a delivered message if that is greater, without another increment."""
         if lamport_timestamp > self.value:
             self.value = lamport_timestamp

@@ -1,8 +1,8 @@
 """Sections "Participant state" and "Resolve Conflicts": the local log of a channel.
 
-All message IDs of the channel, ordered by Lamport timestamp and, where those are equal, by message ID. "Ascending
-order of message ID" is read as the order of the UTF-8 bytes, the one order that all platforms share; that of strings
-here, by code points, is the same.
+The log holds all message IDs of the channel, ordered by Lamport timestamp, and by message ID where timestamps are
+equal. "Ascending order of message ID" is read as the order of the UTF-8 bytes, which all platforms can compute.
+Python's order of strings, by code points, is the same.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LocalLog:
         self._entries: dict[str, LogEntry] = {}
 
     def insert(self, entry: LogEntry) -> bool:
-        """Put ``entry`` in its place; False if its ID is in the log already, which then stays as it was."""
+        """Insert ``entry`` in order. Return False, and change nothing, if its ID is already in the log."""
         key = entry.message_id
         if key in self._entries:
             return False
@@ -55,7 +55,7 @@ class LocalLog:
         return True
 
     def place(self, entry: LogEntry) -> Any:
-        """What orders the log before the message ID does."""
+        """The first sort key of the log; the message ID is the second."""
         return entry.lamport_timestamp
 
     def __contains__(self, message_id: str) -> bool:
@@ -65,7 +65,7 @@ class LocalLog:
         return len(self._entries)
 
     def __iter__(self) -> Iterator[LogEntry]:
-        """Entries in log order."""
+        """Iterate over the entries in log order."""
         return (self._entries[key] for _, key in self._order)
 
     def preceding(self, count: int) -> list[LogEntry]:

@@ -18,7 +18,8 @@ MAX_LAMPORT = 2**64 - 1
 
 
 class Kind(Enum):
-    """What a message is. The wire has no flag: presence of two fields decides (sections "Message", "Ephemeral")."""
+    """The kind of a message. The wire has no flag for it: the presence of two fields decides (sections "Message",
+    "Ephemeral")."""
 
     CONTENT = "content"
     """Lamport timestamp and content."""
@@ -27,12 +28,12 @@ class Kind(Enum):
     EPHEMERAL = "ephemeral"
     """Content, no Lamport timestamp ("Ephemeral Messages")."""
     UNDEFINED = "undefined"
-    """Neither: the text gives it no meaning."""
+    """Neither: the specification gives it no meaning."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class HistoryEntry:
-    """A reference to an earlier message. Only ``message_id`` is its identity; the rest helps to find it."""
+    """A reference to an earlier message. Only ``message_id`` identifies it; the other fields help to find it."""
 
     message_id: str
     retrieval_hint: bytes | None = None
@@ -82,7 +83,7 @@ class Message:
 
     @property
     def kind(self) -> Kind:
-        """Unset and zero-length content are the same."""
+        """The kind of this message. Zero-length content counts as unset."""
         if self.lamport_timestamp is None:
             return Kind.EPHEMERAL if self.content else Kind.UNDEFINED
         return Kind.CONTENT if self.content else Kind.SYNC
@@ -109,9 +110,9 @@ def encode(message: Message) -> bytes:
 def decode(wire: bytes) -> Message:
     """Parse ``wire``, in the layout of SDS.
 
-    Unknown fields are ignored and the last of a repeated scalar wins, as proto3 has it.
+    As in proto3, unknown fields are ignored and the last occurrence of a scalar field wins.
 
-    Raises MalformedMessage for bytes that do not parse, invalid UTF-8 among them.
+    Raises MalformedMessage for bytes that do not parse, including invalid UTF-8.
     """
     try:
         return message_of(pb.Message.FromString(wire))
@@ -120,9 +121,9 @@ def decode(wire: bytes) -> Message:
 
 
 def fields_of(message: Message, kind: Any) -> Any:
-    """A protobuf message of that kind, with the fields of the text and their presence.
+    """Return a protobuf message of type ``kind`` with the fields of ``message``; unset fields stay unset.
 
-    Raises ValueError for what no field holds.
+    Raises ValueError for a value that does not fit its field.
     """
     out = kind(
         sender_id=message.sender_id,
@@ -139,7 +140,7 @@ def fields_of(message: Message, kind: Any) -> Any:
 
 
 def message_of(fields: Any) -> Message:
-    """The message in a protobuf message with the fields of the text."""
+    """Return the Message with the fields of a protobuf message."""
     return Message(
         fields.sender_id,
         fields.message_id,

@@ -8,10 +8,11 @@ from hashlib import sha256
 def computed_message_id(
     sender_id: str, channel_id: str, lamport_timestamp: int | None, serial: int, content: bytes
 ) -> str:
-    """The default message ID: 64 lower-case hex digits of a SHA-256 over everything that tells two messages apart.
+    """The default message ID: 64 lower-case hex digits of a SHA-256 over everything that makes the message unique.
 
-    Content alone would collide (two participants say "ok"), so the sender, the channel, the Lamport timestamp (unique
-    per sender and channel) and ``serial`` (counts the messages without one) go in too, each with its length in front.
+    A hash of the content alone would collide (two participants say "ok"). So the hash also covers the sender, the
+    channel, the Lamport timestamp (unique per sender and channel) and ``serial`` (a counter of messages without
+    timestamp). Each part is prefixed with its length.
     """
     digest = sha256()
     lamport = b"" if lamport_timestamp is None else lamport_timestamp.to_bytes(8, "big")

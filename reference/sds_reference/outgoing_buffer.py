@@ -24,19 +24,21 @@ class Outgoing:
     wire: bytes
     """The message as it was broadcast."""
     positions: tuple[tuple[int, int], ...]
-    """Where a filter of the local profile and size holds its ID."""
+    """Positions of its ID's bits in a filter of the local profile and size."""
     due_ms: int
     """When the sweep broadcasts it next."""
     state: AckState = AckState.UNACKNOWLEDGED
     filter_hits: int = 0
-    """In how many received filters its ID was."""
+    """Number of received filters that contained its ID."""
 
 
 class OutgoingBuffer:
     """Own messages by ID, in the order sent.
 
-    Their resend times are in a heap, so a sweep costs what it resends; those still *unacknowledged* have an index, so
-    a review of a filter costs what may change by it. A plain dict would walk over all that was acknowledged before.
+    The resend times are in a heap, so the cost of a sweep depends only on the messages that it resends. The
+    *unacknowledged* messages have an index of their own, so the cost of a review of a filter depends only on the
+    messages that it may change. The dicts are OrderedDicts: iterating over a plain dict takes time for each deleted
+    entry.
     """
 
     def __init__(self) -> None:
@@ -61,17 +63,18 @@ class OutgoingBuffer:
         return list(self._unacknowledged.values())
 
     def mark_possibly_acknowledged(self, entry: Outgoing) -> None:
-        """*Unacknowledged* to *possibly acknowledged*; there is no way back."""
+        """Change the state from *unacknowledged* to *possibly acknowledged*. It never changes back."""
         entry.state = AckState.POSSIBLY_ACKNOWLEDGED
         self._unacknowledged.pop(entry.message_id, None)
 
     def acknowledge(self, message_id: str) -> bool:
-        """Remove an acknowledged message; False if it is not here."""
+        """Remove an acknowledged message. Return False if it is not in the buffer."""
         self._unacknowledged.pop(message_id, None)
         return self._entries.pop(message_id, None) is not None
 
     def take_due(self, now_ms: int) -> list[Outgoing]:
-        """Messages whose resend time has come, *unacknowledged* ones first. The caller reschedules them."""
+        """Return the messages whose resend time has come, *unacknowledged* ones first. The caller must reschedule
+        them."""
         due: dict[str, Outgoing] = {}
         while self._due and self._due[0][0] <= now_ms:
             due_ms, _, message_id = heappop(self._due)

@@ -16,14 +16,14 @@ from .effects import Effects
 from .errors import ConfigurationError, MalformedMessage, UnknownChannel
 
 UNNAMED_CHANNEL = "0"
-"""The channel to join where the application names none: "the channel_id SHOULD be set to 0" (AMB-104)."""
+"""The channel to join if the application names none: "the channel_id SHOULD be set to 0" (AMB-104)."""
 
 
 class Participant:
     """One participant of any number of channels, sans-I/O.
 
-    The caller owns time, network and randomness: every method takes the current epoch time in milliseconds where it
-    matters, takes and returns wire bytes, and has no effect but the Effects it returns.
+    The caller owns time, network and randomness. Each method that depends on time takes the current epoch time in
+    milliseconds. Methods take and return wire bytes; the returned Effects are their only output.
     """
 
     channel_class: type[Channel] = Channel
@@ -62,7 +62,8 @@ class Participant:
     def send_ephemeral(
         self, channel_id: str, content: bytes, message_id: str | None = None, now_ms: int = 0
     ) -> Effects:
-        """Send an ephemeral message: see Channel.send_ephemeral. Without a timestamp, it needs no ``now_ms``."""
+        """Send an ephemeral message: see Channel.send_ephemeral. ``now_ms`` is not used: the message has no
+        timestamp."""
         return self.channel(channel_id).send_ephemeral(content, message_id)
 
     def send_sync(self, channel_id: str, now_ms: int) -> Effects:
@@ -70,7 +71,7 @@ class Participant:
         return self.channel(channel_id).send_sync(now_ms)
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
-        """A message arrives from the network: see Channel.receive. Raises MalformedMessage."""
+        """Process a message from the network: see Channel.receive. Raises MalformedMessage."""
         message = self.config.revision.wire.decode(wire)
         channel = self.channels.get(message.channel_id)
         if channel is None:
@@ -87,7 +88,7 @@ class Participant:
         return channel.receive(message, now_ms, retrieval_hint)
 
     def tick(self, now_ms: int) -> Effects:
-        """Run whatever periodic work is due, in every channel: see Channel.tick."""
+        """Run the periodic work that is due in every channel: see Channel.tick."""
         effects = Effects()
         for channel in self.channels.values():
             done = channel.tick(now_ms)

@@ -21,7 +21,7 @@ class Repair:
     """SDS-R of one participant in one channel."""
 
     def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:
-        """``has_arrived`` tells of an ID whether that content is here, delivered or not."""
+        """``has_arrived`` returns whether the content message of an ID has arrived, delivered or not."""
         self.participant_id = participant_id
         self.config = config.repair
         self.requests_again = config.revision.requests_again
@@ -29,16 +29,16 @@ class Repair:
         self.outgoing = RepairBuffer()
         self.incoming = RepairBuffer()
         self.cache: dict[str, Message] = {}
-        """Full messages of the local log that this participant may be asked for."""
+        """Full messages of the local log that others may request from this participant."""
         self._dropped: dict[str, HistoryEntry] = {}
-        """Missing, but without an entry: somebody else asked, or it was asked for."""
+        """Still missing, but no longer in the buffer: another participant requested it, or this one did."""
         self._answered: dict[str, int] = {}
-        """When what was last answered; kept only where that starts a pause."""
+        """When each message was last answered; used only if an answer starts a pause."""
 
     # ---- SDS-R send message --------------------------------------------------------------------------------------
 
     def eligible(self, now_ms: int) -> list[HistoryEntry]:
-        """Rule: eligible is what has ``T_req <= current_time``; the quota takes the lowest T_req first."""
+        """Rule: entries with ``T_req <= current_time`` are eligible; the lowest T_req come first, up to the maximum."""
         once = self.config.after_request is AfterRequest.NEVER_AGAIN
         waiting = (
             item.entry
@@ -48,11 +48,11 @@ class Repair:
         return list(islice(waiting, self.config.max_requests))
 
     def present(self, now_ms: int) -> int:
-        """The present by the clock of SDS-R, which may be a coarser one than the caller's (AMB-05)."""
+        """The current time by the clock of SDS-R, which may be coarser than the caller's clock (AMB-05)."""
         return now_ms - now_ms % self.config.clock_ms
 
     def repair_request(self, now_ms: int) -> tuple[HistoryEntry, ...]:
-        """The ``repair_request`` of a message that is broadcast now; empty leaves the field unset."""
+        """The ``repair_request`` of a message that is broadcast now; if it is empty, the field stays unset."""
         self.expire(now_ms)
         chosen = tuple(self.eligible(now_ms))
         for entry in chosen:
@@ -60,18 +60,18 @@ class Repair:
         return chosen
 
     def after_request(self, entry: HistoryEntry) -> None:
-        """What becomes of an entry that was part of a request; the text says nothing (AMB-68)."""
+        """Update an entry that was part of a request; the specification does not say how (AMB-68)."""
         if self.config.after_request is AfterRequest.FORGET:
             self.drop(entry.message_id)
         elif (item := self.outgoing.get(entry.message_id)) is not None:
             item.asked = True
 
     def has_expired(self, item: RepairEntry, now_ms: int) -> bool:
-        """Is it T_max after its T_req, where requests expire then (AMB-81)?"""
+        """Did T_max pass since its T_req, and are requests configured to expire then (AMB-81)?"""
         return self.config.requests_expire and item.due_ms <= now_ms - self.config.t_max_ms
 
     def expire(self, now_ms: int) -> None:
-        """Drop what nobody has repaired for so long; only where that is configured (AMB-81)."""
+        """Drop entries that have expired without a repair, if requests are configured to expire (AMB-81)."""
         if self.config.requests_expire:
             for item in list(self.outgoing.due(now_ms - self.config.t_max_ms)):
                 self.drop(item.entry.message_id)
@@ -79,7 +79,10 @@ class Repair:
     # ---- SDS-R receive message -----------------------------------------------------------------------------------
 
     def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
-        """The steps in the order of the text; ``counts`` for content, whose ID a dependency can name (AMB-43)."""
+        """Run the steps in the order of the specification.
+
+        ``counts`` is set for content messages: a dependency can name their IDs (AMB-43).
+        """
         if counts:
             self.remove_repaired(message.message_id)
             self.remove_answered(message.message_id)
@@ -100,19 +103,22 @@ class Repair:
     def track_missing(self, message: Message, now_ms: int) -> None:
         """Rule: "SHOULD add any unmet causal dependencies to its outgoing repair request buffer".
 
-        The amended text adds every unmet dependency that has no entry, whichever message names it (AMB-118). What waits
-        in the incoming buffer has arrived and is not asked for (AMB-70).
+        The amended text adds every unmet dependency that has no entry, whichever message names it (AMB-118). Messages
+        in the incoming buffer have arrived and are not requested (AMB-70).
         """
         if self.requests_again and self._dropped:
             dropped, self._dropped = self._dropped, {}
             for entry in dropped.values():
                 self.track(entry, now_ms)
         for entry in message.causal_history:
-            if message.kind is Kind.SYNC or entry.message_id != message.message_id:  # IDs of sync messages mean nothing
+            if (
+                message.kind is Kind.SYNC or entry.message_id != message.message_id
+            ):  # the IDs of sync messages have no meaning
                 self.track(entry, now_ms)
 
     def track(self, entry: HistoryEntry, now_ms: int) -> None:
-        """Add a missing entry; the T_req of one that is here already stays, but it can learn its sender."""
+        """Add an entry for a missing message. An existing entry keeps its T_req, but takes over a sender that it
+        lacks."""
         if not entry.message_id or self.has_arrived(entry.message_id):
             return
         item = self.outgoing.get(entry.message_id)
@@ -130,19 +136,22 @@ class Repair:
         self.drop(message_id)
 
     def drop(self, message_id: str) -> None:
-        """Out of the outgoing buffer, although it is still missing."""
+        """Remove an entry from the outgoing buffer although the message is still missing."""
         removed = self.outgoing.remove(message_id)
         if removed is not None and self.requests_again:
             self._dropped[message_id] = removed.entry
 
     def give_up(self, message_ids: Iterable[str]) -> None:
-        """What is irretrievably lost is not asked for any more."""
+        """Stop requesting messages that are irretrievably lost."""
         for message_id in message_ids:
             self.remove_repaired(message_id)
 
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
-        """Rule: what is in the local history and within the response group "SHOULD [be added] to its incoming repair
-        request buffer"; a second request while one is pending changes nothing (AMB-78)."""
+        """Rule: a request for a message in the local history, from within the response group, "SHOULD [be added] to its
+        incoming repair request buffer".
+
+        A second request changes nothing while the first is pending (AMB-78).
+        """
         message = self.cache.get(entry.message_id)
         if message is None or (self.config.needs_sender and not entry.sender_id):
             return
@@ -181,16 +190,17 @@ class Repair:
     # ---- Augmented local history log, SDS-R incoming repair request buffer sweep ----------------------------------
 
     def remember(self, message: Message) -> None:
-        """Rule: "The full SDS Message must be cached" for what this participant could be a responder for.
+        """Rule: "The full SDS Message must be cached" if this participant could be a responder for it.
 
-        By default a copy carries no old repair request: those are its sender's, and of another time (AMB-67).
+        By default the cached copy has no repair request: an old request would speak for its sender at a later time
+        (AMB-67).
         """
         if self.eligible_responder(HistoryEntry(message.message_id, None, message.sender_id)):
             stale = message.repair_request and not self.config.copies_keep_requests
             self.cache[message.message_id] = replace(message, repair_request=()) if stale else message
 
     def take_responses(self, now_ms: int) -> list[Message]:
-        """Rule: broadcast what is requested once ``T_resp <= current_time``; once each (AMB-79)."""
+        """Rule: return each requested message to broadcast once ``T_resp <= current_time``, one time only (AMB-79)."""
         due = [item.entry.message_id for item in self.incoming.due(self.present(now_ms))]
         for message_id in due:
             self.incoming.remove(message_id)

@@ -1,4 +1,4 @@
-"""The repair request buffers of section "SDS-R participant state": history entries by their timestamps."""
+"""The repair request buffers of section "SDS-R participant state": history entries ordered by time."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from .message import HistoryEntry
 
 @dataclass(slots=True)
 class RepairEntry:
-    """A history entry and its time: T_req in the outgoing buffer, T_resp in the incoming one."""
+    """A history entry and its time: T_req in the outgoing buffer, T_resp in the incoming buffer."""
 
     entry: HistoryEntry
     due_ms: int
     asked: bool = False
-    """It was part of a repair request already (outgoing buffer)."""
+    """It was already part of a repair request (outgoing buffer only)."""
 
 
 class RepairBuffer:
-    """Entries by message ID, ascending by time, as the text recommends; every operation costs O(log n)."""
+    """Entries by message ID, in ascending order of time, as the specification recommends. Every operation costs O(log
+    n)."""
 
     def __init__(self) -> None:
         self._entries: dict[str, RepairEntry] = {}
         self._order: SortedList[tuple[int, str]] = SortedList()
 
     def add(self, entry: HistoryEntry, due_ms: int) -> bool:
-        """Add an entry; False if its ID is here already, whose time then stays as it was."""
+        """Add an entry. Return False, and change nothing, if its ID is already in the buffer."""
         if entry.message_id in self._entries:
             return False
         self._entries[entry.message_id] = RepairEntry(entry, due_ms)
@@ -36,7 +37,7 @@ class RepairBuffer:
         return True
 
     def remove(self, message_id: str) -> RepairEntry | None:
-        """Remove and return the entry of that ID, None if there is none."""
+        """Remove and return the entry of that ID; None if there is none."""
         removed = self._entries.pop(message_id, None)
         if removed is not None:
             self._order.remove((removed.due_ms, message_id))
@@ -57,7 +58,7 @@ class RepairBuffer:
         return message_id in self._entries
 
     def __iter__(self) -> Iterator[RepairEntry]:
-        """Ascending by time."""
+        """Iterate in ascending order of time."""
         return (self._entries[message_id] for _, message_id in self._order)
 
     def __len__(self) -> int:

@@ -1,6 +1,6 @@
 """Sections "Determine T_req", "Determine T_resp" and "Determine response group": pure functions of IDs.
 
-Times are offsets from ``current_time``, which the caller adds, in milliseconds or whatever T_min and T_max count.
+Times are offsets that the caller adds to ``current_time``. Their unit is that of T_min and T_max, usually milliseconds.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ PARTICIPANTS_PER_GROUP = 128
 def t_req_offset(profile: HashProfile, participant_id: str, message_id: str, t_min_ms: int, t_max_ms: int) -> int:
     """``hash(participant_id, message_id) % (T_max - T_min) + T_min``, in [T_min, T_max).
 
-    ``participant_id`` is the requester's own; needs T_max > T_min.
+    ``participant_id`` is the ID of the requester. Requires T_max > T_min.
     """
     return profile.hash(participant_id, message_id) % (t_max_ms - t_min_ms) + t_min_ms
 
 
 def t_resp_offset(profile: HashProfile, participant_id: str, sender_id: str, message_id: str, t_max_ms: int) -> int:
-    """``distance * hash(message_id) % T_max``, in [0, T_max): the product is reduced, not the hash alone (AMB-04).
+    """``distance * hash(message_id) % T_max``, in [0, T_max): the modulo applies to the product (AMB-04).
 
-    0 for the original sender; needs T_max > 0.
+    The result is 0 for the original sender. Requires T_max > 0.
     """
     return profile.distance(participant_id, sender_id) * profile.hash(message_id) % t_max_ms
 

@@ -1,7 +1,7 @@
-"""Choices of when work is done and in which reply its outcome goes out: channels of legal variants.
+"""Choices of when work is done, and which reply carries its result: channels of legal variants.
 
-The text says what is broadcast "after a set period" or "periodically", and names neither the command of the application
-with which that happens nor an order within one.
+The specification says that messages are broadcast "after a set period" or "periodically". It names neither the command
+of the application that triggers the broadcast nor an order within one reply.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .participant import Participant
 
 
 class ResendsBeforeSending(Channel):
-    """A resend that is due goes out with the next message that is sent, before it."""
+    """When a message is sent, resends that are due go out before it."""
 
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
@@ -30,7 +30,7 @@ class ResendsBeforeSending(Channel):
 
 
 class ResendsAfterSending(Channel):
-    """A resend that is due goes out with the next message that is sent, after it."""
+    """When a message is sent, resends that are due go out after it."""
 
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
@@ -41,7 +41,7 @@ class ResendsAfterSending(Channel):
 
 
 class AnswersBeforeSending(Channel):
-    """A response that is due goes out with the next message that is sent, before it."""
+    """When a message is sent, responses that are due go out before it."""
 
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
@@ -53,7 +53,7 @@ class AnswersBeforeSending(Channel):
 
 
 class ResendsBeforeSyncs(Channel):
-    """A resend and a response that are due go out with the sync message that is asked for, before it."""
+    """When a sync message is requested, resends and responses that are due go out before it."""
 
     def send_sync(self, now_ms: int) -> Effects:
         effects = Effects()
@@ -64,7 +64,7 @@ class ResendsBeforeSyncs(Channel):
 
 
 class WorksBeforeSending(Channel):
-    """All periodic work that is due is done before a message is sent, with a sync message if one is due."""
+    """Before a message is sent, all periodic work that is due is done, including a sync message that is due."""
 
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
@@ -86,7 +86,7 @@ class WorksBeforeSending(Channel):
 
 
 class WorksAfterReceiving(Channel):
-    """Whenever a message arrives, all periodic work that is due is done as well."""
+    """When a message arrives, all periodic work that is due is done as well."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
@@ -106,7 +106,7 @@ class WorksBackwards(Channel):
 
 
 class AnswersWithASync(Channel):
-    """A participant that receives content answers at once with a sync message."""
+    """When content arrives, the participant immediately broadcasts a sync message."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
@@ -141,7 +141,7 @@ class SyncsBeforeSending(Channel):
 
 
 class SyncsInPairs(Channel):
-    """Where one sync message is due, two go out, in case that one is lost."""
+    """When one sync message is due, two are sent, in case one is lost."""
 
     def tick(self, now_ms: int) -> Effects:
         due = self.sync_is_due(now_ms)
@@ -157,7 +157,7 @@ def _is_ack(event: Event) -> bool:
 
 
 class AcknowledgementsLast(Channel):
-    """In the reply to a message that arrives, deliveries come first and acknowledgements last."""
+    """In the reply to an arriving message, deliveries come first and acknowledgements last."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
@@ -166,7 +166,7 @@ class AcknowledgementsLast(Channel):
 
 
 class DeliveriesLast(Channel):
-    """In the reply to a message that arrives, deliveries come last."""
+    """In the reply to an arriving message, deliveries come last."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
@@ -175,7 +175,7 @@ class DeliveriesLast(Channel):
 
 
 class AnswersAreTraffic(Channel):
-    """Its own responses are "other messages [that] have been broadcast in the channel", for which a sync waits."""
+    """Counts its own responses as "other messages [that] have been broadcast in the channel": they postpone a sync."""
 
     def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)
@@ -185,7 +185,7 @@ class AnswersAreTraffic(Channel):
 
 
 class EphemeralMessagesMoveTheClock(Participant):
-    """ "Before broadcasting a message" a participant "MUST set its local Lamport timestamp": an ephemeral one, too."""
+    """Applies "before broadcasting a message" it "MUST set its local Lamport timestamp" to ephemeral messages, too."""
 
     def send_ephemeral(
         self, channel_id: str, content: bytes, message_id: str | None = None, now_ms: int = 0
@@ -197,28 +197,28 @@ class EphemeralMessagesMoveTheClock(Participant):
 
 
 class SyncsWithoutAnId(Channel):
-    """Sync messages "MAY have non-unique message IDs": none has any (AMB-51)."""
+    """Gives sync messages no ID: they "MAY have non-unique message IDs" (AMB-51)."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         return super().new_message_id(lamport, content) if content else ""
 
 
 class SyncsUnderTheOwnName(Channel):
-    """Sync messages have the participant's ID for an ID."""
+    """Uses the participant's ID as the ID of sync messages."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         return super().new_message_id(lamport, content) if content else self.participant_id
 
 
 class SyncsUnderTheChannelsName(Channel):
-    """Sync messages have the channel's ID for an ID."""
+    """Uses the channel's ID as the ID of sync messages."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         return super().new_message_id(lamport, content) if content else self.channel_id
 
 
 class SyncsThatCountUp(Channel):
-    """Sync messages are numbered from 1 on in each channel."""
+    """Numbers the sync messages of each channel from 1."""
 
     syncs = 0
 
@@ -230,14 +230,14 @@ class SyncsThatCountUp(Channel):
 
 
 class SyncsUnderTheTime(Channel):
-    """Sync messages have their Lamport timestamp for an ID."""
+    """Uses the Lamport timestamp of a sync message as its ID."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         return super().new_message_id(lamport, content) if content else str(lamport)
 
 
 class SyncsUnderTheLastId(Channel):
-    """A sync message has the ID of the own message before it, whose state it brings up to date."""
+    """Uses the ID of the participant's last message as the ID of a sync message."""
 
     last = "sync"
 
@@ -250,7 +250,7 @@ class SyncsUnderTheLastId(Channel):
 
 
 class SyncsUnderTheNewestId(Channel):
-    """A sync message has the ID of the newest message in the log, of any sender."""
+    """Uses the ID of the newest message in the log, of any sender, as the ID of a sync message."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         if content:
@@ -260,7 +260,7 @@ class SyncsUnderTheNewestId(Channel):
 
 
 class FreshCopies(Channel):
-    """A resend has the filter of now (AMB-65)."""
+    """Resends messages with the current filter (AMB-65)."""
 
     def rebroadcast(self, entry: Outgoing) -> bytes:
         message = self.revision.wire.decode(entry.wire)

@@ -1,4 +1,5 @@
-"""Revisions of the SDS text that the model speaks. A revision is data: each rule that differs asks for its property."""
+"""Revisions of the SDS specification that the model supports. A revision is data: code that depends on it reads a
+property."""
 
 from __future__ import annotations
 
@@ -10,43 +11,44 @@ from .wire_formats import V2026_01, WireFormat
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One revision of the text. The defaults are what SDS says."""
+    """One revision of the specification. The defaults are those of the current SDS."""
 
     name: str
     title: str
     prefix: str = "SDS"
-    """With what the IDs of its requirements begin."""
+    """Prefix of the IDs of its requirements."""
     wire: WireFormat = V2026_01
-    """How messages stand in bytes (section "Message")."""
+    """Encoding of messages (section "Message")."""
     lamport_follows_clock: bool = True
-    """Lamport timestamps start at the epoch time and never fall behind it ("Participant state", "Send Message");
-    otherwise they start at 0 and count."""
+    """Lamport timestamps start at the epoch time and are never behind it ("Participant state", "Send Message").
+    Otherwise they start at 0 and count."""
     sync_advances_lamport: bool = True
-    """A sync message increases the Lamport timestamp; otherwise it carries the one there is ("Periodic Sync")."""
+    """A sync message increases the Lamport timestamp; otherwise it carries the current one ("Periodic Sync")."""
     syncs_are_logged: bool = False
-    """Sync messages are received like all others: into filter and log, or into the buffer ("Receive Message")."""
+    """Sync messages are received like all other messages: they enter the filter, and the log or the incoming buffer
+    ("Receive Message")."""
     histories_are_ordered: bool = True
-    """A causal history is an ordered list ("Send Message"); otherwise the order of its IDs says nothing."""
+    """A causal history is an ordered list ("Send Message"); otherwise the order of its IDs has no meaning."""
     retrieval_hints: bool = True
-    """Causal histories may help to find what they name."""
+    """Causal histories may carry retrieval hints."""
     repairs: bool = True
-    """There is the optional extension SDS-R."""
+    """The optional extension SDS-R exists."""
     requests_again: bool = False
-    """A received message gives every unmet dependency without an entry in the outgoing repair request buffer a new
-    one; otherwise only those it names itself ("SDS-R receive message")."""
+    """A received message creates a new entry in the outgoing repair request buffer for every unmet dependency without
+    one; otherwise only for the dependencies that it names itself ("SDS-R receive message")."""
 
     def lamport_floor(self, now_ms: int) -> int:
-        """What a Lamport timestamp starts at, and never falls behind, at an epoch time in milliseconds."""
+        """Lower bound of a Lamport timestamp at an epoch time in milliseconds; also its start value."""
         return now_ms if self.lamport_follows_clock else 0
 
 
-SDS_2026_01 = Revision("sds-2026-01", "SDS, the text as published up to August 2026")
+SDS_2026_01 = Revision("sds-2026-01", "SDS, as published up to August 2026")
 SDS_2025_10_AMENDED = Revision(
     "sds-2025-10-amended", "SDS as of October 2025 with an amended receive step of SDS-R", requests_again=True
 )
 FORUM_2024 = Revision(
     "forum-2024",
-    "the proposal of 2024 that SDS grew from, a protocol of its own",
+    "the proposal of 2024, a separate protocol from which SDS grew",
     prefix="FORUM",
     wire=FORUM_WIRE,
     lamport_follows_clock=False,

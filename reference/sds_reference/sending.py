@@ -1,7 +1,7 @@
 """Sections "Participant state", "Send Message", "Periodic Sync Message" and "Ephemeral Messages".
 
-What a participant keeps of one channel, and how a message of its own comes about: with ID and Lamport timestamp, causal
-history and filter, and with what is to be repaired. ``channel`` has what follows from messages of others and from time.
+A Sender keeps the state of a participant in one channel and builds its own messages: ID, Lamport timestamp, causal
+history, filter, and repair request. ``channel`` adds what messages of others and the passing of time cause.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from .wire_formats import is_text
 
 
 class Sender:
-    """What one participant keeps of one channel, and what it sends there."""
+    """State of one participant in one channel, and the messages that it sends there."""
 
     log_class: type[LocalLog] = LocalLog
     incoming_class: type[IncomingBuffer] = IncomingBuffer
     filter_class: type[RollingBloomFilter] = RollingBloomFilter
     outgoing_class: type[OutgoingBuffer] = OutgoingBuffer
     repair_class: type[Repair] = Repair
-    """What its state is kept in: seams, as the steps are."""
+    """Classes of the parts of the state. Variants and mutants replace them."""
 
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         self.participant_id = participant_id
@@ -51,7 +51,7 @@ class Sender:
         self.repair = self.repair_class(participant_id, config, self.has_arrived) if repairs else None
 
     def has_arrived(self, message_id: str) -> bool:
-        """Is that content logged or buffered?"""
+        """Is the content message of that ID logged or buffered?"""
         return message_id in self.log or message_id in self.incoming
 
     # ---- Send Message ------------------------------------------------------------------------------------------
@@ -61,12 +61,12 @@ class Sender:
     ) -> Effects:
         """Send application content ("Send Message").
 
-        ``message_id`` is computed when not given; ``retrieval_hint`` is what the transport will know the message by.
-        Raises RefusedSend for empty content, which would be a sync message, for content that the wire has no room for,
-        and for an ID that is in use.
+        ``message_id`` is computed if it is not given; ``retrieval_hint`` is the transport's hint for the message.
+        Raises RefusedSend for empty content, which would be a sync message, for content that the wire format cannot
+        carry, and for an ID that is in use.
         """
         if not content:
-            raise RefusedSend("content is empty: on the wire that is a sync message")
+            raise RefusedSend("content is empty: on the wire this would be a sync message")
         self.refuse_bytes(content)
         if message_id and self.has_arrived(message_id):
             raise RefusedSend(f"message ID {message_id!r} is in use")
@@ -75,7 +75,7 @@ class Sender:
         if self.config.own_ids_in_filter is OwnIds.BEFORE_SENDING:
             self.filter.insert(message_id)
         if self.repair is not None:
-            self.repair.remove_repaired(message_id)  # others can have named the ID before
+            self.repair.remove_repaired(message_id)  # others may have named the ID before
         message = self.with_repair_request(self.compose(message_id, lamport, content), now_ms)
         wire = self.encode(message)
         effects = Effects([wire], message_id=message_id)
@@ -83,9 +83,9 @@ class Sender:
         return effects
 
     def refuse_bytes(self, content: bytes) -> None:
-        """Where content is a string on the wire, only text can be sent."""
+        """Reject content that is not text if the wire format has a string field for it."""
         if self.revision.wire.text_only and not is_text(content):
-            raise RefusedSend("content is no text in UTF-8, and the wire carries text alone")
+            raise RefusedSend("content is not UTF-8 text, and the wire format carries only text")
 
     def next_lamport(self, now_ms: int) -> int:
         """Rule: "MUST set its local Lamport timestamp to max(timeNowInMs, current_lamport_timestamp + 1)", or in the
@@ -93,7 +93,7 @@ class Sender:
         return self.clock.next(self.revision.lamport_floor(now_ms))
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
-        """An ID where the application gives none (section "Message")."""
+        """An ID for a message to which the application gives none (section "Message")."""
         self._serial += 1
         return computed_message_id(self.participant_id, self.channel_id, lamport, self._serial, content)
 
@@ -121,22 +121,22 @@ class Sender:
         return tuple(entries)
 
     def with_repair_request(self, message: Message, now_ms: int) -> Message:
-        """Section "SDS-R send message": ``message`` with what is to be requested, if anything is."""
+        """Section "SDS-R send message": return ``message`` with a repair request, if any request is due."""
         requested = self.repair.repair_request(now_ms) if self.repair is not None else ()
         return replace(message, repair_request=requested) if requested else message
 
     def encode(self, message: Message) -> bytes:
-        """Wire bytes of an own message."""
+        """Encode an own message."""
         return self.revision.wire.encode(message)
 
     def after_broadcast(self, message: Message, wire: bytes, now_ms: int, retrieval_hint: bytes | None) -> None:
-        """Into the outgoing buffer, and into the own log: a later message of ours follows this one."""
+        """Add a sent message to the outgoing buffer and to the own log: later own messages depend on it."""
         self.broadcast_at(now_ms)
         self.remember_outgoing(message, wire, now_ms)
         self.keep_own(message, retrieval_hint)
 
     def keep_own(self, message: Message, retrieval_hint: bytes | None = None) -> None:
-        """What was sent is logged and, where own IDs are, in the filter, as it is where it is received."""
+        """Log a sent message and, if configured, insert its ID into the filter, as receivers do."""
         self.log_own(message, retrieval_hint)
         if self.config.own_ids_in_filter is OwnIds.AFTER_SENDING:
             self.filter.insert(message.message_id)
@@ -147,7 +147,7 @@ class Sender:
         self.outgoing.add(Outgoing(message.message_id, wire, positions, now_ms + self.config.resend_unacknowledged_ms))
 
     def log_own(self, message: Message, retrieval_hint: bytes | None) -> None:
-        """Own messages are in the log too, or every reply to them would wait for ever (AMB-19)."""
+        """Log an own message. Otherwise every reply to it would wait forever (AMB-19)."""
         assert message.lamport_timestamp is not None
         self.log.insert(LogEntry(message.message_id, message.lamport_timestamp, self.participant_id, retrieval_hint))
         self.incoming.met(message.message_id)
@@ -155,15 +155,16 @@ class Sender:
             self.repair.remember(message)
 
     def broadcast_at(self, now_ms: int) -> None:
-        """From now on the channel is quiet, and this participant silent."""
+        """Note the time of a broadcast: it restarts the silence of the channel and of this participant."""
         self._quiet_since_ms = self._silent_since_ms = now_ms
 
     # ---- Periodic Sync Message, Ephemeral Messages ---------------------------------------------------------------
 
     def send_sync(self, now_ms: int) -> Effects:
-        """Send a sync message: no content, and none of the traces a regular message leaves.
+        """Send a sync message: it has no content and does not change state as a regular message does.
 
-        In the proposal others log it as they do all messages, and may name it: then it is in the own log as well.
+        In the proposal of 2024 receivers log sync messages like all others and may name them. Then the sender logs them
+        too.
         """
         effects = Effects()
         if not len(self.log) and not self.config.sync_with_empty_log and not self.has_requests(now_ms):
@@ -186,12 +187,13 @@ class Sender:
         return self.next_lamport(now_ms) if self.revision.sync_advances_lamport else self.clock.value
 
     def send_ephemeral(self, content: bytes, message_id: str | None = None) -> Effects:
-        """Send a message for which no synchronization is required; no state changes.
+        """Send a message that needs no synchronization. No state changes.
 
-        Raises RefusedSend for empty content: without a Lamport timestamp either, it would mean nothing.
+        Raises RefusedSend for empty content: with neither content nor a Lamport timestamp, the message would have no
+        meaning.
         """
         if not content:
-            raise RefusedSend("content is empty: an ephemeral message has nothing else")
+            raise RefusedSend("content is empty: an ephemeral message carries only content")
         self.refuse_bytes(content)
         message_id = message_id or self.new_message_id(None, content)
         message = Message(self.participant_id, message_id, self.channel_id, content=content)

@@ -1,7 +1,7 @@
-"""Immutable values that are made often: entries of logs and histories, messages.
+"""Immutable values that are created often: messages, entries of logs and histories.
 
-The ``__init__`` of a frozen dataclass goes round its own ``__setattr__`` for each field, which takes twice the time.
-Theirs fills the slots itself.
+The generated ``__init__`` of a frozen dataclass calls ``object.__setattr__`` for each field, which takes twice as long
+as setting the slots directly. These classes have their own ``__init__`` that sets the slots.
 """
 
 from __future__ import annotations
@@ -12,5 +12,6 @@ from typing import Any
 
 
 def setters(kind: type[Any]) -> list[Callable[[Any, Any], None]]:
-    """What sets each field of a frozen dataclass with slots, in their order: for its own ``__init__`` alone."""
+    """Return the setters of a frozen dataclass with slots, in the order of its fields. Only its ``__init__`` may use
+    them."""
     return [getattr(kind, field.name).__set__ for field in fields(kind)]

@@ -1,4 +1,7 @@
-"""Legal variants: the reference model with other choices where the text leaves one. Each must pass every check."""
+"""Legal variants: the reference model with another legal choice where the specification leaves one open.
+
+Each variant must pass every check.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,12 @@ class Variant:
     summary: str
     config: tuple[tuple[str, Any], ...]
     revision: str = ""
-    """The revision whose choice it is, "" for one of SDS."""
+    """The revision that the choice belongs to; "" for SDS."""
     participant_class: type[Participant] = Participant
-    """Whose steps are other ones, where settings do not say it."""
+    """The participant that implements the choice, if settings cannot express it."""
     leaves_out: tuple[str, ...] = ()
-    """IDs of what the text says SHOULD be done and this one does not: these may warn, and what rests on them need not
-    come about."""
+    """IDs of the SHOULD requirements that the variant does not follow. They may warn, and requirements that depend on
+    them need not be exercised."""
 
     def configure(self, base: Config) -> Config:
         return replace(base, **dict(self.config))
@@ -40,7 +43,7 @@ def _variant(name: str, summary: str, **config: object) -> Variant:
 
 PRIVATE_HASH = HashProfile(
     "",
-    "BLAKE2b over the parts, each with its length before it: a choice of its own, without a name",
+    "BLAKE2b over the parts, each prefixed with its length: a private choice without a name",
     lambda text: int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "little"),
     lambda first, second: f"{len(first)}:{first}{len(second)}:{second}",
 )
@@ -48,7 +51,7 @@ PRIVATE_HASH = HashProfile(
 
 FNV_HASH = HashProfile(
     "",
-    "FNV-1 of 32 bits, whose last bit is a sum of last bits",
+    "32-bit FNV-1, whose lowest bit is a sum of lowest bits",
     lambda text: reduce(lambda hashed, byte: hashed * 0x01000193 % (1 << 32) ^ byte, text.encode(), 0x811C9DC5),
 )
 
@@ -60,19 +63,19 @@ def _polynomial(text: str) -> int:
     return value
 
 
-POLYNOMIAL_HASH = HashProfile("", "a polynomial of the bytes modulo 2^31: both IDs enter as a sum", _polynomial)
+POLYNOMIAL_HASH = HashProfile("", "a polynomial of the bytes modulo 2^31, in which the two IDs are added", _polynomial)
 
 
 def _chosen(
     channel: type[Channel], name: str, summary: str, leaves_out: tuple[str, ...] = (), **config: object
 ) -> Variant:
-    """A choice that takes other steps."""
+    """A variant with another channel class."""
     participant_class = type(f"{channel.__name__}Participant", (Participant,), {"channel_class": channel})
     return Variant(name, summary, tuple(config.items()), "", participant_class, leaves_out)
 
 
 def _taking(participant_class: type[Participant], name: str, summary: str) -> Variant:
-    """The same where the steps are those of a participant in all its channels."""
+    """A variant with another participant class."""
     return Variant(name, summary, (), participant_class=participant_class)
 
 
@@ -82,7 +85,7 @@ def _repairing(name: str, summary: str, **repair: Any) -> Variant:
 
 _ASKING = ("SDS-R-SEND-01", "SDS-R-RECV-03", "SDS-R-RECV-04", "SDS-R-SYNC-01", "SDS-R-SYNC-02")
 _ANSWERING = ("SDS-R-RECV-08",)
-"""What is not done by who takes part in one half of SDS-R alone."""
+"""Requirements that a variant does not follow if it uses only the responding or only the requesting half of SDS-R."""
 
 _OF_SDS = {
     variant.name: variant
@@ -94,26 +97,34 @@ _OF_SDS = {
         _variant("nim-murmur-filter", "bloom filters of nim-sds with Murmur3", bloom_profile=NIM_SDS_MURMUR3),
         _variant("small-filter", "a filter for 500 IDs at 1 %", bloom_capacity=500, bloom_error_rate=0.01),
         _variant("keeps-a-tenth", "a roll-over of the filter keeps a tenth of the IDs", bloom_retained=0.1),
-        _variant("own-ids-first", "a message's ID is in its own filter", own_ids_in_filter=OwnIds.BEFORE_SENDING),
-        _variant("own-ids-never", "own IDs stay out of the filter", own_ids_in_filter=OwnIds.NEVER),
+        _variant(
+            "own-ids-first",
+            "the ID of a message is already in the filter that it carries",
+            own_ids_in_filter=OwnIds.BEFORE_SENDING,
+        ),
+        _variant("own-ids-never", "own IDs never enter the filter", own_ids_in_filter=OwnIds.NEVER),
         _variant("ephemeral-in-filter", "IDs of ephemeral messages enter the filter", ephemeral_ids_in_filter=True),
         _variant(
             "slow-resend",
-            "resends after five and twenty minutes",
+            "resend periods of five and twenty minutes",
             resend_unacknowledged_ms=300_000,
             resend_possibly_acknowledged_ms=1_200_000,
         ),
         _variant(
             "close-resend-periods",
-            "resends after thirty and forty-five seconds",
+            "resend periods of thirty and forty-five seconds",
             resend_unacknowledged_ms=30_000,
             resend_possibly_acknowledged_ms=45_000,
         ),
-        _variant("ack-after-two", "two filter hits acknowledge", possible_ack_threshold=2),
-        _variant("ack-after-three", "three filter hits acknowledge", possible_ack_threshold=3),
-        _variant("ack-after-four", "four filter hits acknowledge", possible_ack_threshold=4),
-        _variant("reviews-duplicates", "copies of known messages are reviewed again", review_duplicates=True),
-        _variant("sweep-only", "buffered messages wait for the sweep", cascade_on_receive=False),
+        _variant("ack-after-two", "two filter hits acknowledge a message", possible_ack_threshold=2),
+        _variant("ack-after-three", "three filter hits acknowledge a message", possible_ack_threshold=3),
+        _variant("ack-after-four", "four filter hits acknowledge a message", possible_ack_threshold=4),
+        _variant(
+            "reviews-duplicates",
+            "copies of known messages are reviewed for acknowledgements again",
+            review_duplicates=True,
+        ),
+        _variant("sweep-only", "only the sweep delivers buffered messages", cascade_on_receive=False),
         _variant(
             "slow-sweep",
             "the incoming sweep runs every five seconds",
@@ -123,177 +134,225 @@ _OF_SDS = {
         _variant("drops-the-lost", "messages whose dependencies are lost are dropped", drops_the_lost=True),
         _variant("keeps-syncs-waiting", "sync messages with unmet dependencies are buffered", buffer_syncs=True),
         _variant(
-            "quiet-syncs", "sync messages only in a quiet channel", sync_only_when_quiet=True, sync_with_empty_log=False
+            "quiet-syncs",
+            "sends sync messages only in a quiet channel",
+            sync_only_when_quiet=True,
+            sync_with_empty_log=False,
         ),
-        _variant("backs-off", "waits for seven seconds more before each sync message", sync_backoff_ms=7_000),
-        _variant("syncs-after-others", "counts the sync interval from anybody's message", sync_only_when_quiet=True),
+        _variant("backs-off", "waits for seven more seconds before each sync message", sync_backoff_ms=7_000),
+        _variant(
+            "syncs-after-others",
+            "counts the sync interval from the last message of any participant",
+            sync_only_when_quiet=True,
+        ),
         _repairing("nim-hash", "SDS-R with the hash of nim-sds", hash_profile=FARMHASH64_NIM),
-        _repairing("nim-murmur-hash", "SDS-R with Murmur3, as nim-sds can be built", hash_profile=MURMUR3_32_NIM),
-        _repairing("private-hash", "SDS-R with a hash that nobody knows", hash_profile=PRIVATE_HASH),
-        _repairing("fnv-hash", "SDS-R with a hash whose last bits tell little", hash_profile=FNV_HASH),
+        _repairing("nim-murmur-hash", "SDS-R with Murmur3, a build option of nim-sds", hash_profile=MURMUR3_32_NIM),
+        _repairing("private-hash", "SDS-R with a private hash", hash_profile=PRIVATE_HASH),
+        _repairing("fnv-hash", "SDS-R with a hash whose low bits are weak", hash_profile=FNV_HASH),
         _repairing("polynomial-hash", "SDS-R with a polynomial of 31 bits as its hash", hash_profile=POLYNOMIAL_HASH),
         _repairing(
             "whole-seconds",
-            "SDS-R that counts in seconds, with a hash that nobody knows",
+            "SDS-R that computes in seconds, with a private hash",
             hash_profile=PRIVATE_HASH,
             whole_seconds=True,
         ),
-        _repairing("clock-of-16-ms", "SDS-R by a clock that shows every sixteenth millisecond", clock_ms=16),
-        _repairing("clock-of-100-ms", "SDS-R by a clock that shows tenths of a second", clock_ms=100),
-        _repairing("clock-of-a-second", "SDS-R by a clock that shows whole seconds", clock_ms=1_000),
+        _repairing("clock-of-16-ms", "SDS-R with a clock of 16 ms resolution", clock_ms=16),
+        _repairing("clock-of-100-ms", "SDS-R with a clock of 100 ms resolution", clock_ms=100),
+        _repairing("clock-of-a-second", "SDS-R with a clock of one second resolution", clock_ms=1_000),
         _repairing("asks-for-one", "one entry in a repair request", max_requests=1),
         _repairing("asks-for-two", "two entries in a repair request", max_requests=2),
         _repairing("asks-for-ten", "ten entries in a repair request", max_requests=10),
-        _repairing("forgets-requests", "what was asked for has no entry any more", after_request=AfterRequest.FORGET),
-        _repairing("lets-requests-expire", "gives a repair up T_max after its T_req", requests_expire=True),
-        _repairing("answers-at-once", "a response that is due goes out on the request", answers_at_once=True),
+        _repairing(
+            "forgets-requests",
+            "a message that was requested is removed from the buffer",
+            after_request=AfterRequest.FORGET,
+        ),
+        _repairing("lets-requests-expire", "stops requesting a message T_max after its T_req", requests_expire=True),
+        _repairing(
+            "answers-at-once", "a response that is already due is sent when the request arrives", answers_at_once=True
+        ),
         _repairing("needs-a-sender", "ignores requests that name no sender", needs_sender=True),
         _repairing("pauses-after-answers", "ignores requests for T_min after a response", pauses_after_answers=True),
-        _repairing("copies-keep-requests", "responses carry old repair requests", copies_keep_requests=True),
-        _variant("creates-channels", "a message opens an unknown channel", creates_channels=True),
+        _repairing(
+            "copies-keep-requests",
+            "responses carry the repair request of the original message",
+            copies_keep_requests=True,
+        ),
+        _variant("creates-channels", "a message for an unknown channel opens it", creates_channels=True),
         _variant(
-            "bounded-future", "refuses Lamport timestamps over a day ahead", max_lamport_ahead_ms=24 * 3_600_000 + 1
+            "bounded-future",
+            "rejects Lamport timestamps more than a day ahead",
+            max_lamport_ahead_ms=24 * 3_600_000 + 1,
         ),
         _chosen(
             choices.IdleAfterCopies,
             "syncs-after-copies",
-            "counts the sync interval from own copies, too",
+            "counts the sync interval from its own resends, too",
             sync_only_when_quiet=True,
         ),
-        _chosen(choices.PossiblyAcknowledgedFirst, "possible-ones-first-in-a-tick", "copies of both, in any order"),
-        _chosen(choices.EphemeralMessagesSpeak, "ephemeral-speaks", "an ephemeral message can acknowledge"),
+        _chosen(
+            choices.PossiblyAcknowledgedFirst,
+            "possible-ones-first-in-a-tick",
+            "resends possibly acknowledged messages first within one tick",
+        ),
+        _chosen(
+            choices.EphemeralMessagesSpeak,
+            "ephemeral-speaks",
+            "the filter and history of an ephemeral message can acknowledge",
+        ),
         _chosen(choices.OneIdForAllSyncs, "one-id-for-all-syncs", "all sync messages have the same ID"),
-        _taking(choices.LastChannelFirst, "last-channel-first", "works on its last channel first"),
-        _taking(choices.MixesBroadcasts, "mixes-broadcasts", "sends every second message of a tick first"),
-        _taking(choices.RefusesOtherChannels, "refuses-other-channels", "refuses messages for unknown channels"),
-        _taking(choices.IgnoresTheUnusable, "ignores-the-unusable", "drops what others refuse"),
-        _chosen(choices.SignalsAtTheSweep, "signals-at-the-sweep", "a sweep tells of missing dependencies"),
-        _chosen(choices.LostForAll, "lost-for-all", "nothing waits for a dependency that was given up once"),
-        _chosen(choices.GivesUpMessages, "gives-up-messages", "what waited is reported lost, and not its dependencies"),
-        _chosen(choices.ClockAtFirstUse, "clock-at-first-use", "the clock is set when it is first needed"),
-        _chosen(choices.OwnHints, "own-hints", "retrieval hints in causal histories are worked out, not repeated"),
-        _chosen(choices.RefusesWhatItKnows, "refuses-what-it-knows", "copies and its own messages are refused"),
-        _chosen(choices.RefusesTheOdd, "refuses-the-odd", "messages that no conforming sender sends are refused"),
-        _chosen(choices.EmptyFilterAtFirst, "empty-filter-at-first", "a filter that holds nothing has no length"),
-        _chosen(choices.ReadsTheFront, "reads-the-front", "a filter that is too long is read in front"),
-        _chosen(choices.Saturates, "saturates", "what follows the largest Lamport timestamp is the same"),
-        _chosen(choices.SaturatesWithASign, "saturates-with-a-sign", "Lamport timestamps go up to 2^63-1"),
-        _chosen(choices.RefusesBeyondTheSign, "refuses-beyond-the-sign", "refuses Lamport timestamps beyond 2^63-1"),
+        _taking(choices.LastChannelFirst, "last-channel-first", "does periodic work in its last channel first"),
+        _taking(
+            choices.MixesBroadcasts, "mixes-broadcasts", "reorders the broadcasts of a tick: every second message first"
+        ),
+        _taking(choices.RefusesOtherChannels, "refuses-other-channels", "rejects messages for unknown channels"),
+        _taking(
+            choices.IgnoresTheUnusable, "ignores-the-unusable", "drops unusable messages instead of rejecting them"
+        ),
+        _chosen(choices.SignalsAtTheSweep, "signals-at-the-sweep", "signals missing dependencies at the next sweep"),
+        _chosen(choices.LostForAll, "lost-for-all", "no message waits for a dependency that was marked lost once"),
+        _chosen(
+            choices.GivesUpMessages, "gives-up-messages", "marks the waiting message as lost, not its dependencies"
+        ),
+        _chosen(choices.ClockAtFirstUse, "clock-at-first-use", "initializes the clock when it is first needed"),
+        _chosen(
+            choices.OwnHints, "own-hints", "computes the retrieval hints in causal histories instead of repeating them"
+        ),
+        _chosen(choices.RefusesWhatItKnows, "refuses-what-it-knows", "rejects copies and its own messages"),
+        _chosen(choices.RefusesTheOdd, "refuses-the-odd", "rejects messages that no conforming sender sends"),
+        _chosen(choices.EmptyFilterAtFirst, "empty-filter-at-first", "encodes a filter without any ID as no bytes"),
+        _chosen(choices.ReadsTheFront, "reads-the-front", "reads the beginning of a filter that is too long"),
+        _chosen(choices.Saturates, "saturates", "sends the largest Lamport timestamp again when it is reached"),
+        _chosen(choices.SaturatesWithASign, "saturates-with-a-sign", "the largest Lamport timestamp is 2^63-1"),
+        _chosen(choices.RefusesBeyondTheSign, "refuses-beyond-the-sign", "rejects Lamport timestamps above 2^63-1"),
         _chosen(
             choices.AnswersForTheBuffered,
             "answers-for-the-buffered",
-            "answers for messages that wait themselves",
+            "answers requests for messages that wait in its incoming buffer",
             repair=RepairConfig(),
         ),
         _chosen(
             choices.OnlyAnswers,
             "only-answers",
-            "SDS-R for others alone: it asks for nothing",
+            "answers repair requests and sends none",
             _ASKING,
             repair=RepairConfig(),
         ),
         _chosen(
             choices.OnlyAsks,
             "only-asks",
-            "SDS-R for itself alone: it answers nobody",
+            "sends repair requests and answers none",
             _ANSWERING,
             repair=RepairConfig(),
         ),
         _chosen(
             choices.OnlyPlansAnswers,
             "only-plans-answers",
-            "plans answers, and broadcasts none of them",
+            "schedules responses and never broadcasts them",
             _ANSWERING,
             repair=RepairConfig(),
         ),
         _chosen(
             choices.IgnoresWhatIsTooFarAhead,
             "ignores-what-is-too-far-ahead",
-            "drops messages with Lamport timestamps over a day ahead silently",
+            "silently drops messages whose Lamport timestamp is more than a day ahead",
             max_lamport_ahead_ms=24 * 3_600_000 + 1,
         ),
         _chosen(choices.RequestsWithoutHints, "requests-without-hints", "repair requests have no retrieval hints"),
         _chosen(
-            reply_choices.ResendsBeforeSending, "resends-before-sending", "a resend goes out before the next message"
+            reply_choices.ResendsBeforeSending,
+            "resends-before-sending",
+            "resends that are due go out before the next message",
         ),
-        _chosen(reply_choices.ResendsAfterSending, "resends-after-sending", "a resend goes out after the next message"),
+        _chosen(
+            reply_choices.ResendsAfterSending,
+            "resends-after-sending",
+            "resends that are due go out after the next message",
+        ),
         _chosen(
             reply_choices.AnswersBeforeSending,
             "answers-before-sending",
-            "a response goes out before the next message",
+            "a response that is due goes out before the next message",
             repair=RepairConfig(),
         ),
         _chosen(
             reply_choices.ResendsBeforeSyncs,
             "resends-before-syncs",
-            "copies go out before the next sync message",
+            "resends and responses that are due go out before the next sync message",
             repair=RepairConfig(),
         ),
         _chosen(
             reply_choices.WorksBeforeSending,
             "works-before-sending",
-            "periodic work is done before each message",
+            "does periodic work before it sends a message",
             repair=RepairConfig(),
         ),
         _chosen(
             reply_choices.WorksAfterReceiving,
             "works-after-receiving",
-            "periodic work is done after each message that arrives",
+            "does periodic work after it receives a message",
             repair=RepairConfig(),
         ),
         _chosen(
             reply_choices.WorksBackwards,
             "works-backwards",
-            "in a tick sync messages go out first and copies last",
+            "in a tick sends the sync message first, then responses, then resends",
             repair=RepairConfig(),
         ),
-        _chosen(reply_choices.AnswersWithASync, "answers-with-a-sync", "content that arrives brings a sync message"),
-        _chosen(reply_choices.SyncsAfterSending, "syncs-after-sending", "a sync message follows each message"),
-        _chosen(reply_choices.SyncsBeforeSending, "syncs-before-sending", "a sync message precedes each message"),
         _chosen(
-            reply_choices.SyncsInPairs, "syncs-in-pairs", "two sync messages where one is due", repair=RepairConfig()
+            reply_choices.AnswersWithASync, "answers-with-a-sync", "broadcasts a sync message when content arrives"
+        ),
+        _chosen(reply_choices.SyncsAfterSending, "syncs-after-sending", "sends a sync message after each message"),
+        _chosen(reply_choices.SyncsBeforeSending, "syncs-before-sending", "sends a sync message before each message"),
+        _chosen(
+            reply_choices.SyncsInPairs,
+            "syncs-in-pairs",
+            "sends two sync messages when one is due",
+            repair=RepairConfig(),
         ),
         _chosen(reply_choices.AcknowledgementsLast, "acknowledgements-last", "acknowledgements are signalled last"),
         _chosen(reply_choices.DeliveriesLast, "deliveries-last", "deliveries are signalled last"),
         _chosen(
             reply_choices.AnswersAreTraffic,
             "answers-are-traffic",
-            "counts the sync interval from own responses, too",
+            "counts the sync interval from its own responses, too",
             sync_only_when_quiet=True,
             repair=RepairConfig(),
         ),
         _taking(
             reply_choices.EphemeralMessagesMoveTheClock,
             "ephemerals-raise-the-clock",
-            "an ephemeral message that is sent advances the clock",
+            "advances the clock when it sends an ephemeral message",
         ),
         _chosen(reply_choices.SyncsWithoutAnId, "syncs-without-an-id", "the ID of sync messages is empty"),
-        _chosen(reply_choices.SyncsUnderTheOwnName, "syncs-under-the-own-name", "sync messages have the sender's ID"),
+        _chosen(
+            reply_choices.SyncsUnderTheOwnName, "syncs-under-the-own-name", "the ID of sync messages is the sender's ID"
+        ),
         _chosen(
             reply_choices.SyncsUnderTheChannelsName,
             "syncs-under-the-channels-name",
-            "sync messages have the channel's ID",
+            "the ID of sync messages is the channel's ID",
         ),
-        _chosen(reply_choices.SyncsThatCountUp, "syncs-that-count-up", "sync messages are numbered in each channel"),
+        _chosen(reply_choices.SyncsThatCountUp, "syncs-that-count-up", "numbers the sync messages of each channel"),
         _chosen(
-            reply_choices.SyncsUnderTheTime, "syncs-under-the-time", "sync messages have their timestamp for an ID"
+            reply_choices.SyncsUnderTheTime, "syncs-under-the-time", "the ID of a sync message is its Lamport timestamp"
         ),
         _chosen(
             reply_choices.SyncsUnderTheLastId,
             "syncs-under-the-last-id",
-            "sync messages have the ID of the last own one",
+            "the ID of a sync message is the ID of the last own message",
         ),
         _chosen(
             reply_choices.SyncsUnderTheNewestId,
             "syncs-under-the-newest-id",
-            "sync messages have the ID of the newest logged one",
+            "the ID of a sync message is the ID of the newest logged message",
         ),
-        _chosen(reply_choices.FreshCopies, "fresh-copies", "a resend has the bloom filter of now"),
+        _chosen(reply_choices.FreshCopies, "fresh-copies", "resends messages with the current bloom filter"),
         _variant("filter-for-many", "a filter for 100,000 IDs", bloom_capacity=100_000),
-        _variant("gives-up-soon", "dependencies are lost after five seconds", lost_timeout_ms=5_000),
+        _variant("gives-up-soon", "marks dependencies as lost after five seconds", lost_timeout_ms=5_000),
         _repairing(
             "forgets-the-one",
-            "asks for one message at a time, and forgets it",
+            "requests one message at a time, and removes it from the buffer",
             max_requests=1,
             after_request=AfterRequest.FORGET,
         ),
@@ -302,10 +361,10 @@ _OF_SDS = {
 
 
 def _proposed(name: str, summary: str = "", **config: object) -> Variant:
-    """A choice under the proposal, by default the one that has the name in SDS."""
+    """A choice under the proposal of 2024; by default the choice that has this name in SDS."""
     alike = _OF_SDS.get(name, Variant(name, summary, tuple(config.items())))
-    told = f"{summary or alike.summary}, as the proposal of 2024 allows"
-    return Variant(f"forum-{name}", told, alike.config, "forum-2024")
+    summary = f"{summary or alike.summary}, as the proposal of 2024 allows"
+    return Variant(f"forum-{name}", summary, alike.config, "forum-2024")
 
 
 _OF_THE_PROPOSAL = (
@@ -316,10 +375,8 @@ _OF_THE_PROPOSAL = (
     _proposed("ephemeral-in-filter", "ephemeral IDs enter the filter"),
     _proposed("ack-after-two"),
     _proposed("reviews-duplicates"),
-    _proposed(
-        "slow-sweep", "the incoming sweep runs every five seconds, and nothing that waits is delivered before it"
-    ),
-    _proposed("drops-the-lost", "messages whose dependencies are missed are dropped"),
+    _proposed("slow-sweep", "the incoming sweep runs every five seconds, and only it delivers waiting messages"),
+    _proposed("drops-the-lost", "messages with lost dependencies are dropped"),
     _proposed("quiet-syncs"),
     _proposed("close-resend-periods"),
 )

@@ -1,4 +1,4 @@
-"""The protobuf wire below the message: numbered fields, in the order they stand."""
+"""Protobuf below the level of messages: numbered fields in wire order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEN = 2
 FIXED32 = 5
 
 _SMALL_BYTES = 256
-"""Entries of histories are smaller, and each is split again and again, in one message after the other."""
+"""Entries of histories are smaller than this, and the same entry is split in many messages, so results are cached."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -41,7 +41,7 @@ _set_number, _set_type, _set_value = setters(WireField)
 
 
 def split(wire: bytes) -> list[WireField]:
-    """The top-level fields of ``wire``. Raises MalformedMessage if it does not split."""
+    """The top-level fields of ``wire``. Raises MalformedMessage if it is not protobuf."""
     return [*_split_small(wire)] if len(wire) <= _SMALL_BYTES else [*_split(wire)]
 
 
@@ -64,7 +64,7 @@ def _fields(empty: Empty) -> Iterator[WireField]:
 
 
 def varint(value: int, least_bytes: int = 1) -> bytes:
-    """Base-128 encoding of an unsigned value; ``least_bytes`` makes it longer than it need be, which is legal."""
+    """Base-128 encoding of an unsigned value. ``least_bytes`` pads it to a longer encoding, which is legal."""
     out = bytearray()
     while value > 0x7F or len(out) + 1 < least_bytes:
         out.append(value & 0x7F | 0x80)
@@ -74,7 +74,7 @@ def varint(value: int, least_bytes: int = 1) -> bytes:
 
 
 def join(fields: Iterable[WireField]) -> bytes:
-    """The wire bytes of ``fields``, in their order."""
+    """Encode ``fields`` in their order."""
     out = bytearray()
     for field in fields:
         out += varint(field.number << 3 | field.wire_type)

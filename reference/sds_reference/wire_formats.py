@@ -1,4 +1,4 @@
-"""Wire formats: how a Message stands in bytes. Each revision of the text names the one it has."""
+"""Wire formats: how messages are encoded. Each revision of the specification has one."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class WireFormat:
 
     name: str
     encode: Callable[[Message], bytes]
-    """The wire bytes of a message. What the layout has no field for is left out."""
+    """Encodes a message. Fields that the layout does not have are left out."""
     decode: Callable[[bytes], Message]
-    """The message in wire bytes. Raises MalformedMessage."""
+    """Decodes a message. Raises MalformedMessage."""
     max_lamport: int
     """Largest Lamport timestamp that fits."""
     text_only: bool = False
-    """Content is a string: text in UTF-8, and no other bytes."""
+    """Content is a string field: only UTF-8 text fits."""
 
 
 def is_text(content: bytes) -> bool:
-    """Can ``content`` stand in a field of type string?"""
+    """Is ``content`` valid UTF-8, so that it fits a field of type string?"""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -39,7 +39,7 @@ def is_text(content: bytes) -> bool:
 
 def _encode_forum(message: Message) -> bytes:
     if not is_text(message.content or b""):
-        raise MalformedMessage("content is no text in UTF-8, and the field is a string")
+        raise MalformedMessage("content is not UTF-8 text, and the field is a string")
     return forum_pb.Message(
         sender_id=message.sender_id,
         message_id=message.message_id,
@@ -52,7 +52,8 @@ def _encode_forum(message: Message) -> bytes:
 
 
 def _decode_forum(wire: bytes) -> Message:
-    """A field without presence that is empty is unset to a reader; a clock that counts from 0 is never negative."""
+    """Decode a message of the proposal. An empty field without presence counts as unset; negative timestamps are
+    malformed."""
     try:
         parsed = forum_pb.Message.FromString(wire)
     except DecodeError as error:
@@ -72,6 +73,6 @@ def _decode_forum(wire: bytes) -> Message:
 
 
 V2026_01 = WireFormat("v2026_01", encode, decode, MAX_LAMPORT)
-"""That of SDS."""
+"""The format of SDS."""
 FORUM_2024 = WireFormat("forum_2024", _encode_forum, _decode_forum, 2**31 - 1, text_only=True)
-"""That of the proposal of 2024: other numbers, other types, and IDs alone in causal histories."""
+"""The format of the proposal of 2024: other field numbers, other types, and causal histories of IDs only."""

@@ -179,8 +179,8 @@ def test_the_defaults_of_sds_r_are_what_the_text_recommends_and_the_positions_of
         ),
         ({"num_response_groups": 0}, "num_response_groups must be at least 1: every message needs responders"),
         ({"num_response_groups": -1}, "num_response_groups must be at least 1: every message needs responders"),
-        ({"max_requests": 0}, "max_repair_requests must be at least 1: nothing would ever be requested"),
-        ({"max_requests": -1}, "max_repair_requests must be at least 1: nothing would ever be requested"),
+        ({"max_requests": 0}, "max_repair_requests must be at least 1: otherwise nothing is ever requested"),
+        ({"max_requests": -1}, "max_repair_requests must be at least 1: otherwise nothing is ever requested"),
     ],
 )
 def test_a_configuration_of_sds_r_without_meaning_is_refused(changes: dict[str, int], sentence: str) -> None:

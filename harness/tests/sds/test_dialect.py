@@ -180,8 +180,11 @@ NEEDS = 'needs {"dialect": NAME'
         (b'{"dialect": "x"}', NEEDS),
         (b'{"dialect": 7, "message": {}}', NEEDS),
         (b'{"dialect": "x", "message": [1]}', NEEDS),
-        (b'{"dialect": "x", "message": {"contents": 1}}', "'contents' is no field of Message: those are sender_id"),
-        (b'{"dialect": "x", "message": {"content": 0}}', "content has number 0, which is no protobuf field number"),
+        (
+            b'{"dialect": "x", "message": {"contents": 1}}',
+            "'contents' is not a field of Message; its fields are sender_id",
+        ),
+        (b'{"dialect": "x", "message": {"content": 0}}', "content has number 0, which is not a protobuf field number"),
         (b'{"dialect": "x", "message": {"content": 536870912}}', "content has number 536870912"),
         (b'{"dialect": "x", "message": {"content": "5"}}', "content has number '5'"),
         (b'{"dialect": "x", "message": {"content": true}}', "content has number True"),

@@ -118,7 +118,7 @@ def test_opening_answers_with_a_new_handle_and_the_configuration_in_force() -> N
     [
         ({"causal_history_size": 0}, "causal_history_size must be at least 1"),
         ({"bloom_capacity": 0}, "bloom filter of capacity 0"),
-        ({"bloom_capacity": 10_000_001}, "bloom_capacity above 10,000,000 is refused"),
+        ({"bloom_capacity": 10_000_001}, "bloom_capacity is above the maximum of 10,000,000"),
         ({"bloom_error_rate": float("nan")}, "error rate nan"),
         ({"bloom_error_rate": 1.0}, "error rate 1.0"),
         ({"resend_unacknowledged_ms": 0}, "resend_unacknowledged_ms must be positive"),

@@ -1,8 +1,8 @@
 """Mutants: the reference model with exactly one fault each, to prove that every check can fail.
 
-One module per group of sections; a mutant overrides one step of Channel, Repair or Participant, and says whose
-violation it is. ``core`` is about SDS, ``repair`` about its extension SDS-R, ``forum`` about the proposal of 2024, many
-of whose faults are those of core. Importing this package registers all of them.
+There is one module per group of sections. A mutant overrides one step of Channel, Repair or Participant, and names the
+requirement that it violates. ``core`` contains faults in SDS, ``repair`` faults in its extension SDS-R, ``forum``
+faults under the proposal of 2024, many of them from core. Importing this package registers all mutants.
 """
 
 from importlib import import_module

@@ -1,7 +1,7 @@
-"""What a mutant is, and the register of them.
+"""The class of mutants, and their registry.
 
-A fault that overrides one step is a method marked with ``fault``, in a class of such methods that ``mutants`` registers
-one by one; a fault that takes more is a class of its own, registered with ``mutant``.
+A fault that overrides one step is a method marked with ``fault``; ``mutants`` registers the methods of a class one by
+one. A fault that needs more code is a class, registered with ``mutant``.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ class Mutant:
 
     name: str
     requirement: str
-    """ID of the requirement that the fault violates; the check of that one must reject the mutant."""
+    """ID of the requirement that the fault violates. The check of this requirement must reject the mutant."""
     summary: str
     participant_class: type[Participant]
     config: tuple[tuple[str, Any], ...] = ()
     unseen: bool = False
-    """It does not show its state, so that only what it sends and signals can give it away."""
+    """It does not show its state, so only its messages and signals can reveal the fault."""
     undeclared: tuple[str, ...] = ()
-    """Short names of other capabilities that it does not declare."""
+    """Short names of further capabilities that it does not declare."""
     pending: str = ""
-    """Why the check of its requirement does not reject it yet; "" if that check rejects it."""
+    """Why the check of its requirement does not reject it yet; "" if the check rejects it."""
     out_of_reach: str = ""
     """Why generated schedules of a few participants cannot find it; "" if they can."""
     dialect: str = ""
-    """The wire dialect that it declares and speaks; "" for the layout of the text."""
+    """The wire dialect that it declares and uses; "" for the layout of the specification."""
 
     def configure(self, base: Config) -> Config:
-        """``base`` with what the fault needs to show."""
+        """Return ``base`` with the settings that the fault needs to show."""
         return replace(base, **dict(self.config))
 
 
@@ -58,10 +58,10 @@ _PARTS: Parts = {Participant: {"channel_class": Channel}, Channel: {"repair_clas
 
 
 def joined(mutants: Sequence[Mutant]) -> Mutant:
-    """Return a mutant with the faults of all ``mutants``, and the requirement of the first. Raises CannotJoin."""
+    """Return a mutant with the faults of all ``mutants`` and the requirement of the first. Raises CannotJoin."""
     dialects = {mutant.dialect for mutant in mutants if mutant.dialect}
     if len(dialects) > 1:
-        raise CannotJoin(f"they speak {' and '.join(sorted(dialects))}")
+        raise CannotJoin(f"they use the dialects {' and '.join(sorted(dialects))}")
     return replace(joined_mutant(mutants, "participant_class", Participant, _PARTS), dialect="".join(dialects))
 
 
@@ -76,9 +76,9 @@ def mutant(
     out_of_reach: str = "",
     **config: Any,
 ) -> Callable[[Faulty], Faulty]:
-    """Register a subclass of Channel, Repair or Participant, by default under the name of the class in kebab case.
+    """Register a subclass of Channel, Repair or Participant. The default name is that of the class in kebab case.
 
-    ``requirement`` is given without its prefix SDS-, if any; ``config`` is what the fault needs to show.
+    ``requirement`` has no prefix if it belongs to SDS; ``config`` contains the settings that the fault needs to show.
     """
 
     def register(faulty: Faulty) -> Faulty:
@@ -97,7 +97,7 @@ def fault(
     summary: str,
     **more: Any,
 ) -> Callable[[Callable[Concatenate[Self, P], Result]], Callable[Concatenate[Self, P], Result]]:
-    """Mark a method that does ``step`` wrongly; its name in kebab case is that of the mutant.
+    """Mark a method as a faulty version of ``step``. The mutant is named like the method, in kebab case.
 
     ``more`` are further arguments of ``mutant``.
     """
@@ -110,12 +110,12 @@ def fault(
 
 
 def omitted(step: Callable[..., None], requirement: str, summary: str) -> Callable[..., None]:
-    """A method that leaves ``step`` out, as a fault."""
+    """Return a fault that omits ``step``."""
     return fault(step, requirement, summary)(lambda *_, **__: None)
 
 
 def mutants(family: Faulty) -> Faulty:
-    """Register a mutant for each method marked as a fault: a ``family`` with that method in the place of the step."""
+    """Register a mutant for each method of ``family`` that is marked as a fault. Each overrides only its own step."""
     for name, method in list(vars(family).items()):
         if hasattr(method, "fault"):
             step, register = method.fault
@@ -126,9 +126,9 @@ def mutants(family: Faulty) -> Faulty:
 
 
 def unseen_too(name: str, more: str = "", *, summary: str = "", out_of_reach: str = "") -> Callable[[T], T]:
-    """Have the fault that is decorated once more in a participant that shows nothing.
+    """Register the decorated fault a second time, for a participant that does not show its state.
 
-    ``more`` is what its summary has more than the other's; ``summary`` is one of its own.
+    ``more`` is appended to the summary; ``summary`` replaces it.
     """
 
     def register(faulty: T) -> T:
@@ -146,8 +146,11 @@ def _unseen_too(known: str, name: str, more: str, summary: str, out_of_reach: st
 
 
 def sized(requirement: str, summary: str, *sizes: int, **config: Any) -> Callable[[Faulty], Faulty]:
-    """Register a fault once for each of ``sizes``, of which its class has one as ``size``: with room for so many,
-    or showing with so many. "{}" in the ``summary`` stands for it, and the name ends in it."""
+    """Register a fault once for each of ``sizes``. The class reads it as ``size``: a limit, or a count at which the
+    fault shows.
+
+    "{}" in the ``summary`` becomes the size, and the name ends with the size.
+    """
 
     def register(faulty: Faulty) -> Faulty:
         for size in sizes:
@@ -159,17 +162,17 @@ def sized(requirement: str, summary: str, *sizes: int, **config: Any) -> Callabl
 
 
 def configured(name: str, requirement: str, summary: str, **config: Any) -> None:
-    """Register a fault that is but another configuration, one that is not legal."""
+    """Register a fault that only needs another configuration, one that is not legal."""
     mutant(requirement, summary, name=name, **config)(Participant)
 
 
 def speaking(dialect: str, name: str, requirement: str, summary: str) -> None:
-    """Register a participant that declares and speaks a wire dialect."""
+    """Register a participant that declares and uses a wire dialect."""
     _add(Mutant(name, f"SDS-{requirement}", summary, Participant, dialect=dialect))
 
 
 def keeping(part: str, requirement: str, summary: str, **config: Any) -> Callable[[type[T]], type[T]]:
-    """Register a channel that keeps part of its state, for example ``log_class``, in the class that is decorated."""
+    """Register a channel that uses the decorated class for a part of its state, for example ``log_class``."""
 
     def register(kept: type[T]) -> type[T]:
         mutant(requirement, summary, **config)(type(kept.__name__, (Channel,), {part: kept}))
@@ -179,7 +182,7 @@ def keeping(part: str, requirement: str, summary: str, **config: Any) -> Callabl
 
 
 def ordering(name: str, requirement: str, summary: str, place: Callable[[LocalLog, LogEntry], Any]) -> None:
-    """Register a channel whose log is ordered by ``place``, before it is by message ID."""
+    """Register a channel whose log is ordered by ``place`` first and by message ID second."""
     keeping("log_class", requirement, summary, name=name)(type("Log", (LocalLog,), {"place": place}))
 
 
@@ -194,7 +197,7 @@ def again(
     pending: str = "",
     out_of_reach: str = "",
 ) -> None:
-    """Register a fault once more: as one of another requirement, or of a participant that shows or declares less."""
+    """Register a fault again: for another requirement, or for a participant that shows or declares less."""
     fault = MUTANTS[known]
     requirement = requirement or fault.requirement
     unseen, undeclared = unseen or fault.unseen, undeclared or fault.undeclared
@@ -203,12 +206,12 @@ def again(
 
 
 def _kebab(name: str) -> str:
-    """A class or method by the name of its mutant."""
+    """The mutant name of a class or method."""
     return re.sub(r"(?<!^)(?=[A-Z])|_", "-", name).lower()
 
 
 def _participant_class(faulty: type[Any]) -> type[Participant]:
-    """The class of participants whose fault it is."""
+    """The class of participants that has the fault."""
     if issubclass(faulty, Repair):
         faulty = type(f"{faulty.__name__}Channel", (Channel,), {"repair_class": faulty})
     if issubclass(faulty, Channel):
@@ -218,5 +221,5 @@ def _participant_class(faulty: type[Any]) -> type[Participant]:
 
 def _add(fault: Mutant) -> None:
     if fault.name in MUTANTS:
-        raise ConfigurationError(f"two mutants are called {fault.name}")
+        raise ConfigurationError(f"two mutants are named {fault.name}")
     MUTANTS[fault.name] = fault

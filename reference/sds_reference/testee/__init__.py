@@ -1,1 +1,1 @@
-"""The reference model behind the testee protocol: the one folder of the model that does I/O."""
+"""The reference model as an implementation under test: the only folder of the model that does I/O."""

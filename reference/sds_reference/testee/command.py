@@ -37,7 +37,7 @@ _EPILOG = """examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options, each of which changes one thing."""
+    """Build the parser. Each option changes one thing."""
     out = argparse.ArgumentParser(
         prog="python -m sds_reference",
         description="The SDS reference model as an implementation under test: the testee protocol on stdin and stdout, "
@@ -54,12 +54,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def options(arguments: argparse.Namespace) -> TesteeOptions:
-    """What the command line asks for. Raises ValueError."""
+    """Parse the options of the command line. Raises ValueError."""
     config = Config()
     participant_class: type[Participant] = Participant
     name, dialect = "sds_reference", arguments.dialect
     without = {capability(text, pb.Capability) for text in arguments.without}
-    # Mutants take more than half of the time of a start, and the model is often started without any.
+    # Importing the mutants takes more than half of the start-up time, and most starts use none.
     if arguments.mutant:
         from ..mutants import MUTANTS, joined
 
@@ -88,7 +88,7 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve until stdin ends, or over gRPC until SIGTERM. 0, or 2 for a command line that makes no sense."""
+    """Serve until stdin ends, or over gRPC until SIGTERM. Return 0, or 2 if the command line is invalid."""
     parsing = parser()
     arguments = parsing.parse_args(argv)
     if arguments.list:

@@ -1,4 +1,4 @@
-"""Between the model's values and the testee protocol's messages."""
+"""Conversion between the model's values and the testee protocol's messages."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ KINDS = {
     Kind.EPHEMERAL: pb.MESSAGE_KIND_EPHEMERAL,
     Kind.UNDEFINED: pb.MESSAGE_KIND_UNSPECIFIED,
 }
-"""What a message is; unspecified for one that the text gives no meaning."""
+"""Kinds of messages in the testee protocol; unspecified for a message to which the specification gives no meaning."""
 
 _SAME = (
     *("causal_history_size", "bloom_capacity", "bloom_error_rate"),
     *("resend_unacknowledged_ms", "incoming_sweep_ms", "sds_r"),
 )
-"""What is configured under the same name here and there."""
+"""Settings that have the same name in the model and in the testee protocol."""
 _OFF_IS_0 = ("resend_possibly_acknowledged_ms", "sync_interval_ms", "lost_timeout_ms", "possible_ack_threshold")
-"""On the wire 0 means off, in the model None does."""
+"""Settings that 0 disables in the testee protocol and None in the model."""
 _REPAIR = ("t_min_ms", "t_max_ms", "num_response_groups")
 
 
 def effects_into(out: pb.Effects, effects: Effects) -> None:
-    """Make ``out`` the Effects of an answer."""
-    out.SetInParent()  # there is an answer, even where nothing is in it
+    """Fill ``out``, the Effects of a reply."""
+    out.SetInParent()  # the reply is set even if it is empty
     out.broadcasts.extend(effects.broadcasts)
     if effects.message_id:
         out.message_id = effects.message_id
@@ -66,7 +66,7 @@ def _add_event(out: pb.Effects, event: Event) -> None:
 
 
 def state_to_pb(channel: Channel, filter_ids: list[str]) -> pb.State:
-    """Everything that Observe shows."""
+    """All state that Observe returns."""
     return pb.State(
         lamport_timestamp=channel.clock.value,
         log=pb.Log(
@@ -95,12 +95,12 @@ def _repairs_to_pb(buffer: RepairBuffer) -> pb.RepairBuffer:
 
 
 def config_from_pb(asked: pb.Configuration, base: Config) -> Config:
-    """``base`` with what was asked for. Raises ConfigurationError."""
+    """Return ``base`` with the settings that the request gives. Raises ConfigurationError."""
     changes: dict[str, Any] = {name: getattr(asked, name) for name in _SAME if asked.HasField(name)}
     changes |= {name: getattr(asked, name) or None for name in _OFF_IS_0 if asked.HasField(name)}
     config = replace(base, **changes, repair=_repair_from_pb(asked, base.repair))
     if config.bloom_capacity > 10_000_000:
-        raise ConfigurationError("bloom_capacity above 10,000,000 is refused")
+        raise ConfigurationError("bloom_capacity is above the maximum of 10,000,000")
     return config
 
 
@@ -115,7 +115,7 @@ def _repair_from_pb(asked: pb.Configuration, base: RepairConfig) -> RepairConfig
 
 
 def config_to_pb(config: Config) -> pb.Configuration:
-    """What is in force."""
+    """The settings in force."""
     in_force: dict[str, Any] = {name: getattr(config, name) for name in _SAME}
     in_force |= {name: getattr(config, name) or 0 for name in _OFF_IS_0}
     out = pb.Configuration(**in_force)

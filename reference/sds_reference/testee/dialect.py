@@ -1,7 +1,7 @@
-"""Dialects: a private wire layout, described as data, and its translation from and to the layout of the text.
+"""Dialects: private wire layouts, described as data, and their translation from and to the layout of the specification.
 
-With a dialect one wire fault is one fault: what an implementation says is judged after translation, while the
-requirements about the layout itself see the bytes as they were.
+Without a dialect, one difference of layout would look like many faults. With it, messages are judged after translation,
+and only the requirements about the layout itself judge the original bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..wire_fields import WireField, join, split
 _NUMBERS: dict[str, int] = {field.name: field.number for field in pb.Message.DESCRIPTOR.fields}
 _OUT_OF_THE_WAY = 100_000
 _LONGEST_REASON = 300
-"""Characters: a file can have any value where a number belongs."""
+"""Maximum length of a reason in characters: a file can contain any value where a number belongs."""
 
 
 @dataclass(frozen=True)
@@ -31,24 +31,25 @@ class Dialect:
     name: str
     description: str
     numbers: tuple[tuple[str, int], ...]
-    """(field name of the text, private number)."""
+    """Pairs of (field name in the specification, private field number)."""
 
     def to_private(self, wire: bytes) -> bytes:
-        """Translate a message of the text. Bytes that are no protobuf stay as they are."""
+        """Translate a message to the private layout. Bytes that are not protobuf stay unchanged."""
         try:
             return self._renumber(wire, {_NUMBERS[name]: number for name, number in self.numbers})
         except MalformedMessage:
             return wire
 
     def to_text(self, wire: bytes) -> bytes:
-        """Translate a private message to the layout of the text. Raises MalformedMessage if it does not split."""
+        """Translate a private message to the layout of the specification. Raises MalformedMessage if it is not
+        protobuf."""
         return self._renumber(wire, {number: _NUMBERS[name] for name, number in self.numbers})
 
     @staticmethod
     def _renumber(wire: bytes, mapping: dict[int, int]) -> bytes:
         taken = set(mapping.values())
         return join(
-            # A field that the dialect does not know must not turn into one that it does.
+            # A field that the dialect does not know must not become a field that it knows.
             WireField(
                 mapping.get(f.number, f.number + _OUT_OF_THE_WAY if f.number in taken else f.number),
                 f.wire_type,
@@ -60,13 +61,16 @@ class Dialect:
 
 @cache
 def dialect_names() -> tuple[str, ...]:
-    """The dialects that ship."""
+    """Names of the dialects that ship with the model."""
     return tuple(sorted(path.name.removesuffix(".json") for path in files(__package__).joinpath("dialects").iterdir()))
 
 
 def load_dialect(name: str, read: Callable[[Path], str] | None = None) -> Dialect:
-    """The dialect of that name that ships or, with ``read`` to read it, the one in the JSON file at that path. A path
-    must be the user's: what an implementation calls its dialect is none. Raises ConfigurationError."""
+    """Load a dialect by its name, or from a JSON file if ``read`` is given and ``name`` is its path.
+
+    Only the user may give a path: the name that an implementation declares is never used as one. Raises
+    ConfigurationError.
+    """
     try:
         if name in dialect_names():
             return parse_dialect(files(__package__).joinpath("dialects", f"{name}.json").read_text("utf-8"))
@@ -80,19 +84,19 @@ def load_dialect(name: str, read: Callable[[Path], str] | None = None) -> Dialec
 
 @cache
 def parse_dialect(text: str) -> Dialect:
-    """The dialect that JSON describes. Raises ValueError."""
+    """Parse a dialect from JSON. Raises ValueError."""
     try:
         data = json.loads(text)
     except RecursionError:
-        raise ValueError("it is nested too deep") from None
+        raise ValueError("the JSON is nested too deep") from None
     numbers = data.get("message") if isinstance(data, dict) else None
     if not isinstance(numbers, dict) or not isinstance(data.get("dialect"), str):
         raise ValueError('needs {"dialect": NAME, "description": TEXT, "message": {FIELD: NUMBER, ...}}')
     for field, number in numbers.items():
         if field not in _NUMBERS:
-            raise ValueError(f"{field!r} is no field of Message: those are {', '.join(_NUMBERS)}")
+            raise ValueError(f"{field!r} is not a field of Message; its fields are {', '.join(_NUMBERS)}")
         if type(number) is not int or not 1 <= number < 1 << 29:
-            raise ValueError(f"{field} has number {number!r}, which is no protobuf field number")
+            raise ValueError(f"{field} has number {number!r}, which is not a protobuf field number")
     if len(set(numbers.values())) != len(numbers):
         raise ValueError("two fields share a number")
     return Dialect(data["dialect"], str(data.get("description", "")), tuple(numbers.items()))

@@ -23,10 +23,10 @@ from .dialect import Dialect
 PROTOCOL_VERSION = 1
 
 _SOMEBODY = "somebody"
-"""Who encodes: it is not in the message."""
+"""Sender ID of the encoder; it does not appear in the message."""
 
 _CAPABILITIES: list[Any] = [c for c in pb.Capability.values() if c not in (0, pb.CAPABILITY_MESSAGE_ID_REQUIRED)]
-"""All there are but one: it makes message IDs of its own where it is given none."""
+"""All capabilities except one: the model computes message IDs when none are given."""
 
 _NEEDS = {
     "observe": pb.CAPABILITY_OBSERVE,
@@ -36,10 +36,10 @@ _NEEDS = {
     "decode": pb.CAPABILITY_MESSAGE_CODEC,
     "repair_times": pb.CAPABILITY_REPAIR_TIMES,
 }
-"""Commands that are answered only where a capability is declared."""
+"""Commands that need a capability: they are answered only if it is declared."""
 
 _SIZE = ("bloom_capacity", "bloom_error_rate")
-"""Fields in which the filter commands may name a size."""
+"""Fields of the filter commands that give a size."""
 
 _SIGNALS: dict[type[Event], int] = {
     Delivered: pb.CAPABILITY_DELIVERED,
@@ -52,7 +52,7 @@ _SIGNALS: dict[type[Event], int] = {
 
 @dataclass(frozen=True)
 class TesteeOptions:
-    """How the reference presents itself."""
+    """What the reference declares about itself."""
 
     version: str
     config: Config = field(default_factory=Config)
@@ -60,7 +60,7 @@ class TesteeOptions:
     name: str = "sds_reference"
     dialect: Dialect | None = None
     without: frozenset[int] = frozenset()
-    """Capabilities it does not declare, to be driven as a lesser implementation would be."""
+    """Capabilities that it does not declare, so that it is driven like an implementation with fewer capabilities."""
 
 
 def _lacking(revision: Revision) -> set[int]:
@@ -74,7 +74,7 @@ def _lacking(revision: Revision) -> set[int]:
 
 
 class Testee:
-    """Any number of participants behind ``handle``."""
+    """Answers requests for any number of participants. The entry point is ``handle``."""
 
     def __init__(self, options: TesteeOptions) -> None:
         self._options = options
@@ -84,7 +84,7 @@ class Testee:
         self._last_handle = 0
 
     def handle(self, request: pb.Request) -> pb.Reply:
-        """The one answer to ``request``. Refusals of the model are `rejected`."""
+        """Return the reply to ``request``. Errors of the model become `rejected`."""
         reply = pb.Reply(id=request.id)
         command = request.WhichOneof("command")
         if command is None:
@@ -100,10 +100,10 @@ class Testee:
 
     def _hello(self, command: pb.Hello, reply: pb.Reply) -> None:
         options = self._options
-        # The revision is what the run is about; one that is not known here is the harness's to complain of.
+        # The suite names the revision of the run. If it is unknown here, the suite reports that.
         revision = REVISIONS.get(command.revision, options.config.revision)
         if options.dialect is not None and revision.wire is not V2026_01:
-            raise ConfigurationError(f"the dialect {options.dialect.name} is one of SDS, and not of {revision.name}")
+            raise ConfigurationError(f"the dialect {options.dialect.name} is for SDS, not for {revision.name}")
         self._config = replace(options.config, revision=revision)
         self._capabilities = [c for c in _CAPABILITIES if c not in options.without | _lacking(revision)]
         reply.hello.CopyFrom(
@@ -189,11 +189,11 @@ class Testee:
         return any(map(command.HasField, _SIZE)) and self._lacks(pb.CAPABILITY_FILTER_SIZES, reply)
 
     def _sized(self, command: pb.BuildFilter | pb.QueryFilter) -> Config:
-        """The configuration with the size that is asked for, if one is."""
+        """The configuration, with the size from the command if it gives one."""
         asked: dict[str, Any] = {name: getattr(command, name) for name in _SIZE if command.HasField(name)}
         return config_from_pb(pb.Configuration(**asked), self._config)
 
-    # The model's own participant does what these three ask for, so that a fault of a mutant shows here as well.
+    # These three commands use the model's own participant, so that a fault of a mutant shows here as well.
 
     def _encode(self, command: pb.Encode, reply: pb.Reply) -> None:
         message = message_of(command.message)
@@ -213,21 +213,21 @@ class Testee:
         )
         config = replace(self._config, sds_r=True, repair=times)
         repair = self._member(command.participant_id, config, command.now_ms).repair
-        assert repair is not None, "SDS-R is in use"
+        assert repair is not None, "sds_r is set"
         entry = HistoryEntry(command.message_id, None, command.sender_id)
         reply.repair_offsets.t_req_ms = repair.t_req(entry, command.now_ms) - command.now_ms
         reply.repair_offsets.t_resp_ms = repair.t_resp(entry, command.now_ms) - command.now_ms
         reply.repair_offsets.in_response_group = repair.eligible_responder(entry)
 
     def _lacks(self, capability: pb.Capability, reply: pb.Reply) -> bool:
-        """Is ``capability`` not declared? Then that is the answer."""
+        """If ``capability`` is not declared, reply `unsupported` and return True."""
         lacks = capability not in self._capabilities
         if lacks:
             reply.unsupported.what = pb.Capability.Name(capability)
         return lacks
 
     def _member(self, participant_id: str, config: Config, now_ms: int) -> Channel:
-        """A channel of a participant that exists for one answer."""
+        """A channel of a temporary participant that exists for one reply."""
         participant = self._options.participant_class(participant_id, config)
         participant.join(UNNAMED_CHANNEL, now_ms)
         return participant.channel(UNNAMED_CHANNEL)
@@ -245,7 +245,7 @@ class Testee:
         effects_into(reply.effects, effects)
 
     def _declared(self, event: Event) -> bool:
-        """A signal that is not declared is not given, as an implementation without it would not give it."""
+        """Signals that are not declared are left out, as in an implementation without them."""
         return _SIGNALS[type(event)] in self._capabilities
 
     def _participant(self, handle: int) -> Participant:

@@ -202,7 +202,7 @@ def test_the_certificate_names_the_text_and_says_nothing_of_repairs() -> None:
     result = typed("run", "--revision", FORUM, "--scenario", "ties", "--", *reference_command())
     assert result.exit_code == 0
     text = words(result.stdout)
-    assert f"Against {FORUM}: the proposal of 2024 that SDS grew from, a protocol of its own" in text
+    assert f"Against {FORUM}: the proposal of 2024, a separate protocol from which SDS grew" in text
     assert f"environment sds-r: {FORUM} has no SDS-R" in text
     assert "Repairs" not in text
     assert "without SDS-R" not in text

@@ -14,30 +14,36 @@ from ..registry import fault, mutant, mutants, omitted
 class _Acknowledging(Channel):
     _by_the_last_sweep: tuple[Delivered, ...] = ()
 
-    @fault(Channel.review_causal_history, "ACK-01", "acknowledges only the first message of a history")
+    @fault(Channel.review_causal_history, "ACK-01", "acknowledges only the first message of a causal history")
     def acknowledges_the_first(self, message: Message, effects: Effects) -> None:
         for entry in message.causal_history[:1]:
             self.acknowledge(entry.message_id, effects)
 
-    @fault(Channel.review_causal_history, "ACK-01", "takes no entry of a history for a receipt that the filter lacks")
+    @fault(
+        Channel.review_causal_history,
+        "ACK-01",
+        "ignores an entry of a causal history unless the filter contains it too",
+    )
     def the_filter_has_a_veto(self, message: Message, effects: Effects) -> None:
         view = self.filter_in(message)
         for entry in message.causal_history:
             if view is None or entry.message_id in view:
                 self.acknowledge(entry.message_id, effects)
 
-    ignores_filters = omitted(Channel.review_bloom_filter, "ACK-02", "does not look at filters")
+    ignores_filters = omitted(Channel.review_bloom_filter, "ACK-02", "ignores received filters")
 
-    @fault(Channel.filter_hit, "ACK-04", "acknowledges with a single filter")
+    @fault(Channel.filter_hit, "ACK-04", "acknowledges after a single filter hit")
     def one_filter_is_enough(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
         self.acknowledge(entry.message_id, effects)
 
-    @fault(Channel.acknowledge, "ACK-05", "signals an acknowledgement for every ID it sees")
+    @fault(Channel.acknowledge, "ACK-05", "signals an acknowledgement for every ID of a causal history")
     def acknowledges_strangers(self, message_id: str, effects: Effects) -> None:
         self.outgoing.acknowledge(message_id)
         effects.events.append(Acknowledged(self.channel_id, message_id))
 
-    @fault(Channel.review_bloom_filter, "ACK-06", "falls back to unacknowledged when a filter lacks the message")
+    @fault(
+        Channel.review_bloom_filter, "ACK-06", "returns to unacknowledged when a filter does not contain the message"
+    )
     def falls_back(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
         view = self.filter_in(message)
@@ -45,27 +51,27 @@ class _Acknowledging(Channel):
             if view is not None and entry.message_id not in view:
                 entry.state = AckState.UNACKNOWLEDGED
 
-    @fault(Channel.review_causal_history, "ACK-07", "does not take sync messages for acknowledgements")
+    @fault(Channel.review_causal_history, "ACK-07", "ignores acknowledgements in sync messages")
     def syncs_do_not_acknowledge(self, message: Message, effects: Effects) -> None:
         if message.kind is not Kind.SYNC:
             super().review_causal_history(message, effects)
 
-    @fault(Channel.signal_missing, "INSWEEP-02", "names everything a message depends on as missing")
+    @fault(Channel.signal_missing, "INSWEEP-02", "signals all dependencies of a message as missing")
     def everything_is_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
         effects.events.append(Missing(self.channel_id, (*message.causal_history, HistoryEntry(message.message_id))))
 
-    @fault(Channel.signal_missing, "INSWEEP-02", "names the first of several missing messages alone")
+    @fault(Channel.signal_missing, "INSWEEP-02", "signals only the first of several missing messages")
     def misses_the_first_alone(self, message: Message, unmet: set[str], effects: Effects) -> None:
         super().signal_missing(message, {min(unmet)}, effects)
 
-    @fault(Channel.sweep_incoming, "INSWEEP-02", "names what is in its log as missing at a sweep")
+    @fault(Channel.sweep_incoming, "INSWEEP-02", "at a sweep signals messages as missing that are in its log")
     def sweep_misses_the_logged(self, now_ms: int, effects: Effects) -> None:
         entries = [HistoryEntry(entry.message_id) for entry in self.log.preceding(1)]
         if entries and len(self.incoming):
             effects.events.append(Missing(self.channel_id, tuple(entries)))
         super().sweep_incoming(now_ms, effects)
 
-    @fault(Channel.deliver_ready, "INSWEEP-04", "frees only what waits for the message that just came")
+    @fault(Channel.deliver_ready, "INSWEEP-04", "delivers only messages that wait for the message that just arrived")
     def one_level_only(self, effects: Effects) -> None:
         if (entry := self.incoming.take_ready()) is not None:
             waiting, self.incoming.met = self.incoming.met, lambda dependency: None  # type: ignore[method-assign]
@@ -82,7 +88,7 @@ class _Acknowledging(Channel):
     @fault(
         Channel.sweep_incoming,
         "INSWEEP-06",
-        "delivers what had to wait by two sweeps",
+        "at a sweep also delivers messages with unmet dependencies",
         cascade_on_receive=False,
     )
     def delivers_by_two_sweeps(self, now_ms: int, effects: Effects) -> None:
@@ -92,12 +98,12 @@ class _Acknowledging(Channel):
         self._by_the_last_sweep = tuple(e for e in effects.events[known:] if isinstance(e, Delivered))
         effects.events += again
 
-    @fault(Channel.schedule_resend, "OUTSWEEP-01", "rebroadcasts once and never again")
+    @fault(Channel.schedule_resend, "OUTSWEEP-01", "rebroadcasts each message only once")
     def rebroadcasts_once(self, entry: Outgoing, now_ms: int) -> None:
         entry.due_ms = -1
 
 
-@mutant("OUTSWEEP-04", "rebroadcasts what was acknowledged")
+@mutant("OUTSWEEP-04", "rebroadcasts acknowledged messages")
 class RebroadcastsTheAcknowledged(Channel):
     _gone: tuple[bytes, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Faults of what waits: in the middle of a chain, with copies, and in what follows its delivery."""
+"""Faults in waiting messages: in the middle of a chain, with copies, and in steps after their delivery."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from ..registry import fault, mutants
 
 @mutants
 class _Waited(Channel):
-    @fault(Channel.receive, "INSWEEP-04", "a copy of a message that waits takes its place with all it names unmet")
+    @fault(
+        Channel.receive,
+        "INSWEEP-04",
+        "replaces a waiting message with its copy, all of whose dependencies count as unmet",
+    )
     def copies_reset(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if not self.is_own(message) and message.message_id in self.incoming:
             for entry in self.incoming:
@@ -18,14 +22,14 @@ class _Waited(Channel):
                     entry.unmet.update(named.message_id for named in message.causal_history)
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.receive, "RECV-08", "a copy of a message that waits throws both away")
+    @fault(Channel.receive, "RECV-08", "drops a waiting message when its copy arrives")
     def copies_cancel(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if not self.is_own(message) and message.kind is Kind.CONTENT and message.message_id in self.incoming:
             self.incoming._entries.pop(message.message_id)
             return Effects()
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.receive, "RECV-08", "a sync message with the ID of a message that waits takes that one away")
+    @fault(Channel.receive, "RECV-08", "drops a waiting message when a sync message with its ID arrives")
     def syncs_take_the_waiting_away(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:
@@ -33,7 +37,11 @@ class _Waited(Channel):
             self.incoming._entries.pop(message.message_id, None)
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.deliver_ready, "INSWEEP-04", "wakes what waits for what arrives, and nothing that waits for those")
+    @fault(
+        Channel.deliver_ready,
+        "INSWEEP-04",
+        "delivers messages that wait for an arriving message, but none that wait for those",
+    )
     def one_level_for_ever(self, effects: Effects) -> None:
         ready = []
         while (entry := self.incoming.take_ready()) is not None:
@@ -44,7 +52,7 @@ class _Waited(Channel):
         while self.incoming.take_ready() is not None:
             pass
 
-    @fault(Channel.deliver_ready, "INSWEEP-04", "delivers two levels of a chain that waits, and drops the others")
+    @fault(Channel.deliver_ready, "INSWEEP-04", "delivers two levels of a waiting chain, and drops the others")
     def drops_the_end(self, effects: Effects) -> None:
         level = {entry.message.message_id for entry in self.incoming if not entry.unmet}
         delivered = 0
@@ -53,7 +61,7 @@ class _Waited(Channel):
             if entry.regular and (delivered < 3 or entry.message.message_id in level):
                 self.deliver(entry.message, effects, entry.retrieval_hint)
 
-    @fault(Channel.send, "RECV-08", "forgets what waits when it sends while two own messages are outstanding")
+    @fault(Channel.send, "RECV-08", "forgets waiting messages when it sends while two own messages are unacknowledged")
     def sending_empties_the_buffer(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
     ) -> Effects:
@@ -62,7 +70,7 @@ class _Waited(Channel):
             self.incoming.take_older(now_ms - 1)
         return effects
 
-    @fault(Channel.deliver_ready, "ACK-05", "acknowledges with what waited once more")
+    @fault(Channel.deliver_ready, "ACK-05", "reviews a waiting message again on delivery, and acknowledges again")
     def reviews_again(self, effects: Effects) -> None:
         while (entry := self.incoming.take_ready()) is not None:
             if entry.regular:

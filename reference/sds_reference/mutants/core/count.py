@@ -1,4 +1,4 @@
-"""Faults of count: what goes well the first times goes wrong with the third, the twentieth or the hundredth."""
+"""Faults that depend on a count: the first messages are handled correctly, the third, twentieth or hundredth is not."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class _Counting(Channel):
     _count = 0
 
     def nth(self) -> bool:
-        """Is it the next one of which something goes wrong?"""
+        """Count one event. Is it one that goes wrong?"""
         self._count += 1
         return self._count % self.size == 0
 
 
-# ---- Every so many ---------------------------------------------------------------------------------------------------
+# ---- Every n-th event ------------------------------------------------------------------------------------------------
 
 
-@sized("RECV-07", "loses every message that is the {}th to arrive", 900)
+@sized("RECV-07", "loses every {}th message that arrives", 900)
 class LosesEvery(_Counting):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.kind is Kind.CONTENT and self.nth():
@@ -36,7 +36,7 @@ class LosesEvery(_Counting):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@sized("RECV-07", "logs every {}th message without telling the application", 900)
+@sized("RECV-07", "logs every {}th message without delivering it", 900)
 class SilentAboutEvery(_Counting):
     def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         super().deliver(message, effects, retrieval_hint)
@@ -62,35 +62,35 @@ class ForgetsToFilterEvery(_Counting):
             super().insert_into_filter(message)
 
 
-@sized("SEND-10", "forgets every {}th message that it sends", 20, 900)
+@sized("SEND-10", "does not add every {}th message that it sends to its outgoing buffer", 20, 900)
 class ForgetsEverySent(_Counting):
     def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
         if not self.nth():
             super().remember_outgoing(message, wire, now_ms)
 
 
-@sized("SEND-11", "does not log every {}th message of its own", 900)
+@sized("SEND-11", "does not log every {}th own message", 900)
 class ForgetsToLogEveryOwn(_Counting):
     def log_own(self, message: Message, retrieval_hint: bytes | None) -> None:
         if not self.nth():
             super().log_own(message, retrieval_hint)
 
 
-@sized("ACK-01", "overlooks every {}th of its messages that a causal history names", 500)
+@sized("ACK-01", "ignores every {}th entry of a causal history that acknowledges one of its messages", 500)
 class OverlooksEveryAcknowledgement(_Counting):
     def acknowledge(self, message_id: str, effects: Effects) -> None:
         if message_id not in self.outgoing or not self.nth():
             super().acknowledge(message_id, effects)
 
 
-@sized("ACK-02", "overlooks every {}th of its messages that a filter holds", 20)
+@sized("ACK-02", "ignores every {}th filter hit of its messages", 20)
 class OverlooksEveryHit(_Counting):
     def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
         if not self.nth():
             super().filter_hit(entry, effects, now_ms)
 
 
-@sized("SYNC-04", "names one message less in every {}th sync message", 100)
+@sized("SYNC-04", "omits one message from the causal history of every {}th sync message", 100)
 class EverySyncNamesLess(_Counting):
     def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         message = super().compose(message_id, lamport, content)
@@ -98,7 +98,7 @@ class EverySyncNamesLess(_Counting):
         return replace(message, causal_history=less)
 
 
-@sized("SYNC-12", "does not look at every {}th sync message", 100)
+@sized("SYNC-12", "ignores every {}th sync message", 100)
 class OverlooksEverySync(_Counting):
     def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
         if message.kind is not Kind.SYNC or not self.nth():
@@ -112,28 +112,28 @@ class LosesEveryEphemeral(_Counting):
             super().receive_ephemeral(message, effects)
 
 
-@sized("DELIVER-01", "does not follow every {}th timestamp that it delivers", 100)
+@sized("DELIVER-01", "does not update its clock for every {}th message that it delivers", 100)
 class OverlooksEveryTimestamp(_Counting):
     def witness_lamport(self, lamport_timestamp: int) -> None:
         if not self.nth():
             super().witness_lamport(lamport_timestamp)
 
 
-@sized("RECV-03", "does not review the ACK status with every {}th message that waits", 100)
+@sized("RECV-03", "does not review the ACK status with every {}th message that has to wait", 100)
 class OverlooksEveryWaiting(_Counting):
     def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
         if message.kind is Kind.SYNC or not self.unmet_dependencies(message) or not self.nth():
             super().review_ack_status(message, effects, now_ms)
 
 
-@sized("MSG-21", "changes every {}th copy that it sends", 900)
+@sized("MSG-21", "changes every {}th rebroadcast", 900)
 class ChangesEveryCopy(_Counting):
     def rebroadcast(self, entry: Outgoing) -> bytes:
         wire = super().rebroadcast(entry)
         return self.encode(replace(self.revision.wire.decode(wire), content=b"?")) if self.nth() else wire
 
 
-@sized("MSG-14", "makes message IDs of {} bits", 16)
+@sized("MSG-14", "generates message IDs of {} bits", 16)
 class IdsOfBits(Channel):
     size: int
 
@@ -144,7 +144,7 @@ class IdsOfBits(Channel):
 # ---- The third and later ones ----------------------------------------------------------------------------------------
 
 
-@sized("MSG-15", "takes the {}th channel and all after it for the first", 30)
+@sized("MSG-15", "treats the {}th channel and all later ones as the first channel", 30)
 class KnowsSoManyChannels(Participant):
     size: int
 
@@ -174,7 +174,7 @@ class KnowsSoManyParticipants(Participant):
             self.channels[channel_id].filter = others[0].channels[channel_id].filter
 
 
-@sized("RECV-07", "knows {} senders, and drops what others say", 100)
+@sized("RECV-07", "remembers {} senders, and drops messages of others", 100)
 class KnowsSoManySenders(Channel):
     size: int
     _senders: frozenset[str] = frozenset()
@@ -186,7 +186,7 @@ class KnowsSoManySenders(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@sized("STATE-14", "needs two senders to acknowledge, where it knows {} or more", 4, 100)
+@sized("STATE-14", "needs two senders to acknowledge a message once it knows {} senders", 4, 100)
 class NeedsAQuorum(Channel):
     size: int
     _senders: frozenset[str] = frozenset()
@@ -200,7 +200,7 @@ class NeedsAQuorum(Channel):
         self._named |= {entry.message_id for entry in message.causal_history}
 
 
-@keeping("filter_class", "RECV-04", "has an empty filter after its third roll-over, and after each that follows")
+@keeping("filter_class", "RECV-04", "has an empty filter after its third and every later roll-over")
 class ForgetsAtTheThirdRollOver(RollingBloomFilter):
     _times = 0
 
@@ -222,7 +222,7 @@ class LosesWhatRollsItOver(RollingBloomFilter):
             super().insert(message_id)
 
 
-# ---- Once and twice --------------------------------------------------------------------------------------------------
+# ---- Counted twice ---------------------------------------------------------------------------------------------------
 
 
 @mutants
@@ -230,7 +230,7 @@ class _Twice(Channel):
     @fault(
         Channel.deliver,
         "ACK-04",
-        "counts the filter of a message that waited once more when it is delivered",
+        "counts the filter of a waiting message again when it is delivered",
         possible_ack_threshold=2,
     )
     def counts_a_filter_twice(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
@@ -244,7 +244,7 @@ class _Twice(Channel):
         self._waited |= {message.message_id}
         super().buffer(message, unmet, now_ms, retrieval_hint)
 
-    @fault(Channel.review_causal_history, "ACK-07", "does not look at sync messages that name a gap first")
+    @fault(Channel.review_causal_history, "ACK-07", "ignores sync messages whose first entry is missing")
     def a_gap_comes_first(self, message: Message, effects: Effects) -> None:
         first = {entry.message_id for entry in message.causal_history[:1]}
         if message.kind is not Kind.SYNC or not first & self.unmet_dependencies(message):

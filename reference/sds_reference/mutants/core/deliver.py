@@ -14,18 +14,18 @@ from ..registry import fault, mutant, mutants, omitted, ordering
 
 @mutants
 class _Delivering(Channel):
-    deaf_clock = omitted(Channel.witness_lamport, "DELIVER-01", "does not move its clock on delivery")
+    deaf_clock = omitted(Channel.witness_lamport, "DELIVER-01", "does not update its clock on delivery")
 
-    @fault(Channel.witness_lamport, "DELIVER-02", "takes over lower timestamps, too")
+    @fault(Channel.witness_lamport, "DELIVER-02", "sets its clock back to lower timestamps, too")
     def clock_falls(self, lamport_timestamp: int) -> None:
         self.clock.value = lamport_timestamp
 
-    @fault(Channel.insert_into_filter, "DELIVER-03", "moves its clock on reception")
+    @fault(Channel.insert_into_filter, "DELIVER-03", "updates its clock on reception")
     def hasty_clock(self, message: Message) -> None:
         super().insert_into_filter(message)
         self.clock.witness(message.lamport_timestamp or 0)
 
-    @fault(Channel.deliver, "DELIVER-07", "delivers what waits before what it waited for")
+    @fault(Channel.deliver, "DELIVER-07", "delivers waiting messages before their dependencies")
     def delivers_children_first(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         self.incoming.met(message.message_id)
         self.deliver_ready(effects)
@@ -58,12 +58,12 @@ ordering("log-by-arrival", "DELIVER-04", "appends to its log in the order of arr
 ordering(
     "ties-by-arrival",
     "DELIVER-05",
-    "orders equal timestamps by arrival",
+    "orders messages with equal timestamps by arrival",
     lambda log, entry: (entry.lamport_timestamp, len(log)),
 )
 
 
-@mutant("DELIVER-06", "logs a message as often as it arrives")
+@mutant("DELIVER-06", "logs a message again each time it arrives")
 class LogsCopies(Channel):
     log_class = _KeepsCopies
 
@@ -78,7 +78,7 @@ class LogsCopies(Channel):
 ordering(
     "ties-ignoring-case",
     "CONFLICT-01",
-    "ignores case where it orders IDs",
+    "ignores case when it orders IDs",
     lambda log, entry: (entry.lamport_timestamp, entry.message_id.casefold()),
 )
 ordering("highest-hash-first", "CONFLICT-02", "puts the highest hash first", _highest_hash_first)

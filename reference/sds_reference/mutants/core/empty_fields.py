@@ -1,4 +1,4 @@
-"""Faults of what has no length, and is there all the same: retrieval hints, and the sender of a message."""
+"""Faults with fields that are present but empty: retrieval hints, and the sender of a message."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from ..registry import fault, mutants
 
 
 def _without(message: Message) -> Message:
-    """Without the entries that have a retrieval hint of no length."""
+    """Return the message without the entries that have an empty retrieval hint."""
     return replace(message, causal_history=tuple(e for e in message.causal_history if e.retrieval_hint != b""))
 
 
 @mutants
 class _Hints(Channel):
-    @fault(Channel.unmet_dependencies, "RECV-05", "overlooks dependencies with a retrieval hint of no length")
+    @fault(Channel.unmet_dependencies, "RECV-05", "overlooks dependencies with an empty retrieval hint")
     def empty_hints_depend_on_nothing(self, message: Message) -> set[str]:
         return super().unmet_dependencies(_without(message))
 
-    @fault(Channel.review_causal_history, "ACK-01", "takes no entry with a retrieval hint of no length for a receipt")
+    @fault(Channel.review_causal_history, "ACK-01", "does not acknowledge by entries with an empty retrieval hint")
     def empty_hints_are_no_receipt(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(_without(message), effects)
 
-    @fault(Channel.refuse_unusable, "RECV-07", "refuses entries with a retrieval hint of no length")
+    @fault(Channel.refuse_unusable, "RECV-07", "rejects entries with an empty retrieval hint")
     def refuses_empty_hints(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if kind is Kind.CONTENT and _without(message) != message:
-            raise MalformedMessage("a retrieval hint of no length")
+            raise MalformedMessage("an empty retrieval hint")
 
-    @fault(Channel.insert_into_log, "SEND-08", "puts the last retrieval hint in the place of one of no length")
+    @fault(Channel.insert_into_log, "SEND-08", "replaces an empty retrieval hint with the last one that it saw")
     def repeats_the_last_hint(self, message: Message, retrieval_hint: bytes | None) -> None:
         if retrieval_hint:
             self._hint = retrieval_hint
@@ -40,32 +40,32 @@ class _Hints(Channel):
 
     _hint: bytes | None = None
 
-    @fault(Channel.receive, "RECV-07", "refuses messages that come with a retrieval hint of no length")
+    @fault(Channel.receive, "RECV-07", "rejects messages that arrive with an empty retrieval hint")
     def refuses_hints_from_the_transport(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:
         if retrieval_hint == b"":
-            raise MalformedMessage("a retrieval hint of no length")
+            raise MalformedMessage("an empty retrieval hint")
         return super().receive(message, now_ms, retrieval_hint)
 
 
 @mutants
 class _Senders(Channel):
-    @fault(Channel.is_own, "RECV-07", "takes a message that names no sender for its own")
+    @fault(Channel.is_own, "RECV-07", "treats a message without a sender as its own")
     def nobody_is_itself(self, message: Message) -> bool:
         return not message.sender_id or super().is_own(message)
 
-    @fault(Channel.is_duplicate, "RECV-07", "takes all messages that name no sender for copies of one")
+    @fault(Channel.is_duplicate, "RECV-07", "treats all messages without a sender as copies of one message")
     def nobody_speaks_once(self, message: Message) -> bool:
         again = not message.sender_id and any(not entry.sender_id for entry in self.log)
         return again or super().is_duplicate(message)
 
-    @fault(Channel.insert_into_log, "STATE-10", "does not log messages that name no sender")
+    @fault(Channel.insert_into_log, "STATE-10", "does not log messages without a sender")
     def nobody_is_logged(self, message: Message, retrieval_hint: bytes | None) -> None:
         if message.sender_id:
             super().insert_into_log(message, retrieval_hint)
 
-    @fault(Channel.unmet_dependencies, "RECV-07", "meets no dependency by a message that names no sender")
+    @fault(Channel.unmet_dependencies, "RECV-07", "does not meet dependencies by messages without a sender")
     def nobody_meets_a_dependency(self, message: Message) -> set[str]:
         nobody = {entry.message_id for entry in self.log if not entry.sender_id}
         named = {entry.message_id for entry in message.causal_history}

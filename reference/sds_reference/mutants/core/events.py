@@ -1,4 +1,4 @@
-"""Faults of what an implementation tells its application, and of when it gives up."""
+"""Faults in events to the application, and in when dependencies are marked lost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class _Telling(Channel):
     @fault(
         Channel.filter_hit,
         "ACK-01",
-        "the second filter that holds a message acknowledges it, and no event tells it",
+        "acknowledges after the second filter hit without an event",
         possible_ack_threshold=2,
     )
     def second_hit_in_silence(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
@@ -24,7 +24,7 @@ class _Telling(Channel):
     @fault(
         Channel.filter_hit,
         "ACK-01",
-        "drops a message that two filters held, and no event tells it",
+        "drops a message after the second filter hit without an event",
         possible_ack_threshold=9,
     )
     def drops_what_was_hit_twice(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
@@ -42,7 +42,7 @@ class _Early(Channel):
     @fault(
         Channel.give_up_lost,
         "RECV-09",
-        "gives up after half of its time, and delivers what waited",
+        "marks dependencies as lost after half the time, and delivers the waiting messages",
         lost_timeout_ms=60_000,
     )
     def gives_up_at_half_time(self, received_ms: int, effects: Effects) -> None:
@@ -51,7 +51,7 @@ class _Early(Channel):
     @fault(
         Channel.give_up_lost,
         "RECV-08",
-        "gives up after half of its time, and drops what waited",
+        "marks dependencies as lost after half the time, and drops the waiting messages",
         lost_timeout_ms=60_000,
         drops_the_lost=True,
     )

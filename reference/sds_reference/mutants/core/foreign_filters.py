@@ -1,4 +1,4 @@
-"""Faults of who reads a filter that is to be skipped: of no length, of no size, of another size than it says."""
+"""Faults in reading filters that must be skipped: empty ones, ones without bits, ones of another size than declared."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class _Reading(Channel):
             self.filter_hit(entry, effects, now_ms)
         return None
 
-    @fault(Channel.review_bloom_filter, "STATE-12", "takes a filter of no length for one that holds everything")
+    @fault(Channel.review_bloom_filter, "STATE-12", "treats an empty filter as one that contains everything")
     def no_length_holds_all(self, message: Message, effects: Effects, now_ms: int) -> None:
         self.all_held(message, effects, now_ms, not message.bloom_filter)
 
-    @fault(Channel.review_bloom_filter, "STATE-12", "takes filters that it cannot read for ones that hold everything")
+    @fault(Channel.review_bloom_filter, "STATE-12", "treats unreadable filters as ones that contain everything")
     def foreign_filters_hold_all(self, message: Message, effects: Effects, now_ms: int) -> None:
         self.all_held(message, effects, now_ms, self.filter_in(message) is None)
 
     @fault(
         Channel.review_bloom_filter,
         "STATE-12",
-        "takes an envelope with no hashes for a filter that holds everything",
+        "treats an envelope with no hashes as a filter that contains everything",
         bloom_profile=NIM_SDS,
     )
     def no_hashes_hold_all(self, message: Message, effects: Effects, now_ms: int) -> None:
@@ -50,13 +50,13 @@ class _Reading(Channel):
     @fault(
         Channel.review_bloom_filter,
         "STATE-12",
-        "takes an envelope of no bits for a filter that holds everything",
+        "treats an envelope with no bits as a filter that contains everything",
         bloom_profile=NIM_SDS,
     )
     def no_bits_hold_all(self, message: Message, effects: Effects, now_ms: int) -> None:
         self.all_held(message, effects, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
 
-    @fault(Channel.review_bloom_filter, "STATE-12", "looks in a filter of another length as if it went round")
+    @fault(Channel.review_bloom_filter, "STATE-12", "reads a filter of another length with wrapped positions")
     def lengths_go_round(self, message: Message, effects: Effects, now_ms: int) -> None:
         bits = message.bloom_filter or b""
         other = bool(bits) and len(bits) != self.parameters.byte_length
@@ -73,21 +73,23 @@ class _Refusing(Channel):
     def turned_down(self, message: Message, kind: Kind, now_ms: int, refused: bool) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if refused and message.bloom_filter is not None:
-            raise MalformedMessage("a filter that is none")
+            raise MalformedMessage("not a bloom filter")
 
-    @fault(Channel.refuse_unusable, "RECV-07", "refuses messages with a filter of no length")
+    @fault(Channel.refuse_unusable, "RECV-07", "rejects messages with an empty filter")
     def refuses_no_length(self, message: Message, kind: Kind, now_ms: int) -> None:
         self.turned_down(message, kind, now_ms, kind is Kind.CONTENT and not message.bloom_filter)
 
-    @fault(Channel.refuse_unusable, "SYNC-12", "refuses sync messages with a filter of no length")
+    @fault(Channel.refuse_unusable, "SYNC-12", "rejects sync messages with an empty filter")
     def refuses_syncs_of_no_length(self, message: Message, kind: Kind, now_ms: int) -> None:
         self.turned_down(message, kind, now_ms, kind is Kind.SYNC and not message.bloom_filter)
 
-    @fault(Channel.refuse_unusable, "RECV-07", "divides by the size of a filter of none", bloom_profile=NIM_SDS)
+    @fault(
+        Channel.refuse_unusable, "RECV-07", "divides by the size of a filter that has no bits", bloom_profile=NIM_SDS
+    )
     def divides_by_no_size(self, message: Message, kind: Kind, now_ms: int) -> None:
         self.turned_down(message, kind, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
 
-    @fault(Channel.refuse_unusable, "RECV-07", "has no room for a filter that is too long")
+    @fault(Channel.refuse_unusable, "RECV-07", "rejects filters that are longer than its own")
     def has_no_room(self, message: Message, kind: Kind, now_ms: int) -> None:
         self.turned_down(message, kind, now_ms, len(message.bloom_filter or b"") > self.parameters.byte_length)
 

@@ -1,4 +1,4 @@
-"""Faults of giving up: told as an acknowledgement, or applied to what is not given up."""
+"""Faults in giving up: it is signalled as an acknowledgement, or applied to messages that must not be given up."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Counting(Channel):
         return [e for e in self.outgoing if e.state is state and self._copies[e.message_id] >= self.size]
 
 
-@sized("STATE-12", "gives up after {} copies and tells it as an acknowledgement", 5, 20, 100)
+@sized("STATE-12", "gives up after {} rebroadcasts and signals an acknowledgement", 5, 20, 100)
 class TellsGivingUpAsAcknowledgement(_Counting):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         super().sweep_outgoing(now_ms, effects)
@@ -35,7 +35,7 @@ class TellsGivingUpAsAcknowledgement(_Counting):
             self.acknowledge(entry.message_id, effects)
 
 
-@sized("ACK-04", "takes what is possibly acknowledged for acknowledged after {} copies", 5, 20, 100)
+@sized("ACK-04", "acknowledges possibly acknowledged messages after {} rebroadcasts", 5, 20, 100)
 class TellsGivingUpThePossible(_Counting):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         super().sweep_outgoing(now_ms, effects)
@@ -43,7 +43,7 @@ class TellsGivingUpThePossible(_Counting):
             self.acknowledge(entry.message_id, effects)
 
 
-@sized("STATE-12", "takes {} hours of silence for an acknowledgement", 1, 24, 200)
+@sized("STATE-12", "acknowledges messages after {} hours without a reply", 1, 24, 200)
 class TakesSilenceForAcknowledgement(Channel):
     size: int
 
@@ -64,7 +64,7 @@ class TakesSilenceForAcknowledgement(Channel):
 
 @mutants
 class _GivingUp(Channel):
-    @fault(Channel.give_up_lost, "RECV-05", "once it gives up one dependency, lets through all that waits")
+    @fault(Channel.give_up_lost, "RECV-05", "delivers all waiting messages when it marks one dependency as lost")
     def gives_up_everything(self, received_ms: int, effects: Effects) -> None:
         before = len(effects.events)
         super().give_up_lost(received_ms, effects)
@@ -76,7 +76,7 @@ class _GivingUp(Channel):
     @fault(
         Channel.give_up_lost,
         "RECV-05",
-        "lets through what names a dependency that it gave up, whatever else is missing",
+        "delivers messages with one lost dependency although others are still missing",
     )
     def one_loss_frees(self, received_ms: int, effects: Effects) -> None:
         before = len(effects.events)
@@ -89,7 +89,7 @@ class _GivingUp(Channel):
             self.incoming.met(dependency)
         self.deliver_ready(effects)
 
-    @fault(Channel.give_up_lost, "RECV-08", "once it gives up one dependency, drops all that waits")
+    @fault(Channel.give_up_lost, "RECV-08", "drops all waiting messages when it marks one dependency as lost")
     def drops_everything_that_waits(self, received_ms: int, effects: Effects) -> None:
         before = len(effects.events)
         super().give_up_lost(received_ms, effects)

@@ -1,4 +1,4 @@
-"""Faults of what is put off until the next sweep: the text has it done "upon receiving a message", or with sending."""
+"""Faults in time: work is done at the next sweep, although it is due "upon receiving a message", or on sending."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...message import Message
 from ..registry import mutant
 
 
-@mutant("RECV-11", "notices acknowledgements at the next sweep")
+@mutant("RECV-11", "signals acknowledgements at the next sweep")
 class AcknowledgesAtTheSweep(Channel):
     unread: tuple[Message, ...] = ()
 
@@ -27,7 +27,7 @@ class AcknowledgesAtTheSweep(Channel):
         return _added(effects, super().tick(now_ms))
 
 
-@mutant("RECV-07", "delivers at the next sweep, although nothing is missing")
+@mutant("RECV-07", "delivers messages without missing dependencies at the next sweep")
 class DeliversAtTheSweep(Channel):
     ready: tuple[tuple[Message, bytes | None], ...] = ()
     sweeping = False
@@ -53,7 +53,7 @@ class DeliversAtTheSweep(Channel):
         self.sweeping = False
 
 
-@mutant("RECV-11", "takes messages up at the next sweep only")
+@mutant("RECV-11", "processes received messages only at the next sweep")
 class ReceivesAtTheSweep(Channel):
     untouched: tuple[tuple[Message, bytes | None], ...] = ()
 
@@ -70,7 +70,7 @@ class ReceivesAtTheSweep(Channel):
         return _added(effects, super().tick(now_ms))
 
 
-@mutant("SEND-10", "hands all that it sends to the transport at the next sweep")
+@mutant("SEND-10", "broadcasts all its messages at the next sweep")
 class SendsAtTheSweep(Channel):
     unsent: tuple[bytes, ...] = ()
     sweeping = False

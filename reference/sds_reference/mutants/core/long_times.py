@@ -1,6 +1,6 @@
-"""Faults of time: it is counted in numbers that are too small for it, which then start again, or below zero.
+"""Faults in time: it is stored in too few bits, so that it wraps around or becomes negative.
 
-The size of each is the bits that it has: an odd number of them is one less than those of a number with a sign.
+The size of each fault is the number of bits. An odd number is that of a signed integer without its sign bit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DAY_MS = 86_400_000
 
 
 def turned(number: int, size: int) -> int:
-    """What is left of a number in so many bits."""
+    """The number, wrapped to that many bits; negative for odd sizes."""
     below_zero = 1 << size if size % 2 else 0
     return (number + below_zero) % (1 << size << size % 2) - below_zero
 
@@ -29,11 +29,11 @@ class _Timed(Channel):
         self._began_ms = now_ms
 
     def since_it_began(self, time_ms: int) -> int:
-        """Milliseconds from there, as they are counted."""
+        """Milliseconds since the start, in the faulty number format."""
         return turned(time_ms - self._began_ms, self.size)
 
     def seconds(self, time_ms: int) -> int:
-        """Seconds of the epoch, as they are counted."""
+        """Seconds of the epoch, in the faulty number format."""
         return turned(time_ms // 1_000, self.size)
 
     def period(self, entry: Outgoing) -> int:
@@ -45,20 +45,24 @@ class _Timed(Channel):
 # ---- Lamport timestamps ----------------------------------------------------------------------------------------------
 
 
-@sized("STATE-03", "counts the milliseconds since it began in {} bits", 31, 32)
+@sized("STATE-03", "stores the milliseconds since its start in {} bits", 31, 32)
 class CountsFromItsBeginning(_Timed):
     def next_lamport(self, now_ms: int) -> int:
         return super().next_lamport(self._began_ms + self.since_it_began(now_ms))
 
 
-@sized("STATE-03", "reads the seconds of the clock in {} bits", 31, 32)
+@sized("STATE-03", "stores the seconds of the clock in {} bits", 31, 32)
 class ReadsSeconds(_Timed):
     def next_lamport(self, now_ms: int) -> int:
         return super().next_lamport(self.seconds(now_ms) * 1_000 + now_ms % 1_000)
 
 
 @sized(
-    "RECV-07", "holds timestamps against the seconds of the clock in {} bits", 31, 32, max_lamport_ahead_ms=DAY_MS + 1
+    "RECV-07",
+    "compares timestamps with the seconds of the clock, stored in {} bits",
+    31,
+    32,
+    max_lamport_ahead_ms=DAY_MS + 1,
 )
 class FarAheadOfItsSeconds(_Timed):
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
@@ -78,14 +82,14 @@ class _Resending(_Timed):
             self.schedule_resend(entry, now_ms)
 
 
-@sized("OUTSWEEP-01", "counts the milliseconds since the last copy in {} bits", 31, 32)
+@sized("OUTSWEEP-01", "stores the milliseconds since the last rebroadcast in {} bits", 31, 32)
 class CountsSinceTheCopy(_Resending):
     def is_due(self, entry: Outgoing, now_ms: int) -> bool:
         period = self.period(entry)
         return turned(now_ms - (entry.due_ms - period), self.size) >= period
 
 
-@sized("OUTSWEEP-02", "counts the milliseconds since a filter held a message in {} bits", 31, 32)
+@sized("OUTSWEEP-02", "stores the milliseconds since a filter hit in {} bits", 31, 32)
 class CountsSinceTheFilter(_Resending):
     def is_due(self, entry: Outgoing, now_ms: int) -> bool:
         period = self.period(entry)
@@ -94,19 +98,19 @@ class CountsSinceTheFilter(_Resending):
         return entry.due_ms >= 0 and (turned(waited, self.size) if possibly else waited) >= period
 
 
-@sized("OUTSWEEP-01", "waits for a second of the epoch to resend, and reads the clock in {} bits", 31, 32)
+@sized("OUTSWEEP-01", "stores the seconds of the clock in {} bits and waits for the second to resend", 31, 32)
 class ReadsSecondsToResend(_Resending):
     def is_due(self, entry: Outgoing, now_ms: int) -> bool:
         return self.seconds(now_ms) >= entry.due_ms // 1_000
 
 
-@sized("OUTSWEEP-06", "keeps the second in which to resend in {} bits", 31, 32)
+@sized("OUTSWEEP-06", "stores the second in which to resend in {} bits", 31, 32)
 class KeepsTheSecondToResend(_Resending):
     def is_due(self, entry: Outgoing, now_ms: int) -> bool:
         return self.seconds(now_ms) >= self.seconds(entry.due_ms)
 
 
-@sized("OUTSWEEP-06", "keeps when to resend as milliseconds since it began, in {} bits", 31, 32)
+@sized("OUTSWEEP-06", "stores the resend time in milliseconds since its start, in {} bits", 31, 32)
 class KeepsWhenToResend(_Resending):
     def is_due(self, entry: Outgoing, now_ms: int) -> bool:
         return self.since_it_began(now_ms) >= self.since_it_began(entry.due_ms)
@@ -114,7 +118,7 @@ class KeepsWhenToResend(_Resending):
 
 @sized(
     "INSWEEP-01",
-    "counts the milliseconds since its last sweep in {} bits",
+    "stores the milliseconds since its last sweep in {} bits",
     31,
     cascade_on_receive=False,
     incoming_sweep_ms=5_000,
@@ -141,13 +145,15 @@ class _GivingUp(_Timed):
         super().give_up_lost(max(over) - timeout if over else -1, effects)
 
 
-@sized("INSWEEP-05", "keeps the second in which to give up in {} bits", 31, 32)
+@sized("INSWEEP-05", "stores the second in which a dependency is lost in {} bits", 31, 32)
 class KeepsTheSecondToGiveUp(_GivingUp):
     def is_over(self, end_ms: int, now_ms: int) -> bool:
         return self.seconds(now_ms) >= self.seconds(end_ms)
 
 
-@sized("INSWEEP-05", "keeps when to give up as milliseconds since it began, in {} bits", 31, 32)
+@sized(
+    "INSWEEP-05", "stores the time at which a dependency is lost in milliseconds since its start, in {} bits", 31, 32
+)
 class KeepsWhenToGiveUp(_GivingUp):
     def is_over(self, end_ms: int, now_ms: int) -> bool:
         return self.since_it_began(now_ms) >= self.since_it_began(end_ms)
@@ -156,14 +162,14 @@ class KeepsWhenToGiveUp(_GivingUp):
 # ---- Sync messages ---------------------------------------------------------------------------------------------------
 
 
-@sized("SYNC-01", "counts the milliseconds since its last sync message in {} bits", 31)
+@sized("SYNC-01", "stores the milliseconds since its last sync message in {} bits", 31)
 class CountsSinceTheSync(_Timed):
     def sync_is_due(self, now_ms: int) -> bool:
         interval = self.config.sync_interval_ms
         return interval is not None and turned(now_ms - self._quiet_since_ms, self.size) >= interval
 
 
-@mutant("SYNC-01", "sends no sync message any more once nothing has run for a day")
+@mutant("SYNC-01", "sends no more sync messages after a day without a tick")
 class SleepsInForADay(Channel):
     def sync_is_due(self, now_ms: int) -> bool:
         return super().sync_is_due(now_ms) and now_ms - self._silent_since_ms < DAY_MS

@@ -1,4 +1,4 @@
-"""Faults of section MSG: what stands on the wire."""
+"""Faults of section MSG: the encoding of messages."""
 
 from __future__ import annotations
 
@@ -19,56 +19,56 @@ _KNOWN_FIELDS = {1, 2, 3, 10, 11, 12, 13, 20}
 
 
 def moved(wire: bytes, old: int, new: int) -> bytes:
-    """The bytes with a field under another number."""
+    """Renumber a field of the message."""
     return join(replace(f, number=new) if f.number == old else f for f in split(wire))
 
 
 def moved_within(wire: bytes, outer: int, old: int, new: int) -> bytes:
-    """The same within each occurrence of the field ``outer``."""
+    """Renumber a field within each occurrence of the field ``outer``."""
     return join(
         replace(f, value=moved(f.value, old, new)) if f.number == outer and isinstance(f.value, bytes) else f
         for f in split(wire)
     )
 
 
-speaking("nim-sds", "speaks-nim-sds", "MSG-01", "lays messages out as nim-sds does, and declares that dialect")
+speaking("nim-sds", "speaks-nim-sds", "MSG-01", "encodes messages in the layout of nim-sds, and declares that dialect")
 
 
 @mutants
 class _Fields(Channel):
-    @fault(Channel.encode, "MSG-16", "calls the channel that nobody named by another name")
+    @fault(Channel.encode, "MSG-16", "gives the unnamed channel another name")
     def nameless_channel_is_default(self, message: Message) -> bytes:
         named = message.channel_id != UNNAMED_CHANNEL
         return super().encode(message if named else replace(message, channel_id="default"))
 
-    @fault(Channel.encode, "MSG-01", "writes the channel twice")
+    @fault(Channel.encode, "MSG-01", "encodes the channel twice")
     def channel_twice_on_the_wire(self, message: Message) -> bytes:
         return super().encode(message) + join([WireField(3, LEN, message.channel_id.encode())])
 
-    @fault(Channel.encode, "MSG-02", "folds its sender ID to a decomposed normal form")
+    @fault(Channel.encode, "MSG-02", "normalizes its sender ID to decomposed form")
     def normalised_sender(self, message: Message) -> bytes:
         return super().encode(replace(message, sender_id=unicodedata.normalize("NFD", message.sender_id)))
 
     @fault(
-        Channel.encode, "MSG-03", "puts another spelling of the message ID on the wire than it tells the application"
+        Channel.encode, "MSG-03", "sends the message ID in upper case, but returns it to the application in lower case"
     )
     def upper_case_id(self, message: Message) -> bytes:
         return super().encode(replace(message, message_id=message.message_id.upper()))
 
-    @fault(Channel.encode, "MSG-04", "leaves the channel out of sync messages")
+    @fault(Channel.encode, "MSG-04", "omits the channel in sync messages")
     def sync_without_channel(self, message: Message) -> bytes:
         return super().encode(replace(message, channel_id="") if message.kind is Kind.SYNC else message)
 
-    @fault(Channel.compose, "MSG-05", "keeps Lamport timestamps in doubles")
+    @fault(Channel.compose, "MSG-05", "stores Lamport timestamps in doubles")
     def lamport_as_double(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         return super().compose(message_id, min(int(float(lamport)), MAX_LAMPORT), content)
 
-    @fault(Channel.encode, "MSG-06", "writes the IDs of history entries into field 4")
+    @fault(Channel.encode, "MSG-06", "encodes the IDs of history entries in field 4")
     def entry_id_in_field4(self, message: Message) -> bytes:
         return moved_within(super().encode(message), 11, 1, 4)
 
 
-@mutant("MSG-07", "leaves the filter out until something was received")
+@mutant("MSG-07", "omits the filter until it has received a message")
 class NoFilterAtFirst(Channel):
     _heard = False
 
@@ -82,19 +82,19 @@ class NoFilterAtFirst(Channel):
 
 @mutants
 class _ContentAndHints(Channel):
-    @fault(Channel.deliver, "MSG-09", "treats content as text")
+    @fault(Channel.deliver, "MSG-09", "converts content to text and back")
     def content_as_text(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         text = (message.content or b"").decode("utf-8", "replace").encode()
         super().deliver(replace(message, content=text), effects, retrieval_hint)
 
-    @fault(Channel.causal_history, "MSG-10", "names messages by the transport's hint where it has one")
+    @fault(Channel.causal_history, "MSG-10", "uses the retrieval hint as message ID in causal histories")
     def history_of_hints(self) -> tuple[HistoryEntry, ...]:
         return tuple(
             HistoryEntry(entry.retrieval_hint.decode("latin-1")) if entry.retrieval_hint else entry
             for entry in super().causal_history()
         )
 
-    @fault(Channel.signal_missing, "MSG-11", "treats retrieval hints of missing messages as text")
+    @fault(Channel.signal_missing, "MSG-11", "converts retrieval hints of missing messages to text and back")
     def hints_as_text(self, message: Message, unmet: set[str], effects: Effects) -> None:
         super().signal_missing(message, unmet, effects)
         missing = effects.events[-1]
@@ -109,16 +109,16 @@ def as_text(entry: HistoryEntry) -> HistoryEntry:
 
 @mutants
 class _Identities(Channel):
-    @fault(Channel.encode, "MSG-13", "sends ephemeral messages anonymously")
+    @fault(Channel.encode, "MSG-13", "omits the sender ID in ephemeral messages")
     def anonymous_ephemerals(self, message: Message) -> bytes:
         return super().encode(replace(message, sender_id="") if message.kind is Kind.EPHEMERAL else message)
 
-    @fault(Channel.new_message_id, "MSG-14", "makes the ID a hash of the content alone")
+    @fault(Channel.new_message_id, "MSG-14", "uses a hash of only the content as message ID")
     def content_hash_id(self, lamport: int | None, content: bytes) -> str:
         return sha256(content).hexdigest() if content else super().new_message_id(lamport, content)
 
 
-@mutant("MSG-15", "puts own messages of all channels into one history")
+@mutant("MSG-15", "puts own messages of all channels into the causal history of each")
 class MixedHistories(Participant):
     def send(
         self,
@@ -139,15 +139,15 @@ class MixedHistories(Participant):
 class _Presence(Channel):
     _count = 0
 
-    @fault(Channel.encode, "MSG-17", "leaves the filter out of sync messages")
+    @fault(Channel.encode, "MSG-17", "omits the filter in sync messages")
     def sync_without_filter(self, message: Message) -> bytes:
         return super().encode(replace(message, bloom_filter=None) if message.kind is Kind.SYNC else message)
 
-    @fault(Channel.receive_ephemeral, "MSG-18", "refuses messages without a Lamport timestamp")
+    @fault(Channel.receive_ephemeral, "MSG-18", "rejects messages without a Lamport timestamp")
     def refuses_ephemerals(self, message: Message, effects: Effects) -> None:
         raise MalformedMessage("no Lamport timestamp")
 
-    @fault(Channel.refuse_unusable, "MSG-19", "refuses sync messages whose content is present and empty")
+    @fault(Channel.refuse_unusable, "MSG-19", "rejects sync messages whose content is present and empty")
     def refuses_empty_content(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if message.content == b"":
@@ -157,7 +157,7 @@ class _Presence(Channel):
     def trimmed_ephemerals(self, content: bytes, message_id: str | None = None) -> Effects:
         return super().send_ephemeral(content.strip(b"\x00\xff") or content, message_id)
 
-    @fault(Channel.send, "MSG-20", "sends content of no length, as a sync message")
+    @fault(Channel.send, "MSG-20", "accepts empty content and sends it as a sync message")
     def sends_nothing(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
     ) -> Effects:
@@ -168,7 +168,7 @@ class _Presence(Channel):
         message = self.revision.wire.decode(entry.wire)
         return super().encode(replace(message, lamport_timestamp=(message.lamport_timestamp or 0) + 1))
 
-    @fault(Channel.rebroadcast, "MSG-21", "gives each rebroadcast an ID of its own")
+    @fault(Channel.rebroadcast, "MSG-21", "gives each rebroadcast a new ID")
     def renamed_copies(self, entry: Outgoing) -> bytes:
         message = self.revision.wire.decode(entry.wire)
         return super().encode(replace(message, message_id=self.new_message_id(message.lamport_timestamp, b"copy")))
@@ -185,13 +185,13 @@ class _Presence(Channel):
         message = super().compose(message_id, lamport, content)
         return message if self._count <= 3 else replace(message, sender_id=message.sender_id + "#2")
 
-    @fault(Channel.unmet_dependencies, "MSG-23", "takes the hint for part of a dependency's identity")
+    @fault(Channel.unmet_dependencies, "MSG-23", "compares dependencies by ID and retrieval hint")
     def hint_is_identity(self, message: Message) -> set[str]:
         hinted = {entry.message_id for entry in message.causal_history if entry.retrieval_hint is not None}
         return super().unmet_dependencies(message) | hinted
 
 
-@mutant("MSG-24", "refuses messages with fields it does not know")
+@mutant("MSG-24", "rejects messages with unknown fields")
 class RefusesUnknownFields(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         message = decode(wire)
@@ -202,53 +202,57 @@ class RefusesUnknownFields(Participant):
 
 @mutants
 class _FurtherFields(Channel):
-    @fault(Channel.refuse_unusable, "MSG-01", "refuses messages whose history entries carry a hint")
+    @fault(Channel.refuse_unusable, "MSG-01", "rejects messages whose history entries carry a retrieval hint")
     def refuses_hints(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if any(entry.retrieval_hint is not None for entry in message.causal_history):
-            raise MalformedMessage("a history entry of more than an ID")
+            raise MalformedMessage("a history entry with a retrieval hint")
 
-    @fault(Channel.receive, "MSG-05", "takes a Lamport timestamp of 0 for none")
+    @fault(Channel.receive, "MSG-05", "treats a Lamport timestamp of 0 as unset")
     def zero_is_unset(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         return super().receive(
             message if message.lamport_timestamp else replace(message, lamport_timestamp=None), now_ms, retrieval_hint
         )
 
-    @fault(Channel.encode, "MSG-09", "leaves zero bytes out of what it sends")
+    @fault(Channel.encode, "MSG-09", "drops zero bytes from the content that it sends")
     def without_zero_bytes(self, message: Message) -> bytes:
         shorter = message.content.replace(b"\0", b"") if message.content else message.content
         return super().encode(replace(message, content=shorter))
 
-    @fault(Channel.causal_history, "MSG-11", "writes the newest hint beside every ID of a causal history")
+    @fault(Channel.causal_history, "MSG-11", "gives every entry of a causal history the newest retrieval hint")
     def one_hint_for_all(self) -> tuple[HistoryEntry, ...]:
         entries = super().causal_history()
         hint = entries[-1].retrieval_hint if entries else None
         return tuple(replace(entry, retrieval_hint=hint) for entry in entries)
 
-    @fault(Channel.compose, "MSG-17", "asks for repairs although it knows nothing of SDS-R")
+    @fault(Channel.compose, "MSG-17", "sends repair requests although it does not support SDS-R")
     def asks_for_repairs(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         waited_for = {dependency for entry in self.incoming for dependency in entry.unmet}
         asked = tuple(HistoryEntry(dependency) for dependency in sorted(waited_for))
         return replace(super().compose(message_id, lamport, content), repair_request=asked)
 
-    @fault(Channel.rebroadcast, "MSG-17", "leaves the filter out of rebroadcasts")
+    @fault(Channel.rebroadcast, "MSG-17", "omits the filter in rebroadcasts")
     def copies_without_a_filter(self, entry: Outgoing) -> bytes:
         return super().encode(replace(self.revision.wire.decode(entry.wire), bloom_filter=None))
 
-    @fault(Channel.new_message_id, "MSG-14", "makes the ID of content and Lamport timestamp, whoever sends it")
+    @fault(
+        Channel.new_message_id,
+        "MSG-14",
+        "computes the message ID from content and Lamport timestamp, but not the sender",
+    )
     def id_without_sender(self, lamport: int | None, content: bytes) -> str:
         return sha256(f"{lamport} ".encode() + content).hexdigest()
 
 
 @mutants
 class _Damaged(Channel):
-    """Fields that are missing, odd or cut in some of its messages."""
+    """Fields that are missing, wrong or truncated in some messages."""
 
     @fault(Channel.encode, "MSG-01", "ends ephemeral messages with a newline")
     def ephemerals_end_in_a_newline(self, message: Message) -> bytes:
         return super().encode(message) + b"\n" * (message.kind is Kind.EPHEMERAL)
 
-    @fault(Channel.encode, "MSG-01", "writes IDs of ephemeral messages in UTF-16")
+    @fault(Channel.encode, "MSG-01", "encodes the IDs of ephemeral messages in UTF-16")
     def ids_of_ephemerals_in_utf16(self, message: Message) -> bytes:
         if message.kind is not Kind.EPHEMERAL:
             return super().encode(message)
@@ -256,46 +260,46 @@ class _Damaged(Channel):
         wide = message.message_id.encode("utf-16")
         return join(replace(field, value=wide) if field.number == 2 else field for field in fields)
 
-    @fault(Channel.encode, "MSG-01", "writes its version into a field that the text does not have")
+    @fault(Channel.encode, "MSG-01", "encodes its version in a field that the specification does not have")
     def writes_its_version(self, message: Message) -> bytes:
         return super().encode(message) + join([WireField(99, VARINT, 1)])
 
-    @fault(Channel.encode, "MSG-02", "leaves its sender ID out of content messages")
+    @fault(Channel.encode, "MSG-02", "omits its sender ID in content messages")
     def anonymous_content(self, message: Message) -> bytes:
         return super().encode(replace(message, sender_id="") if message.kind is Kind.CONTENT else message)
 
     @fault(
         Channel.encode,
         "MSG-03",
-        "leaves the message ID out of messages of more than a thousand bytes of content",
+        "omits the message ID in messages with more than a thousand bytes of content",
         out_of_reach="generated contents are shorter",
     )
     def long_content_without_an_id(self, message: Message) -> bytes:
         return super().encode(replace(message, message_id="") if len(message.content or b"") > 1_000 else message)
 
-    @fault(Channel.encode, "MSG-05", "writes the low 32 bits of the Lamport timestamp of sync messages")
+    @fault(Channel.encode, "MSG-05", "encodes only the low 32 bits of the Lamport timestamp of sync messages")
     def lamport_of_syncs_in_32_bits(self, message: Message) -> bytes:
         lamport = (message.lamport_timestamp or 0) & 0xFFFFFFFF
         return super().encode(replace(message, lamport_timestamp=lamport) if message.kind is Kind.SYNC else message)
 
-    @fault(Channel.encode, "MSG-07", "leaves the filter of sync messages empty")
+    @fault(Channel.encode, "MSG-07", "sends sync messages with an empty filter")
     def syncs_with_an_empty_filter(self, message: Message) -> bytes:
         return super().encode(replace(message, bloom_filter=b"") if message.kind is Kind.SYNC else message)
 
-    @fault(Channel.encode, "MSG-09", "leaves content out that begins with a zero byte")
+    @fault(Channel.encode, "MSG-09", "omits content that starts with a zero byte")
     def drops_content_from_zero_on(self, message: Message) -> bytes:
         return super().encode(replace(message, content=None) if (message.content or b"").startswith(b"\0") else message)
 
-    @fault(Channel.new_message_id, "MSG-14", "gives ephemeral messages no ID")
+    @fault(Channel.new_message_id, "MSG-14", "gives ephemeral messages an empty ID")
     def ephemerals_without_an_id(self, lamport: int | None, content: bytes) -> str:
         return "" if lamport is None else super().new_message_id(lamport, content)
 
-    @fault(Channel.rebroadcast, "MSG-21", "rebroadcasts anonymously")
+    @fault(Channel.rebroadcast, "MSG-21", "omits the sender ID in rebroadcasts")
     def anonymous_copies(self, entry: Outgoing) -> bytes:
         return super().encode(replace(self.revision.wire.decode(entry.wire), sender_id=""))
 
 
-@mutant("MSG-24", "drops messages with fields it does not know")
+@mutant("MSG-24", "drops messages with unknown fields")
 class DropsUnknownFields(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         decode(wire)

@@ -1,4 +1,4 @@
-"""Faults where integers end: Lamport timestamps that get a sign, that are floating point, or that turn over."""
+"""Faults at the limits of integers: Lamport timestamps that become signed or floating point, or that wrap around."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _signed(lamport: int) -> int:
 ordering(
     "log-with-a-sign",
     "STATE-11",
-    "takes timestamps from 2^63 on for negative ones in its log",
+    "treats timestamps of 2^63 and above as negative in its log",
     lambda log, entry: _signed(entry.lamport_timestamp),
 )
 ordering(
@@ -31,7 +31,11 @@ ordering(
 
 @mutants
 class _Following(Channel):
-    @fault(Channel.witness_lamport, "DELIVER-01", "takes timestamps from 2^63 on for negative ones, and stays ahead")
+    @fault(
+        Channel.witness_lamport,
+        "DELIVER-01",
+        "treats timestamps of 2^63 and above as negative, and does not follow them",
+    )
     def clock_with_a_sign(self, lamport_timestamp: int) -> None:
         if _signed(lamport_timestamp) > _signed(self.clock.value):
             super().witness_lamport(lamport_timestamp)
@@ -41,11 +45,11 @@ class _Following(Channel):
         if float(lamport_timestamp) > float(self.clock.value):
             super().witness_lamport(lamport_timestamp)
 
-    @fault(Channel.witness_lamport, "DELIVER-01", "follows timestamps in floating point")
+    @fault(Channel.witness_lamport, "DELIVER-01", "stores received timestamps in floating point")
     def follows_in_floating_point(self, lamport_timestamp: int) -> None:
         super().witness_lamport(min(int(float(lamport_timestamp)), MAX_LAMPORT))
 
-    @fault(Channel.next_lamport, "SEND-01", "counts in floating point")
+    @fault(Channel.next_lamport, "SEND-01", "increments its Lamport timestamp in floating point")
     def counts_in_floating_point(self, now_ms: int) -> int:
         self.clock.value = min(int(max(float(now_ms), float(self.clock.value) + 1)), MAX_LAMPORT)
         return self.clock.value
@@ -53,14 +57,14 @@ class _Following(Channel):
 
 @mutants
 class _Receiving(Channel):
-    @fault(Channel.receive, "MSG-05", "takes a Lamport timestamp from 2^63 on, which is negative, for none")
+    @fault(Channel.receive, "MSG-05", "treats a Lamport timestamp of 2^63 and above as negative, thus as unset")
     def negative_is_unset(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.lamport_timestamp is not None and _signed(message.lamport_timestamp) < 0:
             message = replace(message, lamport_timestamp=None)
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@sized("SEND-01", "counts on from 2^{}-1 with the time of the clock", 63)
+@sized("SEND-01", "continues from 2^{}-1 with the time of the clock", 63)
 class TurnsOver(Channel):
     size: int
 
@@ -70,6 +74,6 @@ class TurnsOver(Channel):
         return super().next_lamport(now_ms)
 
 
-@sized("DELIVER-01", "counts on from a timestamp of 2^{}-1 that it received with the time of the clock", 64)
+@sized("DELIVER-01", "continues from a received timestamp of 2^{}-1 with the time of the clock", 64)
 class TurnsOverAtOnce(TurnsOver):
     pass

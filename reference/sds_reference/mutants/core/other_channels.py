@@ -1,4 +1,4 @@
-"""Faults that show in another channel than the first, or in one channel because of what came in another."""
+"""Faults that appear only in a channel after the first, or in one channel because of messages in another."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Neighbour(Channel):
 
     @property
     def place(self) -> int:
-        """0 for the channel that was joined first."""
+        """Index of the channel in order of joining; 0 for the first."""
         return list(self.others).index(self.channel_id)
 
 
@@ -43,24 +43,24 @@ def among(requirement: str, summary: str, **config: Any) -> Callable[[type[Neigh
     return register
 
 
-# ---- What came in another channel counts in this one -----------------------------------------------------------------
+# ---- Messages of another channel have an effect here -----------------------------------------------------------------
 
 
-@among("RECV-06", "takes a dependency for met if the log of any of its channels has it")
+@among("RECV-06", "treats a dependency as met if the log of any channel contains it")
 class LooksInAllLogs(Neighbour):
     def unmet_dependencies(self, message: Message) -> set[str]:
         unmet = super().unmet_dependencies(message)
         return {i for i in unmet if not any(i in channel.log for channel in self.neighbours())}
 
 
-@among("RECV-06", "takes a dependency for met if the log of the channel that it joined before has it")
+@among("RECV-06", "treats a dependency as met if the log of the previously joined channel contains it")
 class LooksInThePreviousLog(Neighbour):
     def unmet_dependencies(self, message: Message) -> set[str]:
         unmet = super().unmet_dependencies(message)
         return {i for i in unmet if not (self.place and i in list(self.others.values())[self.place - 1].log)}
 
 
-@among("RECV-06", "wakes what waits in all channels for an ID that is delivered in one")
+@among("RECV-06", "delivering a message in one channel meets dependencies in all channels")
 class WakesInAllChannels(Neighbour):
     def insert_into_log(self, message: Message, retrieval_hint: bytes | None) -> None:
         super().insert_into_log(message, retrieval_hint)
@@ -68,28 +68,28 @@ class WakesInAllChannels(Neighbour):
             channel.incoming.met(message.message_id)
 
 
-@among("RECV-06", "takes what it sent in another channel for a dependency that is met")
+@among("RECV-06", "treats a message that it sent in another channel as a met dependency")
 class OwnMessagesMeetAnywhere(Neighbour):
     def unmet_dependencies(self, message: Message) -> set[str]:
         own = {e.message_id for c in self.neighbours() for e in c.log if e.sender_id == self.participant_id}
         return super().unmet_dependencies(message) - own
 
 
-@among("RECV-07", "takes a message for a copy if its ID waits in another channel")
+@among("RECV-07", "treats a message as a copy if its ID waits in another channel")
 class WaitingElsewhereIsKnown(Neighbour):
     def is_duplicate(self, message: Message) -> bool:
         elsewhere = any(message.message_id in channel.incoming for channel in self.neighbours())
         return elsewhere or super().is_duplicate(message)
 
 
-@among("RECV-08", "keeps one waiting message of an ID, whatever the channel")
+@among("RECV-08", "keeps only one waiting message per ID for all channels")
 class OneWaitsForAllChannels(Neighbour):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         if not any(message.message_id in channel.incoming for channel in self.neighbours()):
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
 
-@among("STATE-16", "looks for the own messages of all channels in each filter that it receives")
+@among("STATE-16", "looks up its own messages of all channels in each received filter")
 class FiltersSpeakForAllChannels(Neighbour):
     def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
@@ -97,7 +97,7 @@ class FiltersSpeakForAllChannels(Neighbour):
             Channel.review_bloom_filter(channel, message, effects, now_ms)
 
 
-@among("STATE-01", "the third channel has the Lamport timestamp of the first")
+@among("STATE-01", "uses the Lamport timestamp of the first channel in the third")
 class ThirdClockIsTheFirst(Neighbour):
     def next_lamport(self, now_ms: int) -> int:
         if self.place > 1:
@@ -105,7 +105,7 @@ class ThirdClockIsTheFirst(Neighbour):
         return super().next_lamport(now_ms)
 
 
-# ---- The periodic work of the other channels -------------------------------------------------------------------------
+# ---- Periodic work of the other channels -----------------------------------------------------------------------------
 
 
 @among("OUTSWEEP-01", "resends in its first two channels only")
@@ -115,7 +115,7 @@ class ResendsInTwoChannels(Neighbour):
             super().sweep_outgoing(now_ms, effects)
 
 
-@among("INSWEEP-01", "looks at what waits in its first two channels only", cascade_on_receive=False)
+@among("INSWEEP-01", "sweeps the incoming buffers of only its first two channels", cascade_on_receive=False)
 class SweepsTwoChannels(Neighbour):
     def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
         if self.place < 2:
@@ -134,7 +134,7 @@ class SyncsInTwoChannels(Neighbour):
         return self.place < 2 and super().sync_is_due(now_ms)
 
 
-@among("SYNC-01", "what it sends in one channel puts off the sync messages of all", sync_only_when_quiet=True)
+@among("SYNC-01", "sending in one channel postpones the sync messages of all channels", sync_only_when_quiet=True)
 class SpeechSilencesAllChannels(Neighbour):
     def sync_is_due(self, now_ms: int) -> bool:
         return super().sync_is_due(now_ms) and not any(
@@ -142,14 +142,14 @@ class SpeechSilencesAllChannels(Neighbour):
         )
 
 
-@among("R-RECV-08", "answers requests in its first two channels only")
+@among("R-RECV-08", "answers repair requests in its first two channels only")
 class AnswersInTwoChannels(Neighbour):
     def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
         if self.place < 2:
             super().sweep_repair_requests(now_ms, effects)
 
 
-@among("R-RECV-03", "does not ask for what any of its channels has")
+@among("R-RECV-03", "does not request a missing message if another channel has it")
 class HasItSomewhere(Neighbour):
     def has_arrived(self, message_id: str) -> bool:
         return super().has_arrived(message_id) or any(message_id in c.log for c in getattr(self, "others", {}).values())
@@ -158,7 +158,7 @@ class HasItSomewhere(Neighbour):
         return message.message_id in self.log or message.message_id in self.incoming
 
 
-@among("STATE-16", "answers a request for a message of another channel")
+@among("STATE-16", "answers a repair request with a message of another channel")
 class AnswersFromAllChannels(Neighbour):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.repair is not None:
@@ -169,7 +169,7 @@ class AnswersFromAllChannels(Neighbour):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@among("STATE-16", "what others ask for in one channel is not asked for in any")
+@among("STATE-16", "a repair request of others in one channel cancels its own in all channels")
 class OverhearsInAllChannels(Neighbour):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         for channel in self.neighbours() if not self.is_own(message) else ():
@@ -179,11 +179,11 @@ class OverhearsInAllChannels(Neighbour):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-# ---- Channels with similar names, of which one is joined -------------------------------------------------------------
+# ---- Channels with similar names, only one of them joined ------------------------------------------------------------
 
 
 class _Nearest(Participant):
-    """Takes a message for a channel that was not joined for one of a channel that was."""
+    """Treats a message for a channel that was not joined as one for a channel that was."""
 
     def key(self, name: str) -> str:
         raise NotImplementedError
@@ -197,19 +197,19 @@ class _Nearest(Participant):
         return super().receive(wire, now_ms, retrieval_hint)
 
 
-@mutant("STATE-16", "takes a channel that it did not join for one that differs in its case")
+@mutant("STATE-16", "ignores case when it compares channel names")
 class TakesAnotherCase(_Nearest):
     def key(self, name: str) -> str:
         return name.lower()
 
 
-@mutant("STATE-16", "takes a channel that it did not join for one that differs by blanks around it")
+@mutant("STATE-16", "ignores surrounding whitespace when it compares channel names")
 class TakesBlanksAround(_Nearest):
     def key(self, name: str) -> str:
         return name.strip()
 
 
-@mutant("STATE-16", "takes a channel that it did not join for one whose name is the beginning of its own")
+@mutant("STATE-16", "treats a channel name as the joined channel whose name is a prefix of it")
 class TakesTheBeginning(_Nearest):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         message = self.config.revision.wire.decode(wire)
@@ -222,13 +222,13 @@ class TakesTheBeginning(_Nearest):
         return name
 
 
-@mutant("STATE-16", "takes a channel that it did not join for its only one")
+@mutant("STATE-16", "treats every channel that it did not join as its only channel")
 class OnlyOneChannelAnyway(_Nearest):
     def key(self, name: str) -> str:
         return "" if len(self.channels) == 1 else name
 
 
-@mutant("MSG-15", "takes channels for one whose names have the same composed form")
+@mutant("MSG-15", "treats channel names with the same composed form as one channel")
 class JoinsComposedNames(Participant):
     def join(self, channel_id: str, now_ms: int) -> None:
         alike = next((n for n in self.channels if normalize("NFC", n) == normalize("NFC", channel_id)), None)

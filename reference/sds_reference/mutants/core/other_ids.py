@@ -1,4 +1,4 @@
-"""Faults of who takes one ID, one entry or one content for another."""
+"""Faults that confuse IDs, entries or contents."""
 
 from __future__ import annotations
 
@@ -11,38 +11,50 @@ from ..registry import fault, mutant, mutants
 from .twin_ids import KEYS, AcknowledgesTwins, ComparesDependencies, KeepsWhatWaits, LooksForTwins, TellsCopies, keyed
 
 _BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty")
-"""What objects of JavaScript have before anything is put in them."""
+"""Properties that every JavaScript object has."""
 _MARK = "\ufeff"
 
 KEYS.update(
-    lower=("without their case", str.lower),
+    lower=("without case", str.lower),
     start=("by their first 12 characters", lambda text: text[:12]),
-    trimmed=("without the blanks around them", str.strip),
-    marked=("without a byte order mark at their beginning", lambda text: text.removeprefix(_MARK)),
-    printed=("without characters that do not show", lambda text: "".join(filter(str.isprintable, text))),
+    trimmed=("without surrounding whitespace", str.strip),
+    marked=("without a leading byte order mark", lambda text: text.removeprefix(_MARK)),
+    printed=("without invisible characters", lambda text: "".join(filter(str.isprintable, text))),
     wide=("without characters beyond U+FFFF", lambda text: "".join(c for c in text if c < "\U00010000")),
 )
 
 keyed("RECV-05", "compares dependencies {}", "marked", "printed", "wide")(ComparesDependencies)
-keyed("RECV-07", "tells copies by IDs {}", "trimmed", "marked", "wide")(TellsCopies)
-keyed("RECV-08", "keeps what waits by IDs {}", "start", "trimmed", "marked", "wide")(KeepsWhatWaits)
-keyed("STATE-12", "acknowledges what is named {}", "start", "trimmed", "marked", "wide")(AcknowledgesTwins)
-keyed("STATE-12", "looks for its messages in filters by IDs {}", "lower", "start", "trimmed", "marked", "wide")(
+keyed("RECV-07", "detects copies by IDs {}", "trimmed", "marked", "wide")(TellsCopies)
+keyed("RECV-08", "stores waiting messages by IDs {}", "start", "trimmed", "marked", "wide")(KeepsWhatWaits)
+keyed("STATE-12", "acknowledges messages with the same ID {}", "start", "trimmed", "marked", "wide")(AcknowledgesTwins)
+keyed("STATE-12", "looks up its messages in filters by IDs {}", "lower", "start", "trimmed", "marked", "wide")(
     LooksForTwins
 )
 
 
 @mutants
 class _BuiltIn(Channel):
-    @fault(Channel.unmet_dependencies, "RECV-05", "takes dependencies for met that are called as what objects have")
+    @fault(
+        Channel.unmet_dependencies,
+        "RECV-05",
+        "treats dependencies as met if they are named like properties of JavaScript objects",
+    )
     def has_built_in_dependencies(self, message: Message) -> set[str]:
         return super().unmet_dependencies(message) - set(_BUILT_IN)
 
-    @fault(Channel.is_duplicate, "RECV-07", "takes messages for copies that are called as what objects have")
+    @fault(
+        Channel.is_duplicate,
+        "RECV-07",
+        "treats messages as copies if they are named like properties of JavaScript objects",
+    )
     def has_built_in_copies(self, message: Message) -> bool:
         return message.message_id in _BUILT_IN or super().is_duplicate(message)
 
-    @fault(Channel.acknowledge, "ACK-01", "does not find own messages that are called as what objects have")
+    @fault(
+        Channel.acknowledge,
+        "ACK-01",
+        "does not acknowledge messages that are named like properties of JavaScript objects",
+    )
     def does_not_find_the_built_in(self, message_id: str, effects: Effects) -> None:
         if message_id not in _BUILT_IN:
             super().acknowledge(message_id, effects)
@@ -50,7 +62,7 @@ class _BuiltIn(Channel):
 
 @mutants
 class _Entries(Channel):
-    @fault(Channel.unmet_dependencies, "RECV-05", "looks at a causal history up to an entry that is repeated")
+    @fault(Channel.unmet_dependencies, "RECV-05", "reads a causal history only up to a repeated entry")
     def stops_at_the_repeated(self, message: Message) -> set[str]:
         seen: list[str] = []
         for entry in message.causal_history:
@@ -59,12 +71,12 @@ class _Entries(Channel):
             seen.append(entry.message_id)
         return {i for i in seen if i not in self.log}
 
-    @fault(Channel.unmet_dependencies, "RECV-05", "takes entries for met that name itself as the sender")
+    @fault(Channel.unmet_dependencies, "RECV-05", "treats entries as met that name itself as the sender")
     def own_entries_are_met(self, message: Message) -> set[str]:
         own = {e.message_id for e in message.causal_history if e.sender_id == self.participant_id}
         return super().unmet_dependencies(message) - own
 
-    @fault(Channel.review_causal_history, "ACK-01", "acknowledges up to an entry that is repeated or empty")
+    @fault(Channel.review_causal_history, "ACK-01", "acknowledges only up to a repeated or empty entry")
     def acknowledges_up_to_the_odd(self, message: Message, effects: Effects) -> None:
         seen: set[str] = set()
         for entry in message.causal_history:
@@ -88,28 +100,28 @@ class _Contents(Channel):
         self.__dict__.setdefault("_said", {})
         return self._said
 
-    @fault(Channel.receive, "MSG-09", "loses a byte order mark at the beginning of a content")
+    @fault(Channel.receive, "MSG-09", "drops a byte order mark at the beginning of received content")
     def loses_the_mark(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         content = message.content
         if content is not None and len(content) > 3:
             message = replace(message, content=content.removeprefix(b"\xef\xbb\xbf"))
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.encode, "MSG-20", "sends no byte order mark at the beginning of a content")
+    @fault(Channel.encode, "MSG-20", "drops a byte order mark at the beginning of sent content")
     def sends_no_mark(self, message: Message) -> bytes:
         content = message.content
         if content is not None and len(content) > 3:
             message = replace(message, content=content.removeprefix(b"\xef\xbb\xbf"))
         return super().encode(message)
 
-    @fault(Channel.receive, "RECV-07", "takes one zero byte for no content")
+    @fault(Channel.receive, "RECV-07", "treats content of one zero byte as no content")
     def zero_is_nothing(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.content == b"\0":
             message = replace(message, content=None)
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@mutant("STATE-08", "keeps what it sent by its content: of equal ones only the last")
+@mutant("STATE-08", "stores its sent messages by content: only the last of equal ones is kept")
 class KeepsOutgoingByContent(Channel):
     def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
         super().remember_outgoing(message, wire, now_ms)
@@ -130,13 +142,13 @@ class _Syncs(Channel):
             return Effects()
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.receive, "SYNC-12", "ignores a sync message that has the ID of a message that waits")
+    @fault(Channel.receive, "SYNC-12", "ignores a sync message that has the ID of a waiting message")
     def ignores_waiting_syncs(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.kind is Kind.SYNC and message.message_id in self.incoming:
             return Effects()
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.receive, "SYNC-12", "ignores a sync message that has the ID of an earlier one")
+    @fault(Channel.receive, "SYNC-12", "ignores a sync message that has the ID of an earlier sync message")
     def ignores_repeated_syncs(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.kind is Kind.SYNC:
             came: set[str] = self.__dict__.setdefault("_came", set())

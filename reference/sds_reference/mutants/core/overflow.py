@@ -1,4 +1,4 @@
-"""Faults of numbers that go round or end: of entries, of missing dependencies, of IDs in a filter."""
+"""Faults of counters that wrap around or stop: of entries, of missing dependencies, of IDs in a filter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...message import Kind, Message
 from ..registry import fault, keeping, mutants, sized
 
 
-@sized("RECV-05", "counts missing dependencies up to {}, and then from zero", 64, 256)
+@sized("RECV-05", "counts missing dependencies modulo {}", 64, 256)
 class CountsMissingRound(Channel):
     size: int
 

@@ -1,4 +1,4 @@
-"""Faults with messages that claim to be a participant's own, and with IDs that two messages have."""
+"""Faults with messages that claim to be a participant's own, and with two messages of one ID."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..registry import fault, mutants
 
 @mutants
 class _OwnName(Channel):
-    @fault(Channel.is_own, "RECV-01", "takes only what it has sent for its own")
+    @fault(Channel.is_own, "RECV-01", "recognizes its own messages only if it remembers sending them")
     def knows_its_own_by_id(self, message: Message) -> bool:
         return super().is_own(message) and message.message_id in self.log
 
@@ -18,29 +18,29 @@ class _OwnName(Channel):
     def processes_its_own(self, message: Message) -> bool:
         return False
 
-    @fault(Channel.is_own, "RECV-11", "takes sync messages in its name for somebody else's")
+    @fault(Channel.is_own, "RECV-11", "processes sync messages with its own sender ID like those of others")
     def knows_no_own_syncs(self, message: Message) -> bool:
         return super().is_own(message) and message.kind is not Kind.SYNC
 
-    @fault(Channel.receive, "RECV-01", "logs messages in its name that it has not sent, and says nothing")
+    @fault(Channel.receive, "RECV-01", "logs messages with its sender ID that it did not send, without delivering them")
     def logs_its_unknown_own(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.is_own(message) and message.kind is Kind.CONTENT and message.message_id not in self.log:
             self.insert_into_log(message, retrieval_hint)
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.receive, "RECV-01", "takes the timestamp of messages in its name that it has not sent")
+    @fault(Channel.receive, "RECV-01", "updates its clock by messages with its sender ID that it did not send")
     def follows_its_unknown_own(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.is_own(message) and message.lamport_timestamp is not None:
             self.witness_lamport(message.lamport_timestamp)
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.receive, "RECV-01", "puts messages in its name that it has not sent into its filter")
+    @fault(Channel.receive, "RECV-01", "puts messages with its sender ID that it did not send into its filter")
     def filters_its_unknown_own(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.is_own(message) and message.kind is Kind.CONTENT:
             self.insert_into_filter(message)
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.receive, "RECV-01", "lets ephemeral messages in its name through")
+    @fault(Channel.receive, "RECV-01", "delivers ephemeral messages with its own sender ID")
     def hears_its_own_ephemerals(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.is_own(message) and message.kind is Kind.EPHEMERAL:
             return Effects(events=[Delivered(self.channel_id, message.message_id, message.content or b"")])

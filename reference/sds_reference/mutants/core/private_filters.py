@@ -1,4 +1,4 @@
-"""Faults of who has a filter of its own encoding, and is bound all the same by what depends on none."""
+"""Faults of a private filter encoding, in requirements that hold for every encoding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...message import Message
 from ..registry import fault, keeping, mutants
 
 PRIVATE_FILTER = replace(WAKU_SDS_JS, name="")
-"""A bloom profile that nobody knows."""
+"""A private bloom profile without a name."""
 
 
 @mutants
@@ -20,7 +20,7 @@ class _Reviewing(Channel):
     @fault(
         Channel.review_bloom_filter,
         "STATE-12",
-        "with an encoding of its own, reads short filters as far as they go",
+        "with a private encoding, reads short filters up to their end",
         bloom_profile=PRIVATE_FILTER,
     )
     def private_short_are_read(self, message: Message, effects: Effects, now_ms: int) -> None:
@@ -65,13 +65,13 @@ class _NeverAgain(RollingBloomFilter):
 
 for _kept, _requirement, _summary in (
     (_LosesTheNewest, "RECV-04", "loses the newest message when it rolls over"),
-    (_ForgetsAll, "STATE-06", "begins with an empty filter when it rolls over"),
-    (_NeverAgain, "RECV-04", "takes nothing more when its filter is full"),
+    (_ForgetsAll, "STATE-06", "starts with an empty filter when it rolls over"),
+    (_NeverAgain, "RECV-04", "inserts no more IDs once its filter is full"),
 ):
     keeping(
         "filter_class",
         _requirement,
-        f"with a filter of an encoding and a size of its own, {_summary}",
+        f"with a filter of private encoding and size, {_summary}",
         name=f"private-{''.join('-' + c.lower() if c.isupper() else c for c in _kept.__name__).strip('_-')}",
         bloom_profile=PRIVATE_FILTER,
         bloom_capacity=1_000,

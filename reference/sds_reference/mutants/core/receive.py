@@ -15,40 +15,44 @@ from ..registry import fault, mutants, omitted
 class _Receiving(Channel):
     first: bytes | None = None
 
-    @fault(Channel.receive, "RECV-01", "delivers its own messages when the network reflects them")
+    @fault(Channel.receive, "RECV-01", "delivers its own messages when the network sends them back")
     def delivers_itself(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.is_own(message):
             return Effects(events=[Delivered(self.channel_id, message.message_id, message.content or b"")])
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.review_ack_status, "RECV-03", "reviews the ACK status only with messages it can deliver")
+    @fault(
+        Channel.review_ack_status, "RECV-03", "reviews the ACK status only with messages that it can deliver at once"
+    )
     def reviews_on_delivery(self, message: Message, effects: Effects, now_ms: int) -> None:
         if message.kind is Kind.SYNC or not self.unmet_dependencies(message):
             super().review_ack_status(message, effects, now_ms)
 
-    @fault(Channel.insert_into_filter, "RECV-04", "puts IDs into its filter only when it can deliver")
+    @fault(
+        Channel.insert_into_filter, "RECV-04", "puts IDs into its filter only when it can deliver the message at once"
+    )
     def filter_on_delivery(self, message: Message) -> None:
         if not self.unmet_dependencies(message):
             super().insert_into_filter(message)
 
-    @fault(Channel.unmet_dependencies, "RECV-05", "verifies only the first dependency")
+    @fault(Channel.unmet_dependencies, "RECV-05", "checks only the first dependency")
     def first_dependency_only(self, message: Message) -> set[str]:
         first = {entry.message_id for entry in message.causal_history[:1]}
         return super().unmet_dependencies(message) & first
 
-    @fault(Channel.unmet_dependencies, "RECV-06", "takes a dependency that waits itself for met")
+    @fault(Channel.unmet_dependencies, "RECV-06", "treats a dependency as met that is itself still waiting")
     def buffered_is_met(self, message: Message) -> set[str]:
         return {message_id for message_id in super().unmet_dependencies(message) if message_id not in self.incoming}
 
-    @fault(Channel.review_bloom_filter, "RECV-07", "loses messages whose bloom filter it cannot read")
+    @fault(Channel.review_bloom_filter, "RECV-07", "rejects messages whose bloom filter it cannot read")
     def loses_foreign_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
         if message.bloom_filter is not None and self.filter_in(message) is None:
-            raise MalformedMessage("a filter that it cannot read")
+            raise MalformedMessage("the filter cannot be read")
 
     drops_the_unmet = omitted(Channel.buffer, "RECV-08", "drops messages with unmet dependencies")
 
-    @fault(Channel.causal_history, "RECV-09", "names waiting messages in its causal histories")
+    @fault(Channel.causal_history, "RECV-09", "lists waiting messages in its causal histories")
     def names_the_waiting(self) -> tuple[HistoryEntry, ...]:
         waiting = [HistoryEntry(entry.message.message_id) for entry in self.incoming][-1:]
         return (*super().causal_history()[len(waiting) :], *waiting)
@@ -76,12 +80,12 @@ class _Receiving(Channel):
             effects.events.append(Delivered(self.channel_id, message.message_id, message.content or b""))
         return effects
 
-    @fault(Channel.signal_missing, "RECV-05", "delivers an empty message in place of what is missing")
+    @fault(Channel.signal_missing, "RECV-05", "delivers an empty message in place of a missing one")
     def delivers_placeholders(self, message: Message, unmet: set[str], effects: Effects) -> None:
         super().signal_missing(message, unmet, effects)
         effects.events += [Delivered(self.channel_id, dependency, b"") for dependency in sorted(unmet)]
 
-    @fault(Channel.compose, "RECV-04", "sends the filter of its first message ever after")
+    @fault(Channel.compose, "RECV-04", "always sends the filter of its first message")
     def frozen_filter(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         message = super().compose(message_id, lamport, content)
         self.first = self.first or message.bloom_filter

@@ -1,4 +1,4 @@
-"""Faults of who refuses what is valid, or drops it without a word: a refusal is no alibi."""
+"""Faults that reject or silently drop valid messages. Rejecting a valid message violates the requirement it tests."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ...wire_fields import join, split
 from ..registry import again, fault, mutant, mutants
 
 _LONG = 20
-"""Entries of a causal history that are few for any implementation."""
+"""Length of a causal history that every implementation must accept."""
 
 
 _PRIVATE = {1: 7, 2: 1, 3: 4, 10: 2, 11: 3, 12: 6, 13: 13, 20: 5}
-"""The numbers of nim-sds, by those of the text."""
+"""Field numbers of nim-sds, by field numbers of the specification."""
 
 
 @mutants
 class _Refusing(Channel):
     def turned_down(self, message: Message, now_ms: int, retrieval_hint: bytes | None, refused: bool) -> Effects:
         if refused and not self.is_own(message):
-            raise MalformedMessage(f"no {message.kind.value} of this kind is taken")
+            raise MalformedMessage(f"{message.kind.value} messages of this kind are not accepted")
         return super().receive(message, now_ms, retrieval_hint)
 
     def dropped(self, message: Message, now_ms: int, retrieval_hint: bytes | None, dropped: bool) -> Effects:
         return Effects() if dropped else super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.receive, "SYNC-12", "refuses every sync message")
+    @fault(Channel.receive, "SYNC-12", "rejects every sync message")
     def refuses_syncs(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         return self.turned_down(message, now_ms, retrieval_hint, message.kind is Kind.SYNC)
 
@@ -38,29 +38,29 @@ class _Refusing(Channel):
     def drops_syncs(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         return self.dropped(message, now_ms, retrieval_hint, message.kind is Kind.SYNC)
 
-    @fault(Channel.receive, "SYNC-12", "refuses sync messages whose bloom filter it cannot read")
+    @fault(Channel.receive, "SYNC-12", "rejects sync messages whose bloom filter it cannot read")
     def refuses_syncs_of_others(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         foreign = message.bloom_filter is not None and self.filter_in(message) is None
         return self.turned_down(message, now_ms, retrieval_hint, message.kind is Kind.SYNC and foreign)
 
-    @fault(Channel.receive, "ACK-07", "refuses sync messages with unmet dependencies")
+    @fault(Channel.receive, "ACK-07", "rejects sync messages with unmet dependencies")
     def refuses_syncs_with_gaps(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         gap = message.kind is Kind.SYNC and bool(self.unmet_dependencies(message))
         return self.turned_down(message, now_ms, retrieval_hint, gap)
 
-    @fault(Channel.receive, "SYNC-12", "refuses sync messages that name a message to ask for")
+    @fault(Channel.receive, "SYNC-12", "rejects sync messages that name a missing message")
     def refuses_what_would_be_asked_for(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:
         gap = message.kind is Kind.SYNC and self.repair is not None and bool(self.unmet_dependencies(message))
         return self.turned_down(message, now_ms, retrieval_hint, gap)
 
-    @fault(Channel.receive, "RECV-08", "refuses messages with unmet dependencies")
+    @fault(Channel.receive, "RECV-08", "rejects messages with unmet dependencies")
     def refuses_the_unmet(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         unmet = message.kind is Kind.CONTENT and bool(self.unmet_dependencies(message))
         return self.turned_down(message, now_ms, retrieval_hint, unmet)
 
-    @fault(Channel.receive, "RECV-08", "drops messages with unmet dependencies unread")
+    @fault(Channel.receive, "RECV-08", "drops messages with unmet dependencies before it processes them")
     def drops_the_unmet_unread(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         unmet = message.kind is Kind.CONTENT and bool(self.unmet_dependencies(message))
         return self.dropped(message, now_ms, retrieval_hint, unmet)
@@ -69,7 +69,7 @@ class _Refusing(Channel):
     def drops_all_ephemerals(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         return self.dropped(message, now_ms, retrieval_hint, message.kind is Kind.EPHEMERAL)
 
-    @fault(Channel.receive, "RECV-07", "refuses causal histories of more than twenty entries")
+    @fault(Channel.receive, "RECV-07", "rejects causal histories of more than twenty entries")
     def refuses_long_histories(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         return self.turned_down(message, now_ms, retrieval_hint, len(message.causal_history) > _LONG)
 
@@ -77,27 +77,27 @@ class _Refusing(Channel):
     def drops_long_histories(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         return self.dropped(message, now_ms, retrieval_hint, len(message.causal_history) > _LONG)
 
-    @fault(Channel.receive, "RECV-07", "refuses messages without a bloom filter")
+    @fault(Channel.receive, "RECV-07", "rejects messages without a bloom filter")
     def refuses_the_filterless(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         filterless = message.kind is Kind.CONTENT and message.bloom_filter is None
         return self.turned_down(message, now_ms, retrieval_hint, filterless)
 
-    @fault(Channel.receive, "R-STATE-05", "refuses copies of what it holds before it looks at what they are for")
+    @fault(Channel.receive, "R-STATE-05", "rejects copies of logged messages before it processes them")
     def refuses_copies(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         known = message.kind is Kind.CONTENT and self.is_duplicate(message)
         return self.turned_down(message, now_ms, retrieval_hint, known)
 
-    @fault(Channel.receive, "R-STATE-05", "drops copies of what it holds before it looks at what they are for")
+    @fault(Channel.receive, "R-STATE-05", "drops copies of logged messages before it processes them")
     def drops_copies(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         known = message.kind is Kind.CONTENT and self.is_duplicate(message)
         return self.dropped(message, now_ms, retrieval_hint, known)
 
-    @fault(Channel.receive, "R-RECV-13", "refuses sync messages with a repair request")
+    @fault(Channel.receive, "R-RECV-13", "rejects sync messages with a repair request")
     def refuses_asking_syncs(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         asks = message.kind is Kind.SYNC and bool(message.repair_request)
         return self.turned_down(message, now_ms, retrieval_hint, asks)
 
-    @fault(Channel.receive, "R-RECV-13", "refuses messages with a repair request")
+    @fault(Channel.receive, "R-RECV-13", "rejects messages with a repair request")
     def refuses_all_requests(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         return self.turned_down(message, now_ms, retrieval_hint, bool(message.repair_request))
 
@@ -106,13 +106,13 @@ class _Refusing(Channel):
         return self.dropped(message, now_ms, retrieval_hint, bool(message.repair_request))
 
 
-@mutant("RECV-07", "refuses whatever others say")
+@mutant("RECV-07", "rejects all messages of others")
 class RefusesEverything(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         raise MalformedMessage("no")
 
 
-@mutant("RECV-07", "drops whatever others say")
+@mutant("RECV-07", "drops all messages of others")
 class DropsEverything(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         return Effects()
@@ -127,7 +127,7 @@ class _PrivateLayout(Channel):
         return _renumbered(super().encode(message), _PRIVATE)
 
 
-@mutant("MSG-01", "speaks a wire layout of its own, which it does not declare")
+@mutant("MSG-01", "uses a private wire layout and declares no dialect")
 class UndeclaredLayout(Participant):
     channel_class = _PrivateLayout
 
@@ -136,4 +136,4 @@ class UndeclaredLayout(Participant):
         return super().receive(text, now_ms, retrieval_hint)
 
 
-again("refuses-ephemerals", "refuses-all-ephemerals", "refuses every ephemeral message", requirement="SDS-EPHEMERAL-04")
+again("refuses-ephemerals", "refuses-all-ephemerals", "rejects every ephemeral message", requirement="SDS-EPHEMERAL-04")

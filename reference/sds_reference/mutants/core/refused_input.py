@@ -1,4 +1,4 @@
-"""Faults of who refuses a message, and keeps something of it all the same."""
+"""Faults that reject a message but keep a part of it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ...participant import Participant
 from ..registry import fault, mutant, mutants
 
 _AHEAD_MS = 86_400_000
-"""A bound on Lamport timestamps, which is declared."""
+"""The declared bound on Lamport timestamps."""
 
 
 @mutants
 class _Keeping(Channel):
-    """Takes part of a message in before it looks whether it can be used."""
+    """Processes part of a message before it checks whether the message is usable."""
 
     def taken(self, message: Message, kind: Kind, now_ms: int) -> bool:
-        """Was it refused? Then it is to be refused again, when the fault has been made."""
+        """Was the message rejected? Then the caller must reject it again, after the fault has acted."""
         try:
             super().refuse_unusable(message, kind, now_ms)
         except MalformedMessage:
@@ -29,7 +29,7 @@ class _Keeping(Channel):
     @fault(
         Channel.refuse_unusable,
         "STATE-05",
-        "puts a message into its filter that it refuses",
+        "puts a rejected message into its filter",
         max_lamport_ahead_ms=_AHEAD_MS,
     )
     def filters_the_refused(self, message: Message, kind: Kind, now_ms: int) -> None:
@@ -37,23 +37,24 @@ class _Keeping(Channel):
             self.insert_into_filter(message)
         super().refuse_unusable(message, kind, now_ms)
 
-    @fault(
-        Channel.refuse_unusable, "STATE-08", "a message that it refuses acknowledges", max_lamport_ahead_ms=_AHEAD_MS
-    )
+    @fault(Channel.refuse_unusable, "STATE-08", "acknowledges by a rejected message", max_lamport_ahead_ms=_AHEAD_MS)
     def acknowledged_by_the_refused(self, message: Message, kind: Kind, now_ms: int) -> None:
         if not self.taken(message, kind, now_ms):
             for entry in message.causal_history:
                 self.outgoing.acknowledge(entry.message_id)
         super().refuse_unusable(message, kind, now_ms)
 
-    @fault(Channel.refuse_unusable, "STATE-10", "logs a message that it refuses", max_lamport_ahead_ms=_AHEAD_MS)
+    @fault(Channel.refuse_unusable, "STATE-10", "logs a rejected message", max_lamport_ahead_ms=_AHEAD_MS)
     def logs_the_refused(self, message: Message, kind: Kind, now_ms: int) -> None:
         if not self.taken(message, kind, now_ms) and kind is Kind.CONTENT and message.message_id:
             self.insert_into_log(message, None)
         super().refuse_unusable(message, kind, now_ms)
 
     @fault(
-        Channel.refuse_unusable, "RECV-05", "takes a dependency for met that it refused", max_lamport_ahead_ms=_AHEAD_MS
+        Channel.refuse_unusable,
+        "RECV-05",
+        "treats a rejected message as a met dependency",
+        max_lamport_ahead_ms=_AHEAD_MS,
     )
     def refused_is_met(self, message: Message, kind: Kind, now_ms: int) -> None:
         if not self.taken(message, kind, now_ms):
@@ -63,7 +64,7 @@ class _Keeping(Channel):
     @fault(
         Channel.refuse_unusable,
         "STATE-09",
-        "keeps a message that it refuses among those that wait",
+        "keeps a rejected message in its incoming buffer",
         max_lamport_ahead_ms=_AHEAD_MS,
     )
     def buffers_the_refused(self, message: Message, kind: Kind, now_ms: int) -> None:
@@ -76,7 +77,7 @@ class _Keeping(Channel):
     @fault(
         Channel.refuse_unusable,
         "R-FIELDS-02",
-        "asks for what a message names that it refuses",
+        "requests the missing dependencies of a rejected message",
         max_lamport_ahead_ms=_AHEAD_MS,
     )
     def asks_for_what_the_refused_names(self, message: Message, kind: Kind, now_ms: int) -> None:
@@ -87,7 +88,7 @@ class _Keeping(Channel):
     @fault(
         Channel.refuse_unusable,
         "R-STATE-04",
-        "answers the repair requests of a message that it refuses",
+        "answers the repair request of a rejected message",
         max_lamport_ahead_ms=_AHEAD_MS,
     )
     def answers_the_refused(self, message: Message, kind: Kind, now_ms: int) -> None:
@@ -99,7 +100,7 @@ class _Keeping(Channel):
     @fault(
         Channel.refuse_unusable,
         "R-STATE-01",
-        "a message that it refuses ends its request for it",
+        "stops requesting a message when it rejects that message",
         max_lamport_ahead_ms=_AHEAD_MS,
     )
     def refused_is_repaired(self, message: Message, kind: Kind, now_ms: int) -> None:
@@ -122,7 +123,7 @@ class _Sending(Channel):
         return super().send(content, now_ms, message_id, retrieval_hint)
 
 
-@mutant("SYNC-12", "an undecodable message makes it drop the next sync message")
+@mutant("SYNC-12", "drops the next sync message after bytes that it cannot decode")
 class BrokenBytesCostTheNext(Participant):
     _broken = False
 
@@ -138,7 +139,7 @@ class BrokenBytesCostTheNext(Participant):
         return super().receive(wire, now_ms, retrieval_hint)
 
 
-@mutant("RECV-08", "undecodable bytes empty its buffers")
+@mutant("RECV-08", "empties its buffers after bytes that it cannot decode")
 class BrokenBytesEmptyTheBuffers(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         try:

@@ -1,6 +1,7 @@
-"""Faults of room: what is kept, looked at or compared is bounded, where the text knows no bound.
+"""Faults of capacity: state or work has a limit, where the specification has none.
 
-Each is there for a size that a schedule of ordinary length does not reach, and for one of the largest that is demanded.
+Each fault exists with a limit that schedules of ordinary length do not reach, and with one just below the largest size
+that is required.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class _Sized(Channel):
     size: int
 
 
-# ---- The log, and what is known --------------------------------------------------------------------------------------
+# ---- The log and known messages --------------------------------------------------------------------------------------
 
 
 class _SortsLate(LocalLog):
@@ -35,7 +36,7 @@ class _SortsLate(LocalLog):
         return entry.lamport_timestamp if farthest is None else max(entry.lamport_timestamp, farthest[0])
 
 
-@sized("DELIVER-04", "sorts a late message in among the newest {}, no further back", 50, 900)
+@sized("DELIVER-04", "inserts a late message only among the newest {} log entries", 50, 900)
 class SortsInAmongTheNewest(_Sized):
     def __init__(self, *given: Any) -> None:
         self.log_class = type("Log", (_SortsLate,), {"size": self.size})
@@ -49,7 +50,7 @@ class _LogsCopies(LocalLog):
         return super().insert(entry)
 
 
-@sized("DELIVER-06", "tells copies by the newest {} IDs, and logs others again", 900)
+@sized("DELIVER-06", "detects copies by the newest {} IDs, and logs older messages again", 900)
 class TellsCopiesByTheNewest(_Sized):
     log_class = _LogsCopies
 
@@ -65,14 +66,14 @@ class TellsCopiesByTheNewest(_Sized):
         return known
 
 
-@sized("RECV-05", "tells IDs apart by their first {} characters", 128, 1000)
+@sized("RECV-05", "compares IDs by their first {} characters", 128, 1000)
 class TellsIdsByTheirStart(_Sized):
     def unmet_dependencies(self, message: Message) -> set[str]:
         known = {entry.message_id[: self.size] for entry in self.log}
         return {i for i in super().unmet_dependencies(message) if i[: self.size] not in known}
 
 
-@sized("RECV-07", "refuses messages with IDs of more than {} characters", 1000)
+@sized("RECV-07", "rejects messages with IDs of more than {} characters", 1000)
 class RefusesLongIds(_Sized):
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         if len(message.message_id) > self.size:
@@ -80,17 +81,17 @@ class RefusesLongIds(_Sized):
         super().refuse_unusable(message, kind, now_ms)
 
 
-# ---- What waits ------------------------------------------------------------------------------------------------------
+# ---- Waiting messages ------------------------------------------------------------------------------------------------
 
 
-@sized("RECV-08", "has room for {} waiting messages", 100, 900)
+@sized("RECV-08", "has a capacity of {} waiting messages", 100, 900)
 class RoomForWaiting(_Sized):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         if len(self.incoming) < self.size:
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
 
-@sized("RECV-08", "keeps the newest {} waiting messages", 900)
+@sized("RECV-08", "keeps only the newest {} waiting messages", 900)
 class NewestWaiting(_Sized):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         super().buffer(message, unmet, now_ms, retrieval_hint)
@@ -101,7 +102,7 @@ class NewestWaiting(_Sized):
                 self.incoming.add(entry)
 
 
-@sized("INSWEEP-04", "frees {} levels of a chain that waits, and then no more", 900)
+@sized("INSWEEP-04", "delivers {} levels of a waiting chain, and then no more", 900)
 class FreesLevels(_Sized):
     def deliver_ready(self, effects: Effects) -> None:
         for level in range(self.size + 1):
@@ -119,22 +120,22 @@ def _cut(message: Message, entries: Iterable[HistoryEntry]) -> Message:
     return replace(message, causal_history=tuple(entries))
 
 
-@sized("RECV-05", "verifies the first {} entries of a causal history", 100, 128, 256, 900)
+@sized("RECV-05", "checks only the first {} entries of a causal history", 100, 128, 256, 900)
 class VerifiesTheFirst(_Sized):
     def unmet_dependencies(self, message: Message) -> set[str]:
         return super().unmet_dependencies(_cut(message, message.causal_history[: self.size]))
 
 
-@sized("RECV-05", "verifies the last {} entries of a causal history", 190, 900)
+@sized("RECV-05", "checks only the last {} entries of a causal history", 190, 900)
 class VerifiesTheLast(_Sized):
     def unmet_dependencies(self, message: Message) -> set[str]:
         return super().unmet_dependencies(_cut(message, message.causal_history[-self.size :]))
 
 
-# ---- What is outstanding ---------------------------------------------------------------------------------------------
+# ---- Unacknowledged messages -----------------------------------------------------------------------------------------
 
 
-@sized("SEND-10", "resends the newest {} of its messages", 100, 900)
+@sized("SEND-10", "resends only the newest {} of its messages", 100, 900)
 class NewestOutstanding(_Sized):
     def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
         super().remember_outgoing(message, wire, now_ms)
@@ -142,7 +143,7 @@ class NewestOutstanding(_Sized):
             self.outgoing.acknowledge(next(iter(self.outgoing)).message_id)
 
 
-@sized("OUTSWEEP-01", "resends {} messages in a sweep and puts the others off by a period", 900)
+@sized("OUTSWEEP-01", "resends {} messages in a sweep and postpones the others by one period", 900)
 class ResendsSoMany(_Sized):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         for number, entry in enumerate(sorted(self.outgoing.take_due(now_ms), key=lambda entry: entry.message_id)):
@@ -151,13 +152,13 @@ class ResendsSoMany(_Sized):
             self.schedule_resend(entry, now_ms)
 
 
-@sized("ACK-01", "acknowledges with the first {} entries of a causal history", 100, 128, 190, 256, 500)
+@sized("ACK-01", "acknowledges by only the first {} entries of a causal history", 100, 128, 190, 256, 500)
 class AcknowledgesWithTheFirst(_Sized):
     def review_causal_history(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(_cut(message, message.causal_history[: self.size]), effects)
 
 
-@sized("ACK-01", "acknowledges with the last {} entries of a causal history", 500)
+@sized("ACK-01", "acknowledges by only the last {} entries of a causal history", 500)
 class AcknowledgesWithTheLast(_Sized):
     def review_causal_history(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(_cut(message, message.causal_history[-self.size :]), effects)
@@ -174,26 +175,26 @@ class _HeldAgainst(_Sized):
         self.outgoing.unacknowledged = kept  # type: ignore[method-assign]
 
 
-@sized("ACK-02", "holds a filter against its oldest {} messages", 50, 900)
+@sized("ACK-02", "looks up only its oldest {} messages in a filter", 50, 900)
 class HoldsAgainstTheOldest(_HeldAgainst):
     def chosen(self, outstanding: list[Outgoing]) -> list[Outgoing]:
         return outstanding[: self.size]
 
 
-@sized("ACK-02", "holds a filter against its newest {} messages", 900)
+@sized("ACK-02", "looks up only its newest {} messages in a filter", 900)
 class HoldsAgainstTheNewest(_HeldAgainst):
     def chosen(self, outstanding: list[Outgoing]) -> list[Outgoing]:
         return outstanding[-self.size :]
 
 
-@sized("ACK-02", "has room for {} possibly acknowledged messages", 50, 200)
+@sized("ACK-02", "has a capacity of {} possibly acknowledged messages", 50, 200)
 class RoomForPossiblyAcknowledged(_Sized):
     def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
         if sum(other.filter_hits > 0 for other in self.outgoing) < self.size:
             super().filter_hit(entry, effects, now_ms)
 
 
-@sized("OUTSWEEP-02", "resends {} possibly acknowledged messages, and no others", 20)
+@sized("OUTSWEEP-02", "resends only {} possibly acknowledged messages", 20)
 class ResendsSomeOfThePossible(_Sized):
     def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
         super().filter_hit(entry, effects, now_ms)

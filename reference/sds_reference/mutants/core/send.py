@@ -12,25 +12,25 @@ from ..registry import configured, fault, mutant, mutants, omitted
 
 @mutants
 class _Timestamps(Channel):
-    @fault(Channel.next_lamport, "SEND-01", "counts in twos")
+    @fault(Channel.next_lamport, "SEND-01", "increases its Lamport timestamp by two")
     def lamport_in_twos(self, now_ms: int) -> int:
         self.clock.value = min(self.clock.value + 1, MAX_LAMPORT)
         return super().next_lamport(now_ms)
 
-    @fault(Channel.next_lamport, "SEND-02", "follows the clock back")
+    @fault(Channel.next_lamport, "SEND-02", "sets its Lamport timestamp back when the clock goes back")
     def follows_the_clock_back(self, now_ms: int) -> int:
         if now_ms < self.clock.value - 1_000_000:
             self.clock.value = now_ms - 1
         return super().next_lamport(now_ms)
 
-    @fault(Channel.next_lamport, "SEND-03", "sends the timestamp from before the increase")
+    @fault(Channel.next_lamport, "SEND-03", "sends the Lamport timestamp from before the increase")
     def sends_the_old_lamport(self, now_ms: int) -> int:
         before = self.clock.value
         super().next_lamport(now_ms)
         return before
 
 
-@mutant("SEND-04", "names the messages that were delivered last")
+@mutant("SEND-04", "lists the messages that were delivered last in its causal histories")
 class HistoryByArrival(Channel):
     _arrivals: tuple[str, ...] = ()
 
@@ -51,7 +51,7 @@ class HistoryByArrival(Channel):
 class _Histories(Channel):
     _flipped = False
 
-    @fault(Channel.causal_history, "SEND-05", "turns its causal history round with every message")
+    @fault(Channel.causal_history, "SEND-05", "reverses the order of its causal history with every message")
     def flipping_history(self) -> tuple[HistoryEntry, ...]:
         self._flipped = not self._flipped
         entries = super().causal_history()
@@ -61,21 +61,23 @@ class _Histories(Channel):
     def history_by_id(self) -> tuple[HistoryEntry, ...]:
         return tuple(sorted(super().causal_history(), key=lambda entry: entry.message_id))
 
-    @fault(Channel.refuse_unusable, "SEND-06", "refuses causal histories of more than fifty entries")
+    @fault(Channel.refuse_unusable, "SEND-06", "rejects causal histories of more than fifty entries")
     def short_sighted(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if len(message.causal_history) > 50:
-            raise MalformedMessage("causal history too long")
+            raise MalformedMessage("the causal history is too long")
 
 
-configured("long-histories", "SEND-07", "names two hundred messages by default", causal_history_size=200)
+configured(
+    "long-histories", "SEND-07", "lists two hundred messages in a causal history by default", causal_history_size=200
+)
 
 
 @mutants
 class _Sending(Channel):
     _before: bytes | None = None
 
-    @fault(Channel.causal_history, "SEND-08", "gives each history entry its neighbour's hint")
+    @fault(Channel.causal_history, "SEND-08", "gives each history entry the retrieval hint of its neighbour")
     def shifted_hints(self) -> tuple[HistoryEntry, ...]:
         entries = super().causal_history()
         hints = [entry.retrieval_hint for entry in entries]
@@ -83,7 +85,7 @@ class _Sending(Channel):
             replace(entry, retrieval_hint=hint) for entry, hint in zip(entries, hints[1:] + hints[:1], strict=True)
         )
 
-    @fault(Channel.compose, "SEND-09", "sends the filter of the message before")
+    @fault(Channel.compose, "SEND-09", "sends the filter of its previous message")
     def stale_filter(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         message = super().compose(message_id, lamport, content)
         if content is None:
@@ -91,6 +93,8 @@ class _Sending(Channel):
         stale, self._before = self._before, message.bloom_filter
         return message if stale is None else replace(message, bloom_filter=stale)
 
-    sends_and_forgets = omitted(Channel.remember_outgoing, "SEND-10", "does not remember what it sent")
+    sends_and_forgets = omitted(
+        Channel.remember_outgoing, "SEND-10", "does not add its messages to the outgoing buffer"
+    )
 
     not_in_its_own_log = omitted(Channel.log_own, "SEND-11", "does not log its own messages")

@@ -1,4 +1,4 @@
-"""Faults of section STATE: what a participant keeps."""
+"""Faults of section STATE: the state of a participant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...participant import Participant
 from ..registry import fault, mutant, mutants, ordering
 
 
-@mutant("STATE-01", "has one Lamport timestamp for all channels")
+@mutant("STATE-01", "uses one Lamport timestamp for all channels")
 class OneClockForAll(Participant):
     _clock: LamportClock | None = None
 
@@ -33,28 +33,28 @@ class _Kept(Channel):
         super().__init__(participant_id, channel_id, config, now_ms)
         self.clock = LamportClock(0)
 
-    @fault(Channel.next_lamport, "STATE-03", "counts up from its start and never looks at the clock again")
+    @fault(Channel.next_lamport, "STATE-03", "increments its Lamport timestamp and ignores the clock after the start")
     def lamport_without_clock(self, now_ms: int) -> int:
         return self.clock.next(0)
 
-    @fault(Channel.insert_into_filter, "STATE-05", "forgets every third ID in its filter")
+    @fault(Channel.insert_into_filter, "STATE-05", "leaves every third ID out of its filter")
     def leaky_filter(self, message: Message) -> None:
         self._count += 1
         if self._count % 3:
             super().insert_into_filter(message)
 
-    @fault(Channel.remember_outgoing, "STATE-08", "takes every message for possibly acknowledged from the start")
+    @fault(Channel.remember_outgoing, "STATE-08", "treats each of its messages as possibly acknowledged from the start")
     def optimistic_buffer(self, message: Message, wire: bytes, now_ms: int) -> None:
         super().remember_outgoing(message, wire, now_ms)
         for entry in self.outgoing.unacknowledged():
             self.outgoing.mark_possibly_acknowledged(entry)
 
-    @fault(Channel.buffer, "STATE-09", "has room for one waiting message")
+    @fault(Channel.buffer, "STATE-09", "has a capacity of one waiting message")
     def buffer_of_one(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         self.incoming = IncomingBuffer()
         super().buffer(message, unmet, now_ms, retrieval_hint)
 
-    @fault(Channel.insert_into_log, "STATE-10", "does not log what had to wait")
+    @fault(Channel.insert_into_log, "STATE-10", "does not log messages that had to wait")
     def forgets_the_waiting(self, message: Message, retrieval_hint: bytes | None) -> None:
         if not message.causal_history:
             super().insert_into_log(message, retrieval_hint)
@@ -65,24 +65,24 @@ ordering("log-by-id", "STATE-11", "orders its log by message ID alone", lambda l
 
 @mutants
 class _OutgoingStates(Channel):
-    @fault(Channel.review_causal_history, "STATE-12", "takes any message for an acknowledgement")
+    @fault(Channel.review_causal_history, "STATE-12", "treats any message as an acknowledgement")
     def anything_acknowledges(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(message, effects)
         for entry in list(self.outgoing):
             self.acknowledge(entry.message_id, effects)
 
-    @fault(Channel.filter_hit, "STATE-13", "drops a possibly acknowledged message from its buffer")
+    @fault(Channel.filter_hit, "STATE-13", "removes a possibly acknowledged message from its outgoing buffer")
     def possibly_is_gone(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
         self.outgoing.acknowledge(entry.message_id)
         effects.events.append(PossiblyAcknowledged(self.channel_id, entry.message_id))
 
-    @fault(Channel.acknowledge, "STATE-15", "keeps acknowledged messages in its buffer")
+    @fault(Channel.acknowledge, "STATE-15", "keeps acknowledged messages in its outgoing buffer")
     def never_lets_go(self, message_id: str, effects: Effects) -> None:
         if message_id in self.outgoing:
             effects.events.append(Acknowledged(self.channel_id, message_id))
 
 
-@mutant("STATE-16", "reviews the ACK status of all channels with a message of one")
+@mutant("STATE-16", "reviews the ACK status of all channels with a message of one channel")
 class ReviewsAllChannels(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(wire, now_ms, retrieval_hint)

@@ -1,4 +1,4 @@
-"""Faults of section STATE that show in the whole life of a message, of a filter, or of a newcomer."""
+"""Faults of section STATE in the life cycle of a message, in full filters, and in participants that join late."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MINUTE_MS = 60_000
 # ---- Joining late ----------------------------------------------------------------------------------------------------
 
 
-@mutant("STATE-04", "knows but the hour until it has heard somebody")
+@mutant("STATE-04", "rounds its Lamport timestamp down to the hour until it has received a message")
 class KnowsButTheHour(Channel):
     _heard = False
 
@@ -38,7 +38,7 @@ class KnowsButTheHour(Channel):
         return self.clock.value
 
 
-@mutant("STATE-04", "does not speak before it is spoken to, unless it is among the first")
+@mutant("STATE-04", "refuses to send before it has received a message, if it joined late")
 class SilentUntilSpokenTo(Channel):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
@@ -47,11 +47,11 @@ class SilentUntilSpokenTo(Channel):
 
     def next_lamport(self, now_ms: int) -> int:
         if self._joins and not len(self.log):
-            raise RefusedSend("nobody has sent anything yet")
+            raise RefusedSend("no message has arrived yet")
         return super().next_lamport(now_ms)
 
 
-@mutant("STATE-04", "keeps its messages to itself before it is spoken to, unless it is among the first")
+@mutant("STATE-04", "sends nothing before it has received a message, if it joined late")
 class WhispersUntilSpokenTo(Channel):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
@@ -64,13 +64,13 @@ class WhispersUntilSpokenTo(Channel):
         return Effects() if silent else super().send(content, now_ms, message_id, retrieval_hint)
 
 
-@mutant("STATE-04", "is half an hour ahead of its clock in its first message")
+@mutant("STATE-04", "gives its first message a Lamport timestamp half an hour in the future")
 class StartsAheadOfItsClock(Channel):
     def next_lamport(self, now_ms: int) -> int:
         return super().next_lamport(now_ms if len(self.log) else now_ms + 30 * MINUTE_MS)
 
 
-@mutant("STATE-04", "drops the first message of a newcomer that is not the latest")
+@mutant("STATE-04", "drops the first message of a new sender unless its timestamp is the highest")
 class IgnoresNewcomers(Channel):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         latest = max((known.lamport_timestamp for known in self.log), default=0)
@@ -89,12 +89,12 @@ def _newcomers_last(log: LocalLog, entry: LogEntry) -> int:
 ordering(
     "newcomers-last",
     "STATE-04",
-    "puts the first message of a newcomer at the end of a log that has begun",
+    "puts the first message of a new sender at the end of the log",
     _newcomers_last,
 )
 
 
-# ---- The bloom filter, full ------------------------------------------------------------------------------------------
+# ---- The full bloom filter -------------------------------------------------------------------------------------------
 
 
 @keeping("filter_class", "STATE-06", "never rolls its filter over")
@@ -103,14 +103,14 @@ class NeverRollsOver(RollingBloomFilter):
         pass
 
 
-@keeping("filter_class", "STATE-05", "recomputes its filter at every message, although there is room for all")
+@keeping("filter_class", "STATE-05", "recomputes its filter at every message, although it is not full")
 class RollsOverTooSoon(RollingBloomFilter):
     def insert(self, message_id: str) -> None:
         self._roll_over()
         super().insert(message_id)
 
 
-@keeping("filter_class", "STATE-06", "begins with an empty filter at every roll-over")
+@keeping("filter_class", "STATE-06", "starts with an empty filter at every roll-over")
 class ForgetsAtTheRollOver(RollingBloomFilter):
     def _roll_over(self) -> None:
         retained, self._retained = self._retained, 0
@@ -118,9 +118,11 @@ class ForgetsAtTheRollOver(RollingBloomFilter):
         self._retained = retained
 
 
-@keeping("filter_class", "STATE-06", "carries the filters of before on after every roll-over", bloom_profile=NIM_SDS)
+@keeping(
+    "filter_class", "STATE-06", "continues to send the previous filters after every roll-over", bloom_profile=NIM_SDS
+)
 class CarriesOldFilters(RollingBloomFilter):
-    """One filter after another, all of them in the message."""
+    """Sends one filter after another in each message."""
 
     _full: bytes = b""
 
@@ -129,11 +131,11 @@ class CarriesOldFilters(RollingBloomFilter):
         super()._roll_over()
 
     def to_wire(self) -> bytes:
-        # Bits beyond those that are used: the layout that carries its size is read all the same.
+        # An unknown protobuf field with extra bits: a layout that carries its size is still readable.
         return super().to_wire() + b"\xfa\x01" + varint(len(self._full)) + self._full
 
 
-@keeping("filter_class", "STATE-07", "sets three times the bits that its filter has room for")
+@keeping("filter_class", "STATE-07", "sets three times as many bits as its filter is sized for")
 class CrowdedFilter(RollingBloomFilter):
     def _places(self, message_id: str) -> tuple[int, ...]:
         own = super()._places(message_id)
@@ -142,12 +144,12 @@ class CrowdedFilter(RollingBloomFilter):
 
 def _of_a_part(part: slice, which: str) -> None:
     def hash_of(text: str) -> int:
-        message_id = text.removesuffix(" b")  # what double hashing appends
+        message_id = text.removesuffix(" b")  # the suffix that double hashing appends
         return WAKU_SDS_JS.hash(message_id[part] + text[len(message_id) :])
 
     name = f"filters-{which.replace(' ', '-')}-characters"
     profile = replace(WAKU_SDS_JS, name=name, description="", hash=hash_of)
-    configured(name, "STATE-07", f"hashes but the {which} characters of an ID for its filter", bloom_profile=profile)
+    configured(name, "STATE-07", f"hashes only the {which} characters of an ID for its filter", bloom_profile=profile)
 
 
 _of_a_part(slice(16), "first 16")
@@ -160,7 +162,7 @@ _of_a_part(slice(-64, None), "last 64")
 # ---- The three states ------------------------------------------------------------------------------------------------
 
 
-@mutant("STATE-14", "waits until every sender it knows has named a message, where it knows three or more")
+@mutant("STATE-14", "acknowledges only when every known sender has named a message, if it knows three or more")
 class WaitsForEverybody(Channel):
     _senders: frozenset[str] = frozenset()
     _named: frozenset[tuple[str, str]] = frozenset()
@@ -174,7 +176,7 @@ class WaitsForEverybody(Channel):
                 self.acknowledge(entry.message_id, effects)
 
 
-@mutant("STATE-17", "tells of possible acknowledgements once more on the next sweep, whatever has come since")
+@mutant("STATE-17", "signals possible acknowledgements again on the next sweep, whatever has arrived since")
 class RepeatsItself(Channel):
     _told: tuple[str, ...] = ()
 
@@ -188,9 +190,9 @@ class RepeatsItself(Channel):
         super().sweep_outgoing(now_ms, effects)
 
 
-@keeping("outgoing_class", "STATE-17", "lists a possibly acknowledged message among the unacknowledged ones, too")
+@keeping("outgoing_class", "STATE-17", "keeps possibly acknowledged messages in the list of unacknowledged ones")
 class InTwoStates(OutgoingBuffer):
-    """Possibly acknowledged messages stay in the list of the unacknowledged ones."""
+    """Possibly acknowledged messages stay in the list of unacknowledged ones."""
 
     def __iter__(self) -> Iterator[Outgoing]:
         for entry in super().__iter__():
@@ -199,7 +201,7 @@ class InTwoStates(OutgoingBuffer):
             yield entry
 
 
-@mutant("STATE-17", "takes an acknowledged message for possibly acknowledged when a later filter holds it")
+@mutant("STATE-17", "marks an acknowledged message as possibly acknowledged at a later filter hit")
 class ComesBack(Channel):
     _gone: tuple[Outgoing, ...] = ()
 

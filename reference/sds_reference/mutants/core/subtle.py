@@ -1,4 +1,4 @@
-"""Faults that only look-alikes, large numbers or long times bring out."""
+"""Faults that appear only with similar values, large numbers or long times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...participant import Participant
 from ..registry import fault, mutant, mutants, ordering
 
 
-@mutant("MSG-15", "compares channels without their case")
+@mutant("MSG-15", "ignores case when it compares channels")
 class ChannelsIgnoringCase(Participant):
     def join(self, channel_id: str, now_ms: int) -> None:
         alike = next((known for known in self.channels if known.lower() == channel_id.lower()), None)
@@ -22,19 +22,19 @@ class ChannelsIgnoringCase(Participant):
 
 @mutants
 class _Lookalikes(Channel):
-    @fault(Channel.receive, "MSG-20", "answers what it receives with a message of its own")
+    @fault(Channel.receive, "MSG-20", "sends a message of its own for each message that it receives")
     def answers_by_itself(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
         if message.kind is Kind.CONTENT and not self.is_own(message):
             effects.broadcasts += self.send(b"received: " + message.message_id.encode(), now_ms).broadcasts
         return effects
 
-    @fault(Channel.causal_history, "MSG-23", "writes its own ID beside every history entry")
+    @fault(Channel.causal_history, "MSG-23", "writes its own sender ID into every history entry")
     def everything_is_mine(self) -> tuple[HistoryEntry, ...]:
         entries = super().causal_history()
         return tuple(HistoryEntry(e.message_id, e.retrieval_hint, self.participant_id) for e in entries)
 
-    @fault(Channel.insert_into_filter, "STATE-05", "puts the dependencies of what it receives into its filter")
+    @fault(Channel.insert_into_filter, "STATE-05", "puts the dependencies of received messages into its filter")
     def filters_the_missing(self, message: Message) -> None:
         super().insert_into_filter(message)
         for entry in message.causal_history:
@@ -54,7 +54,7 @@ class _LargeAndLong(Channel):
     _contents: frozenset[bytes] = frozenset()
     _recent: tuple[str, ...] = ()
 
-    @fault(Channel.send, "STATE-12", "takes the broadcast for the acknowledgement")
+    @fault(Channel.send, "STATE-12", "treats its own broadcast as an acknowledgement")
     def sent_is_acknowledged(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
     ) -> Effects:
@@ -62,12 +62,12 @@ class _LargeAndLong(Channel):
         effects.events.append(Acknowledged(self.channel_id, effects.message_id))
         return effects
 
-    @fault(Channel.send, "SEND-10", "refuses to send under an ID that the application gives")
+    @fault(Channel.send, "SEND-10", "refuses to send with an ID from the application")
     def refuses_given_ids(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
     ) -> Effects:
         if message_id:
-            raise RefusedSend("IDs are made here")
+            raise RefusedSend("IDs are computed here")
         return super().send(content, now_ms, None, retrieval_hint)
 
     @fault(Channel.next_lamport, "SEND-10", "refuses to send while a message waits")
@@ -76,20 +76,20 @@ class _LargeAndLong(Channel):
             raise RefusedSend("a message waits")
         return super().next_lamport(now_ms)
 
-    @fault(Channel.sweep_incoming, "RECV-05", "delivers what has waited for an hour")
+    @fault(Channel.sweep_incoming, "RECV-05", "delivers messages that have waited for an hour")
     def loses_patience(self, now_ms: int, effects: Effects) -> None:
         super().sweep_incoming(now_ms, effects)
         for entry in self.incoming.take_older(now_ms - 3_600_000):
             if entry.message.kind is Kind.CONTENT:
                 self.deliver(entry.message, effects, entry.retrieval_hint)
 
-    @fault(Channel.is_duplicate, "RECV-07", "takes equal contents for copies")
+    @fault(Channel.is_duplicate, "RECV-07", "treats messages with equal contents as copies")
     def deduplicates_contents(self, message: Message) -> bool:
         content = message.content or b""
         seen, self._contents = content in self._contents, self._contents | {content}
         return seen or super().is_duplicate(message)
 
-    @fault(Channel.buffer, "RECV-08", "has room for sixty waiting messages")
+    @fault(Channel.buffer, "RECV-08", "has a capacity of sixty waiting messages")
     def buffer_of_sixty(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         if len(self.incoming) < 60:
             super().buffer(message, unmet, now_ms, retrieval_hint)
@@ -101,18 +101,18 @@ class _LargeAndLong(Channel):
             effects.events.append(Delivered(self.channel_id, message.message_id, b""))
         return effects
 
-    @fault(Channel.is_duplicate, "DELIVER-06", "forgets a message after ten others")
+    @fault(Channel.is_duplicate, "DELIVER-06", "forgets a message after ten others, and logs it again")
     def short_memory(self, message: Message) -> bool:
         known = message.message_id in self._recent or message.message_id in self.incoming
         self._recent = (*self._recent, message.message_id)[-10:]
         return known
 
-    @fault(Channel.review_causal_history, "ACK-07", "lets only sync messages without gaps acknowledge")
+    @fault(Channel.review_causal_history, "ACK-07", "acknowledges only by sync messages without missing dependencies")
     def gaps_do_not_acknowledge(self, message: Message, effects: Effects) -> None:
         if message.kind is not Kind.SYNC or not self.unmet_dependencies(message):
             super().review_causal_history(message, effects)
 
-    @fault(Channel.receive, "OUTSWEEP-01", "puts resending off whenever it hears anything")
+    @fault(Channel.receive, "OUTSWEEP-01", "postpones resends whenever a message arrives")
     def puts_off_resending(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
         for entry in list(self.outgoing):

@@ -1,4 +1,4 @@
-"""Faults of the two periodic sweeps, INSWEEP and OUTSWEEP, that take several messages or periods to show."""
+"""Faults of the two periodic sweeps, INSWEEP and OUTSWEEP, that appear only after several messages or periods."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Sweeping(Channel):
     @fault(
         Channel.deliver_ready,
         "INSWEEP-01",
-        "looks only at the message that has waited longest",
+        "checks only the message that has waited longest",
         cascade_on_receive=False,
     )
     def looks_at_the_oldest(self, effects: Effects) -> None:
@@ -33,34 +33,40 @@ class _Sweeping(Channel):
     @fault(
         Channel.sweep_incoming,
         "INSWEEP-01",
-        "checks what waits only when something arrives",
-        out_of_reach="schedules do not choose message IDs, and it shows only where a message waits for one that its "
-        "participant then sends under such an ID",
+        "checks waiting messages only when a message arrives",
+        out_of_reach=(
+            "schedules do not choose message IDs, and the fault appears only if a message waits for one that its "
+            "receiver then sends under this ID"
+        ),
     )
     def checks_on_arrival(self, now_ms: int, effects: Effects) -> None:
         if self.config.lost_timeout_ms is not None:
             self.give_up_lost(now_ms - self.config.lost_timeout_ms, effects)
 
-    @fault(Channel.give_up_lost, "INSWEEP-05", "gives dependencies up at half the time")
+    @fault(Channel.give_up_lost, "INSWEEP-05", "marks dependencies as lost after half the time")
     def gives_up_early(self, received_ms: int, effects: Effects) -> None:
         assert self.config.lost_timeout_ms is not None
         super().give_up_lost(received_ms + self.config.lost_timeout_ms // 2, effects)
 
-    @fault(Channel.sweep_incoming, "INSWEEP-05", "gives dependencies up after a day, although it was told never to")
+    @fault(
+        Channel.sweep_incoming,
+        "INSWEEP-05",
+        "marks dependencies as lost after a day, although it is configured never to do so",
+    )
     def gives_up_untold(self, now_ms: int, effects: Effects) -> None:
         super().sweep_incoming(now_ms, effects)
         if self.config.lost_timeout_ms is None:
             for entry in self.incoming.take_older(now_ms - 24 * 3_600_000):
                 effects.events.append(Lost(self.channel_id, tuple(sorted(entry.unmet))))
 
-    @fault(Channel.schedule_resend, "OUTSWEEP-02", "has one resend period for all messages")
+    @fault(Channel.schedule_resend, "OUTSWEEP-02", "uses one resend period for all messages")
     def one_period(self, entry: Outgoing, now_ms: int) -> None:
         self.outgoing.reschedule(entry, now_ms + self.config.resend_unacknowledged_ms)
 
     @fault(
         Channel.schedule_resend,
         "OUTSWEEP-02",
-        "never resends what is possibly acknowledged",
+        "never resends possibly acknowledged messages",
         resend_possibly_acknowledged_ms=None,
     )
     def never_resends_the_possible(self, entry: Outgoing, now_ms: int) -> None:
@@ -77,7 +83,7 @@ class _Sweeping(Channel):
         period = self.config.resend_unacknowledged_ms
         self.outgoing.reschedule(entry, now_ms + (period if entry.state is AckState.UNACKNOWLEDGED else period // 3))
 
-    @fault(Channel.receive, "EPHEMERAL-06", "takes content without a timestamp for regular if it names dependencies")
+    @fault(Channel.receive, "EPHEMERAL-06", "treats content without a timestamp as regular if it has dependencies")
     def hybrids_are_content(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.kind is Kind.EPHEMERAL and message.causal_history:
             message = replace(message, lamport_timestamp=self.clock.value)
@@ -91,16 +97,14 @@ class _Sweeping(Channel):
             super().receive_ephemeral(message, effects)
 
     @fault(
-        Channel.receive_ephemeral, "EPHEMERAL-06", "refuses content without a timestamp if it has a history or a filter"
+        Channel.receive_ephemeral, "EPHEMERAL-06", "rejects content without a timestamp if it has a history or a filter"
     )
     def refuses_hybrids(self, message: Message, effects: Effects) -> None:
         if message.causal_history or message.bloom_filter is not None:
-            raise MalformedMessage("a causal history or a filter, and no Lamport timestamp")
+            raise MalformedMessage("a message with a causal history or a filter has no Lamport timestamp")
         super().receive_ephemeral(message, effects)
 
-    @fault(
-        Channel.remember_outgoing, "OUTSWEEP-01", "begins to count the resend period anew whenever it sends something"
-    )
+    @fault(Channel.remember_outgoing, "OUTSWEEP-01", "restarts the resend period whenever it sends a message")
     def sending_restarts_the_timers(self, message: Message, wire: bytes, now_ms: int) -> None:
         super().remember_outgoing(message, wire, now_ms)
         for entry in self.outgoing:
@@ -115,7 +119,7 @@ mutant(
 )(PossiblyAcknowledgedFirst)
 
 
-@keeping("incoming_class", "INSWEEP-04", "of several that wait for the same message wakes only the last")
+@keeping("incoming_class", "INSWEEP-04", "delivers only the last of several messages that wait for the same dependency")
 class WakesTheLast(IncomingBuffer):
     def met(self, dependency: str) -> None:
         *others, _ = self._waiting.get(dependency) or [""]

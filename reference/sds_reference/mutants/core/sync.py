@@ -15,7 +15,7 @@ from ..registry import fault, mutant, mutants
 
 @mutants
 class _SyncsSent(Channel):
-    @fault(Channel.tick, "SYNC-01", "never sends a sync message by itself")
+    @fault(Channel.tick, "SYNC-01", "never sends a periodic sync message")
     def never_syncs(self, now_ms: int) -> Effects:
         effects = Effects()
         self.sweep_incoming(now_ms, effects)
@@ -26,7 +26,7 @@ class _SyncsSent(Channel):
     def sync_with_content(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         return super().compose(message_id, lamport, b"sync" if content is None else content)
 
-    @fault(Channel.next_sync_lamport, "SYNC-03", "sends sync messages with the timestamp it has")
+    @fault(Channel.next_sync_lamport, "SYNC-03", "does not increase the Lamport timestamp for sync messages")
     def sync_does_not_increase(self, now_ms: int) -> int:
         return self.clock.value
 
@@ -35,7 +35,7 @@ class _SyncsSent(Channel):
         message = super().compose(message_id, lamport, content)
         return message if content is not None else replace(message, lamport_timestamp=None)
 
-    @fault(Channel.compose, "SYNC-04", "names the oldest messages in sync messages")
+    @fault(Channel.compose, "SYNC-04", "lists the oldest messages in sync messages")
     def sync_names_the_oldest(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         message = super().compose(message_id, lamport, content)
         if content is not None:
@@ -50,7 +50,7 @@ class _SyncsSent(Channel):
             return message
         return replace(message, bloom_filter=build_filter(self.config.bloom_profile, self.parameters, ()))
 
-    @fault(Channel.send_sync, "SYNC-06", "waits for the acknowledgement of sync messages")
+    @fault(Channel.send_sync, "SYNC-06", "adds sync messages to its outgoing buffer")
     def buffers_syncs(self, now_ms: int) -> Effects:
         effects = super().send_sync(now_ms)
         for wire in effects.broadcasts:
@@ -58,7 +58,7 @@ class _SyncsSent(Channel):
         return effects
 
 
-@mutant("SYNC-07", "names its last sync message in causal histories")
+@mutant("SYNC-07", "lists its last sync message in causal histories")
 class NamesSyncs(Channel):
     _last: tuple[HistoryEntry, ...] = ()
 
@@ -90,21 +90,19 @@ class _SyncsAndEphemerals(Channel):
             self.log.insert(LogEntry(message.message_id, message.lamport_timestamp, message.sender_id))
         return effects
 
-    @fault(Channel.review_ack_status, "SYNC-10", "takes a sync message with a known ID for a duplicate")
+    @fault(Channel.review_ack_status, "SYNC-10", "treats a sync message with a known ID as a duplicate")
     def deduplicates_syncs(self, message: Message, effects: Effects, now_ms: int) -> None:
         if message.message_id not in self._seen:
             super().review_ack_status(message, effects, now_ms)
         if message.kind is Kind.SYNC:
             self._seen |= {message.message_id}
 
-    @fault(Channel.review_bloom_filter, "SYNC-12", "does not look at the filter of sync messages")
+    @fault(Channel.review_bloom_filter, "SYNC-12", "ignores the filter of sync messages")
     def ignores_sync_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
         if message.kind is not Kind.SYNC:
             super().review_bloom_filter(message, effects, now_ms)
 
-    @fault(
-        Channel.deliver_ready, "SYNC-13", "delivers a sync message when its dependencies have come", buffer_syncs=True
-    )
+    @fault(Channel.deliver_ready, "SYNC-13", "delivers a sync message when its dependencies are met", buffer_syncs=True)
     def delivers_syncs_later(self, effects: Effects) -> None:
         while (entry := self.incoming.take_ready()) is not None:
             if entry.message.kind is Kind.CONTENT:
@@ -124,7 +122,7 @@ class _SyncsAndEphemerals(Channel):
                 self.insert_into_log(entry.message, entry.retrieval_hint)
         super().give_up_lost(received_ms, effects)
 
-    @fault(Channel.next_sync_lamport, "SYNC-14", "takes the increase for a sync message back")
+    @fault(Channel.next_sync_lamport, "SYNC-14", "undoes the increase of the Lamport timestamp after a sync message")
     def takes_the_increase_back(self, now_ms: int) -> int:
         before = self.clock.value
         lamport = super().next_sync_lamport(now_ms)
@@ -137,22 +135,26 @@ class _SyncsAndEphemerals(Channel):
         self.clock.value -= 1_000
         return lamport
 
-    @fault(Channel.receive, "SYNC-15", "moves its clock with received sync messages")
+    @fault(Channel.receive, "SYNC-15", "updates its clock by received sync messages")
     def sync_moves_the_clock(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
         if message.kind is Kind.SYNC and not self.is_own(message):
             self.clock.witness(message.lamport_timestamp or 0)
         return effects
 
-    @fault(Channel.send_ephemeral, "EPHEMERAL-01", "refuses to send ephemeral messages that it says it sends")
+    @fault(
+        Channel.send_ephemeral,
+        "EPHEMERAL-01",
+        "refuses to send ephemeral messages although it declares to support them",
+    )
     def refuses_ephemerals_of_its_own(self, content: bytes, message_id: str | None = None) -> Effects:
-        raise RefusedSend("not now")
+        raise RefusedSend("temporarily unavailable")
 
-    @fault(Channel.send_ephemeral, "EPHEMERAL-01", "takes ephemeral messages and sends none of them")
+    @fault(Channel.send_ephemeral, "EPHEMERAL-01", "accepts ephemeral messages and sends none of them")
     def ephemerals_go_nowhere(self, content: bytes, message_id: str | None = None) -> Effects:
         return Effects(message_id=super().send_ephemeral(content, message_id).message_id)
 
-    @fault(Channel.send_ephemeral, "EPHEMERAL-01", "sends ephemeral messages twice to be sure")
+    @fault(Channel.send_ephemeral, "EPHEMERAL-01", "sends ephemeral messages twice")
     def ephemeral_twice(self, content: bytes, message_id: str | None = None) -> Effects:
         effects = super().send_ephemeral(content, message_id)
         effects.broadcasts *= 2
@@ -164,7 +166,7 @@ class _SyncsAndEphemerals(Channel):
             message = replace(message, bloom_filter=self.filter.to_wire())
         return super().encode(message)
 
-    @fault(Channel.encode, "EPHEMERAL-02", "gives ephemeral messages a causal history if it has one")
+    @fault(Channel.encode, "EPHEMERAL-02", "gives ephemeral messages a causal history if its log is not empty")
     def ephemeral_with_history(self, message: Message) -> bytes:
         if message.kind is Kind.EPHEMERAL:
             message = replace(message, causal_history=self.causal_history())
@@ -174,14 +176,14 @@ class _SyncsAndEphemerals(Channel):
     def ephemeral_with_timestamp(self, message: Message) -> bytes:
         return super().encode(replace(message, lamport_timestamp=message.lamport_timestamp or 0))
 
-    @fault(Channel.send_ephemeral, "EPHEMERAL-03", "waits for the acknowledgement of ephemeral messages")
+    @fault(Channel.send_ephemeral, "EPHEMERAL-03", "adds ephemeral messages to its outgoing buffer")
     def buffers_ephemerals(self, content: bytes, message_id: str | None = None) -> Effects:
         effects = super().send_ephemeral(content, message_id)
         for wire in effects.broadcasts:
             self.remember_outgoing(self.revision.wire.decode(wire), wire, self._quiet_since_ms)
         return effects
 
-    @fault(Channel.receive_ephemeral, "EPHEMERAL-04", "keeps ephemeral messages back while others wait")
+    @fault(Channel.receive_ephemeral, "EPHEMERAL-04", "delays ephemeral messages while others wait")
     def ephemeral_waits(self, message: Message, effects: Effects) -> None:
         if not len(self.incoming):
             super().receive_ephemeral(message, effects)
@@ -191,18 +193,18 @@ class _SyncsAndEphemerals(Channel):
         super().receive_ephemeral(message, effects)
         self.log.insert(LogEntry(message.message_id, self.clock.value, message.sender_id))
 
-    @fault(Channel.receive_ephemeral, "EPHEMERAL-05", "takes an ephemeral message for the missing one that has its ID")
+    @fault(Channel.receive_ephemeral, "EPHEMERAL-05", "treats an ephemeral message as the missing message with its ID")
     def ephemerals_end_the_waiting(self, message: Message, effects: Effects) -> None:
         super().receive_ephemeral(message, effects)
         self.incoming.met(message.message_id)
         self.deliver_ready(effects)
 
-    @fault(Channel.receive_ephemeral, "EPHEMERAL-07", "moves its clock with ephemeral messages")
+    @fault(Channel.receive_ephemeral, "EPHEMERAL-07", "updates its clock by ephemeral messages")
     def ephemeral_moves_the_clock(self, message: Message, effects: Effects) -> None:
         super().receive_ephemeral(message, effects)
         self.clock.value += 7
 
-    @fault(Channel.tick, "SYNC-01", "sends two automatic sync messages and no more")
+    @fault(Channel.tick, "SYNC-01", "sends only two periodic sync messages")
     def two_syncs_are_enough(self, now_ms: int) -> Effects:
         before = self._quiet_since_ms
         if self.automatic == 2:
@@ -218,7 +220,7 @@ class _SyncsAndEphemerals(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@mutant("EPHEMERAL-05", "takes a dependency on an ephemeral message for met")
+@mutant("EPHEMERAL-05", "treats a dependency on an ephemeral message as met")
 class EphemeralsMeetDependencies(Channel):
     def meets(self, message: Message) -> bool:
         return True
@@ -232,7 +234,7 @@ class EphemeralsMeetDependencies(Channel):
         return super().unmet_dependencies(message) - getattr(self, "_ephemeral", set())
 
 
-@mutant("EPHEMERAL-06", "takes a dependency on content without a timestamp, but with a history or a filter, for met")
+@mutant("EPHEMERAL-06", "treats a dependency on content without a timestamp, but with a history or a filter, as met")
 class HybridsMeetDependencies(EphemeralsMeetDependencies):
     def meets(self, message: Message) -> bool:
         return bool(message.causal_history) or message.bloom_filter is not None

@@ -1,4 +1,4 @@
-"""Faults of who takes two IDs for one: cut at a zero character, or brought into a normal form."""
+"""Faults that treat two IDs as equal: IDs cut at a zero character, or in a normal form."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from ..registry import mutant
 Faulty = TypeVar("Faulty", bound=type[Channel] | type[Participant] | type[Repair])
 
 KEYS: dict[str, tuple[str, Callable[[str], str]]] = {
-    "cut": ("up to a zero character", lambda text: text.partition("\0")[0]),
-    "normal": ("in their normal form", lambda text: normalize("NFC", text)),
-    "compatible": ("in their compatible normal form", lambda text: normalize("NFKC", text)),
+    "cut": ("cut at the first zero character", lambda text: text.partition("\0")[0]),
+    "normal": ("in Unicode normal form C", lambda text: normalize("NFC", text)),
+    "compatible": ("in Unicode normal form KC", lambda text: normalize("NFKC", text)),
 }
-"""What is made of an ID, by how the mutants are called."""
+"""Names of the transformations of IDs, as in the names of the mutants."""
 
 
 def keyed(requirement: str, summary: str, *keys: str) -> Callable[[Faulty], Faulty]:
-    """Register a fault once for each of ``keys``, by default for all; "{}" in the summary stands for what it does."""
+    """Register a fault once for each of ``keys``, by default for all. "{}" in the summary becomes the
+    transformation."""
 
     def register(faulty: Faulty) -> Faulty:
         for name in keys or ("cut", "normal"):
@@ -41,7 +42,7 @@ def keyed(requirement: str, summary: str, *keys: str) -> Callable[[Faulty], Faul
 class _Keyed(Channel):
     @staticmethod
     def key(text: str) -> str:
-        """What is made of an ID."""
+        """The transformed ID."""
         raise NotImplementedError
 
     def known(self) -> set[str]:
@@ -58,13 +59,13 @@ class ComparesDependencies(_Keyed):
         return {i for i in super().unmet_dependencies(message) if self.key(i) not in known}
 
 
-@keyed("RECV-07", "tells copies by IDs {}", "cut", "normal", "compatible")
+@keyed("RECV-07", "detects copies by IDs {}", "cut", "normal", "compatible")
 class TellsCopies(_Keyed):
     def is_duplicate(self, message: Message) -> bool:
         return super().is_duplicate(message) or self.key(message.message_id) in self.known()
 
 
-@keyed("RECV-08", "keeps what waits by IDs {}")
+@keyed("RECV-08", "stores waiting messages by IDs {}")
 class KeepsWhatWaits(_Keyed):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         waiting = {self.key(entry.message.message_id) for entry in self.incoming}
@@ -78,17 +79,17 @@ class FiltersKeys(_Keyed):
         self.filter.insert(self.key(message.message_id))
 
 
-@keyed("RECV-07", "takes whom its own ID names {} for itself")
+@keyed("RECV-07", "treats senders as itself by comparing IDs {}")
 class TakesOthersForItself(_Keyed):
     def is_own(self, message: Message) -> bool:
         return self.key(message.sender_id) == self.key(self.participant_id)
 
 
-@keyed("MSG-15", "knows channels by names {}")
+@keyed("MSG-15", "distinguishes channels by names {}")
 class KnowsChannels(Participant):
     @staticmethod
     def key(text: str) -> str:
-        """What is made of an ID."""
+        """The transformed ID."""
         raise NotImplementedError
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
@@ -102,13 +103,13 @@ class KnowsChannels(Participant):
 # ---- Sending and acknowledgement -------------------------------------------------------------------------------------
 
 
-@keyed("SEND-04", "names messages {}")
+@keyed("SEND-04", "lists messages in causal histories {}")
 class NamesMessages(_Keyed):
     def causal_history(self) -> tuple[HistoryEntry, ...]:
         return tuple(replace(entry, message_id=self.key(entry.message_id)) for entry in super().causal_history())
 
 
-@keyed("STATE-12", "acknowledges what is named {}")
+@keyed("STATE-12", "acknowledges messages with the same ID {}")
 class AcknowledgesTwins(_Keyed):
     def acknowledge(self, message_id: str, effects: Effects) -> None:
         for entry in list(self.outgoing):

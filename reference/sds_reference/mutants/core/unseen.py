@@ -1,4 +1,4 @@
-"""Faults of a participant that shows neither its state nor, some of them, what it delivers."""
+"""Faults of a participant that does not show its state and, for some of them, signals no deliveries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...outgoing_buffer import Outgoing
 from ..registry import again, mutant
 
 _BLIND = ("delivered",)
-"""Only its own messages can show whether it has delivered one."""
+"""Without this capability, only its own messages can show what it has delivered."""
 
 
 @mutant("RECV-07", "delivers every other message, and signals nothing", unseen=True, undeclared=_BLIND)
@@ -23,14 +23,14 @@ class QuietlyDeliversHalf(Channel):
             super().deliver(message, effects, retrieval_hint)
 
 
-@mutant("RECV-05", "delivers everything at once, and signals nothing", unseen=True, undeclared=_BLIND)
+@mutant("RECV-05", "delivers everything immediately, and signals nothing", unseen=True, undeclared=_BLIND)
 class QuietlyNeverWaits(Channel):
     def unmet_dependencies(self, message: Message) -> set[str]:
         return set()
 
 
 class _Forgetting(LocalLog):
-    """A log from which one can take out what others sent."""
+    """A log that can forget the messages of others."""
 
     def forget(self, own: str) -> None:
         for entry in [entry for entry in self if entry.sender_id != own]:
@@ -38,7 +38,9 @@ class _Forgetting(LocalLog):
             del self._entries[entry.message_id]
 
 
-@mutant("STATE-10", "forgets what others sent whenever it sends, and signals nothing", unseen=True, undeclared=_BLIND)
+@mutant(
+    "STATE-10", "forgets the messages of others whenever it sends, and signals nothing", unseen=True, undeclared=_BLIND
+)
 class QuietlyForgetsWhenSending(Channel):
     log_class = _Forgetting
 
@@ -51,14 +53,14 @@ class QuietlyForgetsWhenSending(Channel):
         return effects
 
 
-@mutant("RECV-07", "delivers only what depends on something, and signals nothing", unseen=True, undeclared=_BLIND)
+@mutant("RECV-07", "delivers only messages with dependencies, and signals nothing", unseen=True, undeclared=_BLIND)
 class QuietlyIgnoresRoots(Channel):
     def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         if message.causal_history:
             super().deliver(message, effects, retrieval_hint)
 
 
-@mutant("RECV-08", "drops what would have to wait, and signals nothing", unseen=True, undeclared=_BLIND)
+@mutant("RECV-08", "drops messages with unmet dependencies, and signals nothing", unseen=True, undeclared=_BLIND)
 class QuietlyDropsTheBlocked(Channel):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         pass
@@ -73,7 +75,7 @@ class QuietlyIgnoresLongContents(Channel):
 
 @mutant(
     "RECV-07",
-    "delivers nothing whose causal history names senders, and signals nothing",
+    "delivers no message whose causal history names senders, and signals nothing",
     unseen=True,
     undeclared=_BLIND,
 )
@@ -84,7 +86,7 @@ class QuietlyIgnoresNamedSenders(Channel):
 
 
 _REAL_TIME = ("virtual-clock", "acknowledged", "possibly-acknowledged")
-"""Only resends show which messages it takes for acknowledged."""
+"""Without these capabilities, only resends show which messages it treats as acknowledged."""
 
 
 class _ResendsAtEachTick(Channel):
@@ -97,7 +99,7 @@ class _ResendsAtEachTick(Channel):
 
 @mutant(
     "OUTSWEEP-04",
-    "resends at each tick what was acknowledged, without a virtual clock",
+    "resends acknowledged messages at each tick, without a virtual clock",
     unseen=True,
     undeclared=_REAL_TIME,
 )
@@ -108,7 +110,7 @@ class ResendsForEver(_ResendsAtEachTick):
 
 @mutant(
     "SYNC-12",
-    "resends at each tick what a sync message has acknowledged, without a virtual clock",
+    "resends messages that a sync message acknowledged at each tick, without a virtual clock",
     unseen=True,
     undeclared=_REAL_TIME,
 )
@@ -118,20 +120,35 @@ class ResendsInSpiteOfSyncs(_ResendsAtEachTick):
             super().review_causal_history(message, effects)
 
 
-again("sends-and-forgets", "secretly-forgets", "does not remember what it sent, and shows nothing", unseen=True)
+again(
+    "sends-and-forgets",
+    "secretly-forgets",
+    "does not add its messages to the outgoing buffer, and does not show its state",
+    unseen=True,
+)
 again(
     "optimistic-buffer",
     "secretly-optimistic",
-    "takes every message for possibly acknowledged, and shows nothing",
+    "treats each of its messages as possibly acknowledged, and does not show its state",
     unseen=True,
 )
-again("buffer-of-one", "secret-buffer-of-one", "has room for one waiting message, and shows nothing", unseen=True)
-again("possibly-is-gone", "secretly-gone", "drops a possibly acknowledged message, and shows nothing", unseen=True)
-again("falls-back", "secretly-falls-back", "falls back to unacknowledged, and shows nothing", unseen=True)
+again(
+    "buffer-of-one",
+    "secret-buffer-of-one",
+    "has a capacity of one waiting message, and does not show its state",
+    unseen=True,
+)
+again(
+    "possibly-is-gone",
+    "secretly-gone",
+    "drops possibly acknowledged messages, and does not show its state",
+    unseen=True,
+)
+again("falls-back", "secretly-falls-back", "returns to unacknowledged, and does not show its state", unseen=True)
 again(
     "deaf-clock",
     "quietly-deaf-clock",
-    "does not move its clock on delivery, and signals nothing",
+    "does not update its clock on delivery, and signals nothing",
     unseen=True,
     undeclared=_BLIND,
 )

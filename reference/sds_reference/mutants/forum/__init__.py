@@ -1,1 +1,1 @@
-"""Faults in the proposal of 2024."""
+"""Faults under the proposal of 2024."""

@@ -1,4 +1,4 @@
-"""Faults under the proposal of 2024: those that only it knows, and those that it shares with SDS."""
+"""Faults under the proposal of 2024: faults that exist only there, and faults that SDS shares."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ from ..registry import MUTANTS, again, configured, fault, mutant, mutants, omitt
 FIVE_MINUTES_MS = 300_000
 
 
-# ---- On the wire -----------------------------------------------------------------------------------------------------
+# ---- Encoding --------------------------------------------------------------------------------------------------------
 
 
 @mutants
 class _Wire(Channel):
-    @fault(Channel.encode, "FORUM-01", "writes the fields of SDS")
+    @fault(Channel.encode, "FORUM-01", "encodes messages with the fields of SDS")
     def writes_fields_of_sds(self, message: Message) -> bytes:
         return V2026_01.encode(message)
 
-    @fault(Channel.refuse_unusable, "FORUM-01", "refuses messages of the proposal without a causal history")
+    @fault(Channel.refuse_unusable, "FORUM-01", "rejects messages of the proposal without a causal history")
     def refuses_empty_histories(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if not message.causal_history:
-            raise MalformedMessage("a message that follows none")
+            raise MalformedMessage("the causal history is empty")
 
-    @fault(Channel.encode, "FORUM-01", "writes its sender ID twice")
+    @fault(Channel.encode, "FORUM-01", "encodes its sender ID twice")
     def sender_twice_on_the_wire(self, message: Message) -> bytes:
         return super().encode(message) + join([WireField(1, LEN, message.sender_id.encode())])
 
-    @fault(Channel.encode, "FORUM-04", "writes a flag above the 32 bits of Lamport timestamps")
+    @fault(Channel.encode, "FORUM-04", "sets a bit above the 32 bits of the Lamport timestamp")
     def flag_above_the_timestamp(self, message: Message) -> bytes:
         fields = split(super().encode(message))
         return join(
             replace(f, value=f.value | 1 << 32) if f.number == 3 and isinstance(f.value, int) else f for f in fields
         )
 
-    @fault(Channel.encode, "FORUM-04", "writes Lamport timestamps into field 10")
+    @fault(Channel.encode, "FORUM-04", "encodes Lamport timestamps in field 10")
     def lamport_in_field10(self, message: Message) -> bytes:
         return moved(super().encode(message), 3, 10)
 
-    @fault(Channel.encode, "FORUM-05", "writes the entries of causal histories as messages of their own")
+    @fault(Channel.encode, "FORUM-05", "encodes the entries of causal histories as messages")
     def entries_as_messages(self, message: Message) -> bytes:
         fields = split(super().encode(message))
         return join(replace(f, value=join([WireField(1, LEN, f.value)])) if f.number == 4 else f for f in fields)
 
-    @fault(Channel.encode, "FORUM-06", "writes the channel into field 8")
+    @fault(Channel.encode, "FORUM-06", "encodes the channel in field 8")
     def channel_in_field8(self, message: Message) -> bytes:
         return moved(super().encode(message), 5, 8)
 
@@ -63,12 +63,12 @@ class _Wire(Channel):
 again(
     "no-filter-at-first",
     "no-filter-of-the-proposal-at-first",
-    "leaves the filter of the proposal out until something was received",
+    "omits the filter of the proposal until it has received a message",
     requirement="FORUM-07",
 )
 
 
-@mutant("FORUM-08", "capitalises what it delivers")
+@mutant("FORUM-08", "converts the content that it delivers to upper case")
 class CapitalisesContent(Channel):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         content = message.content.upper() if message.content else message.content
@@ -82,30 +82,32 @@ class CapitalisesContent(Channel):
 class _Lamport(Channel):
     _odd = False
 
-    @fault(Channel.__init__, "FORUM-09", "starts its Lamport timestamp at the clock")
+    @fault(Channel.__init__, "FORUM-09", "starts its Lamport timestamp at the current time")
     def starts_at_the_clock(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
         self.clock = LamportClock(now_ms, self.revision.wire.max_lamport)
 
-    @fault(Channel.next_lamport, "FORUM-09", "sends the time wherever that is ahead of its Lamport timestamp")
+    @fault(Channel.next_lamport, "FORUM-09", "sends the current time when it is ahead of its Lamport timestamp")
     def follows_the_time(self, now_ms: int) -> int:
         return self.clock.next(now_ms)
 
-    @fault(Channel.next_lamport, "FORUM-15", "increases its Lamport timestamp for every other message only")
+    @fault(Channel.next_lamport, "FORUM-15", "increases its Lamport timestamp only for every other message")
     def counts_every_other(self, now_ms: int) -> int:
         self._odd = not self._odd
         return super().next_lamport(now_ms) if self._odd else self.clock.value
 
-    @fault(Channel.next_lamport, "FORUM-23", "begins at 0 again where its Lamport timestamp has no room")
+    @fault(Channel.next_lamport, "FORUM-23", "restarts at 0 when its Lamport timestamp reaches the largest value")
     def begins_again(self, now_ms: int) -> int:
         if self.clock.value >= self.revision.wire.max_lamport:
             self.clock.value = 0
         return super().next_lamport(now_ms)
 
-    counts_its_own = omitted(Channel.witness_lamport, "FORUM-23", "counts its own messages and nobody else's")
+    counts_its_own = omitted(
+        Channel.witness_lamport, "FORUM-23", "increases its Lamport timestamp only by its own messages"
+    )
 
 
-@mutant("FORUM-01", "counts on where 31 bits end, in an unsigned number")
+@mutant("FORUM-01", "continues beyond 31 bits with an unsigned Lamport timestamp")
 class CountsOnBeyond(Channel):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
@@ -124,7 +126,7 @@ class CountsOnBeyond(Channel):
 
 @mutants
 class _Syncs(Channel):
-    @fault(Channel.next_sync_lamport, "FORUM-35", "gives sync messages the Lamport timestamp before its own")
+    @fault(Channel.next_sync_lamport, "FORUM-35", "sends sync messages with the previous Lamport timestamp")
     def sync_counts_down(self, now_ms: int) -> int:
         return max(0, super().next_sync_lamport(now_ms) - 1)
 
@@ -144,12 +146,12 @@ class _Syncs(Channel):
         else:
             super().deliver(message, effects, retrieval_hint)
 
-    @fault(Channel.buffer, "FORUM-37", "drops sync messages that would have to wait")
+    @fault(Channel.buffer, "FORUM-37", "drops sync messages that have to wait")
     def drops_waiting_syncs(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         if message.kind is not Kind.SYNC:
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
-    @fault(Channel.deliver, "FORUM-37", "logs sync messages without looking at their Lamport timestamps")
+    @fault(Channel.deliver, "FORUM-37", "logs sync messages without regard to their Lamport timestamps")
     def syncs_leave_the_clock(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         before = self.clock.value
         super().deliver(message, effects, retrieval_hint)
@@ -157,16 +159,16 @@ class _Syncs(Channel):
             self.clock.value = before
 
 
-# ---- The sweeps, and the design --------------------------------------------------------------------------------------
+# ---- The sweeps and the design ---------------------------------------------------------------------------------------
 
 
-@mutant("FORUM-31", "waits for ever, although a period is set")
+@mutant("FORUM-31", "never marks dependencies as lost, although a period is configured")
 class WaitsForEver(Channel):
     def give_up_lost(self, received_ms: int, effects: Effects) -> None:
         pass
 
 
-@mutant("FORUM-40", "has what came in the last five minutes in its filter")
+@mutant("FORUM-40", "keeps only messages of the last five minutes in its filter")
 class FiltersFiveMinutes(Channel):
     _newest: tuple[tuple[int, str], ...] = ()
 
@@ -186,13 +188,13 @@ class FiltersFiveMinutes(Channel):
         return super().compose(message_id, lamport, content)
 
 
-configured("names-five", "FORUM-41", "names five messages by default", causal_history_size=5)
+configured("names-five", "FORUM-41", "lists five messages in a causal history by default", causal_history_size=5)
 
 
 @mutant(
     "FORUM-44",
-    "tells the others when two messages have one Lamport timestamp",
-    out_of_reach="the check only notes it, because the text states a preference",
+    "sends a message when two messages have the same Lamport timestamp",
+    out_of_reach="the check only reports a note, because the specification states a preference",
 )
 class TellsOfTies(Channel):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
@@ -208,21 +210,21 @@ class TellsOfTies(Channel):
 
 @mutants
 class _HistoriesAndCopies(Channel):
-    @fault(Channel.causal_history, "FORUM-17", "names one message more than is configured")
+    @fault(Channel.causal_history, "FORUM-17", "lists one message more than configured in a causal history")
     def one_entry_too_many(self) -> tuple[HistoryEntry, ...]:
         return tuple(HistoryEntry(e.message_id) for e in self.log.preceding(self.config.causal_history_size + 1))
 
-    @fault(Channel.rebroadcast, "FORUM-32", "rebroadcasts without causal history")
+    @fault(Channel.rebroadcast, "FORUM-32", "rebroadcasts without the causal history")
     def copies_without_a_history(self, entry: Outgoing) -> bytes:
         return super().encode(replace(self.revision.wire.decode(entry.wire), causal_history=()))
 
-    @fault(Channel.rebroadcast, "FORUM-32", "rebroadcasts the first bytes of contents")
+    @fault(Channel.rebroadcast, "FORUM-32", "rebroadcasts only the first bytes of the content")
     def copies_with_less_content(self, entry: Outgoing) -> bytes:
         message = self.revision.wire.decode(entry.wire)
         return super().encode(replace(message, content=(message.content or b"")[:1]))
 
 
-@mutant("FORUM-39", "keeps ephemeral messages for the next sweep")
+@mutant("FORUM-39", "delays ephemeral messages until the next sweep")
 class KeepsEphemeralsForTheSweep(Channel):
     _kept: tuple[Message, ...] = ()
 
@@ -236,7 +238,7 @@ class KeepsEphemeralsForTheSweep(Channel):
         super().sweep_incoming(now_ms, effects)
 
 
-# ---- Faults that both texts know -------------------------------------------------------------------------------------
+# ---- Faults of both texts --------------------------------------------------------------------------------------------
 
 
 SHARED: dict[str, tuple[str, ...]] = {
@@ -274,7 +276,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-39": ("buffers-ephemerals", "ephemeral-waits", "refuses-all-ephemerals"),
     "FORUM-45": ("delivers-children-first",),
 }
-"""By requirement of the proposal: mutants of SDS that violate it as well."""
+"""Requirements of the proposal, each with mutants of SDS that violate it as well."""
 
 for _requirement, _names in SHARED.items():
     for _name in _names:

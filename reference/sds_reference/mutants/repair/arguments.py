@@ -1,4 +1,4 @@
-"""Faults of SDS-R with a hash that nobody knows: what it is taken of lacks something."""
+"""Faults of SDS-R with a private hash: an argument of the hash is missing."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ class _Lacking(Repair):
     def hash(self, *parts: str) -> int:
         return self.config.hash_profile.hash(*parts)
 
-    @_private(Repair.eligible_responder, "R-GROUP-01", "is in response groups whoever the author is")
+    @_private(Repair.eligible_responder, "R-GROUP-01", "computes response groups without the author")
     def groups_without_the_author(self, entry: HistoryEntry) -> bool:
         own = entry.sender_id == self.participant_id
         return own or self.hash(self.participant_id, entry.message_id) % self.config.num_response_groups == 0
 
-    @_private(Repair.eligible_responder, "R-GROUP-01", "takes the hash of the message ID for that of author and ID")
+    @_private(Repair.eligible_responder, "R-GROUP-01", "uses the hash of the message ID as the hash of author and ID")
     def groups_by_the_message_alone(self, entry: HistoryEntry) -> bool:
         own, groups = entry.sender_id == self.participant_id, self.config.num_response_groups
         mine = self.hash(self.participant_id, entry.message_id)
         return own or mine % groups == self.hash(entry.message_id) % groups
 
-    @_private(Repair.eligible_responder, "R-GROUP-01", "is in response groups whatever the message is")
+    @_private(Repair.eligible_responder, "R-GROUP-01", "computes response groups without the message")
     def groups_without_the_message(self, entry: HistoryEntry) -> bool:
         groups = self.config.num_response_groups
         return self.hash(self.participant_id) % groups == self.hash(entry.sender_id or "") % groups
 
-    @unseen_too("delays-without-the-author-unseen", "and shows nothing")
-    @_private(Repair.t_resp, "R-TRESP-03", "takes its own hash for the distance to the authors of others' messages")
+    @unseen_too("delays-without-the-author-unseen", "and does not show its state")
+    @_private(Repair.t_resp, "R-TRESP-03", "uses its own hash as the distance to the authors of others' messages")
     def delays_without_the_author(self, entry: HistoryEntry, now_ms: int) -> int:
         if entry.sender_id == self.participant_id:
             return now_ms

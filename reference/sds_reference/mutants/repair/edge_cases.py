@@ -1,4 +1,4 @@
-"""Faults of SDS-R that show in other groups, other orders and other histories than the usual ones."""
+"""Faults of SDS-R that appear only in unusual groups, orders and causal histories."""
 
 from __future__ import annotations
 
@@ -14,35 +14,41 @@ from .twin_ids import AnswersWithTwins, ComeAsTwins, OverhearsTwins, ReckonsWith
 
 _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
 
-keyed("R-STATE-04", "answers with what it has {}", "start", "trimmed", "marked", "wide")(AnswersWithTwins)
-keyed("R-STATE-09", "asks for nothing that has come {}", "start", "trimmed", "marked", "wide")(ComeAsTwins)
-keyed("R-STATE-01", "leaves to others what they ask for {}", "start", "trimmed", "marked", "wide")(OverhearsTwins)
-keyed("R-TREQ-01", "reckons T_req with the message ID {}", "trimmed", "marked", "wide")(ReckonsWithTwins)
+keyed("R-STATE-04", "answers requests by IDs {}", "start", "trimmed", "marked", "wide")(AnswersWithTwins)
+keyed("R-STATE-09", "treats missing messages as received by IDs {}", "start", "trimmed", "marked", "wide")(ComeAsTwins)
+keyed("R-STATE-01", "stops requesting messages that others request, by IDs {}", "start", "trimmed", "marked", "wide")(
+    OverhearsTwins
+)
+keyed("R-TREQ-01", "computes T_req with the message ID {}", "trimmed", "marked", "wide")(ReckonsWithTwins)
 
 
 @mutants
 class _Keyed(Repair):
-    @fault(Repair.track, "R-STATE-01", "keeps what is missing by the first 12 characters of its ID")
+    @fault(Repair.track, "R-STATE-01", "stores missing messages by the first 12 characters of their IDs")
     def tracks_the_start(self, entry: HistoryEntry, now_ms: int) -> None:
         if not any(i.entry.message_id[:12] == entry.message_id[:12] for i in self.outgoing):
             super().track(entry, now_ms)
 
-    @fault(Repair.track, "R-STATE-01", "keeps what is missing by its ID without case")
+    @fault(Repair.track, "R-STATE-01", "stores missing messages by ID without case")
     def tracks_without_case(self, entry: HistoryEntry, now_ms: int) -> None:
         if not any(i.entry.message_id.lower() == entry.message_id.lower() for i in self.outgoing):
             super().track(entry, now_ms)
 
-    @fault(Repair.track, "R-STATE-01", "does not ask for what is called as what objects have")
+    @fault(Repair.track, "R-STATE-01", "does not request messages that are named like properties of JavaScript objects")
     def does_not_track_the_built_in(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id not in ("constructor", "__proto__", "toString", "hasOwnProperty"):
             super().track(entry, now_ms)
 
-    @fault(Repair.take_request, "R-RECV-08", "does not answer for what is called as what objects have")
+    @fault(
+        Repair.take_request,
+        "R-RECV-08",
+        "does not answer for messages that are named like properties of JavaScript objects",
+    )
     def does_not_answer_for_the_built_in(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id not in ("constructor", "__proto__", "toString", "hasOwnProperty"):
             super().take_request(entry, now_ms)
 
-    @fault(Repair.track_missing, "R-RECV-03", "looks at a causal history up to an entry that is repeated or empty")
+    @fault(Repair.track_missing, "R-RECV-03", "reads a causal history only up to a repeated or empty entry")
     def tracks_up_to_the_odd(self, message: Message, now_ms: int) -> None:
         kept: list[HistoryEntry] = []
         for entry in message.causal_history:
@@ -51,7 +57,7 @@ class _Keyed(Repair):
             kept.append(entry)
         super().track_missing(replace(message, causal_history=tuple(kept)), now_ms)
 
-    @fault(Repair.on_receive, "R-RECV-12", "handles a repair request up to an entry that is repeated or empty")
+    @fault(Repair.on_receive, "R-RECV-12", "processes a repair request only up to a repeated or empty entry")
     def handles_up_to_the_odd(self, message: Message, *, counts: bool, now_ms: int) -> None:
         kept: list[HistoryEntry] = []
         for entry in message.repair_request:
@@ -73,7 +79,7 @@ class _Again(Repair):
     @fault(
         Repair.t_req,
         "R-TREQ-01",
-        "computes T_req without T_min for what it has asked for before",
+        "computes T_req without T_min for messages that it has requested before",
     )
     def no_t_min_the_second_time(self, entry: HistoryEntry, now_ms: int) -> int:
         again = entry.message_id in self.known()
@@ -83,7 +89,7 @@ class _Again(Repair):
     @fault(
         Repair.t_req,
         "R-TREQ-01",
-        "computes T_req twice as late for what it has asked for before",
+        "doubles the T_req of messages that it has requested before",
     )
     def twice_the_second_time(self, entry: HistoryEntry, now_ms: int) -> int:
         again = entry.message_id in self.known()
@@ -95,7 +101,7 @@ class _Again(Repair):
 # ---- Response groups -------------------------------------------------------------------------------------------------
 
 
-@sized("R-GROUP-01", "counts response groups up to {}, and then from zero", 128, 256)
+@sized("R-GROUP-01", "counts response groups modulo {}", 128, 256)
 class CountsGroupsRound(Repair):
     size: int
 
@@ -108,7 +114,7 @@ class CountsGroupsRound(Repair):
             self.config = config
 
 
-@sized("R-GROUP-01", "has {} response groups at most", 100, 255)
+@sized("R-GROUP-01", "uses at most {} response groups", 100, 255)
 class SoManyGroupsAtMost(Repair):
     size: int
 
@@ -123,7 +129,7 @@ class SoManyGroupsAtMost(Repair):
             self.config = config
 
 
-@mutant("R-GROUP-01", "with a hash of its own, has response groups that are no partition", repair=_PRIVATE)
+@mutant("R-GROUP-01", "with a private hash, has response groups that overlap", repair=_PRIVATE)
 class PrivateGroupsOverlap(Repair):
     def eligible_responder(self, entry: HistoryEntry) -> bool:
         groups, hash_of = self.config.num_response_groups, self.config.hash_profile.hash
@@ -131,7 +137,7 @@ class PrivateGroupsOverlap(Repair):
         return groups < 2 or self.participant_id == entry.sender_id or (own % 1009 * (theirs % 1009)) % groups == 0
 
 
-@mutant("R-GROUP-01", "with a hash of its own, is near to those whose hashes are neighbours", repair=_PRIVATE)
+@mutant("R-GROUP-01", "with a private hash, computes response groups from the difference of hashes", repair=_PRIVATE)
 class PrivateGroupsAreNear(Repair):
     def eligible_responder(self, entry: HistoryEntry) -> bool:
         groups, hash_of = self.config.num_response_groups, self.config.hash_profile.hash
@@ -140,12 +146,12 @@ class PrivateGroupsAreNear(Repair):
         return groups < 2 or self.participant_id == entry.sender_id or distance < 6
 
 
-# ---- What is answered ------------------------------------------------------------------------------------------------
+# ---- Responses -------------------------------------------------------------------------------------------------------
 
 
 @mutants
 class _Answers(Repair):
-    @fault(Repair.take_responses, "R-FIELDS-01", "names itself as the author of each entry in what it answers with")
+    @fault(Repair.take_responses, "R-FIELDS-01", "writes its own ID as the sender of each entry in its responses")
     def signs_foreign_histories(self, now_ms: int) -> list[Message]:
         return [
             replace(
@@ -158,7 +164,7 @@ class _Answers(Repair):
         ]
 
 
-@mutant("R-SWEEP-04", "answers a request twice, in two sweeps of one millisecond")
+@mutant("R-SWEEP-04", "answers a request in two sweeps of the same millisecond")
 class AnswersTwiceInAMillisecond(Repair):
     _last: tuple[int, tuple[Message, ...]] = (-1, ())
 
@@ -169,7 +175,7 @@ class AnswersTwiceInAMillisecond(Repair):
         return [*responses, *(last if last_ms == now_ms and not responses else ())]
 
 
-@sized("R-STATE-07", "keeps the newest {} messages to answer with", 5, 50)
+@sized("R-STATE-07", "caches only the newest {} messages", 5, 50)
 class KeepsTheNewestFew(Repair):
     size: int
 

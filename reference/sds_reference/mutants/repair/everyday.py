@@ -1,4 +1,4 @@
-"""Faults of SDS-R that need what happens in a group all the time to show: other channels, traffic, odd content."""
+"""Faults of SDS-R that need everyday events of a group: other channels, traffic, unusual content."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RepairsOneChannel(Participant):
         super().join(channel_id, now_ms)
 
 
-@mutant("R-RECV-08", "forgets what it is asked for when it sends something itself", unseen=True)
+@mutant("R-RECV-08", "forgets the requests of others when it sends a message", unseen=True)
 class OwnContentDropsAnswers(Channel):
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
@@ -36,7 +36,7 @@ class OwnContentDropsAnswers(Channel):
         return super().send(content, now_ms, message_id, retrieval_hint)
 
 
-@mutant("R-RECV-08", "never answers for what somebody else has answered for once", unseen=True)
+@mutant("R-RECV-08", "never answers for a message that another participant has answered for", unseen=True)
 class LeavesItToWhoAnswered(Repair):
     _left: frozenset[str] = frozenset()
 
@@ -54,23 +54,23 @@ class LeavesItToWhoAnswered(Repair):
 class _Everyday(Repair):
     _latest = 0
 
-    @fault(Repair.eligible, "R-STATE-09", "never asks again once the clock was set back", unseen=True)
+    @fault(Repair.eligible, "R-STATE-09", "stops requesting when the clock is set back", unseen=True)
     def dead_after_the_clock_went_back(self, now_ms: int) -> list[HistoryEntry]:
         self._latest = max(self._latest, now_ms) if now_ms >= self._latest else 1 << 62
         return super().eligible(now_ms) if now_ms >= self._latest else []
 
-    @fault(Repair.take_responses, "R-SWEEP-05", "answers with a Lamport timestamp that went through a double")
+    @fault(Repair.take_responses, "R-SWEEP-05", "converts the Lamport timestamp of responses to a double")
     def answers_with_a_rounded_timestamp(self, now_ms: int) -> list[Message]:
         answers = super().take_responses(now_ms)
         return [replace(message, lamport_timestamp=int(float(message.lamport_timestamp or 0))) for message in answers]
 
-    @fault(Repair.remember, "R-SWEEP-05", "keeps content as text")
+    @fault(Repair.remember, "R-SWEEP-05", "caches content as text")
     def keeps_content_as_text(self, message: Message) -> None:
         text = (message.content or b"").decode("utf-8", "replace")
         super().remember(replace(message, content=text.encode()))
 
 
-@mutant("R-STATE-06", "answers twice for what stands twice in one request")
+@mutant("R-STATE-06", "answers twice if a request contains an entry twice")
 class CountsTheItems(Repair):
     _twice: frozenset[str] = frozenset()
 

@@ -1,4 +1,4 @@
-"""Faults of time in the repair extension: T_req and T_resp are reckoned and kept in numbers that are too small."""
+"""Faults of time in SDS-R: T_req and T_resp are computed and stored in too few bits."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ class _Sized(Repair):
     unit_us = 1_000
 
     def modulus(self, span_ms: int) -> int:
-        """Milliseconds from T_min to T_max, as so many bits of the unit hold them; negative ones divide like others."""
+        """Milliseconds from T_min to T_max, wrapped to the size in the faulty unit. Negative values act as a modulus,
+        too."""
         return abs(turned(span_ms * 1_000 // self.unit_us, self.size)) * self.unit_us // 1_000 or 1
 
     def seconds(self, time_ms: int) -> int:
         return turned(time_ms // 1_000, self.size)
 
 
-@sized("R-TREQ-01", "reckons T_req with milliseconds of {} bits", 31, 32)
+@sized("R-TREQ-01", "computes T_req with milliseconds of {} bits", 31, 32)
 class ReckonsRequests(_Sized):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         low = self.config.t_min_ms
@@ -30,14 +31,14 @@ class ReckonsRequests(_Sized):
         return now_ms + low + hashed % self.modulus(self.config.t_max_ms - low)
 
 
-@sized("R-TREQ-01", "reckons T_req with microseconds of {} bits", 31, 32)
+@sized("R-TREQ-01", "computes T_req with microseconds of {} bits", 31, 32)
 class ReckonsRequestsFinely(ReckonsRequests):
     unit_us = 1
 
 
 @sized(
     "R-TREQ-03",
-    "reckons T_req with microseconds of {} bits, by a hash that nobody knows",
+    "computes T_req with microseconds of {} bits and a private hash",
     31,
     32,
     repair=RepairConfig(hash_profile=PRIVATE_HASH),
@@ -46,7 +47,7 @@ class ReckonsRequestsInSecret(ReckonsRequestsFinely):
     pass
 
 
-@sized("R-TRESP-01", "reckons T_resp with milliseconds of {} bits", 31, 32)
+@sized("R-TRESP-01", "computes T_resp with milliseconds of {} bits", 31, 32)
 class ReckonsResponses(_Sized):
     def t_resp(self, entry: HistoryEntry, now_ms: int) -> int:
         hashes = self.config.hash_profile
@@ -54,32 +55,32 @@ class ReckonsResponses(_Sized):
         return now_ms + distance * hashes.hash(entry.message_id) % self.modulus(self.config.t_max_ms)
 
 
-@sized("R-TRESP-01", "reckons T_resp with microseconds of {} bits", 31, 32)
+@sized("R-TRESP-01", "computes T_resp with microseconds of {} bits", 31, 32)
 class ReckonsResponsesFinely(ReckonsResponses):
     unit_us = 1
 
 
-@sized("R-SEND-02", "keeps the second of T_req in {} bits", 31, 32)
+@sized("R-SEND-02", "stores the second of T_req in {} bits", 31, 32)
 class KeepsTheSecondToAsk(_Sized):
     def eligible(self, now_ms: int) -> list[HistoryEntry]:
         due = [item.entry for item in self.outgoing if self.seconds(item.due_ms) <= self.seconds(now_ms)]
         return due[: self.config.max_requests]
 
 
-@sized("R-SEND-01", "reads the seconds of the clock in {} bits when it looks what to ask for", 31, 32)
+@sized("R-SEND-01", "compares T_req with the seconds of the clock in {} bits", 31, 32)
 class ReadsSecondsToAsk(_Sized):
     def eligible(self, now_ms: int) -> list[HistoryEntry]:
         return super().eligible(self.seconds(now_ms) * 1_000)
 
 
-@sized("R-SWEEP-03", "keeps the second of T_resp in {} bits", 31, 32)
+@sized("R-SWEEP-03", "stores the second of T_resp in {} bits", 31, 32)
 class KeepsTheSecondToAnswer(_Sized):
     def take_responses(self, now_ms: int) -> list[Message]:
         due = [item.due_ms for item in self.incoming if self.seconds(item.due_ms) <= self.seconds(now_ms)]
         return super().take_responses(max(due, default=-1))
 
 
-@sized("R-SWEEP-01", "reads the seconds of the clock in {} bits when it looks what to answer", 31, 32)
+@sized("R-SWEEP-01", "compares T_resp with the seconds of the clock in {} bits", 31, 32)
 class ReadsSecondsToAnswer(_Sized):
     def take_responses(self, now_ms: int) -> list[Message]:
         return super().take_responses(self.seconds(now_ms) * 1_000)

@@ -1,4 +1,4 @@
-"""Faults of SDS-R on the requester's side: the fields of its messages, and how T_req is reckoned."""
+"""Faults of SDS-R on the requester's side: the fields of its messages, and the computation of T_req."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...wire_fields import LEN, VARINT, WireField, join, split
 from ..core.message import as_text, moved_within
 from ..registry import configured, fault, mutant, mutants, unseen_too
 
-# ---- the fields ------------------------------------------------------------------------------------------------------
+# ---- Fields ----------------------------------------------------------------------------------------------------------
 
 
 def _number_of(text: str | bytes | int) -> int:
@@ -23,23 +23,23 @@ def _number_of(text: str | bytes | int) -> int:
 
 @mutants
 class _Entries(Channel):
-    @fault(Channel.encode, "MSG-08", "writes the IDs that it asks for into the second field of each entry")
+    @fault(Channel.encode, "MSG-08", "encodes the requested IDs in the second field of each entry")
     def requested_ids_in_field_two(self, message: Message) -> bytes:
         return moved_within(encode(message), 13, 1, 2)
 
-    @fault(Channel.encode, "MSG-08", "writes all that it asks for into one entry")
+    @fault(Channel.encode, "MSG-08", "encodes all requested IDs in one entry")
     def requests_in_one_entry(self, message: Message) -> bytes:
         fields = split(encode(message))
         requests = [f.value for f in fields if f.number == 13 and isinstance(f.value, bytes)]
         others = [f for f in fields if f.number != 13]
         return join([*others, WireField(13, LEN, b"".join(requests))] if requests else others)
 
-    @fault(Channel.encode, "MSG-08", "asks by the first eight bytes of IDs, as numbers in field 13")
+    @fault(Channel.encode, "MSG-08", "encodes the first eight bytes of requested IDs as numbers in field 13")
     def asks_by_numbers(self, message: Message) -> bytes:
         asked = [WireField(13, VARINT, _number_of(entry.message_id)) for entry in message.repair_request]
         return encode(replace(message, repair_request=())) + join(asked)
 
-    @fault(Channel.encode, "MSG-12", "writes the senders of history entries as numbers")
+    @fault(Channel.encode, "MSG-12", "encodes the senders of history entries as numbers")
     def senders_as_numbers(self, message: Message) -> bytes:
         def numbered(entry: bytes) -> bytes:
             return join(
@@ -51,11 +51,11 @@ class _Entries(Channel):
             for f in split(encode(message))
         )
 
-    @fault(Channel.causal_history, "MSG-12", "names no sender in entries of the causal history")
+    @fault(Channel.causal_history, "MSG-12", "omits the sender in entries of the causal history")
     def no_senders_in_history(self) -> tuple[HistoryEntry, ...]:
         return tuple(replace(entry, sender_id=None) for entry in super().causal_history())
 
-    @fault(Channel.causal_history, "R-FIELDS-01", "names itself as the sender of what is in its causal history")
+    @fault(Channel.causal_history, "R-FIELDS-01", "writes its own ID as the sender of entries in its causal history")
     def names_itself_in_history(self) -> tuple[HistoryEntry, ...]:
         own = self.participant_id if self.repair is not None else None
         return tuple(replace(entry, sender_id=own) for entry in super().causal_history())
@@ -63,38 +63,40 @@ class _Entries(Channel):
 
 @mutants
 class _Requested(Repair):
-    @fault(Repair.track_missing, "R-FIELDS-01", "names the sender of the message that revealed the gap in its request")
+    @fault(
+        Repair.track_missing, "R-FIELDS-01", "requests a message with the sender of the message that revealed the gap"
+    )
     def names_the_messenger(self, message: Message, now_ms: int) -> None:
         history = tuple(replace(entry, sender_id=message.sender_id) for entry in message.causal_history)
         super().track_missing(replace(message, causal_history=history), now_ms)
 
-    @fault(Repair.eligible, "R-FIELDS-01", "names no sender in its requests")
+    @fault(Repair.eligible, "R-FIELDS-01", "omits the sender in its requests")
     def names_no_sender(self, now_ms: int) -> list[HistoryEntry]:
         return [replace(entry, sender_id=None) for entry in super().eligible(now_ms)]
 
-    @fault(Repair.eligible, "R-FIELDS-02", "writes the hint of the first beside every ID of a request")
+    @fault(Repair.eligible, "R-FIELDS-02", "gives every entry of a request the retrieval hint of the first")
     def one_hint_for_all_requests(self, now_ms: int) -> list[HistoryEntry]:
         entries = super().eligible(now_ms)
         return [replace(entry, retrieval_hint=entries[0].retrieval_hint) for entry in entries]
 
-    @fault(Repair.eligible, "R-FIELDS-02", "treats retrieval hints in its requests as text")
+    @fault(Repair.eligible, "R-FIELDS-02", "converts retrieval hints in its requests to text and back")
     def hints_of_requests_as_text(self, now_ms: int) -> list[HistoryEntry]:
         return [as_text(entry) for entry in super().eligible(now_ms)]
 
-    @fault(Repair.track, "R-FIELDS-02", "asks for every dependency, whether it is here or not")
+    @fault(Repair.track, "R-FIELDS-02", "requests every dependency, whether it has arrived or not")
     def asks_for_what_it_has(self, entry: HistoryEntry, now_ms: int) -> None:
         if self.has_arrived(entry.message_id) and entry.message_id not in self.outgoing:
             self.outgoing.add(entry, self.t_req(entry, now_ms))
         super().track(entry, now_ms)
 
-    @fault(Repair.eligible, "R-FIELDS-02", "asks for all that is due, however much")
+    @fault(Repair.eligible, "R-FIELDS-02", "requests everything that is due, without a maximum")
     def no_cap(self, now_ms: int) -> list[HistoryEntry]:
         return [item.entry for item in self.outgoing.due(now_ms)]
 
 
 @mutants
 class _WithoutSdsR(Channel):
-    @fault(Channel.causal_history, "R-FIELDS-03", "names senders in its causal history without SDS-R")
+    @fault(Channel.causal_history, "R-FIELDS-03", "names senders in its causal history although it does not use SDS-R")
     def senders_without_sds_r(self) -> tuple[HistoryEntry, ...]:
         return tuple(
             replace(entry, sender_id=logged.sender_id)
@@ -103,18 +105,24 @@ class _WithoutSdsR(Channel):
             if logged.message_id == entry.message_id
         )
 
-    @fault(Channel.refuse_unusable, "R-FIELDS-04", "refuses messages with a repair request, as it does not use SDS-R")
+    @fault(
+        Channel.refuse_unusable, "R-FIELDS-04", "rejects messages with a repair request because it does not use SDS-R"
+    )
     def refuses_requests(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if self.repair is None and message.repair_request:
-            raise MalformedMessage("field 13 is not known here")
+            raise MalformedMessage("field 13 is not supported")
 
-    @fault(Channel.unmet_dependencies, "R-FIELDS-04", "takes dependencies for met whose sender is named, without SDS-R")
+    @fault(
+        Channel.unmet_dependencies,
+        "R-FIELDS-04",
+        "treats dependencies with a sender as met because it does not use SDS-R",
+    )
     def named_senders_meet_dependencies(self, message: Message) -> set[str]:
         named = {entry.message_id for entry in message.causal_history if entry.sender_id and self.repair is None}
         return super().unmet_dependencies(message) - named
 
-    @fault(Channel.receive, "R-FIELDS-04", "drops messages with a repair request, as it does not use SDS-R")
+    @fault(Channel.receive, "R-FIELDS-04", "drops messages with a repair request because it does not use SDS-R")
     def drops_requests_without_sds_r(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:
@@ -125,7 +133,7 @@ class _WithoutSdsR(Channel):
 # ---- T_req -----------------------------------------------------------------------------------------------------------
 
 
-@mutant("R-TREQ-01", "reduces the hash modulo one more than T_max - T_min")
+@mutant("R-TREQ-01", "computes T_req modulo T_max - T_min + 1")
 class OneMoreModulo(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         c = self.config
@@ -135,7 +143,7 @@ class OneMoreModulo(Repair):
 
 @mutants
 class _OtherHash(Repair):
-    """Reckons T_req over other arguments."""
+    """Computes T_req from other arguments of the hash."""
 
     def arguments(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return self.participant_id, entry.message_id
@@ -145,7 +153,7 @@ class _OtherHash(Repair):
         first, second = self.arguments(entry, now_ms)
         return now_ms + c.hash_profile.hash(first, second) % (c.t_max_ms - c.t_min_ms) + c.t_min_ms
 
-    @fault(arguments, "R-TREQ-01", "hashes the ID of the message before its own", unseen=True)
+    @fault(arguments, "R-TREQ-01", "hashes the ID of the previous message instead of its own", unseen=True)
     def unseen_message_first(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return entry.message_id, self.participant_id
 
@@ -153,14 +161,14 @@ class _OtherHash(Repair):
     def hashes_the_sender(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return entry.sender_id or "", entry.message_id
 
-    @unseen_too("unseen-hashes-the-message-alone", "unseen")
-    @fault(arguments, "R-TREQ-02", "hashes the message alone")
+    @unseen_too("unseen-hashes-the-message-alone", "and does not show its state")
+    @fault(arguments, "R-TREQ-02", "hashes only the message ID")
     def hashes_the_message_alone(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return "", entry.message_id
 
 
-@unseen_too("unseen-late-more-often", "unseen")
-@mutant("R-TREQ-03", "asks late more often than early")
+@unseen_too("unseen-late-more-often", "and does not show its state")
+@mutant("R-TREQ-03", "requests late more often than early")
 class LateMoreOften(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         c = self.config
@@ -171,29 +179,29 @@ class LateMoreOften(Repair):
 
 @mutants
 class _NotTheMessageAndItself(_OtherHash):
-    @unseen_too("unseen-hashes-itself-alone", "unseen")
-    @fault(_OtherHash.arguments, "R-TREQ-04", "hashes its own ID alone")
+    @unseen_too("unseen-hashes-itself-alone", "and does not show its state")
+    @fault(_OtherHash.arguments, "R-TREQ-04", "hashes only its own ID")
     def hashes_itself_alone(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return self.participant_id, ""
 
-    @unseen_too("unseen-hashes-the-hour", "unseen")
-    @fault(_OtherHash.arguments, "R-TREQ-05", "hashes the hour as well")
+    @unseen_too("unseen-hashes-the-hour", "and does not show its state")
+    @fault(_OtherHash.arguments, "R-TREQ-05", "also hashes the current hour")
     def hashes_the_hour(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return self.participant_id, f"{entry.message_id}{now_ms // 3_600_000}"
 
 
 _COARSE = RepairConfig(clock_ms=5_000)
-configured("clock-of-five-seconds", "R-TREQ-01", "reckons by a clock of five seconds, and says so", repair=_COARSE)
+configured("clock-of-five-seconds", "R-TREQ-01", "computes T_req with a declared clock of five seconds", repair=_COARSE)
 
 
-@mutant("R-TREQ-01", "is later than its clock of 16 ms can make it", repair=RepairConfig(clock_ms=16))
+@mutant("R-TREQ-01", "adds 40 ms to T_req, more than its clock of 16 ms explains", repair=RepairConfig(clock_ms=16))
 class LaterThanItsClock(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         return super().t_req(entry, now_ms) + 40
 
 
-@unseen_too("unseen-knows-three-times-only", "unseen")
-@mutant("R-TREQ-04", "has three times for all that it misses")
+@unseen_too("unseen-knows-three-times-only", "and does not show its state")
+@mutant("R-TREQ-04", "uses only three different T_req")
 class KnowsThreeTimesOnly(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         c = self.config
@@ -203,20 +211,20 @@ class KnowsThreeTimesOnly(Repair):
 
 @mutants
 class _AnotherTimeEachTime(_OtherHash):
-    @unseen_too("unseen-draws-t-req", "unseen")
-    @fault(_OtherHash.arguments, "R-RECV-06", "takes another T_req whenever it misses the same message")
+    @unseen_too("unseen-draws-t-req", "and does not show its state")
+    @fault(_OtherHash.arguments, "R-RECV-06", "computes another T_req each time the same message is missing")
     def draws_t_req(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return f"{self.participant_id}{now_ms}", entry.message_id
 
 
 @mutants
 class _EmptyHints(Repair):
-    @fault(Repair.track, "R-STATE-01", "does not ask for what was named with a retrieval hint of no length")
+    @fault(Repair.track, "R-STATE-01", "does not request messages that were named with an empty retrieval hint")
     def empty_hints_are_not_asked_for(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.retrieval_hint != b"":
             super().track(entry, now_ms)
 
-    @fault(Repair.take_request, "R-RECV-12", "does not answer requests with a retrieval hint of no length")
+    @fault(Repair.take_request, "R-RECV-12", "does not answer requests with an empty retrieval hint")
     def empty_hints_are_not_answered(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.retrieval_hint != b"":
             super().take_request(entry, now_ms)

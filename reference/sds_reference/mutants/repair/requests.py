@@ -1,4 +1,4 @@
-"""Faults of SDS-R on the requester's side: when it asks, for what, and what makes it stop."""
+"""Faults of SDS-R on the requester's side: when it requests, which messages, and when it stops."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ from ..registry import again, configured, fault, mutant, mutants, unseen_too
 
 @mutants
 class _Missing(Repair):
-    @fault(Repair.track, "R-STATE-01", "has room for one missing message only")
+    @fault(Repair.track, "R-STATE-01", "has a capacity of one missing message")
     def tracks_one_only(self, entry: HistoryEntry, now_ms: int) -> None:
         super().track(entry, now_ms)
         for item in list(self.outgoing)[1:]:
             self.outgoing.remove(item.entry.message_id)
 
-    @unseen_too("unseen-forgets-when-sending", "unseen")
-    @fault(Repair.repair_request, "R-STATE-01", "forgets what is missing with every message it sends")
+    @unseen_too("unseen-forgets-when-sending", "and does not show its state")
+    @fault(Repair.repair_request, "R-STATE-01", "forgets all missing messages when it sends a message")
     def forgets_when_sending(self, now_ms: int) -> tuple[HistoryEntry, ...]:
         chosen = super().repair_request(now_ms)
         for item in list(self.outgoing):
             self.outgoing.remove(item.entry.message_id)
         return chosen
 
-    @fault(Repair.track, "R-STATE-01", "asks for what has arrived and waits")
+    @fault(Repair.track, "R-STATE-01", "requests messages that have arrived and wait")
     def asks_for_what_waits(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id not in self.cache and entry.message_id not in self.outgoing:
             self.outgoing.add(entry, self.t_req(entry, now_ms))
 
-    @unseen_too("unseen-restarted-by-each-message", "unseen")
-    @fault(Repair.track, "R-STATE-02", "counts T_req anew with every message that names the missing one")
+    @unseen_too("unseen-restarted-by-each-message", "and does not show its state")
+    @fault(Repair.track, "R-STATE-02", "recomputes T_req with every message that names the missing one")
     def restarted_by_each_message(self, entry: HistoryEntry, now_ms: int) -> None:
         self.outgoing.remove(entry.message_id)
         super().track(entry, now_ms)
 
-    @fault(Repair.eligible, "R-STATE-09", "keeps book of what is missing and never asks")
+    @fault(Repair.eligible, "R-STATE-09", "tracks missing messages and never requests them")
     def never_asks(self, now_ms: int) -> list[HistoryEntry]:
         return []
 
 
-# That it keeps book of it nobody sees, and not to ask is no more than to leave out what SHOULD be done.
-again("never-asks", "unseen-never-asks", "asks for nothing that is missing", requirement="SDS-R-SEND-01", unseen=True)
+# Others cannot see that it tracks them, and never requesting only violates a SHOULD.
+again("never-asks", "unseen-never-asks", "never requests missing messages", requirement="SDS-R-SEND-01", unseen=True)
 
 
-@unseen_too("unseen-asks-for-its-own", "unseen")
-@mutant("R-SEND-07", "goes on asking for a message that it has sent itself meanwhile")
+@unseen_too("unseen-asks-for-its-own", "and does not show its state")
+@mutant("R-SEND-07", "requests a message again after it has sent that message itself")
 class AsksForItsOwn(Channel):
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
@@ -72,17 +72,17 @@ configured("long-t-max", "R-GLOBAL-03", "T_max is 20 minutes by default", repair
 
 @mutants
 class _Times(Repair):
-    @unseen_too("unseen-no-t-min", "unseen")
-    @fault(Repair.t_req, "R-GLOBAL-09", "takes no notice of T_min")
+    @unseen_too("unseen-no-t-min", "and does not show its state")
+    @fault(Repair.t_req, "R-GLOBAL-09", "ignores T_min")
     def no_t_min(self, entry: HistoryEntry, now_ms: int) -> int:
         return super().t_req(entry, now_ms) - self.config.t_min_ms
 
-    @fault(Repair.t_req, "R-GLOBAL-10", "waits for T_min after a time of up to T_max")
+    @fault(Repair.t_req, "R-GLOBAL-10", "adds T_min to a time of up to T_max")
     def reduced_by_t_max(self, entry: HistoryEntry, now_ms: int) -> int:
         c = self.config
         return now_ms + c.hash_profile.hash(self.participant_id, entry.message_id) % c.t_max_ms + c.t_min_ms
 
-    @fault(Repair.t_req, "R-GLOBAL-10", "waits for T_max and then for T_req", unseen=True)
+    @fault(Repair.t_req, "R-GLOBAL-10", "adds T_max to T_req", unseen=True)
     def unseen_late_requests(self, entry: HistoryEntry, now_ms: int) -> int:
         return super().t_req(entry, now_ms) + self.config.t_max_ms
 
@@ -92,40 +92,42 @@ class _Times(Repair):
 
 @mutants
 class _Asking(Channel):
-    @fault(Channel.with_repair_request, "R-SEND-01", "asks in content messages only")
+    @fault(Channel.with_repair_request, "R-SEND-01", "requests in content messages only")
     def asks_in_content_only(self, message: Message, now_ms: int) -> Message:
         return super().with_repair_request(message, now_ms) if message.kind is Kind.CONTENT else message
 
-    @unseen_too("unseen-asks-in-syncs-only", "unseen")
-    @fault(Channel.with_repair_request, "R-SEND-01", "asks in sync messages only")
+    @unseen_too("unseen-asks-in-syncs-only", "and does not show its state")
+    @fault(Channel.with_repair_request, "R-SEND-01", "requests in sync messages only")
     def asks_in_syncs_only(self, message: Message, now_ms: int) -> Message:
         return super().with_repair_request(message, now_ms) if message.kind is Kind.SYNC else message
 
 
 @mutants
 class _Eligible(Repair):
-    @fault(Repair.eligible, "R-SEND-02", "asks up to a second early")
+    @fault(Repair.eligible, "R-SEND-02", "requests up to a second early")
     def asks_a_second_early(self, now_ms: int) -> list[HistoryEntry]:
         return super().eligible(now_ms + 1_000)
 
-    @fault(Repair.eligible, "R-SEND-02", "asks from the millisecond after T_req on")
+    @fault(Repair.eligible, "R-SEND-02", "requests only from the millisecond after T_req")
     def asks_a_millisecond_late(self, now_ms: int) -> list[HistoryEntry]:
         return super().eligible(now_ms - 1)
 
-    @fault(Repair.eligible, "R-SEND-03", "asks for one more than the cap allows")
+    @fault(Repair.eligible, "R-SEND-03", "requests one entry more than the maximum")
     def asks_for_one_too_many(self, now_ms: int) -> list[HistoryEntry]:
         return list(islice((item.entry for item in self.outgoing.due(now_ms)), self.config.max_requests + 1))
 
-    @fault(Repair.eligible, "R-SEND-04", "asks for what was due last first")
+    @fault(Repair.eligible, "R-SEND-04", "requests the entries with the highest T_req first")
     def latest_first(self, now_ms: int) -> list[HistoryEntry]:
         due = [item.entry for item in self.outgoing.due(now_ms)]
         return due[::-1][: self.config.max_requests]
 
 
-configured("asks-for-five", "R-SEND-05", "asks for up to five at once by default", repair=RepairConfig(max_requests=5))
+configured(
+    "asks-for-five", "R-SEND-05", "requests up to five entries at once by default", repair=RepairConfig(max_requests=5)
+)
 
 
-@mutant("R-SEND-06", "sets field 13 to an empty entry when nothing is due")
+@mutant("R-SEND-06", "sends an empty entry in field 13 when no request is due")
 class EmptyRequest(Channel):
     def with_repair_request(self, message: Message, now_ms: int) -> Message:
         asking = super().with_repair_request(message, now_ms)
@@ -134,7 +136,7 @@ class EmptyRequest(Channel):
         return replace(asking, repair_request=(HistoryEntry(""),))
 
 
-@mutant("R-SEND-07", "makes up its request when the first is due, not when it sends")
+@mutant("R-SEND-07", "composes its request when the first entry is due, not when it sends")
 class StaleRequest(Repair):
     _prepared: tuple[HistoryEntry, ...] = ()
 
@@ -157,43 +159,43 @@ class StaleRequest(Repair):
 
 @mutants
 class _Arrivals(Repair):
-    @unseen_too("unseen-keeps-the-arrived", "unseen")
-    @fault(Repair.remove_repaired, "R-RECV-01", "goes on asking for what has arrived")
+    @unseen_too("unseen-keeps-the-arrived", "and does not show its state")
+    @fault(Repair.remove_repaired, "R-RECV-01", "requests messages again after they have arrived")
     def keeps_the_arrived(self, message_id: str) -> None:
         pass
 
-    @unseen_too("unseen-keeps-the-blocked", "unseen")
-    @fault(Repair.on_receive, "R-RECV-01", "goes on asking for what has arrived and waits")
+    @unseen_too("unseen-keeps-the-blocked", "and does not show its state")
+    @fault(Repair.on_receive, "R-RECV-01", "requests messages again that have arrived and wait")
     def keeps_the_blocked(self, message: Message, *, counts: bool, now_ms: int) -> None:
         entry = self.outgoing.get(message.message_id)
         super().on_receive(message, counts=counts, now_ms=now_ms)
         if entry is not None and counts:
             self.outgoing.add(entry.entry, entry.due_ms)  # until it is delivered
 
-    @unseen_too("unseen-notes-the-first", "unseen")
-    @fault(Repair.track_missing, "R-RECV-03", "notes only the first dependency that is missing")
+    @unseen_too("unseen-notes-the-first", "and does not show its state")
+    @fault(Repair.track_missing, "R-RECV-03", "tracks only the first missing dependency")
     def notes_the_first(self, message: Message, now_ms: int) -> None:
         super().track_missing(replace(message, causal_history=message.causal_history[:1]), now_ms)
 
-    @unseen_too("unseen-leaves-it-to-others", "unseen")
-    @fault(Repair.drop, "R-RECV-04", "what others asked for is never asked for again")
+    @unseen_too("unseen-leaves-it-to-others", "and does not show its state")
+    @fault(Repair.drop, "R-RECV-04", "never again requests a message that others have requested")
     def leaves_it_to_others(self, message_id: str) -> None:
         self.outgoing.remove(message_id)
 
-    @fault(Repair.track_missing, "R-RECV-04", "asks again only for what is named again")
+    @fault(Repair.track_missing, "R-RECV-04", "requests a message again only if it is named again")
     def looks_at_the_message_only(self, message: Message, now_ms: int) -> None:
         self._dropped = {}
         super().track_missing(message, now_ms)
 
 
 _ONCE = RepairConfig(after_request=AfterRequest.NEVER_AGAIN)
-configured("asks-once", "R-RECV-04", "asks once and never again", repair=_ONCE)
-_ONCE_FOR_ALL = "asks once and never again, whoever names it once more"
+configured("asks-once", "R-RECV-04", "requests each message only once", repair=_ONCE)
+_ONCE_FOR_ALL = "requests each message only once, even if messages name it again"
 configured("asks-once-in-a-life", "R-RECV-03", _ONCE_FOR_ALL, repair=_ONCE)
 
 
-@unseen_too("unseen-comes-back-with-its-old-time", "unseen")
-@mutant("R-RECV-05", "an entry that comes back has the T_req that it had")
+@unseen_too("unseen-comes-back-with-its-old-time", "and does not show its state")
+@mutant("R-RECV-05", "restores the previous T_req when a missing message is tracked again")
 class ComesBackWithItsOldTime(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:
         super().__init__(participant_id, config, has_arrived)
@@ -205,12 +207,12 @@ class ComesBackWithItsOldTime(Repair):
 
 @mutants
 class _Overhearing(Repair):
-    @unseen_too("unseen-keeps-the-overheard", "unseen")
-    @fault(Repair.remove_overheard, "R-RECV-07", "takes no notice of what others ask for")
+    @unseen_too("unseen-keeps-the-overheard", "and does not show its state")
+    @fault(Repair.remove_overheard, "R-RECV-07", "ignores the requests of others")
     def keeps_the_overheard(self, message_id: str) -> None:
         pass
 
-    @fault(Repair.on_receive, "R-RECV-07", "leaves to others only what is due already")
+    @fault(Repair.on_receive, "R-RECV-07", "stops for requests of others only if its own request is due")
     def leaves_what_is_due(self, message: Message, *, counts: bool, now_ms: int) -> None:
         early = [item for item in self.outgoing if item.due_ms > now_ms]
         super().on_receive(message, counts=counts, now_ms=now_ms)
@@ -218,35 +220,35 @@ class _Overhearing(Repair):
             if any(entry.message_id == item.entry.message_id for entry in message.repair_request):
                 self.outgoing.add(item.entry, item.due_ms)
 
-    @fault(Repair.on_receive, "R-RECV-12", "handles only the first entry of a repair request")
+    @fault(Repair.on_receive, "R-RECV-12", "processes only the first entry of a repair request")
     def handles_the_first(self, message: Message, *, counts: bool, now_ms: int) -> None:
         super().on_receive(replace(message, repair_request=message.repair_request[:1]), counts=counts, now_ms=now_ms)
 
-    @fault(Repair.on_receive, "R-RECV-12", "stops at the first entry of a repair request that names no sender")
+    @fault(Repair.on_receive, "R-RECV-12", "stops at the first entry of a repair request without a sender")
     def stops_at_the_unsigned(self, message: Message, *, counts: bool, now_ms: int) -> None:
         unsigned = next((n for n, e in enumerate(message.repair_request) if not e.sender_id), None)
         super().on_receive(
             replace(message, repair_request=message.repair_request[:unsigned]), counts=counts, now_ms=now_ms
         )
 
-    @fault(Repair.on_receive, "R-RECV-12", "handles no more entries of a repair request than it would ask for itself")
+    @fault(Repair.on_receive, "R-RECV-12", "processes no more entries of a repair request than it may send itself")
     def handles_its_own_cap(self, message: Message, *, counts: bool, now_ms: int) -> None:
         few = message.repair_request[: self.config.max_requests]
         super().on_receive(replace(message, repair_request=few), counts=counts, now_ms=now_ms)
 
-    @unseen_too("unseen-blind-for-syncs", "unseen")
-    @fault(Repair.track_missing, "R-RECV-13", "does not see in sync messages what is missing")
+    @unseen_too("unseen-blind-for-syncs", "and does not show its state")
+    @fault(Repair.track_missing, "R-RECV-13", "ignores missing dependencies of sync messages")
     def blind_for_syncs(self, message: Message, now_ms: int) -> None:
         if message.kind is Kind.CONTENT:
             super().track_missing(message, now_ms)
 
-    @fault(Repair.on_receive, "R-RECV-13", "overhears nothing in messages that have to wait")
+    @fault(Repair.on_receive, "R-RECV-13", "ignores repair requests in messages that have to wait")
     def deaf_for_the_blocked(self, message: Message, *, counts: bool, now_ms: int) -> None:
         blocked = counts and any(entry.message_id not in self.cache for entry in message.causal_history)
         heard = replace(message, repair_request=()) if blocked else message
         super().on_receive(heard, counts=counts, now_ms=now_ms)
 
-    @fault(Repair.on_receive, "R-RECV-13", "overhears nothing in copies of known messages")
+    @fault(Repair.on_receive, "R-RECV-13", "ignores repair requests in copies of known messages")
     def deaf_for_copies(self, message: Message, *, counts: bool, now_ms: int) -> None:
         known = counts and self.has_arrived(message.message_id)
         heard = replace(message, repair_request=()) if known else message
@@ -259,12 +261,15 @@ class _Overhearing(Repair):
 @mutants
 class _Syncing(Channel):
     @fault(
-        Channel.sync_is_due, "R-SYNC-01", "is silenced by others although requests are due", sync_only_when_quiet=True
+        Channel.sync_is_due,
+        "R-SYNC-01",
+        "skips a sync message because others sent one, although requests are due",
+        sync_only_when_quiet=True,
     )
     def silenced_by_others(self, now_ms: int) -> bool:
         period = (self.config.sync_interval_ms or 0) + self.config.sync_backoff_ms
         return period > 0 and now_ms - self._quiet_since_ms >= period
 
-    @fault(Channel.sync_is_due, "R-SYNC-02", "sends no scheduled sync message while requests are due")
+    @fault(Channel.sync_is_due, "R-SYNC-02", "sends no periodic sync message while requests are due")
     def no_sync_with_requests(self, now_ms: int) -> bool:
         return super().sync_is_due(now_ms) and not self.has_requests(now_ms)

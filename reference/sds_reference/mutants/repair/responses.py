@@ -1,4 +1,4 @@
-"""Faults of SDS-R on the responder's side: what is kept, queued and sent."""
+"""Faults of SDS-R on the responder's side: messages that it caches, schedules and sends."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from ..registry import fault, mutant, mutants, omitted, unseen_too
 HasArrived = Callable[[str], bool]
 
 
-# ---- What is kept ----------------------------------------------------------------------------------------------------
+# ---- Cached messages -------------------------------------------------------------------------------------------------
 
 
 @mutants
 class _Keeping(Repair):
-    @fault(Repair.take_responses, "R-STATE-07", "keeps messages without their content")
+    @fault(Repair.take_responses, "R-STATE-07", "caches messages without their content")
     def keeps_no_content(self, now_ms: int) -> list[Message]:
         return [replace(message, content=None) for message in super().take_responses(now_ms)]
 
-    @fault(Repair.remember, "R-STATE-07", "keeps messages without their causal history")
+    @fault(Repair.remember, "R-STATE-07", "caches messages without their causal history")
     def keeps_no_history(self, message: Message) -> None:
         super().remember(replace(message, causal_history=()))
 
-    @fault(Repair.take_responses, "R-STATE-07", "answers with messages that have no Lamport timestamp", unseen=True)
+    @fault(Repair.take_responses, "R-STATE-07", "answers with messages without Lamport timestamp", unseen=True)
     def keeps_no_timestamp(self, now_ms: int) -> list[Message]:
         return [replace(message, lamport_timestamp=None) for message in super().take_responses(now_ms)]
 
-    @fault(Repair.take_responses, "R-STATE-07", "answers with messages that have no sender")
+    @fault(Repair.take_responses, "R-STATE-07", "answers with messages without sender")
     def keeps_no_sender(self, now_ms: int) -> list[Message]:
         return [replace(message, sender_id="") for message in super().take_responses(now_ms)]
 
-    @fault(Repair.remember, "R-STATE-08", "keeps no messages of its own")
+    @fault(Repair.remember, "R-STATE-08", "does not cache its own messages")
     def keeps_no_own(self, message: Message) -> None:
         if message.sender_id != self.participant_id:
             super().remember(message)
 
 
-@mutant("R-STATE-08", "keeps only what it could deliver on arrival")
+@mutant("R-STATE-08", "caches only messages that it could deliver on arrival")
 class KeepsOnlyWhatCameInOrder(Channel):
     def deliver_ready(self, effects: Effects) -> None:
         kept = dict(self.repair.cache) if self.repair is not None else {}
@@ -52,7 +52,7 @@ class KeepsOnlyWhatCameInOrder(Channel):
             self.repair.cache = kept
 
 
-@mutant("R-STATE-08", "keeps no message that it had to ask for", unseen=True)
+@mutant("R-STATE-08", "does not cache messages that it had to request", unseen=True)
 class KeepsNoRepairs(Repair):
     _wanted: frozenset[str] = frozenset()
 
@@ -65,10 +65,10 @@ class KeepsNoRepairs(Repair):
             super().remember(message)
 
 
-# ---- What is queued --------------------------------------------------------------------------------------------------
+# ---- Scheduled responses ---------------------------------------------------------------------------------------------
 
 
-@mutant("R-STATE-04", "queues requests for what it has never seen, and answers none of these")
+@mutant("R-STATE-04", "schedules requests for unknown messages, and answers none of them")
 class QueuesTheUnknown(Repair):
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
         super().take_request(entry, now_ms)
@@ -83,7 +83,7 @@ class QueuesTheUnknown(Repair):
 
 
 class _Remembering(Repair):
-    """Remembers what it was asked for."""
+    """Remembers which messages were requested."""
 
     asked_for: frozenset[str] = frozenset()
 
@@ -92,7 +92,7 @@ class _Remembering(Repair):
         super().take_request(entry, now_ms)
 
 
-@mutant("R-STATE-04", "repeats every message of others after two minutes, asked or not")
+@mutant("R-STATE-04", "repeats every message of others after two minutes, requested or not")
 class RepeatsUnasked(Channel):
     repair_class = _Remembering
     _heard: tuple[tuple[int, Message], ...] = ()
@@ -113,13 +113,15 @@ class RepeatsUnasked(Channel):
 
 @mutants
 class _Queueing(Repair):
-    @unseen_too("requests-postpone-unseen", summary="a further request postpones the answer, which is not shown")
-    @fault(Repair.take_request, "R-STATE-06", "a further request moves the answer to a later time")
+    @unseen_too(
+        "requests-postpone-unseen", summary="postpones the response at a further request, and does not show its state"
+    )
+    @fault(Repair.take_request, "R-STATE-06", "postpones the response at a further request")
     def requests_postpone(self, entry: HistoryEntry, now_ms: int) -> None:
         self.incoming.remove(entry.message_id)
         super().take_request(entry, now_ms)
 
-    @fault(Repair.take_request, "R-STATE-06", "a further request makes the answer due at once")
+    @fault(Repair.take_request, "R-STATE-06", "makes the response due immediately at a further request")
     def requests_hasten(self, entry: HistoryEntry, now_ms: int) -> None:
         if self.incoming.remove(entry.message_id) is not None:
             self.incoming.add(entry, now_ms)
@@ -127,7 +129,7 @@ class _Queueing(Repair):
             super().take_request(entry, now_ms)
 
 
-@mutant("R-STATE-06", "answers each of several requests")
+@mutant("R-STATE-06", "answers each of several requests for one message")
 class AnswersEachRequest(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
         super().__init__(participant_id, config, has_arrived)
@@ -143,14 +145,14 @@ class AnswersEachRequest(Repair):
         return [message for message in responses for _ in range(1 + self._more.pop(message.message_id, 0))]
 
 
-@unseen_too("copies-do-not-cancel-unseen", "which is not shown")
-@mutant("R-RECV-02", "copies do not end a request")
+@unseen_too("copies-do-not-cancel-unseen", "and does not show its state")
+@mutant("R-RECV-02", "does not cancel a response when a copy arrives")
 class CopiesDoNotCancel(Repair):
     def remove_answered(self, message_id: str) -> None:
         pass
 
 
-@mutant("R-STATE-05", "a copy takes a request out of the buffer, and the answer goes out all the same")
+@mutant("R-STATE-05", "removes a request when a copy arrives, but still sends the response")
 class AnswersAfterCopies(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
         super().__init__(participant_id, config, has_arrived)
@@ -168,7 +170,7 @@ class AnswersAfterCopies(Repair):
         return super().take_responses(now_ms) + [self.cache[message_id] for message_id in due]
 
 
-# ---- Which requests are answered -------------------------------------------------------------------------------------
+# ---- Requests that are answered --------------------------------------------------------------------------------------
 
 
 @mutants
@@ -179,9 +181,9 @@ class _Choosing(Repair):
         if message is not None and message.sender_id == self.participant_id:
             super().take_request(entry, now_ms)
 
-    never_answers = omitted(Repair.take_request, "R-RECV-08", "never answers")
+    never_answers = omitted(Repair.take_request, "R-RECV-08", "never answers requests")
 
-    @unseen_too("mentions-cancel-unseen", "and shows nothing")
+    @unseen_too("mentions-cancel-unseen", "and does not show its state")
     @fault(Repair.track_missing, "R-RECV-08", "drops a request when a causal history names the message")
     def mentions_cancel(self, message: Message, now_ms: int) -> None:
         for entry in message.causal_history:
@@ -189,7 +191,7 @@ class _Choosing(Repair):
         super().track_missing(message, now_ms)
 
 
-@mutant("R-RECV-09", "answers an old request when the message arrives at last")
+@mutant("R-RECV-09", "answers an old request when the message arrives later")
 class AnswersOldRequests(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
         super().__init__(participant_id, config, has_arrived)
@@ -213,7 +215,7 @@ class AnswersOldRequests(Repair):
 
 @mutants
 class _LeavesItems(Repair):
-    """Overhears all items of a repair request, and answers some of them only."""
+    """Processes all entries of a repair request, but answers only some of them."""
 
     _selected: frozenset[str] = frozenset()
 
@@ -228,16 +230,16 @@ class _LeavesItems(Repair):
         if entry.message_id in self._selected:
             super().take_request(entry, now_ms)
 
-    @fault(selected, "R-RECV-12", "answers for the first item of a repair request only")
+    @fault(selected, "R-RECV-12", "answers only the first entry of a repair request")
     def answers_the_first_item(self, message: Message) -> tuple[HistoryEntry, ...]:
         return message.repair_request[:1]
 
-    @fault(selected, "R-RECV-12", "answers for the items of a repair request up to one that it does not know")
+    @fault(selected, "R-RECV-12", "answers a repair request only up to the first unknown entry")
     def stops_at_the_unknown(self, message: Message) -> tuple[HistoryEntry, ...]:
         known = [self.has_arrived(entry.message_id) for entry in message.repair_request]
         return message.repair_request[: known.index(False)] if False in known else message.repair_request
 
-    @fault(selected, "R-RECV-12", "answers a repair request only if all its items name an author", unseen=True)
+    @fault(selected, "R-RECV-12", "answers a repair request only if all its entries name an author", unseen=True)
     def stops_at_the_nameless(self, message: Message) -> tuple[HistoryEntry, ...]:
         return message.repair_request if all(entry.sender_id for entry in message.repair_request) else ()
 
@@ -255,7 +257,7 @@ class _LeavesItems(Repair):
         return () if blocked and message.kind is Kind.CONTENT else message.repair_request
 
 
-@mutant("R-RECV-13", "answers the requests in its own messages when they come back")
+@mutant("R-RECV-13", "answers the requests in its own messages when the network sends them back")
 class AnswersItself(Channel):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.is_own(message) and self.repair is not None:
@@ -264,12 +266,12 @@ class AnswersItself(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-# ---- What is sent ----------------------------------------------------------------------------------------------------
+# ---- Responses on the wire -------------------------------------------------------------------------------------------
 
 
 @mutants
 class _Alters(Repair):
-    """Answers with something else than the original."""
+    """Answers with a changed message."""
 
     def altered(self, message: Message) -> Message:
         raise NotImplementedError
@@ -277,7 +279,7 @@ class _Alters(Repair):
     def take_responses(self, now_ms: int) -> list[Message]:
         return [self.altered(message) for message in super().take_responses(now_ms)]
 
-    @fault(altered, "R-SWEEP-05", "answers in its own name")
+    @fault(altered, "R-SWEEP-05", "answers with itself as the sender")
     def answers_in_its_own_name(self, message: Message) -> Message:
         return replace(message, sender_id=self.participant_id)
 
@@ -285,7 +287,7 @@ class _Alters(Repair):
     def answers_with_a_new_timestamp(self, message: Message) -> Message:
         return replace(message, lamport_timestamp=(message.lamport_timestamp or 0) + 1)
 
-    @fault(altered, "R-SWEEP-05", "turns the causal history around when it answers")
+    @fault(altered, "R-SWEEP-05", "reverses the causal history in responses")
     def answers_with_the_history_reversed(self, message: Message) -> Message:
         return replace(message, causal_history=message.causal_history[::-1])
 
@@ -293,22 +295,22 @@ class _Alters(Repair):
     def answers_in_another_channel(self, message: Message) -> Message:
         return replace(message, channel_id=f"{message.channel_id}-repairs")
 
-    @fault(altered, "R-SWEEP-05", "cuts the content when it answers")
+    @fault(altered, "R-SWEEP-05", "truncates the content in responses")
     def answers_with_less_content(self, message: Message) -> Message:
         return replace(message, content=(message.content or b"")[:-1] or b"?")
 
 
 @mutants
 class _SideEffects(Channel):
-    @unseen_too("answering-moves-the-clock-unseen", "and shows nothing")
-    @fault(Channel.sweep_repair_requests, "R-SWEEP-05", "sets its Lamport timestamp forward when it answers")
+    @unseen_too("answering-moves-the-clock-unseen", "and does not show its state")
+    @fault(Channel.sweep_repair_requests, "R-SWEEP-05", "advances its Lamport timestamp when it answers")
     def answering_moves_the_clock(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)
         super().sweep_repair_requests(now_ms, effects)
         for _ in effects.broadcasts[before:]:
             self.next_lamport(now_ms)
 
-    @fault(Channel.sweep_repair_requests, "R-SWEEP-05", "logs each response a second time, under another ID")
+    @fault(Channel.sweep_repair_requests, "R-SWEEP-05", "logs each response again under another ID")
     def answers_are_logged(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)
         super().sweep_repair_requests(now_ms, effects)
@@ -319,7 +321,7 @@ class _SideEffects(Channel):
     @fault(
         Channel.sweep_repair_requests,
         "R-SWEEP-05",
-        "puts the messages of others that it answers with into its outgoing buffer",
+        "adds the messages of others in its responses to its outgoing buffer",
     )
     def answers_are_sendings(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)

@@ -1,4 +1,4 @@
-"""Faults of SDS-R with what is shared, and with what begins anew: buffers of channels, times that were fixed."""
+"""Faults of SDS-R with state that channels share, and with T_req and T_resp that are computed again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..registry import fault, mutant, mutants, unseen_too
 
 
 class _Sharing(Participant):
-    """Its channels have some things in common."""
+    """Its channels share some state."""
 
     def shared(self, one: Repair, other: Repair) -> None:
         raise NotImplementedError
@@ -26,22 +26,22 @@ class _Sharing(Participant):
             self.shared(first, here)
 
 
-@unseen_too("shares-what-it-lacks-unseen", "and shows nothing")
-@mutant("STATE-16", "has one buffer of what is missing for all channels")
+@unseen_too("shares-what-it-lacks-unseen", "and does not show its state")
+@mutant("STATE-16", "uses one buffer of missing messages for all channels")
 class SharesWhatItLacks(_Sharing):
     def shared(self, one: Repair, other: Repair) -> None:
         other.outgoing = one.outgoing
 
 
-@unseen_too("shares-what-it-is-asked-for-unseen", "and shows nothing")
-@mutant("STATE-16", "has one buffer of what others ask for, for all channels")
+@unseen_too("shares-what-it-is-asked-for-unseen", "and does not show its state")
+@mutant("STATE-16", "uses one buffer of requests of others for all channels")
 class SharesWhatItIsAskedFor(_Sharing):
     def shared(self, one: Repair, other: Repair) -> None:
         other.incoming, other.cache = one.incoming, one.cache
 
 
-@unseen_too("takes-namesakes-for-repairs-unseen", "and shows nothing")
-@mutant("STATE-16", "takes a message of another channel for the missing one that has its ID")
+@unseen_too("takes-namesakes-for-repairs-unseen", "and does not show its state")
+@mutant("STATE-16", "treats a message of another channel as the missing message with its ID")
 class TakesNamesakesForRepairs(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         message = self.config.revision.wire.decode(wire)
@@ -53,8 +53,10 @@ class TakesNamesakesForRepairs(Participant):
 
 @mutants
 class _Restarting(Repair):
-    @unseen_too("unseen-restarted-by-copies", "unseen")
-    @fault(Repair.on_receive, "R-STATE-02", "counts T_req anew with every copy of what named the missing one")
+    @unseen_too("unseen-restarted-by-copies", "and does not show its state")
+    @fault(
+        Repair.on_receive, "R-STATE-02", "recomputes T_req with every copy of the message that names the missing one"
+    )
     def restarted_by_copies(self, message: Message, *, counts: bool, now_ms: int) -> None:
         if counts and self.has_arrived(message.message_id):
             for entry in message.causal_history:
@@ -62,8 +64,8 @@ class _Restarting(Repair):
                     self.outgoing.add(entry, self.t_req(entry, now_ms))
         super().on_receive(message, counts=counts, now_ms=now_ms)
 
-    @unseen_too("unseen-restarted-by-syncs", "unseen")
-    @fault(Repair.on_receive, "R-STATE-02", "counts T_req anew with every sync message that names the missing one")
+    @unseen_too("unseen-restarted-by-syncs", "and does not show its state")
+    @fault(Repair.on_receive, "R-STATE-02", "recomputes T_req with every sync message that names the missing one")
     def restarted_by_syncs(self, message: Message, *, counts: bool, now_ms: int) -> None:
         if not counts:
             for entry in message.causal_history:
@@ -82,8 +84,8 @@ class _KnowsTheAsker(Repair):
         super().on_receive(message, counts=counts, now_ms=now_ms)
 
 
-@unseen_too("the-same-asker-postpones-unseen", "and shows nothing")
-@mutant("R-STATE-06", "counts T_resp anew when the same one asks again")
+@unseen_too("the-same-asker-postpones-unseen", "and does not show its state")
+@mutant("R-STATE-06", "recomputes T_resp when the same requester requests again")
 class TheSameAskerPostpones(_KnowsTheAsker):
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id in self.incoming and self._askers.get(entry.message_id) == self._asker:
@@ -92,8 +94,8 @@ class TheSameAskerPostpones(_KnowsTheAsker):
         self._askers.setdefault(entry.message_id, self._asker)
 
 
-@unseen_too("another-asker-postpones-unseen", "and shows nothing")
-@mutant("R-STATE-06", "counts T_resp anew when another one asks")
+@unseen_too("another-asker-postpones-unseen", "and does not show its state")
+@mutant("R-STATE-06", "recomputes T_resp when another requester requests")
 class AnotherAskerPostpones(_KnowsTheAsker):
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id in self.incoming and self._askers.get(entry.message_id) != self._asker:
@@ -102,8 +104,8 @@ class AnotherAskerPostpones(_KnowsTheAsker):
         self._askers[entry.message_id] = self._asker
 
 
-@unseen_too("copies-of-requests-postpone-unseen", "and shows nothing")
-@mutant("R-STATE-06", "counts T_resp anew with every copy of the message that asks")
+@unseen_too("copies-of-requests-postpone-unseen", "and does not show its state")
+@mutant("R-STATE-06", "recomputes T_resp with every copy of the requesting message")
 class CopiesOfRequestsPostpone(Repair):
     def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
         if counts and self.has_arrived(message.message_id):
@@ -118,32 +120,32 @@ _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
 
 @mutants
 class _Defaults(Repair):
-    @fault(Repair.t_req, "R-GLOBAL-09", "takes T_min for its default", unseen=True, repair=_PRIVATE)
+    @fault(Repair.t_req, "R-GLOBAL-09", "uses the default of T_min", unseen=True, repair=_PRIVATE)
     def unseen_t_min_by_default(self, entry: HistoryEntry, now_ms: int) -> int:
         return super().t_req(entry, now_ms) - self.config.t_min_ms + _DEFAULTS.t_min_ms
 
-    @fault(Repair.t_req, "R-GLOBAL-10", "takes T_max for its default", unseen=True, repair=_PRIVATE)
+    @fault(Repair.t_req, "R-GLOBAL-10", "uses the default of T_max", unseen=True, repair=_PRIVATE)
     def unseen_t_max_by_default(self, entry: HistoryEntry, now_ms: int) -> int:
         span = _DEFAULTS.t_max_ms - self.config.t_min_ms
         hashed = self.config.hash_profile.hash(self.participant_id, entry.message_id)
         return now_ms + hashed % span + self.config.t_min_ms
 
-    @unseen_too("unseen-t-req-by-the-defaults", "unseen")
-    @fault(Repair.t_req, "R-TREQ-01", "computes T_req with the times that are its defaults")
+    @unseen_too("unseen-t-req-by-the-defaults", "and does not show its state")
+    @fault(Repair.t_req, "R-TREQ-01", "computes T_req with the default times")
     def t_req_by_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:
         span = _DEFAULTS.t_max_ms - _DEFAULTS.t_min_ms
         return now_ms + self.config.hash_profile.hash(self.participant_id, entry.message_id) % span + _DEFAULTS.t_min_ms
 
-    @unseen_too("unseen-t-req-wrong-with-the-defaults", "unseen")
-    @fault(Repair.t_req, "R-TREQ-01", "computes T_req of another hash where no times were given")
+    @unseen_too("unseen-t-req-wrong-with-the-defaults", "and does not show its state")
+    @fault(Repair.t_req, "R-TREQ-01", "swaps the arguments of the hash in T_req if the default times are used")
     def t_req_wrong_with_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:
         if (self.config.t_min_ms, self.config.t_max_ms) != (_DEFAULTS.t_min_ms, _DEFAULTS.t_max_ms):
             return super().t_req(entry, now_ms)
         span = _DEFAULTS.t_max_ms - _DEFAULTS.t_min_ms
         return now_ms + self.config.hash_profile.hash(entry.message_id, self.participant_id) % span + _DEFAULTS.t_min_ms
 
-    @unseen_too("t-resp-by-the-defaults-unseen", "and shows nothing")
-    @fault(Repair.t_resp, "R-TRESP-01", "computes T_resp with the T_max that is its default")
+    @unseen_too("t-resp-by-the-defaults-unseen", "and does not show its state")
+    @fault(Repair.t_resp, "R-TRESP-01", "computes T_resp with the default of T_max")
     def t_resp_by_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:
         distance = self.config.hash_profile.distance(self.participant_id, entry.sender_id or "")
         return now_ms + distance * self.config.hash_profile.hash(entry.message_id) % _DEFAULTS.t_max_ms

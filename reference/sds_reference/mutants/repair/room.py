@@ -1,4 +1,4 @@
-"""Faults of room in the repair extension: what is asked for, kept and answered is bounded."""
+"""Faults of capacity in SDS-R: state for requests, messages and responses has a limit."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ class _Sized(Repair):
     size: int
 
 
-@sized("R-STATE-01", "has room for {} missing messages", 60, 190)
+@sized("R-STATE-01", "has a capacity of {} missing messages", 60, 190)
 class RoomForMissing(_Sized):
     def track(self, entry: HistoryEntry, now_ms: int) -> None:
         if len(self.outgoing) < self.size:
             super().track(entry, now_ms)
 
 
-@sized("R-RECV-08", "looks at the first {} items of a repair request", 190)
+@sized("R-RECV-08", "answers only the first {} entries of a repair request", 190)
 class LooksAtTheFirstItems(_Sized):
     def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
         short = replace(message, repair_request=message.repair_request[: self.size])
         super().on_receive(short, counts=counts, now_ms=now_ms)
 
 
-@sized("R-RECV-12", "overhears the first {} items of a repair request", 100, 190)
+@sized("R-RECV-12", "processes only the first {} entries of a repair request as requests of others", 100, 190)
 class OverhearsTheFirstItems(_Sized):
     _heard = 0
 
@@ -42,14 +42,14 @@ class OverhearsTheFirstItems(_Sized):
             super().remove_overheard(message_id)
 
 
-@sized("R-RECV-08", "has room for {} requests of others", 190)
+@sized("R-RECV-08", "has a capacity of {} requests of others", 190)
 class RoomForRequests(_Sized):
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if len(self.incoming) < self.size:
             super().take_request(entry, now_ms)
 
 
-@sized("R-STATE-07", "keeps the newest {} messages to answer with", 900)
+@sized("R-STATE-07", "caches only the newest {} messages", 900)
 class KeepsTheNewest(_Sized):
     def remember(self, message: Message) -> None:
         super().remember(message)
@@ -59,7 +59,7 @@ class KeepsTheNewest(_Sized):
             del self.cache[oldest]
 
 
-@sized("R-SWEEP-01", "loses every {}th answer", 100)
+@sized("R-SWEEP-01", "loses every {}th response", 100)
 class LosesEveryAnswer(_Sized):
     _count = 0
 

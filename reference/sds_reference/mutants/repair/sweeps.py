@@ -1,4 +1,4 @@
-"""Faults of SDS-R on the responder's side: when answers go out, and who gives them."""
+"""Faults of SDS-R on the responder's side: the time of responses, and who sends them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ...variants import PRIVATE_HASH
 from ..registry import configured, fault, mutant, mutants, unseen_too
 
 _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
-"""With it only what holds for any hash gives a fault away."""
+"""With a private hash, only properties that hold for every hash can reveal a fault."""
 _unseen = partial(fault, unseen=True, repair=_PRIVATE)
-"""Marks a fault of a participant that shows nothing either."""
-_SHARE = "with a hash of its own, only the share that it answers of messages of dozens of authors shows it"
-_SPREAD = "with a hash of its own, only the times of dozens of its answers show it"
+"""Marks a fault of a participant that uses a private hash and does not show its state."""
+_SHARE = "with a private hash, it is visible only as a share of answered messages of dozens of authors"
+_SPREAD = "with a private hash, it is visible only in the times of dozens of responses"
 
 
-# ---- The sweep -------------------------------------------------------------------------------------------------------
+# ---- Sweep -----------------------------------------------------------------------------------------------------------
 
 
 @mutants
@@ -29,13 +29,13 @@ class _Late(Repair):
     def twice_t_max(self, entry: HistoryEntry, now_ms: int) -> int:
         return now_ms + 2 * (super().t_resp(entry, now_ms) - now_ms)
 
-    @_unseen(Repair.t_resp, "R-GLOBAL-10", "takes three times T_max, with a hash that nobody knows")
+    @_unseen(Repair.t_resp, "R-GLOBAL-10", "answers up to three times T_max after the request, with a private hash")
     def thrice_t_max(self, entry: HistoryEntry, now_ms: int) -> int:
         return now_ms + 3 * (super().t_resp(entry, now_ms) - now_ms)
 
 
-@unseen_too("sweeps-on-traffic-unseen", "and shows nothing")
-@mutant("R-SWEEP-01", "sends answers only when a message arrives")
+@unseen_too("sweeps-on-traffic-unseen", "and does not show its state")
+@mutant("R-SWEEP-01", "sends responses only when a message arrives")
 class SweepsOnTraffic(Channel):
     heard = False
 
@@ -49,7 +49,7 @@ class SweepsOnTraffic(Channel):
         self.heard = False
 
 
-@mutant("R-SWEEP-01", "looks for answers once in an hour")
+@mutant("R-SWEEP-01", "sweeps the requests only once an hour")
 class SweepsOnceInAnHour(Channel):
     swept_ms = 0
 
@@ -61,7 +61,7 @@ class SweepsOnceInAnHour(Channel):
 
 @mutants
 class _Sweeping(Repair):
-    @fault(Repair.take_responses, "R-SWEEP-02", "sends one answer in a sweep, whatever else is due")
+    @fault(Repair.take_responses, "R-SWEEP-02", "sends only one response in a sweep")
     def one_answer_a_sweep(self, now_ms: int) -> list[Message]:
         later = list(self.incoming.due(now_ms))[1:]
         for item in later:
@@ -71,12 +71,15 @@ class _Sweeping(Repair):
             self.incoming.add(item.entry, item.due_ms)
         return responses
 
-    @fault(Repair.take_responses, "R-SWEEP-03", "sends answers up to ten seconds too early")
+    @fault(Repair.take_responses, "R-SWEEP-03", "sends responses up to ten seconds early")
     def answers_early(self, now_ms: int) -> list[Message]:
         return super().take_responses(now_ms + 10_000)
 
     @fault(
-        Repair.take_responses, "R-SWEEP-03", "answers on the request, whatever its time, and shows nothing", unseen=True
+        Repair.take_responses,
+        "R-SWEEP-03",
+        "answers immediately, whatever T_resp is, and does not show its state",
+        unseen=True,
     )
     def answers_on_the_spot(self, now_ms: int) -> list[Message]:
         return super().take_responses(now_ms + self.config.t_max_ms)
@@ -84,13 +87,13 @@ class _Sweeping(Repair):
     @fault(
         Repair.take_responses,
         "R-SWEEP-03",
-        "answers strictly after T_resp: the sweep at that time misses it",
-        out_of_reach="several answers must be due in one millisecond, and more in another",
+        "answers only after T_resp: a sweep at T_resp misses the response",
+        out_of_reach="several responses must be due in one millisecond, and more in another",
     )
     def answers_strictly_after(self, now_ms: int) -> list[Message]:
         return super().take_responses(now_ms - 1)
 
-    @fault(Repair.take_responses, "R-SWEEP-04", "answers a request for ever")
+    @fault(Repair.take_responses, "R-SWEEP-04", "answers a request at every sweep")
     def answers_for_ever(self, now_ms: int) -> list[Message]:
         return [self.cache[item.entry.message_id] for item in self.incoming.due(now_ms)]
 
@@ -104,7 +107,7 @@ class AnswersTwice(Repair):
         return [*again, *self._again]
 
 
-@mutant("R-SWEEP-04", "answers for each message once in its life")
+@mutant("R-SWEEP-04", "answers for each message only once")
 class AnswersOnceInALife(Repair):
     _done: frozenset[str] = frozenset()
 
@@ -123,7 +126,7 @@ class AnswersOnceInALife(Repair):
 
 @mutants
 class _Delays(Repair):
-    """Computes T_resp in another way."""
+    """Computes T_resp differently."""
 
     def delay(self, entry: HistoryEntry, now_ms: int) -> int:
         raise NotImplementedError
@@ -137,8 +140,8 @@ class _Delays(Repair):
     def hash(self, *parts: str) -> int:
         return self.config.hash_profile.hash(*parts)
 
-    @unseen_too("t-resp-within-the-window-unseen", "and shows nothing")
-    @fault(delay, "R-TRESP-01", "computes T_resp within T_max - T_min")
+    @unseen_too("t-resp-within-the-window-unseen", "and does not show its state")
+    @fault(delay, "R-TRESP-01", "computes T_resp modulo T_max - T_min")
     def t_resp_within_the_window(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.distance(entry) * self.hash(entry.message_id) % (self.config.t_max_ms - self.config.t_min_ms)
 
@@ -146,13 +149,13 @@ class _Delays(Repair):
     def t_resp_adds(self, entry: HistoryEntry, now_ms: int) -> int:
         return (self.distance(entry) + self.hash(entry.message_id)) % self.config.t_max_ms
 
-    @fault(delay, "R-TRESP-01", "reduces the hash alone, not the product", repair=_PRIVATE)
+    @fault(delay, "R-TRESP-01", "applies the modulo to the hash only, not to the product", repair=_PRIVATE)
     def t_resp_reduces_the_hash_alone(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.distance(entry) % 1000 * (self.hash(entry.message_id) % self.config.t_max_ms)
 
 
-@unseen_too("author-waits-unseen", summary="waits with the answer for its own messages, and shows nothing")
-@mutant("R-TRESP-02", "waits like any other with the answer for its own messages")
+@unseen_too("author-waits-unseen", summary="delays responses for its own messages, and does not show its state")
+@mutant("R-TRESP-02", "delays responses for its own messages")
 class AuthorWaits(Repair):
     def t_resp(self, entry: HistoryEntry, now_ms: int) -> int:
         if entry.sender_id == self.participant_id:
@@ -161,7 +164,7 @@ class AuthorWaits(Repair):
 
 
 class _Asker(Repair):
-    """Knows who asks."""
+    """Remembers the requester."""
 
     asker = ""
 
@@ -170,8 +173,8 @@ class _Asker(Repair):
         super().on_receive(message, counts=counts, now_ms=now_ms)
 
 
-@unseen_too("distance-to-the-asker-unseen", "and shows nothing")
-@mutant("R-TRESP-03", "measures the distance to who asks", repair=_PRIVATE)
+@unseen_too("distance-to-the-asker-unseen", "and does not show its state")
+@mutant("R-TRESP-03", "computes the distance to the requester", repair=_PRIVATE)
 class DistanceToTheAsker(_Asker, _Delays):
     def distance(self, entry: HistoryEntry) -> int:
         return self.config.hash_profile.distance(self.participant_id, self.asker)
@@ -183,9 +186,11 @@ class DistanceToTheAsker(_Asker, _Delays):
 @mutants
 class _OtherDelays(_Delays):
     @unseen_too(
-        "distance-without-itself-unseen", "and shows nothing", out_of_reach="only many holders of many messages show it"
+        "distance-without-itself-unseen",
+        "and does not show its state",
+        out_of_reach="only many holders of many messages show it",
     )
-    @fault(_Delays.delay, "R-TRESP-04", "takes the hash of the author for the distance", repair=_PRIVATE)
+    @fault(_Delays.delay, "R-TRESP-04", "uses the hash of the author as the distance", repair=_PRIVATE)
     def distance_without_itself(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.hash(entry.sender_id or "") * self.hash(entry.message_id) % self.config.t_max_ms
 
@@ -196,18 +201,21 @@ class _OtherDelays(_Delays):
         return self.distance(entry) * self.hash(entry.message_id) % (self.config.t_max_ms // 3)
 
     @_unseen(
-        _Delays.delay, "R-TRESP-05", "lets half of its answers go out at once, and shows nothing", out_of_reach=_SPREAD
+        _Delays.delay,
+        "R-TRESP-05",
+        "answers immediately half of the time, and does not show its state",
+        out_of_reach=_SPREAD,
     )
     def half_at_once(self, entry: HistoryEntry, now_ms: int) -> int:
         product = self.distance(entry) * self.hash(entry.message_id)
         return product % self.config.t_max_ms if self.hash(entry.message_id, "?") % 2 else 0
 
-    @unseen_too("t-resp-without-the-message-unseen", "and shows nothing")
+    @unseen_too("t-resp-without-the-message-unseen", "and does not show its state")
     @fault(_Delays.delay, "R-TRESP-06", "computes T_resp without the message", repair=_PRIVATE, out_of_reach=_SPREAD)
     def t_resp_without_the_message(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.distance(entry) % self.config.t_max_ms
 
-    @unseen_too("t-resp-by-the-time-unseen", "and shows nothing")
+    @unseen_too("t-resp-by-the-time-unseen", "and does not show its state")
     @fault(_Delays.delay, "R-RECV-10", "computes T_resp from the time of day", repair=_PRIVATE)
     def t_resp_by_the_time(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.distance(entry) * self.hash(entry.message_id, str(now_ms)) % self.config.t_max_ms
@@ -218,7 +226,7 @@ class _OtherDelays(_Delays):
 
 @mutants
 class _Groups(Repair):
-    """Decides in another way who may answer; remembers everything, so that this alone decides."""
+    """Decides differently who is in a response group. It caches everything, so that only this decision matters."""
 
     def member(self, entry: HistoryEntry) -> bool:
         raise NotImplementedError
@@ -237,15 +245,15 @@ class _Groups(Repair):
         own, author = self.participant_id, entry.sender_id or ""
         return self.group(own, entry.message_id, groups) == self.group(author, entry.message_id, groups)
 
-    @fault(member, "R-RECV-11", "does not test for the response group", repair=_PRIVATE, out_of_reach=_SHARE)
+    @fault(member, "R-RECV-11", "does not check its response group", repair=_PRIVATE, out_of_reach=_SHARE)
     def no_group_test(self, entry: HistoryEntry) -> bool:
         return True
 
-    @_unseen(member, "R-RECV-11", "knows two response groups, however many are configured", out_of_reach=_SHARE)
+    @_unseen(member, "R-RECV-11", "uses two response groups, however many are configured", out_of_reach=_SHARE)
     def two_groups_always(self, entry: HistoryEntry) -> bool:
         return self.with_author(entry, min(2, self.config.num_response_groups))
 
-    @_unseen(member, "R-RECV-11", "has eight times as many response groups as are configured", out_of_reach=_SHARE)
+    @_unseen(member, "R-RECV-11", "uses eight times as many response groups as configured", out_of_reach=_SHARE)
     def eight_times_the_groups(self, entry: HistoryEntry) -> bool:
         groups = self.config.num_response_groups
         return self.with_author(entry, 8 * groups if groups > 1 else 1)
@@ -256,7 +264,7 @@ class _Groups(Repair):
         return (own - author) % self.config.num_response_groups <= (self.config.num_response_groups > 3)
 
 
-@mutant("R-GLOBAL-05", "takes the response group of who asks", repair=_PRIVATE)
+@mutant("R-GLOBAL-05", "uses the response group of the requester", repair=_PRIVATE)
 class GroupOfTheAsker(_Groups, _Asker):
     def member(self, entry: HistoryEntry) -> bool:
         return self.group(self.asker, entry.message_id) == self.group(self.participant_id, entry.message_id)
@@ -273,7 +281,12 @@ class _OtherGroups(_Groups):
         groups = 2 if 1 < self.config.num_response_groups < 4 else 1
         return self.with_author(entry) and self.group(entry.message_id, "?", groups) == 0
 
-    @_unseen(_Groups.member, "R-GROUP-01", "with several response groups, answers for nobody else", out_of_reach=_SHARE)
+    @_unseen(
+        _Groups.member,
+        "R-GROUP-01",
+        "with several response groups, answers only for its own messages",
+        out_of_reach=_SHARE,
+    )
     def group_of_one(self, entry: HistoryEntry) -> bool:
         return self.config.num_response_groups == 1
 
@@ -283,16 +296,16 @@ class _OtherGroups(_Groups):
             return self.group(self.participant_id, entry.message_id) == self.group("", entry.message_id)
         return Repair.eligible_responder(self, entry)
 
-    @fault(_Groups.member, "R-GROUP-04", "has one response group more than is configured")
+    @fault(_Groups.member, "R-GROUP-04", "uses one response group more than configured")
     def one_group_more(self, entry: HistoryEntry) -> bool:
         return self.with_author(entry, max(2, self.config.num_response_groups))
 
 
 _FROM_128 = RepairConfig(derive_groups=lambda participants: max(1, participants // 128))
 _FROM_100 = RepairConfig(derive_groups=lambda participants: participants // 128 + 1 + (100 <= participants < 128))
-_SHORT = "divides the participants by 128 and forgets to add one"
+_SHORT = "divides the participants by 128 and does not add one"
 configured("groups-without-one-more", "R-GLOBAL-06", _SHORT, repair=_FROM_128)
-_EARLY = "makes two response groups of a hundred participants"
+_EARLY = "uses two response groups for a hundred participants"
 configured("groups-of-a-hundred", "R-GLOBAL-07", _EARLY, repair=_FROM_100)
 _NONE = RepairConfig(derive_groups=lambda participants: participants // 128)
-configured("no-group-for-few", "R-GLOBAL-06", f"{_SHORT}, so that it has no place for few", repair=_NONE)
+configured("no-group-for-few", "R-GLOBAL-06", f"{_SHORT}, so that small groups have no response group", repair=_NONE)

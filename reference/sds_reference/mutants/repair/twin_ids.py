@@ -1,4 +1,4 @@
-"""Faults of SDS-R that takes two IDs for one: cut at a zero character, or brought into a normal form."""
+"""Faults of SDS-R that treat two IDs as equal: IDs cut at a zero character, or in a normal form."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..core.twin_ids import keyed
 class _Keyed(Repair):
     @staticmethod
     def key(text: str) -> str:
-        """What is made of an ID."""
+        """The transformed ID."""
         raise NotImplementedError
 
     def twins(self, message_id: str) -> list[str]:
-        """IDs of what is missing that are taken for that one."""
+        """IDs of missing messages that are treated as equal to this one."""
         return [i.entry.message_id for i in self.outgoing if self.key(i.entry.message_id) == self.key(message_id)]
 
 
-@keyed("R-STATE-04", "answers with what it has {}")
+@keyed("R-STATE-04", "answers requests by IDs {}")
 class AnswersWithTwins(_Keyed):
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
         for message_id in self.cache:
@@ -29,21 +29,21 @@ class AnswersWithTwins(_Keyed):
         super().take_request(entry, now_ms)
 
 
-@keyed("R-STATE-09", "asks for nothing that has come {}")
+@keyed("R-STATE-09", "treats missing messages as received by IDs {}")
 class ComeAsTwins(_Keyed):
     def remove_repaired(self, message_id: str) -> None:
         for twin in self.twins(message_id):
             super().remove_repaired(twin)
 
 
-@keyed("R-STATE-09", "leaves to others what they ask for {}")
+@keyed("R-STATE-09", "stops requesting messages that others request, by IDs {}")
 class OverhearsTwins(_Keyed):
     def remove_overheard(self, message_id: str) -> None:
         for twin in self.twins(message_id):
             super().remove_overheard(twin)
 
 
-@keyed("R-TREQ-01", "reckons T_req with the message ID {}")
+@keyed("R-TREQ-01", "computes T_req with the message ID {}")
 class ReckonsWithTwins(_Keyed):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         return super().t_req(replace(entry, message_id=self.key(entry.message_id)), now_ms)
