@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import click
 
 from sds_conformance.cli import main
+from sds_conformance.cli.later import Later
 
 from .markdown import code, fenced, page, prose, table
 
@@ -20,10 +21,10 @@ def pages() -> Iterator[tuple[str, str]]:
     """A page for each command of the program, with its commands below it."""
     context = click.Context(main, info_name=PROGRAM)
     lines = [*_text(main.help or ""), "Every command exits with one of the [exit codes](../exit-codes.md).", ""]
-    names = []
+    names: list[str] = []
     for title, commands in main.sections.items():
-        rows = [(f"[{name}]({name}.md)", prose(about)) for name, about in _summaries(commands)]
-        names += [name for name, _ in _summaries(commands)]
+        rows = [(f"[{name}]({name}.md)", prose(main.commands[name].help or "")) for name in commands]
+        names += commands
         lines += [f"## {title}", "", *table(("command", "effect"), rows)]
     lines += ["## Options of the program", "", *_options(main, context, PROGRAM)]
     lines += ["```{toctree}", ":hidden:", "", *names, "```"]
@@ -35,14 +36,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def the_command(command: click.Command) -> click.Command:
     """The command itself, where a group has a placeholder until it is invoked."""
-    found = getattr(command, "command", command)
-    assert isinstance(found, click.Command)
-    return found
-
-
-def _summaries(commands: object) -> list[tuple[str, str]]:
-    assert isinstance(commands, dict)
-    return list(commands.items())
+    return command.command if isinstance(command, Later) else command
 
 
 def _command(command: click.Command, parent: click.Context, name: str, level: int) -> Iterator[str]:

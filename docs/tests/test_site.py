@@ -13,6 +13,7 @@ import click
 import pytest
 
 from sds_conformance.cli import main
+from sds_conformance.cli.later import Later
 from sds_conformance.protocols import protocols, repertoires
 
 _LOADED = {
@@ -49,7 +50,7 @@ class _Page(HTMLParser):
 
 
 def _leaves(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    command = getattr(command, "command", command)  # a group has placeholders until they are invoked
+    command = command.command if isinstance(command, Later) else command
     yield path, command
     if isinstance(command, click.Group):
         for name, each in command.commands.items():
@@ -86,9 +87,7 @@ def test_every_requirement_position_and_scenario_has_a_page(site: Path, protocol
 def test_the_page_of_a_requirement_has_its_codes_positions_scenarios_mutants_and_verdicts(site: Path) -> None:
     page = _Page(site / "reference" / "requirements" / "SDS-RECV-06.html")
     targets = {target for _, _, target in page.targets}
-    assert {"../positions/AMB-40.html", "../scenarios/a-diamond.html", "SDS-RECV-05.html"} - targets <= {
-        "SDS-RECV-05.html"
-    }
+    assert {"../positions/AMB-40.html", "../scenarios/a-diamond.html"} <= targets
     assert any(target.startswith("https://") and target.endswith("#receive-message") for target in targets)
     for word in ("SDS-RECV-06/delivered-early", "buffered-is-met", "@waku/sds 0.0.8 violates it"):
         assert word in page.text
