@@ -44,6 +44,7 @@ html_theme = "furo"
 html_title = f"sds-conformance {release}"
 html_static_path = [str(HERE / "_static")]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sphinx = False
 # Furo shows the whole tree of pages on each page. Pages of single requirements are not in it: there are hundreds.
