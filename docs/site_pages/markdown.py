@@ -41,6 +41,12 @@ def fenced(text: str, language: str = "text") -> list[str]:
     return [f"````{language}", *text.rstrip("\n").splitlines(), "````", ""]
 
 
+def indexed(names: Iterable[str]) -> list[str]:
+    """Entries of the index, which search finds before other words, and an empty line; none if there are no names."""
+    lines = [line for name in names for line in (f"```{{index}} single: {name}", "```")]
+    return [*lines, ""] if lines else []
+
+
 def page(title: str, lines: Iterable[str], *, orphan: bool = False) -> str:
     """A page. An orphan is in no table of contents and is reached by links and by search."""
     head = ["---", "orphan: true", "---", ""] if orphan else []

@@ -11,7 +11,7 @@ from sds_conformance.judging.verdict import full_code
 from sds_conformance.protocols import Protocol, protocols, revisions
 
 from .implementations import Known
-from .markdown import code, fenced, page, prose, table
+from .markdown import code, fenced, indexed, page, prose, table
 
 FOLDER = "reference/requirements"
 _BREAKING = ("fail", "warn")
@@ -55,7 +55,7 @@ def _page(protocol: Protocol, r: Requirement, known: Known, drawn: Mapping[str, 
     if r.untestable:
         lines += ["## Why it is not tested", "", f"{prose(r.untestable).rstrip('.')}.", ""]
     if r.codes:
-        lines += ["## Violations", ""]
+        lines += ["## Violations", "", *indexed(full_code(r.id, c) for c in r.codes)]
         lines += table(("code", "meaning"), [(code(full_code(r.id, c)), prose(what)) for c, what in r.codes.items()])
     if r.positions:
         lines += ["## Positions", "", "The text leaves these points open, and the suite decided:", ""]

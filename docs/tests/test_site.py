@@ -133,3 +133,9 @@ def test_search_finds_a_name_as_the_title_of_a_page(site: Path, word: str) -> No
     index = (site / "searchindex.js").read_text("utf-8")
     found = json.loads(index.removeprefix("Search.setIndex(").rstrip(")\n;"))
     assert word in found["titles"]
+
+
+def test_search_finds_the_codes_of_findings(site: Path) -> None:
+    index = (site / "searchindex.js").read_text("utf-8")
+    entries = json.loads(index.removeprefix("Search.setIndex(").rstrip(")\n;"))["indexentries"]
+    assert {"sds-recv-06/delivered-early", "g-01/never-delivered"} <= set(entries)
