@@ -42,8 +42,8 @@ def fenced(text: str, language: str = "text") -> list[str]:
 
 
 def indexed(names: Iterable[str]) -> list[str]:
-    """Entries of the index, which search finds before other words, and an empty line; none if there are no names."""
-    lines = [line for name in names for line in (f"```{{index}} single: {name}", "```")]
+    """Main entries of the index, which search lists first, and an empty line; none if there are no names."""
+    lines = [line for name in names for line in (f"```{{index}} ! single: {name}", "```")]
     return [*lines, ""] if lines else []
 
 
