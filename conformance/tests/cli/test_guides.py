@@ -25,13 +25,15 @@ PLAYED_ELSEWHERE = {DOCS / "pytest.md", ADAPTERS / "TUTORIAL.md"}
 PLAYED = [
     page for page in GUIDES if page not in PLAYED_ELSEWHERE and "console" in dict(blocks(page.read_text("utf-8")))
 ]
+SITE = DOCS / "index.md"
+"""The first page of the site, which leads to pages that are generated; the build of the site checks its links."""
 PAGES = [
     *REPOSITORY.glob("*.md"),
     *(
         page
         for folder in ("docs", "proto", "reference", "harness", "conformance", "vectors")
         for page in (REPOSITORY / folder).rglob("*.md")
-        if "node_modules" not in page.parts
+        if "node_modules" not in page.parts and page != SITE
     ),
 ]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import sds_conformance
 from sds_conformance.judging.formats import counted
 
 SLOW_TO_IMPORT = ("jsonschema", "ruamel.yaml", "pyspark", "hypothesis", "grpc")
@@ -17,6 +19,13 @@ def test_what_only_some_need_is_not_imported_by_run_and_fuzz() -> None:
     said = f"{imported}; print({{*{SLOW_TO_IMPORT}}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_the_program_starts_as_a_file_as_spark_submit_starts_it(tmp_path: Path) -> None:
+    file = Path(sds_conformance.__path__[0]) / "__main__.py"
+    done = subprocess.run([sys.executable, str(file), "--version"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("sds-conformance: ")
 
 
 @pytest.mark.parametrize(

@@ -54,20 +54,20 @@ def show_command(what: str, as_json: bool, picture: Path | None) -> None:
         if schedule.name == loaded.name:
             schedule = replace(schedule, name="")  # a file has its own name without saying so
     else:
-        revision, scenario = _built_in(what)
+        revision, scenario = built_in_scenario(what)
         if scenario.schedule is None:
             _show_function(revision, scenario, as_json=as_json, drawn=picture is not None)
             return
-        schedule = _as_file(scenario, scenario.schedule, revision)
+        schedule = as_scenario_file(scenario, scenario.schedule, revision)
     if as_json:
         print_json(to_json(schedule))
     else:
         click.echo(to_yaml(schedule, repertoire_of(revision).notation), nl=False)
     if picture is not None:
-        write_file(picture, _drawn(schedule, revision))
+        write_file(picture, draw(schedule, revision))
 
 
-def _built_in(name: str) -> tuple[str, Scenario]:
+def built_in_scenario(name: str) -> tuple[str, Scenario]:
     """A scenario of the suite, and a revision that it is played for. Raises UsageError."""
     for protocol in protocols():
         if found := protocol.rules.register.scenarios.get(name):
@@ -78,7 +78,7 @@ def _built_in(name: str) -> tuple[str, Scenario]:
     raise click.UsageError(unknown("scenarios", name, CURRENT))
 
 
-def _as_file(scenario: Scenario, schedule: Schedule, revision: str) -> Schedule:
+def as_scenario_file(scenario: Scenario, schedule: Schedule, revision: str) -> Schedule:
     """The schedule of a scenario of the suite, with what a scenario file says about itself."""
     stated = rules_of(revision).catalogue.requirements
     met = [one for one in scenario.exercises if one not in scenario.violated and stated[one].stated_in(revision)]
@@ -103,7 +103,7 @@ def _show_function(revision: str, scenario: Scenario, *, as_json: bool, drawn: b
     labelled(out, "Note", Text(f"{told}, so it cannot be shown as a scenario file.", "yellow"))
 
 
-def _drawn(schedule: Schedule, revision: str) -> str:
+def draw(schedule: Schedule, revision: str) -> str:
     """A diagram of the schedule, played by the reference model."""
     company = Company(lambda _: protocol_of(revision).model.reference(frozenset()), Limits(), revision=revision)
     try:

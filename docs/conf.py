@@ -1,0 +1,60 @@
+"""Configuration of the documentation site, for Sphinx. `tox -e docs` builds it.
+
+Sphinx reads pages from one folder, but the pages of this project are in several: in `docs/`, with the code that
+they describe, and in the catalogue. `setup` therefore lets `site_pages` assemble all of them in a folder
+below the output, and makes that folder the source of the build. Nothing is written into the checkout.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from site_pages.assembly import assemble  # noqa: E402 - found by the line above
+
+project = "sds-conformance"
+author = "The sds-conformance authors"
+version = release = metadata.version("sds-conformance")
+language = "en"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
+source_suffix = {".md": "markdown"}
+myst_heading_anchors = 4
+myst_enable_extensions = ["attrs_block", "colon_fence"]
+# Two hyphens are the beginning of an option here, and quotes are to be typed as they stand.
+smartquotes = False
+# Examples of JSON and of shell sessions are shortened with "...", and one page goes from its title to the third level.
+suppress_warnings = ["misc.highlighting_failure", "myst.header"]
+highlight_language = "text"
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+default_role = "literal"
+
+copybutton_prompt_text = r"\$ "
+copybutton_prompt_is_regexp = True
+copybutton_only_copy_prompt_lines = True
+
+html_theme = "furo"
+html_title = f"sds-conformance {release}"
+html_static_path = [str(HERE / "_static")]
+html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_copy_source = False
+html_show_sphinx = False
+# Furo shows the whole tree of pages on each page. Pages of single requirements are not in it: there are hundreds.
+html_theme_options = {"navigation_with_keys": True}
+
+
+def setup(app: Sphinx) -> None:
+    """Assemble the sources, and build the site from them."""
+    sources = Path(app.doctreedir).parent / ".sources"
+    if Path(app.doctreedir).name != ".doctrees":  # -d names another folder
+        sources = Path(app.doctreedir) / "sources"
+    assemble(sources)
+    app.srcdir = type(app.srcdir)(sources)

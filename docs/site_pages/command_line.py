@@ -1,0 +1,96 @@
+"""A page for each command of the command line, from the commands themselves."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+
+import click
+from sds_conformance.cli.later import Later
+
+from sds_conformance.cli import main
+
+from .markdown import code, fenced, page, prose, table
+
+FOLDER = "reference/command-line"
+PROGRAM = "sds-conformance"
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """A page for each command of the program, with its commands below it."""
+    context = click.Context(main, info_name=PROGRAM)
+    lines = [*_text(main.help or ""), "Every command exits with one of the [exit codes](../exit-codes.md).", ""]
+    names: list[str] = []
+    for title, commands in main.sections.items():
+        rows = [(f"[{name}]({name}.md)", prose(main.commands[name].help or "")) for name in commands]
+        names += commands
+        lines += [f"## {title}", "", *table(("command", "effect"), rows)]
+    lines += ["## Options of the program", "", *_options(main, context, PROGRAM)]
+    lines += ["```{toctree}", ":hidden:", "", *names, "```"]
+    yield f"{FOLDER}/index", page("Command line", lines)
+    for name in names:
+        command = the_command(main.commands[name])
+        yield f"{FOLDER}/{name}", page(name, _command(command, context, name, 1))
+
+
+def the_command(command: click.Command) -> click.Command:
+    """The command itself, where a group has a placeholder until it is invoked."""
+    return command.command if isinstance(command, Later) else command
+
+
+def _command(command: click.Command, parent: click.Context, name: str, level: int) -> Iterator[str]:
+    context = click.Context(command, info_name=name, parent=parent)
+    path = context.command_path
+    if level > 1:
+        yield f"{'#' * level} {name}"
+        yield ""
+    yield from _text(command.help or "")
+    pieces = " ".join(command.collect_usage_pieces(context))
+    yield from fenced(f"{path} {pieces}", "sh")
+    yield from _options(command, context, path)
+    yield from _epilog(command.epilog or "", level)
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            yield from _command(the_command(command.commands[each]), context, each, level + 1)
+
+
+def _options(command: click.Command, context: click.Context, path: str) -> Iterator[str]:
+    """The options as Sphinx knows options: links lead to them, and search finds them."""
+    yield from (f"```{{program}} {path}", "```", "")
+    for parameter in command.get_params(context):
+        record = parameter.get_help_record(context)
+        if record is None or not isinstance(parameter, click.Option):
+            continue
+        names, about = record
+        yield f"````{{option}} {names.replace(' / ', ', ')}"
+        yield prose(about)
+        yield "````"
+        yield ""
+
+
+def _text(text: str) -> Iterator[str]:
+    """Paragraphs of a help text. Those after a line with ``\\b`` keep their lines."""
+    for paragraph in inspect.cleandoc(text).split("\n\n"):
+        if paragraph.startswith("\b"):
+            yield from fenced(paragraph.removeprefix("\b").strip("\n"))
+        else:
+            yield prose(" ".join(paragraph.split()))
+            yield ""
+
+
+def _epilog(text: str, level: int) -> Iterator[str]:
+    """Examples, exit codes and other lists below headings of their own."""
+    for paragraph in inspect.cleandoc(text).split("\n\n"):
+        lines = paragraph.removeprefix("\b").strip("\n").splitlines()
+        if not (paragraph.startswith("\b") and lines and lines[0].endswith(":")):
+            yield from _text(paragraph)
+            continue
+        title, rest = lines[0].rstrip(":"), inspect.cleandoc("\n".join(lines[1:]))
+        yield f"{'#' * (level + 1)} {title}"
+        yield ""
+        rows = [re.split(r"  +", line.strip(), maxsplit=1) for line in rest.splitlines()]
+        if title == "Examples" or any(len(row) != 2 for row in rows):
+            yield from fenced(rest, "sh" if title == "Examples" else "text")
+        else:
+            yield from table(("name", "meaning"), [(code(name), prose(about)) for name, about in rows])

@@ -1,0 +1,62 @@
+"""A page for each scenario, with its data and a diagram if it is data, and a list of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_conformance.cli.scenarios.show import as_scenario_file, built_in_scenario, draw
+from sds_conformance.judging.registry import Scenario
+from sds_conformance.protocols import Protocol, protocols, repertoire_of
+from sds_harness.environment import PLAIN
+from sds_harness.schedules.files import to_yaml
+
+from .markdown import code, fenced, page, prose, table
+
+FOLDER = "reference/scenarios"
+_MOST_OPERATIONS = 60
+"""Longer scenarios have no diagram and no data on their page, because they are too long to read."""
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The list, a page for each scenario, and diagrams, whose places end with ``.svg``."""
+    yield f"{FOLDER}/index", _list()
+    for protocol in protocols():
+        for scenario in protocol.rules.register.scenarios.values():
+            yield from _page(protocol, scenario)
+
+
+def _list() -> str:
+    lines = [
+        "A scenario is a test case that the suite plays. Most are data: the page of a scenario shows it as a",
+        "[scenario file](../../how-to/scenario-files.md) and as a diagram. The others are functions in Python.",
+        "",
+    ]
+    for protocol in protocols():
+        register = protocol.rules.register
+        rows = [(f"[{one.name}]({one.name}.md)", prose(one.summary)) for one in register.scenarios.values()]
+        lines += [f"## {protocol.name}", "", *table(("scenario", "plot"), rows)]
+    return page("Scenarios", lines)
+
+
+def _page(protocol: Protocol, scenario: Scenario) -> Iterator[tuple[str, str]]:
+    stated = protocol.rules.catalogue.requirements
+    revision, _ = built_in_scenario(scenario.name)
+    which = "" if revision == protocols()[0].rules.current else f" --revision {revision}"
+    played = [PLAIN.name] if scenario.long else list(protocol.rules.environments)
+    lines = [prose(scenario.summary), "", "## Requirements", ""]
+    rows = [(f"[{each}](../requirements/{each}.md)", prose(stated[each].statement)) for each in scenario.exercises]
+    lines += table(("requirement", "statement"), rows)
+    lines += ["## Play it", "", f"It is played in these environments: {', '.join(code(name) for name in played)}.", ""]
+    lines += fenced(f"sds-conformance run{which} --scenario {scenario.name} -- ./my-adapter", "sh")
+    schedule = scenario.schedule
+    if schedule is None:
+        lines += ["It is a function in Python, because its course depends on the replies.", ""]
+    elif (count := len(schedule.operations)) > _MOST_OPERATIONS:
+        lines += [f"It has {count} operations. `sds-conformance scenarios show {scenario.name}` prints them.", ""]
+    else:
+        written = as_scenario_file(scenario, schedule, revision)
+        yield f"{FOLDER}/{scenario.name}.svg", draw(written, revision)
+        lines += ["## Diagram", "", "The reference model plays it:", ""]
+        lines += [f"![Space-time diagram of {scenario.name}]({scenario.name}.svg)", ""]
+        lines += ["## Data", "", *fenced(to_yaml(written, repertoire_of(revision).notation), "yaml")]
+    yield f"{FOLDER}/{scenario.name}", page(scenario.name, lines, orphan=True)

@@ -1,0 +1,142 @@
+"""The built site: nothing that the suite has is missing, links lead somewhere, and no page needs a network."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import click
+import pytest
+from sds_conformance.cli.later import Later
+
+from sds_conformance.cli import main
+from sds_conformance.protocols import protocols, repertoires
+
+_LOADED = {
+    ("link", "href"),
+    ("script", "src"),
+    ("img", "src"),
+    ("iframe", "src"),
+    ("object", "data"),
+    ("source", "src"),
+}
+"""The attributes of elements that a browser loads by itself."""
+_LEADING = _LOADED | {("a", "href")}
+
+
+class _Page(HTMLParser):
+    """The targets of a page, its IDs, and its text."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.targets: list[tuple[str, str, str]] = []
+        self.ids: set[str] = set()
+        self.text = ""
+        self.feed(file.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        self.ids.add(found.get("id", ""))
+        if tag == "link" and found.get("rel") in ("canonical", "next", "prev", "index", "search"):
+            return
+        self.targets += [(tag, name, found[name]) for each, name in _LEADING if each == tag and name in found]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def _leaves(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    command = command.command if isinstance(command, Later) else command
+    yield path, command
+    if isinstance(command, click.Group):
+        for name, each in command.commands.items():
+            yield from _leaves(each, (*path, name))
+
+
+def test_every_command_and_option_is_in_the_reference(site: Path) -> None:
+    missing = []
+    for path, command in _leaves(main, ()):
+        page = _Page(site / "reference" / "command-line" / f"{path[0] if path else 'index'}.html")
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.hidden:
+                name = max(option.opts, key=len)
+                anchor = "-".join(["cmdoption-sds-conformance", *path, name.lstrip("-")])
+                missing += [] if anchor in page.ids else [f"{' '.join(path)} {name}"]
+        assert f"sds-conformance {' '.join(path)}".strip() in " ".join(page.text.split()), path
+    assert missing == []
+
+
+@pytest.mark.parametrize("protocol", protocols(), ids=lambda protocol: str(protocol.name))
+def test_every_requirement_position_and_scenario_has_a_page(site: Path, protocol: object) -> None:
+    rules = protocol.rules  # type: ignore[attr-defined]
+    for folder, names in (
+        ("requirements", rules.catalogue.requirements),
+        ("positions", rules.catalogue.positions),
+        ("scenarios", rules.register.scenarios),
+    ):
+        index = {target for _, _, target in _Page(site / "reference" / folder / "index.html").targets}
+        for name in names:
+            assert (site / "reference" / folder / f"{name}.html").is_file()
+            assert f"{name}.html" in index, f"the list of {folder} does not name {name}"
+
+
+def test_the_page_of_a_requirement_has_its_codes_positions_scenarios_mutants_and_verdicts(site: Path) -> None:
+    page = _Page(site / "reference" / "requirements" / "SDS-RECV-06.html")
+    targets = {target for _, _, target in page.targets}
+    assert {"../positions/AMB-40.html", "../scenarios/a-diamond.html"} <= targets
+    assert any(target.startswith("https://") and target.endswith("#receive-message") for target in targets)
+    for word in ("SDS-RECV-06/delivered-early", "buffered-is-met", "@waku/sds 0.0.8 violates it"):
+        assert word in page.text
+    assert any(tag == "img" and target.endswith(".svg") for tag, _, target in page.targets)
+
+
+def test_the_page_of_a_position_has_the_choices_of_implementations(site: Path) -> None:
+    text = " ".join(_Page(site / "reference" / "positions" / "AMB-51.html").text.split())
+    assert "A message may have an empty ID" in text
+    assert re.search(r"@waku/sds 0\.0\.8 takes", text)
+
+
+def test_every_property_of_the_group_is_described(site: Path) -> None:
+    text = _Page(site / "reference" / "properties.html").text
+    assert [name for known in repertoires() for name in known.properties if f"{name}: " not in text] == []
+
+
+def test_links_lead_to_pages_and_headings_and_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    pages = {file: _Page(file) for file in site.rglob("*.html")}
+    broken, loaded = [], []
+    for file, page in pages.items():
+        for tag, name, target in page.targets:
+            parts = urlsplit(target)
+            if parts.scheme == "data":
+                continue
+            if parts.scheme or parts.netloc:
+                loaded += [f"{file.relative_to(site)}: {target}"] if (tag, name) in _LOADED else []
+                continue
+            there = (file.parent / unquote(parts.path)).resolve() if parts.path else file
+            known = pages.get(there)
+            lost = not there.is_file() or (parts.fragment and known and unquote(parts.fragment) not in known.ids)
+            broken += [f"{file.relative_to(site)}: {target}"] if lost else []
+    assert (broken[:20], loaded) == ([], [])
+
+
+def test_styles_load_nothing_from_elsewhere(site: Path) -> None:
+    for file in site.rglob("*.css"):
+        assert re.findall(r"url\(\s*[\"']?(?:https?:)?//", file.read_text("utf-8")) == [], file
+
+
+@pytest.mark.parametrize("word", ["SDS-RECV-06", "AMB-24", "a-diamond"])
+def test_search_finds_a_name_as_the_title_of_a_page(site: Path, word: str) -> None:
+    index = (site / "searchindex.js").read_text("utf-8")
+    found = json.loads(index.removeprefix("Search.setIndex(").rstrip(")\n;"))
+    assert word in found["titles"]
+
+
+def test_search_finds_the_codes_of_findings(site: Path) -> None:
+    index = (site / "searchindex.js").read_text("utf-8")
+    entries = json.loads(index.removeprefix("Search.setIndex(").rstrip(")\n;"))["indexentries"]
+    for code in ("sds-recv-06/delivered-early", "g-01/never-delivered"):
+        assert [main for _, _, main in entries[code]] == [True], "search lists other pages first"
