@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 import click
-from sds_conformance.cli.later import Later
 
 from sds_conformance.cli import main
+from sds_conformance.cli.command_groups import Later
 
 from .markdown import code, fenced, page, prose, table
 

@@ -11,9 +11,9 @@ from urllib.parse import unquote, urlsplit
 
 import click
 import pytest
-from sds_conformance.cli.later import Later
 
 from sds_conformance.cli import main
+from sds_conformance.cli.command_groups import Later
 from sds_conformance.protocols import protocols, repertoires
 
 _LOADED = {
