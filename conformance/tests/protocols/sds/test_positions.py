@@ -97,7 +97,7 @@ NO_POSITION = {
         says-not-deleted zero-entries accepts-repeated-names split-output
     """,
     "it is for the core protocol to say": "sha1-signatures pss-signatures pings closes-on-refusal says-when-it-is-done",
-    "the text permits it": "asks-with-zeros asks-without-itself polls says-it-twice",
+    "the text permits it": "asks-with-zeros asks-without-itself polls repeats-its-request says-it-twice",
     "the text does not describe what is between a peer and its application": """
         refuses-taken-uuids deletes-what-is-gone shows-no-deletions renames-in-two renames-in-place writes-nothing-twice
     """,
