@@ -7,7 +7,7 @@ from functools import reduce
 from hashlib import blake2b
 from typing import Any
 
-from . import choices, reply_choices
+from . import choices, proposal_choices, reply_choices
 from .bloom_profiles import NIM_SDS, NIM_SDS_MURMUR3
 from .channel import Channel
 from .config import AfterRequest, Config, OwnIds, RepairConfig
@@ -308,6 +308,11 @@ def _proposed(name: str, summary: str = "", **config: object) -> Variant:
     return Variant(f"forum-{name}", told, alike.config, "forum-2024")
 
 
+def _taken(channel: type[Channel], name: str, summary: str) -> Variant:
+    """A choice under the proposal that takes other steps."""
+    return replace(_chosen(channel, f"forum-{name}", summary), revision="forum-2024")
+
+
 _OF_THE_PROPOSAL = (
     _proposed("history-of-three", "three message IDs in a causal history", causal_history_size=3),
     _proposed("newest-first"),
@@ -322,6 +327,14 @@ _OF_THE_PROPOSAL = (
     _proposed("drops-the-lost", "messages whose dependencies are missed are dropped"),
     _proposed("quiet-syncs"),
     _proposed("close-resend-periods"),
+    _taken(proposal_choices.CountsInTens, "counts-in-tens", "increases Lamport timestamps by ten"),
+    _taken(proposal_choices.CountsWhatItHears, "counts-what-it-hears", "increases its timestamp on reception, too"),
+    _taken(proposal_choices.ForgetsItsSyncs, "forgets-its-syncs", "does not log its own sync messages"),
+    _taken(proposal_choices.ResendsSyncs, "resends-syncs", "resends sync messages until they are acknowledged"),
+    _taken(proposal_choices.DeliversSyncs, "delivers-syncs", "delivers sync messages to its application"),
+    _taken(proposal_choices.TakesItsOwn, "takes-its-own", "processes its own messages when they come back"),
+    _taken(proposal_choices.ReviewsEveryCopy, "reviews-every-copy", "processes copies as it does new messages"),
+    _taken(proposal_choices.MeetsWithTheBuffered, "meets-with-the-buffered", "a buffered message meets a dependency"),
 )
 
 VARIANTS: dict[str, Variant] = _OF_SDS | {variant.name: variant for variant in _OF_THE_PROPOSAL}
