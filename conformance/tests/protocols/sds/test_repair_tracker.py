@@ -1,4 +1,4 @@
-"""Traces written by hand, and what SDS-R is about in them: what is missing, who asks for it, and what comes of it."""
+"""Requests of others for a missing message, dependencies given up twice, and answers in another channel."""
 
 from __future__ import annotations
 
@@ -31,9 +31,6 @@ def asking(message: Message, *wanted: Message) -> Message:
     return replace(message, repair_request=signed(*wanted))
 
 
-# ---- What is missing -------------------------------------------------------------------------------------------------
-
-
 def test_what_others_ask_for_while_it_is_missing_is_overheard() -> None:
     on = stage()
     alice, bob, carol = repairing(on), on.peer("bob"), on.peer("carol")
@@ -59,9 +56,6 @@ def test_what_was_given_up_says_so_once() -> None:
     alice.tick()
     (missing,) = tracked(on).missing
     assert (missing.lost, missing.undisturbed) == (given_up, given_up.index)
-
-
-# ---- What goes out ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("channel", ["elsewhere", ""])

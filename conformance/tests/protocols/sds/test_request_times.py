@@ -1,4 +1,4 @@
-"""When a request is due, on small traces: T_req as shown, by the declared hash, or between two messages."""
+"""T_req by a hash that the requests contradict, without a backoff, and after T_max."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from sds_conformance.protocols.sds.view.repair_tracker import NEVER
 from sds_conformance.protocols.sds.view.windows import Window
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, decode, encode
-
-# ---- When it is due --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("off", [-SECOND_MS - 1, -SECOND_MS, 0, SECOND_MS, SECOND_MS + 1])
@@ -77,9 +75,6 @@ def test_without_a_room_for_a_backoff_nothing_is_due() -> None:
     side = side_of(on)
     assert side.due(only(side)) is None
     assert list(side.owed(only(side))) == []
-
-
-# ---- What tells T_req ------------------------------------------------------------------------------------------------
 
 
 def test_unseen_t_req_lies_between_the_last_that_does_not_ask_and_the_first_that_does() -> None:

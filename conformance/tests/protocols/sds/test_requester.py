@@ -1,4 +1,4 @@
-"""What a participant has to ask for, on small traces, and what excuses that it does not."""
+"""Repair requests that are owed: boundaries that neither a mutant nor a legal variant reaches."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, HistoryEntry, Message
 from sds_reference.variants import VARIANTS
-
-# ---- What is wanted, and what is owed --------------------------------------------------------------------------------
 
 
 def test_what_nobody_may_overlook_is_wanted_and_with_a_sender_owed() -> None:
@@ -85,9 +83,6 @@ def test_what_was_refused_or_is_its_own_is_neither_heard_nor_here() -> None:
     assert (heard.step, side.heard_after(last.index)) == (last, None)
 
 
-# ---- Time ------------------------------------------------------------------------------------------------------------
-
-
 def test_a_clock_that_steps_back_measures_nothing() -> None:
     on = stage()
     alice = repairing(on)
@@ -120,9 +115,6 @@ def test_times_may_be_seconds_unless_milliseconds_are_seen() -> None:
         gap(on, alice)
         alice.observe()
         assert side_of(on).slack_ms == expected
-
-
-# ---- Who has to ask --------------------------------------------------------------------------------------------------
 
 
 def owed(on: Stage) -> list[tuple[int, bool]]:
