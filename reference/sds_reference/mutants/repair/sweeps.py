@@ -296,3 +296,5 @@ _EARLY = "makes two response groups of a hundred participants"
 configured("groups-of-a-hundred", "R-GLOBAL-07", _EARLY, repair=_FROM_100)
 _NONE = RepairConfig(derive_groups=lambda participants: participants // 128)
 configured("no-group-for-few", "R-GLOBAL-06", f"{_SHORT}, so that it has no place for few", repair=_NONE)
+_MANY = RepairConfig(derive_groups=lambda participants: 1 if participants < 128 else 99)
+configured("ninety-nine-groups", "R-GLOBAL-06", "makes 99 response groups of 128 participants or more", repair=_MANY)
