@@ -168,6 +168,8 @@ _OF_SDS = {
         _taking(choices.RefusesOtherChannels, "refuses-other-channels", "refuses messages for unknown channels"),
         _taking(choices.IgnoresTheUnusable, "ignores-the-unusable", "drops what others refuse"),
         _chosen(choices.SignalsAtTheSweep, "signals-at-the-sweep", "a sweep tells of missing dependencies"),
+        _chosen(choices.ResendsAHundred, "resends-a-hundred", "resends a hundred messages in one sweep at most"),
+        _chosen(choices.OneLevelASweep, "one-level-a-sweep", "delivers what a delivery frees at the next sweep"),
         _chosen(choices.LostForAll, "lost-for-all", "nothing waits for a dependency that was given up once"),
         _chosen(choices.GivesUpMessages, "gives-up-messages", "what waited is reported lost, and not its dependencies"),
         _chosen(choices.ClockAtFirstUse, "clock-at-first-use", "the clock is set when it is first needed"),

@@ -101,6 +101,7 @@ NO_POSITION = {
         counts-in-tens counts-what-it-hears forgets-its-syncs resends-syncs delivers-syncs takes-its-own
         reviews-every-copy meets-with-the-buffered
     """,
+    "nothing says how much one sweep does": "resends-a-hundred one-level-a-sweep",
     "the text permits it": "asks-with-zeros asks-without-itself polls repeats-its-request says-it-twice",
     "the text does not describe what is between a peer and its application": """
         refuses-taken-uuids deletes-what-is-gone shows-no-deletions renames-in-two renames-in-place writes-nothing-twice
