@@ -8,6 +8,7 @@ from typing import Any
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Config, Peer
 from clearskies_reference.testee.server import Testee, TesteeOptions
+from clearskies_reference.variants import VARIANTS
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.plan import plan
@@ -26,6 +27,12 @@ Handle = Callable[[pb.Request], pb.Reply]
 def model(peer_class: type[Peer] = Peer, **config: Any) -> Handle:
     """The model, or a peer made of it, behind the testee protocol."""
     return Testee(TesteeOptions("1", Config(**config), peer_class)).handle
+
+
+def variant(name: str) -> Handle:
+    """A legal variant of the model behind the testee protocol."""
+    chosen = VARIANTS[name]
+    return model(chosen.peer_class, **dict(chosen.config))
 
 
 def stage_of(handle: Handle | None = None) -> Stage:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from played import Handle, altered, reference
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, HistoryEntry, MalformedMessage, Message
-from sds_reference.config import RepairConfig
+from sds_reference import HistoryEntry, MalformedMessage, Message
 from sds_reference.message import decode, encode
 from sds_reference.mutants import MUTANTS
 
@@ -89,19 +88,6 @@ def marks_the_acknowledged() -> Handle:
     return altered(changes)
 
 
-def sorts_by_utf16() -> Handle:
-    def changes(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("state"):
-            entries = sorted(
-                reply.state.log.entries, key=lambda e: (e.lamport_timestamp, e.message_id.encode("utf-16-be"))
-            )
-            del reply.state.log.entries[:]
-            reply.state.log.entries.extend(entries)
-
-    without = _resending(lambda request, number, message: replace(message, causal_history=()))
-    return altered(changes, without)
-
-
 def leaves_what_was_lost() -> Handle:
     """Does not deliver what it has given up."""
     lost: set[str] = set()
@@ -113,14 +99,6 @@ def leaves_what_was_lost() -> Handle:
         lost.update(i for e in kept if e.HasField("lost") for i in e.lost.message_ids)
         del reply.effects.events[:]
         reply.effects.events.extend(kept)
-
-    return altered(changes)
-
-
-def sends_the_empty() -> Handle:
-    def changes(request: pb.Request, reply: pb.Reply) -> None:
-        if request.HasField("send") and not request.send.content:
-            reply.effects.broadcasts.append(encode(Message("alice", "empty", request.send.channel_id, 1, content=b"")))
 
     return altered(changes)
 
@@ -190,11 +168,6 @@ def _on_an_empty_dependency(message: Message | None, reply: pb.Reply) -> None:
         _deliver(reply, "c1", message)
 
 
-def _on_rings(message: Message | None, reply: pb.Reply) -> None:
-    if message is not None and message.message_id.startswith("ring"):
-        _refused(reply)
-
-
 def _copies_end(request: pb.Request, number: int, message: Message) -> Message | None:
     return message if number < 5 or not request.HasField("tick") else None
 
@@ -215,9 +188,7 @@ class Odd:
 ODD = {
     "forgets-the-oldest": Odd(forgets_the_oldest, "a-thousand-messages", {"AMB-96": "forgets"}),
     "marks-the-acknowledged": Odd(marks_the_acknowledged, "a-sync-with-the-id-of-the-logged", {"AMB-C15": "marked"}),
-    "sorts-by-utf16": Odd(sorts_by_utf16, "ties-beyond-ascii", {"AMB-88": "utf-16"}),
     "leaves-what-was-lost": Odd(leaves_what_was_lost, "given-up-for-lost", {"AMB-108": "leaves-it"}),
-    "sends-the-empty": Odd(sends_the_empty, "nothing-to-say", {"AMB-34": "sends"}),
     "possibly-by-itself": Odd(possibly_by_itself, "own-messages-come-back", {"AMB-21": "possibly"}),
     "opens-a-nameless-channel": Odd(
         lambda: _receiving(_on_nameless), "channels-with-similar-names", {"AMB-49": "opens"}
@@ -226,14 +197,8 @@ ODD = {
     "passes-over-empty-entries": Odd(
         lambda: _receiving(_on_an_empty_dependency), "impossible-dependencies", {"AMB-46": "delivers"}
     ),
-    "refuses-rings": Odd(lambda: _receiving(_on_rings), "impossible-dependencies", {"AMB-45": "refuses"}),
     "copies-end": Odd(lambda: _resending(_copies_end), "nobody-answers", {"AMB-64": "ends"}),
     "other-filters": Odd(lambda: _resending(_other_filters), "one-of-three-is-enough", {"AMB-54": "otherwise"}),
-    "seven-groups": Odd(
-        lambda: reference(Config(repair=RepairConfig(derive_groups=lambda number: 7))),
-        "groups-from-the-number-of-participants",
-        {"AMB-11": "otherwise prose"},
-    ),
     "reviews-copies": Odd(reviews_copies, "requests-in-any-message", {"AMB-23": "acknowledgements"}),
     "has-settings-of-its-own": Odd(
         has_settings_of_its_own,

@@ -37,13 +37,13 @@ def in_plain_python(layout: str, wire: bytes) -> Any:
 
 def by_protoc(layout: str, wire: bytes) -> Any:
     """By the C++ library inside of protoc. What it prints is text, and is read back as such."""
+    from grpc_tools import protoc  # type: ignore[import-untyped]
+
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as printed:
         given.write(wire)
         given.seek(0)
         child = os.fork()  # protoc reads and writes the standard files of its process
         if child == 0:
-            from grpc_tools import protoc  # type: ignore[import-untyped]
-
             os.dup2(given.fileno(), 0)
             os.dup2(printed.fileno(), 1)
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

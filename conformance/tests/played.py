@@ -32,6 +32,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant
 from sds_reference.testee.dialect import load_dialect
 from sds_reference.testee.server import Testee, TesteeOptions
+from sds_reference.variants import VARIANTS
 
 T = START_MS
 REPOSITORY = Path(__file__).parents[2]
@@ -78,6 +79,12 @@ def reference(
             frozenset(without),
         )
     ).handle
+
+
+def variant(name: str, *, without: Iterable[int] = ()) -> Handle:
+    """A legal variant of the model, behind the testee protocol."""
+    chosen = VARIANTS[name]
+    return reference(chosen.configure(Config()), participant=chosen.participant_class, without=without)
 
 
 def altered(change: Change, handle: Handle | None = None) -> Handle:

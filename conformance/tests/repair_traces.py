@@ -103,13 +103,3 @@ def ticks(on: Stage, actor: Actor, *waits: int) -> list[Step]:
 
 def turns_of(on: Stage) -> list[Turn]:
     return turns(view(on))
-
-
-def only_turn(on: Stage) -> Turn:
-    (turn,) = turns_of(on)
-    return turn
-
-
-def t_resp(message_id: str) -> int:
-    """The delay with which alice answers for a message of bob, by the hash of @waku/sds."""
-    return SHA256.distance("alice", "bob") * SHA256.hash(message_id) % T_MAX_MS

@@ -78,20 +78,19 @@ def test_no_package_imports_tests_or_adapters(package: str) -> None:
         assert imported(path.read_text("utf-8")) & local == set(), name(path)
 
 
-def ignored(command: str) -> list[str]:
-    """The paths that pytest leaves out."""
-    return re.findall(r"--ignore=(\S+)", command)
-
-
-def test_what_the_pythons_leave_out_is_run_once() -> None:
+def test_each_test_is_run_by_an_environment() -> None:
     tox = ConfigParser(interpolation=None)
     tox.read(REPOSITORY / "tox.ini", "utf-8")
-    commands, once = tox["testenv"]["commands"], tox["testenv:once"]["commands"]
-    everywhere, left_out = [part for part in commands.split() if part.count("/") and "=" not in part], ignored(commands)
-    assert [path for path in everywhere if path.startswith("conformance/")] == ignored(once)
-    assert {"conformance/tests", *left_out} <= set(once.split())
-    assert {path for path in everywhere if not path.startswith("conformance/")} == {"reference/tests", "harness/tests"}
-    assert all((REPOSITORY / path).exists() for path in everywhere + left_out)
+    commands, once, quick = (tox[env]["commands"] for env in ("testenv", "testenv:once", "testenv:quick"))
+    marked = {name(path) for path in TESTS if "pytest.mark.every_" + "python" in path.read_text("utf-8")}
+    everywhere = tuple(part for part in commands.split() if part.count("/"))
+    assert len(marked) > 30
+    assert {path for path in marked if not path.startswith(everywhere)} == set()
+    assert '-m "every_python and not exhaustive and not spark"' in commands
+    assert '-m "not every_python and not exhaustive and not spark"' in once
+    assert [part for part in once.split() if part.count("/")] == []
+    for path in (*everywhere, *(part for part in quick.split() if part.count("/"))):
+        assert (REPOSITORY / path).exists(), path
     assert {"py311", "py312", "py313", "once", "spark"} <= set(re.split(r",\s*", tox["tox"]["env_list"]))
 
 

@@ -71,6 +71,7 @@ def test_every_script_is_documented_with_a_command_line() -> None:
     assert {line.split()[0] for line in DOCUMENTED} == scripts == set(TINY)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("line", [line for line in DOCUMENTED if not set(line.split()) & set(OF_SPARK)])
 def test_a_documented_command_line_runs(line: str, tmp_path: Path) -> None:
     if line.startswith("against_waku"):
@@ -104,6 +105,7 @@ def test_the_process_of_a_contestant_says_what_it_is(tmp_path: Path) -> None:
     assert "One contestant of" in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_whole_commands_are_measured_side_by_side(tmp_path: Path) -> None:
     before = ["--before", str(REPOSITORY), "--only", "run-plain", "--quick", "--rounds", "1", "--json"]
     done = started("whole_commands.py", *before, into=tmp_path)
@@ -119,6 +121,7 @@ def test_whole_commands_are_measured_side_by_side(tmp_path: Path) -> None:
     assert (refused.returncode, "is no checkout" in refused.stderr) == (2, True)
 
 
+@pytest.mark.exhaustive
 def test_small_worlds_go_on_where_they_were(tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
     given = [*TINY["small_worlds.py"], "--only", "sync-without-*", "--keep", str(file)]

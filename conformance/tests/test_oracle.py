@@ -28,6 +28,7 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return out
 
 
+@pytest.mark.exhaustive
 def test_verdicts_are_recorded_of_every_implementation_and_schedule(recorded: Path) -> None:
     rows = [json.loads(line) for line in recorded.read_text("utf-8").splitlines()]
     assert [row["of"] for row in rows[:3]] == [["scenarios", *of] for of in FEW]
@@ -38,6 +39,7 @@ def test_verdicts_are_recorded_of_every_implementation_and_schedule(recorded: Pa
     assert all(row["exercised"] and not row["found"] for row in rows[3:] if row["of"][3] == "reference")
 
 
+@pytest.mark.exhaustive
 def test_what_two_states_say_otherwise_is_listed(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert oracle.main(["compare", str(recorded), str(recorded)]) == 0
     rows = [json.loads(line) for line in recorded.read_text("utf-8").splitlines()]

@@ -24,6 +24,8 @@ from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.framing import Framing
 
+pytestmark = pytest.mark.every_python
+
 JSON, BINARY = Framing.JSON, Framing.BINARY
 ADAPTERS = Path(__file__).with_name("broken_adapters.py")
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5, memory_bytes=1 << 30)

@@ -19,6 +19,8 @@ from sds_harness import family
 from sds_harness.faults import FaultKind
 from sds_harness.process import TesteeProcess
 
+pytestmark = pytest.mark.every_python
+
 PATIENCE_S = 60
 DAEMON = """
 import os, subprocess, sys

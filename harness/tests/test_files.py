@@ -10,6 +10,8 @@ import pytest
 
 from sds_harness.files import FileError, opened, parse_json, read_bytes, read_text, try_to_write, write_whole
 
+pytestmark = pytest.mark.every_python
+
 NOTHING = "cannot be read: No such file or directory"
 
 

@@ -15,6 +15,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.framing import MAX_FRAME_BYTES, Framing, FramingError, TooLongError
 from sds_testee.stdio import serve
 
+pytestmark = pytest.mark.every_python
+
 JSON, BINARY = Framing.JSON, Framing.BINARY
 
 texts = st.text(st.characters(codec="utf-8"), max_size=12)

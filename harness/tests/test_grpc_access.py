@@ -20,6 +20,8 @@ from sds_reference.testee.server import Testee, TesteeOptions
 from sds_testee.grpc_server import Server
 from sds_testee.rpc import TOKEN_VARIABLE
 
+pytestmark = pytest.mark.every_python
+
 LIMITS = Limits(start_s=1.5, command_s=10, exit_s=5)
 
 

@@ -27,6 +27,8 @@ from sds_harness.sds.language import SDS, open_session
 from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 
+pytestmark = pytest.mark.every_python
+
 SERVERS = Path(__file__).with_name("hostile_servers.py")
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5, memory_bytes=1 << 30)
 IMPATIENT = replace(LIMITS, command_s=0.4, exit_s=0.4)

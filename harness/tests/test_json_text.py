@@ -9,6 +9,8 @@ import pytest
 from sds_harness.declaration import printable, without_orders
 from sds_harness.json_text import dumps, escaped
 
+pytestmark = pytest.mark.every_python
+
 VALUES = [
     "plain",
     "tab\tline\nreturn\rnul\x00del\x7f",

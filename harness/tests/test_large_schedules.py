@@ -9,6 +9,8 @@ import pytest
 from sds_harness.schedules import ScheduleFileError, files
 from sds_harness.sds.notation import NOTATION
 
+pytestmark = pytest.mark.every_python
+
 
 def data(*operations: dict[str, Any]) -> dict[str, Any]:
     members = [{"name": name} for name in ("alice", "bob", "carol")]

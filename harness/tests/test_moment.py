@@ -17,6 +17,8 @@ from sds_harness.sds.language import open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.server import Testee, TesteeOptions
 
+pytestmark = pytest.mark.every_python
+
 HOUR_S = 3_600
 
 

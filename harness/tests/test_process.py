@@ -19,6 +19,8 @@ from sds_harness.link import Limits, StdioLink
 from sds_harness.sds.language import open_session
 from sds_testee.framing import Framing
 
+pytestmark = pytest.mark.every_python
+
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 REFERENCE = (sys.executable, "-m", "sds_reference")
 

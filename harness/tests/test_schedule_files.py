@@ -22,6 +22,8 @@ from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Member, Operation, Route
 from sds_proto.testee.v1 import testee_pb2 as pb
 
+pytestmark = pytest.mark.every_python
+
 MEMBERS = ("alice", "bob", "Žofie 🦊")
 CHANNELS = ("c1", "c2")
 ROUTE = Route(("bob",), (("alice", 30), ("bob", 0)), ("Žofie 🦊", "alice"))

@@ -29,6 +29,8 @@ from sds_harness.sds import operations as ops
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Member
 
+pytestmark = pytest.mark.every_python
+
 SHORT = """\
 description: bob joins late
 members: [alice, {name: bob, late: true}]

@@ -16,6 +16,8 @@ import pytest
 from sds_harness import signals
 from sds_harness.signals import HEEDED, Ending, calling, heeded, held
 
+pytestmark = pytest.mark.every_python
+
 PATIENCE_S = 60
 
 

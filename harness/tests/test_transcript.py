@@ -29,6 +29,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_testee.framing import Framing
 
+pytestmark = pytest.mark.every_python
+
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 REFERENCE = (sys.executable, "-m", "sds_reference")
 BROKEN = (sys.executable, str(Path(__file__).with_name("broken_adapters.py")))

@@ -14,6 +14,8 @@ from sds_harness.validation import MAX_COMPLAINTS, MAX_OF_ONE, Side, Validator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.framing import Framing
 
+pytestmark = pytest.mark.every_python
+
 
 def heard(*bodies: bytes, framing: Framing = Framing.JSON) -> list[tuple[str, str]]:
     """The complaints about replies: field and sentence."""

@@ -10,7 +10,7 @@ from . import json_text
 from .config import AccessLevel
 from .effects import Effects, Sent
 from .errors import RefusedWrite
-from .framing import Message
+from .framing import Message, signed
 from .messages import GetUpdates, get_updates_body
 from .peer import Link, Peer
 from .record import Kept, Record
@@ -352,3 +352,124 @@ class TakesWhatIsAbove(Peer):
         present = current is not None and self.is_present(current.record, incoming)
         if present or by == self.peer_id or revision > self.store.known.get(by, 0):
             super().take(incoming, signed, source, effects)
+
+
+class SendsInIntervals(SendsAtTicks):
+    """The text does not bound how long a change may wait: here up to four seconds."""
+
+    since_ms: int | None = None
+
+    def tick(self, now_ms: int) -> Effects:
+        if self.waiting and self.since_ms is None:
+            self.since_ms = now_ms
+        if self.since_ms is None or now_ms - self.since_ms < 4_000:
+            return Effects()
+        self.since_ms = None
+        return super().tick(now_ms)
+
+
+class RepeatsItsRequest(Peer):
+    """ "When a client connects, it asks": later it may ask for the same again, here whenever periodic work runs."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.requests: dict[int, bytes] = {}
+
+    def ask(self, peer_id: str, effects: Effects) -> None:
+        known = len(effects.sent)
+        super().ask(peer_id, effects)
+        self.requests |= {sent.link: sent.data for sent in effects.sent[known:]}
+
+    def tick(self, now_ms: int) -> Effects:
+        asked = [number for number, link in self.links.items() if link.asked]
+        return Effects(sent=[Sent(number, self.requests[number]) for number in asked])
+
+
+class ReceivesAtTicks(Peer):
+    """The text does not say when data is read: here at ticks. Data unread when a link breaks is asked for again."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.unread: list[tuple[Link, bytes]] = []
+
+    def receive(self, number: int, data: bytes, now_ms: int) -> Effects:
+        self.unread.append((self.links[number], data))
+        return Effects()
+
+    def tick(self, now_ms: int) -> Effects:
+        unread, self.unread = self.unread, []
+        effects = Effects()
+        for link, data in unread:
+            if self.links.get(link.number) is link:
+                received = super().receive(link.number, data, now_ms)
+                effects.sent += received.sent
+                effects.events += received.events
+        return effects
+
+
+class SendsTheNewest(Peer):
+    """At ticks it sends the newest version of each changed record by revision, and none that the other end sent."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.changed: dict[int, dict[str, None]] = {}
+        self.heard: set[tuple[str, str, str, int]] = set()
+
+    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        for link in self.links.values():
+            if self.listens(link, source):
+                self.changed.setdefault(link.number, {})[kept.record.uuid] = None
+
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        super().refuse_unauthorised(link, update, message)
+        self.heard.add((link.peer_id, update.uuid, *update.version))
+
+    def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        self.changed.pop(link.number, None)
+        super().answer(link, request, effects)
+
+    def tick(self, now_ms: int) -> Effects:
+        changed, self.changed = self.changed, {}
+        with self._whole() as effects:
+            for number, uuids in changed.items():
+                link = self.links.get(number)
+                found = [kept for uuid in uuids if (kept := self.store.get(uuid)) is not None]
+                for kept in sorted(found, key=lambda kept: kept.record.last_updated_rev):
+                    record = kept.record
+                    if link is not None and (link.peer_id, record.uuid, *record.version) not in self.heard:
+                        effects.sent.append(Sent(number, self.to_wire(self.about_to_send(kept), link)))
+        return effects
+
+
+class AnswersFromALog(Peer):
+    """ "Permanently store both the message and its signature": it answers with all versions that it ever had, by
+    last_updated_rev. An older version can come after a newer one, and is discarded by the receiver.
+    """
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.log = {(kept.record.uuid, kept.record.version): kept for kept in self.store}
+
+    def store_record(self, kept: Kept) -> None:
+        super().store_record(kept)
+        self.log[kept.record.uuid, kept.record.version] = kept
+
+    def missing(self, request: GetUpdates) -> list[Kept]:
+        self.log |= {(kept.record.uuid, kept.record.version): kept for kept in self.store}
+        since = request.since
+        new = (k for k in self.log.values() if k.record.last_updated_rev > since.get(k.record.last_updated_by, 0))
+        return sorted(new, key=lambda kept: kept.record.last_updated_rev)
+
+    def about_to_send(self, kept: Kept) -> Kept:
+        return super().about_to_send(kept) if self.is_latest(kept) else kept
+
+    def signed(self, kept: Kept) -> Message:
+        if self.is_latest(kept):
+            return super().signed(kept)
+        assert self.keys.read_write_private is not None, "it writes"
+        body = self.body(kept.record)
+        return signed(body, self.config.signature_profile.sign(body, self.keys.read_write_private))
+
+    def is_latest(self, kept: Kept) -> bool:
+        found = self.store.get(kept.record.uuid)
+        return found is not None and found.record.version == kept.record.version

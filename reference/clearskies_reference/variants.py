@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import choices, forms
+from . import choices, conflict_choices, forms
 from .config import Config, LoserOfKey, Relay
 from .peer import Peer
 from .signing import PROFILES
@@ -114,6 +114,31 @@ VARIANTS = {
         _chosen(choices.RefusesTakenKeys, "refuses-taken-keys", "refuses to give a record a key that another one has"),
         _chosen(choices.DeletesWhatIsGone, "deletes-what-is-gone", "accepts a deletion of what is not there"),
         _chosen(choices.TakesWhatIsAbove, "takes-what-is-above", "takes no revision of a writer below the last one"),
+        _chosen(choices.SendsInIntervals, "sends-in-intervals", "sends nothing for up to four seconds"),
+        _chosen(choices.RepeatsItsRequest, "repeats-its-request", "asks for the same again at each tick"),
+        _chosen(choices.ReceivesAtTicks, "receives-at-ticks", "reads what arrived when its periodic work runs"),
+        _chosen(choices.SendsTheNewest, "sends-the-newest", "sends the newest version of each changed record at ticks"),
+        _chosen(choices.AnswersFromALog, "answers-from-a-log", "answers with all versions that it ever had"),
+        _variant("one-clock-to-the-letter", "counts hops in one clock for all", clock_per_peer=True, hops_show=True),
+        _chosen(
+            conflict_choices.CountsEachSending,
+            "counts-each-sending",
+            "counts an update that goes to several peers for each of them",
+            hops_show=True,
+        ),
+        _chosen(forms.RepeatsBytes, "repeats-bytes-and-counts", "repeats messages, and counts hops", hops_show=True),
+        _chosen(conflict_choices.WritesResolutions, "writes-resolutions", "resolves a conflict by a change of its own"),
+        _chosen(
+            conflict_choices.DropsLosersOfKeys, "drops-losers-of-keys", "neither shows nor sends records without a key"
+        ),
+        _chosen(
+            conflict_choices.RenamesLosersOfKeys, "renames-losers-of-keys", "gives another key to records that lost it"
+        ),
+        _chosen(
+            conflict_choices.DecidesAmongEquals,
+            "decides-among-equals",
+            "takes records with equal clocks and other content for a conflict",
+        ),
         _chosen(choices.RenamesInTwo, "renames-in-two", "renames by a deletion and a new record", ("CSDB-23",)),
     )
 }

@@ -318,3 +318,27 @@ class RefusesBeyondTheSign(Channel):
         if self.clock.value >= MAX_LAMPORT >> 1:
             raise RefusedSend("the Lamport timestamp has reached 2^63-1, the largest one")
         return super().next_lamport(now_ms)
+
+
+class ResendsAHundred(Channel):
+    """The text does not say how much one sweep does: here it sends a hundred copies, and the others stay due."""
+
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        due = self.outgoing.take_due(now_ms)
+        for number, entry in enumerate(due):
+            if number < 100:
+                effects.broadcasts.append(self.rebroadcast(entry))
+                self.schedule_resend(entry, now_ms)
+            else:
+                self.outgoing.reschedule(entry, now_ms)
+
+
+class OneLevelASweep(Channel):
+    """It delivers messages whose dependencies are met; messages that wait for these are delivered at the next sweep."""
+
+    def deliver_ready(self, effects: Effects) -> None:
+        ready = []
+        while (entry := self.incoming.take_ready()) is not None:
+            ready.append(entry)
+        for entry in ready:
+            self.deliver(entry.message, effects, entry.retrieval_hint)

@@ -10,7 +10,7 @@ from functools import reduce
 from hashlib import blake2b
 from typing import Any
 
-from . import choices, reply_choices
+from . import choices, proposal_choices, reply_choices
 from .bloom_profiles import NIM_SDS, NIM_SDS_MURMUR3
 from .channel import Channel
 from .config import AfterRequest, Config, OwnIds, RepairConfig
@@ -210,6 +210,8 @@ _OF_SDS = {
             choices.IgnoresTheUnusable, "ignores-the-unusable", "drops unusable messages instead of rejecting them"
         ),
         _chosen(choices.SignalsAtTheSweep, "signals-at-the-sweep", "signals missing dependencies at the next sweep"),
+        _chosen(choices.ResendsAHundred, "resends-a-hundred", "resends a hundred messages in one sweep at most"),
+        _chosen(choices.OneLevelASweep, "one-level-a-sweep", "delivers the messages that a delivery frees at the next sweep"),
         _chosen(choices.LostForAll, "lost-for-all", "no message waits for a dependency that was marked lost once"),
         _chosen(
             choices.GivesUpMessages, "gives-up-messages", "marks the waiting message as lost, not its dependencies"
@@ -367,6 +369,11 @@ def _proposed(name: str, summary: str = "", **config: object) -> Variant:
     return Variant(f"forum-{name}", summary, alike.config, "forum-2024")
 
 
+def _taken(channel: type[Channel], name: str, summary: str) -> Variant:
+    """A choice under the proposal that takes other steps."""
+    return replace(_chosen(channel, f"forum-{name}", summary), revision="forum-2024")
+
+
 _OF_THE_PROPOSAL = (
     _proposed("history-of-three", "three message IDs in a causal history", causal_history_size=3),
     _proposed("newest-first"),
@@ -379,6 +386,14 @@ _OF_THE_PROPOSAL = (
     _proposed("drops-the-lost", "messages with lost dependencies are dropped"),
     _proposed("quiet-syncs"),
     _proposed("close-resend-periods"),
+    _taken(proposal_choices.CountsInTens, "counts-in-tens", "increases Lamport timestamps by ten"),
+    _taken(proposal_choices.CountsWhatItHears, "counts-what-it-hears", "increases its timestamp on reception, too"),
+    _taken(proposal_choices.ForgetsItsSyncs, "forgets-its-syncs", "does not log its own sync messages"),
+    _taken(proposal_choices.ResendsSyncs, "resends-syncs", "resends sync messages until they are acknowledged"),
+    _taken(proposal_choices.DeliversSyncs, "delivers-syncs", "delivers sync messages to its application"),
+    _taken(proposal_choices.TakesItsOwn, "takes-its-own", "processes its own messages when they come back"),
+    _taken(proposal_choices.ReviewsEveryCopy, "reviews-every-copy", "processes copies as it does new messages"),
+    _taken(proposal_choices.MeetsWithTheBuffered, "meets-with-the-buffered", "a buffered message meets a dependency"),
 )
 
 VARIANTS: dict[str, Variant] = _OF_SDS | {variant.name: variant for variant in _OF_THE_PROPOSAL}

@@ -8,6 +8,8 @@ import pytest
 
 from sds_testee.installation import install_extra, install_package
 
+pytestmark = pytest.mark.every_python
+
 
 @pytest.mark.parametrize(
     ("mark", "extra", "package"),

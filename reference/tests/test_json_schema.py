@@ -17,6 +17,8 @@ from clearskies_proto.testee.v1 import testee_pb2 as clearskies_pb
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.json_schema import schema_of
 
+pytestmark = pytest.mark.every_python
+
 PAGE = Path(__file__).parents[2] / "harness" / "adapters" / "PROTOCOL.md"
 SCHEMAS: dict[str, Any] = {
     name: json.loads(files("sds_proto.testee.v1").joinpath(f"{name}.schema.json").read_text("utf-8"))

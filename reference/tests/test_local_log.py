@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sds_reference import LocalLog, LogEntry
+
+pytestmark = pytest.mark.every_python
 
 
 def entry(message_id: str, at: int) -> LogEntry:

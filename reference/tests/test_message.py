@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from sds_reference import MAX_LAMPORT, HistoryEntry, Kind, MalformedMessage, Message, decode, encode
 
+pytestmark = pytest.mark.every_python
+
 FULL = Message(
     sender_id="alicé",
     message_id="m-3",

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee import protojson
 
+pytestmark = pytest.mark.every_python
+
 KINDS: list[Any] = [getattr(pb, name) for name in pb.DESCRIPTOR.message_types_by_name]
 texts = st.text(st.characters(codec="utf-8"), max_size=8) | st.sampled_from(
     [":", '":', '"\n', "a:b", "\u2028\x00\x7f", "1"]

@@ -10,6 +10,8 @@ import pytest
 
 from sds_reference import HistoryEntry, LogEntry, Message
 
+pytestmark = pytest.mark.every_python
+
 ENTRY = HistoryEntry("m-1", b"hint", "alice")
 VALUES = [
     ENTRY,

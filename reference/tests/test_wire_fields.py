@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from sds_reference import MalformedMessage, decode
 from sds_reference.wire_fields import FIXED32, FIXED64, LEN, VARINT, WireField, join, split, varint
 
+pytestmark = pytest.mark.every_python
+
 WIRE = bytes.fromhex("0a0161 50ac02 09 0807060504030201 15 04030201 a201020001")
 FIELDS = [
     WireField(1, LEN, b"a"),

@@ -17,6 +17,8 @@ from sds_conformance.cli.command_groups import Commands, Later
 from sds_conformance.protocols import protocols
 from suite_terminal import MUTANT, too_wide, typed, words
 
+pytestmark = pytest.mark.every_python
+
 COMMANDS: dict[str, click.Command] = dict(main.commands)
 
 

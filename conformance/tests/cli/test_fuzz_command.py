@@ -314,6 +314,7 @@ def test_no_color_means_no_escape_codes(schedule: Path) -> None:
 # ---- The other protocol ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_the_database_extension_is_fuzzed_and_what_is_found_is_played_again(tmp_path: Path) -> None:
     revision = "clearskies-database"
     faulty = (sys.executable, "-m", "clearskies_reference", "--mutant", "smallest-time-wins")

@@ -10,6 +10,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 from played import REPOSITORY, reference_command
 
 TYPED = textwrap.dedent(
@@ -80,6 +82,7 @@ def test_what_explains_commands_and_scenarios_is_there_without_docstrings() -> N
     assert python(EXPLAINED, optimised=True) == plain
 
 
+@pytest.mark.exhaustive
 def test_commands_print_the_same_without_docstrings_and_asserts(tmp_path: Path) -> None:
     folder, page = str(tmp_path / "report"), str(tmp_path / "page.md")
     mutant = reference_command("--mutant", "starts-at-zero")

@@ -64,6 +64,7 @@ def test_the_command_at_the_end_of_a_finding_can_be_typed() -> None:
     assert replayed("run", *STARTING, "--", *command) == {"SDS-STATE-02": "fail"}
 
 
+@pytest.mark.exhaustive
 def test_it_is_as_strict_as_the_run() -> None:
     command = reference_command("--mutant", "hasty-clock")
     assert replayed("run", "--strict", *WAITING, "--", *command) == {"SDS-DELIVER-03": "fail"}

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forum_channels import CountsInTens, participant_of
-from sds_conformance.exploration.assessment import Scope
+from played import variant
 from sds_conformance.exploration.campaign import explore
 from sds_conformance.exploration.counterexample import load
 from sds_conformance.judging.verdict import Finding
@@ -26,9 +25,7 @@ from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.reader import stored_in
 from sds_harness.link import Link, LocalLink
 from sds_harness.sds.generator import Grammar
-from sds_reference import FORUM_2024, Config
-from sds_reference.testee.server import Testee, TesteeOptions
-from sds_testee.version import suite_version
+from sds_reference import FORUM_2024
 from stored import Model, order_of, record_here
 
 pytestmark = pytest.mark.spark
@@ -100,8 +97,7 @@ def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str)
 
 
 def in_tens(_: object) -> Link:
-    options = TesteeOptions(suite_version(), Config(), participant_of(CountsInTens), "counts in tens")
-    return LocalLink(Testee(options).handle)
+    return LocalLink(variant("forum-counts-in-tens"))
 
 
 def test_by_how_much_a_timestamp_increases_is_open(reference: Path, tmp_path: Path) -> None:

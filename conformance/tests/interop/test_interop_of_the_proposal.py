@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from forum_channels import LEGAL_CHANNELS, DeliversSyncs, MeetsWithTheBuffered, participant_of
-from played import Handle, altered, odd_adapter, reference, reference_command
-from sds_conformance.exploration.assessment import Scope
+from played import Handle, altered, odd_adapter, reference, reference_command, variant
 from sds_conformance.exploration.casts import Cast, Implementation, OtherText
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.mixed import explore_mixed
@@ -23,8 +21,9 @@ from sds_harness.link import LocalLink
 from sds_harness.schedules import dumps
 from sds_harness.sds.generator import generated
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import FORUM_2024, Channel, Config
+from sds_reference import FORUM_2024, Config
 from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
 from suite_terminal import typed, words
 
 FORUM = FORUM_2024.name
@@ -80,9 +79,9 @@ def test_two_references_understand_each_other_in_all_that_the_proposal_has() -> 
     assert "SDS-R" not in outcome.exchanges.introduced(outcome.sides["one"].declared)
 
 
-@pytest.mark.parametrize("channel", LEGAL_CHANNELS, ids=lambda channel: channel.__name__)
-def test_what_the_proposal_leaves_open_is_understood(channel: type[Channel]) -> None:
-    assert misunderstood(met(ref=reference, legal=lambda: reference(participant=participant_of(channel)))) == {}
+@pytest.mark.parametrize("name", [n for n, v in VARIANTS.items() if v.revision == FORUM and not n.endswith("-filter")])
+def test_what_the_proposal_leaves_open_is_understood(name: str) -> None:
+    assert misunderstood(met(ref=reference, legal=lambda: variant(name))) == {}
 
 
 def test_what_is_said_of_the_order_of_histories_is_said_of_nobody_who_shows_no_log() -> None:
@@ -115,8 +114,8 @@ def test_nothing_is_found_in_a_mixed_group_of_what_is_legal() -> None:
     with (
         cast_of(
             ref=reference,
-            syncs=lambda: reference(participant=participant_of(DeliversSyncs)),
-            buffered=lambda: reference(participant=participant_of(MeetsWithTheBuffered)),
+            syncs=lambda: variant("forum-delivers-syncs"),
+            buffered=lambda: variant("forum-meets-with-the-buffered"),
         ) as cast,
         Troupe(cast) as troupe,
     ):

@@ -63,6 +63,7 @@ def kinds(outcome: Certification) -> set[FaultKind]:
 SOME = {pb.CAPABILITY_SYNC, pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_CHANNELS, pb.CAPABILITY_MISSING, pb.CAPABILITY_LOST}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("capabilities", "limits", "profiles"),
     [
@@ -154,6 +155,7 @@ def test_a_limit_that_is_not_declared_is_none() -> None:
     assert declared_with({}).unhonoured == {}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("value", [0, *(pytest.param(value, marks=LONG) for value in (1, 10, 11, 2**63, 2**64 - 1))])
 @pytest.mark.parametrize("protocol", protocols(), ids=lambda protocol: protocol.rules.current)
 def test_no_limit_makes_the_suite_fail(protocol: Protocol, value: int) -> None:

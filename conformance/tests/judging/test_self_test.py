@@ -11,8 +11,8 @@ from played import SHORT, examine_mutant, examine_variant, plan, rules_with, unp
 from sds_conformance.judging import exercise
 from sds_conformance.judging.catalogue import Consequence
 from sds_conformance.judging.causes import consequences
-from sds_conformance.judging.exercise import Acceptance, Kill
-from sds_conformance.judging.plan import Plan
+from sds_conformance.judging.exercise import Kill
+from sds_conformance.judging.planning import Plan
 from sds_conformance.judging.rules import Rules
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS
@@ -39,11 +39,6 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def section(mutant: Mutant) -> str:
     return mutant.requirement.rsplit("-", 1)[0]
-
-
-def a_handful() -> list[str]:
-    """Some mutants; all of them are examined by the self-test itself, which tox runs as well."""
-    return list(MUTANTS)[::64]
 
 
 def participant_of(channel: type[Channel]) -> type[Participant]:
@@ -83,24 +78,11 @@ def test_every_section_with_checks_has_mutants() -> None:
     assert {requirement.rsplit("-", 1)[0] for requirement in CHECKS} == {section(m) for m in MUTANTS.values()}
 
 
-@pytest.mark.parametrize("name", a_handful())
-def test_a_mutant_is_killed_by_the_requirement_that_it_violates(name: str) -> None:
-    kill = examine_mutant(name)
-    assert kill.killed, f"{kill.requirement} said {kill.verdict}, {kill.breakdowns} breakdowns"
-    assert kill.requirement == MUTANTS[name].requirement
-    assert kill.verdict in ("fail", "warn", "told")
-
-
 @pytest.mark.usefixtures("short")
 def test_a_mutant_names_the_other_requirements_that_reject_it() -> None:
     kill = examine_mutant("starts-at-zero")
     assert kill.requirement not in kill.also
     assert set(kill.also) <= set(CHECKS)
-
-
-@pytest.mark.parametrize("name", [name for name, variant in VARIANTS.items() if not variant.leaves_out][::20])
-def test_a_legal_variant_is_accepted(name: str) -> None:
-    assert examine_variant(name) == Acceptance(name, VARIANTS[name].summary, len(judged(name)), 0, ())
 
 
 @pytest.mark.usefixtures("short")

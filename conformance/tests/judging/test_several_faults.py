@@ -45,7 +45,7 @@ def roots_of_run(names: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "names", [*SEVERAL[:2], *(pytest.param(names, marks=pytest.mark.exhaustive) for names in SEVERAL[2:])]
+    "names", [LIKE_NIM, *(pytest.param(names, marks=pytest.mark.exhaustive) for names in SEVERAL[1:])]
 )
 def test_a_run_has_as_many_root_causes_as_there_are_faults(names: str) -> None:
     roots = roots_of_run(names)
@@ -77,6 +77,7 @@ def test_what_a_dialect_explains_is_titled_and_explains_nothing_else() -> None:
     assert layout.requirements == {f"SDS-MSG-0{number}" for number in (1, 2, 3, 4, 5, 6, 7, 9)}
 
 
+@pytest.mark.exhaustive
 def test_a_mixture_is_drawn_by_its_seed_and_shows_each_fault() -> None:
     one, again = (examine_mixture(RULES, MODEL, "SDS", 0, 6, KNOWN) for _ in range(2))
     assert one == again

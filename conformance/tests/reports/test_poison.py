@@ -86,6 +86,7 @@ def test_nothing_that_a_run_prints_or_writes_obeys_the_implementation(
         assert harm(line[2:]) == []
 
 
+@pytest.mark.exhaustive
 def test_what_is_made_of_reports_obeys_nobody_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     printed("run", *OPTIONS, "--report", "out", *adapter("everywhere"))

@@ -48,6 +48,7 @@ def test_between_them_the_profiles_pass_every_vector() -> None:
     assert passed == {test["id"] for file in files() for test in file["tests"]}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_legal_variants_pass(name: str) -> None:
     variant = VARIANTS[name]

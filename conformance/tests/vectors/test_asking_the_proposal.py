@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from forum_channels import LEGAL_CHANNELS, participant_of
-from played import Handle, altered, reference
+from played import Handle, altered, reference, variant
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.sds.language import SDS
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import FORUM_2024, Channel, Config
+from sds_reference import FORUM_2024, Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 from vector_folders import asked, failed_groups, failures, files
@@ -39,21 +38,13 @@ def test_the_reference_passes_all_that_are_for_its_filter() -> None:
     assert set(outcome.groups) == GROUPS
 
 
-@pytest.mark.parametrize("channel", LEGAL_CHANNELS)
-@pytest.mark.parametrize("without", [None, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED])
-def test_what_the_proposal_leaves_open_passes(channel: type[Channel], without: int | None) -> None:
-    lacking = [without] if without is not None else []
-    outcome = asked(lambda: reference(participant=participant_of(channel), without=lacking), revision=FORUM)
+@pytest.mark.parametrize("name", [name for name, known in VARIANTS.items() if known.revision == FORUM])
+@pytest.mark.parametrize("without", [(), (pb.CAPABILITY_OBSERVE,), (pb.CAPABILITY_DELIVERED,)])
+def test_legal_variants_pass(name: str, without: tuple[int, ...]) -> None:
+    outcome = asked(lambda: variant(name, without=without), revision=FORUM)
     assert failures(outcome) == []
     assert outcome.count(Status.WARN) == 0
     assert outcome.exit_code == 0
-
-
-@pytest.mark.parametrize("name", [name for name, variant in VARIANTS.items() if variant.revision == FORUM])
-def test_legal_variants_pass(name: str) -> None:
-    outcome = asked(lambda: reference(VARIANTS[name].configure(Config())), revision=FORUM)
-    assert failures(outcome) == []
-    assert outcome.count(Status.WARN) == 0
 
 
 @pytest.mark.parametrize(

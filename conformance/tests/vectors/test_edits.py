@@ -267,6 +267,7 @@ def test_a_wrong_expectation_is_found(folder: Path, monkeypatch: pytest.MonkeyPa
     assert "vectors replace ID FRAGMENT" in words(result.stderr)
 
 
+@pytest.mark.exhaustive
 def test_the_reference_agrees_under_each_profile() -> None:
     """The hash of nothing cannot be asked for; transcripts are asked elsewhere, and are computed as a whole."""
     every = documents(VECTOR_SET, VECTORS, compute=False)

@@ -28,14 +28,15 @@ def whole(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folder(whole: Path) -> Path:
-    """The vectors without the transcripts, which take their time and would teach nothing more."""
-    for path in (whole / "sds").glob("transcripts*.json"):
-        path.unlink()
+    """A few groups of vectors: lint judges each file by itself, and all of them take 0.6 s."""
+    for path in [*(whole / "sds").glob("*.json"), *(whole / "clearskies").glob("*.json")]:
+        if not path.name.startswith(("wire-decoding", "lamport", "log-order", "vector-clocks")):
+            path.unlink()
     seal(whole)
     return whole
 
 
-def test_without_transcripts_it_is_in_order_as_well(folder: Path) -> None:
+def test_a_few_groups_are_in_order_as_well(folder: Path) -> None:
     assert lint(VECTOR_SET, folder) == []
 
 

@@ -294,6 +294,7 @@ def test_what_is_not_in_order_is_not_released(tmp_path: Path) -> None:
     assert (folder / LEDGER).read_bytes() == before
 
 
+@pytest.mark.exhaustive
 def test_a_new_version_gets_its_digest(tmp_path: Path) -> None:
     folder = copy_of_vectors(tmp_path)
     changelog = folder / CHANGELOG

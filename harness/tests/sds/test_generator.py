@@ -22,6 +22,8 @@ from sds_harness.sds.passages import PASSAGES
 from sds_harness.sds.writer import PEERS, SDS, Text, Writer
 from sds_reference import FORUM_2024
 
+pytestmark = pytest.mark.every_python
+
 HARNESS = Path(__file__).parents[2]
 OTHERS = [
     python

@@ -38,6 +38,8 @@ from sds_reference.testee import server
 from sds_reference.testee.convert import KINDS, config_from_pb, config_to_pb, effects_into, state_to_pb
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 
+pytestmark = pytest.mark.every_python
+
 KIT = Path(__file__).parents[2] / "adapters" / "python" / "kit.py"
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 AS_IT_IS = f"import runpy; kit = runpy.run_path({str(KIT)!r}); Implementation = kit['Implementation']\n"

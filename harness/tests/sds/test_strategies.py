@@ -18,6 +18,8 @@ from sds_harness.sds.strategies import schedules
 from sds_reference import Config, Participant
 from sds_reference.mutants import MUTANTS
 
+pytestmark = pytest.mark.every_python
+
 SMALL = 8
 """Operations of one simple passage."""
 

@@ -257,6 +257,37 @@ class ResolvesWithoutMerging(Peer):
         super().resolve(current, kept, incoming, source, effects)
 
 
+@mutant("54", "gives a key to the record with the smallest uuid")
+class DecidesKeysByUuid(Peer):
+    def shown(self, kept: Kept) -> Record:
+        rivals = [each.record.uuid for each in self.store.at_key(kept.record.key)]
+        return kept.record if kept.record.deleted or kept.record.uuid == min(rivals) else super().shown(kept)
+
+    def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
+        loser = self.store.get(max(uuid, other_uuid))
+        assert loser is not None, "it had the key"
+        self.settle(loser.record.uuid, (loser.record.key, "null", True), loser.record, effects)
+
+
+@mutant("49", "takes over the key of an older version")
+class TakesOldKeys(Peer):
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        current = self.store.get(incoming.uuid)
+        super().take(incoming, signed, source, effects)
+        if current is None or current.record.deleted or incoming.key == current.record.key:
+            return
+        if self.is_older(incoming, current.record):
+            self.store_record(replace(current, record=replace(incoming, vector_clock=current.record.vector_clock)))
+
+
+@mutant("51", "declares that it signals conflicts, and does not")
+class SignalsNoConflicts(Peer):
+    def resolve(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+        known = len(effects.events)
+        super().resolve(current, kept, incoming, source, effects)
+        effects.events = [event for place, event in enumerate(effects.events) if place != known]
+
+
 class _Forgetting(Peer):
     """Acts as if there were none of its deleted records."""
 
@@ -302,5 +333,10 @@ class ForgetsDeletionsAtStart(_Forgetting):
 
 unseen("smallest-time-wins", "smallest-time-wins-unseen", "and does not show its records")
 unseen("forgets-the-deleted", "forgets-the-deleted-unseen", "and does not show its records")
+unseen("resolves-without-merging", "resolves-without-merging-unseen", "and does not show its records")
+unseen("decides-keys-by-uuid", "decides-keys-by-uuid-unseen", "and does not show its records")
+unseen("takes-old-keys", "takes-old-keys-unseen", "and does not show its records")
+unseen("signals-no-conflicts", "signals-no-conflicts-unseen", "and does not show its records")
+unseen("first-version-wins", "first-version-wins-unseen", "and shows neither records nor conflicts", "conflict")
 unseen("first-key-wins", "first-key-wins-unseen", "and does not show its records")
 unseen("newer-needs-a-newer-time", "newer-needs-a-newer-time-unseen", "and does not show its records")

@@ -189,6 +189,10 @@ class _Links(Peer):
         newest = max(other.number for other in self.links.values() if other.peer_id == link.peer_id)
         return super().listens(link, source) and link.number == newest
 
+    @fault(Peer.answer, "31", "answers no requests")
+    def answers_nobody(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        link.subscribed = True
+
     @fault(Peer.answer, "31", "does not answer requests that name peers of which it has not heard")
     def answers_no_strangers(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         if request.since.keys() <= self.store.known.keys() | {self.peer_id, link.peer_id}:
@@ -388,3 +392,11 @@ class HidesOneOfThree(Peer):
     def shown(self, kept: Kept) -> Record:
         rivals = [each.record.uuid for each in self.store.at_key(kept.record.key)]
         return kept.record if rivals[1:2] == [kept.record.uuid] and len(rivals) > 2 else super().shown(kept)
+
+
+@mutant("32", "closes a link after each message")
+class ClosesAfterEachMessage(Peer):
+    def handle(self, link: Link, message: Message, effects: Effects) -> None:
+        super().handle(link, message, effects)
+        if link.number in self.links:
+            self.close_link(link, "enough", effects)

@@ -18,7 +18,7 @@ from ..peer import Link, Peer
 from ..record import Kept, Record
 from ..timestamps import Timestamp
 from ..vector_clock import VectorClock
-from .registry import fault, mutant, mutants
+from .registry import fault, mutant, mutants, undeclared, unseen
 
 
 @mutant("01", 'names its extension "db"')
@@ -49,6 +49,21 @@ class _Levels(Peer):
     def has_room_for_a_page(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if self.store.get(incoming.uuid) is not None or sum(1 for _ in self.store) < 256:
             super().take(incoming, signed, source, effects)
+
+    @fault(Peer.take, "02", "takes a hundred updates on each link")
+    def takes_a_hundred(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        self._taken: dict[int, int] = getattr(self, "_taken", {})
+        self._taken[source] = self._taken.get(source, 0) + 1
+        if self._taken[source] <= 100:
+            super().take(incoming, signed, source, effects)
+
+    @fault(Peer.take, "02", "takes no updates")
+    def takes_nothing(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        pass
+
+    @fault(Peer.refuse_unauthorised, "02", "refuses all updates")
+    def refuses_all(self, link: Link, update: Record, message: Message) -> None:
+        raise MalformedMessage("no")
 
     @fault(Peer.refuse_unauthorised, "03", "takes changes that a read-only peer has made, from itself")
     def takes_changes_of_readers(self, link: Link, update: Record, message: Message) -> None:
@@ -183,6 +198,11 @@ class _Bodies(Peer):
         clock = {peer_id[:16]: number for peer_id, number in record.vector_clock.items()}
         return _with(super().body(record), vector_clock=clock)
 
+    @fault(Peer.body, "41", "writes the peer IDs of vector clocks in upper case")
+    def writes_clocks_in_upper_case(self, record: Record) -> bytes:
+        clock = {peer_id.upper(): number for peer_id, number in record.vector_clock.items()}
+        return _with(super().body(record), vector_clock=clock)
+
     @fault(Peer.body, "12", "sends vector clocks as lists of pairs")
     def sends_clocks_as_lists(self, record: Record) -> bytes:
         return _with(super().body(record), vector_clock=[list(pair) for pair in record.vector_clock.items()])
@@ -259,6 +279,12 @@ class _Records(Peer):
     def keeps_clocks_as_doubles(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
         kept = super().received(current, incoming, signed)
         clock = {peer_id: _as_double(number) for peer_id, number in kept.record.vector_clock.items()}
+        return replace(kept, record=replace(kept.record, vector_clock=clock))
+
+    @fault(Peer.received, "41", "keeps numbers of vector clocks in 31 bits")
+    def keeps_clocks_in_31_bits(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
+        kept = super().received(current, incoming, signed)
+        clock = {peer_id: min(number, (1 << 31) - 1) for peer_id, number in kept.record.vector_clock.items()}
         return replace(kept, record=replace(kept.record, vector_clock=clock))
 
     @fault(Peer.refuse_unauthorised, "42", "refuses updates whose writer has counted more than twice for each revision")
@@ -395,3 +421,19 @@ class KeepsTheClockOfWhatItChanges(LogicalClock):
     def sent(self, kept: Kept) -> Kept:
         again = kept.record.vector_clock.get(self.peer_id, 0) > 1
         return replace(kept, sent=True) if again else super().sent(kept)
+
+
+@mutant("08", "makes the uuid of a record of its key")
+class NamesRecordsByTheirKeys(Peer):
+    key = ""
+
+    def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        self.key = key
+        return super().write(key, value, now_ms, uuid, effects)
+
+    def new_uuid(self) -> str:
+        return self.key.encode().hex()[:32].ljust(32, "0")
+
+
+unseen("names-records-by-their-keys", "names-records-by-their-keys-unseen", "and does not show its records")
+undeclared("keeps-clocks-as-doubles", "keeps-clocks-as-doubles-undeclared", "and says so", "wide-integers")

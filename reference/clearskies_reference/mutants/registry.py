@@ -101,10 +101,19 @@ def mutants(family: Faulty) -> Faulty:
     return family
 
 
-def unseen(known: str, name: str, more: str) -> None:
-    """Register a fault once more, of a peer that does not show its state; ``more`` is what its summary has more."""
-    seen = MUTANTS[known]
-    _add(replace(seen, name=name, summary=f"{seen.summary}, {more}", unseen=True))
+def unseen(known: str, name: str, more: str, *capabilities: str) -> None:
+    """Register a fault once more, of a peer that does not show its state; see ``undeclared``."""
+    undeclared(known, name, more, *capabilities)
+    MUTANTS[name] = replace(MUTANTS[name], unseen=True)
+
+
+def undeclared(known: str, name: str, more: str, *capabilities: str) -> None:
+    """Register a fault once more, of a peer that does not declare ``capabilities``.
+
+    ``more`` is appended to the summary of the known mutant.
+    """
+    other = MUTANTS[known]
+    _add(replace(other, name=name, summary=f"{other.summary}, {more}", undeclared=capabilities))
 
 
 def _kebab(name: str) -> str:

@@ -35,6 +35,10 @@ class _Spreading(Peer):
     def tells_one_peer(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         _spread_to_some(self, 1, kept, effects, source)
 
+    @fault(Peer.spread, "14", "sends and repeats nothing as it happens")
+    def keeps_everything_back(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        pass
+
     @fault(Peer.spread, "14", "sends its changes to eight of its peers at most")
     def tells_eight_peers(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         _spread_to_some(self, 8, kept, effects, source)

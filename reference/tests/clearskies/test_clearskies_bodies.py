@@ -16,6 +16,8 @@ from clearskies_reference.json_text import MAX_DEPTH, normal
 from clearskies_reference.json_text import read as read_json
 from clearskies_reference.timestamps import from_nanoseconds, nanoseconds_up
 
+pytestmark = pytest.mark.every_python
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

@@ -29,6 +29,8 @@ from clearskies_reference import (
 )
 from clearskies_reference.vector_clock import MAX_INTEGER
 
+pytestmark = pytest.mark.every_python
+
 KEPT = st.builds(
     Kept,
     st.builds(

@@ -20,6 +20,8 @@ from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_tour import READER, WRITER, Driver, keys, tour
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 
+pytestmark = pytest.mark.every_python
+
 
 def driver(**more: Any) -> Driver:
     return Driver(Testee(TesteeOptions("1.2", **more)).handle)

@@ -100,8 +100,10 @@ def test_all_come_to_one_map_through_restarts(seed: int, tmp_path: Path) -> None
     assert club.maps() == before
 
 
-LIKE = sorted(VARIANTS.keys() - {"times-of-its-clock", "sends-unasked", "sends-at-ticks", "answers-at-ticks"})
-"""Two need not: choices of the text, as Config says. And nobody ticks here."""
+NEED_TICKS = {"sends-at-ticks", "answers-at-ticks", "receives-at-ticks", "sends-in-intervals", "sends-the-newest"}
+"""Nobody ticks here."""
+LIKE = sorted(VARIANTS.keys() - NEED_TICKS - {"times-of-its-clock", "sends-unasked"})
+"""The other two need not: choices of the text, as Config says."""
 TALKATIVE = {"asks-without-itself", "says-when-it-is-done", "split-output"}
 """They send more than one message a link where all have all, or a message in several pieces."""
 

@@ -5,23 +5,20 @@ No checks are asked here: whatever of it they would find must not be hidden by a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import zip_longest
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 pytest.importorskip("pyarrow")
-from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Config, Effects, Message, Peer
-from clearskies_reference.choices import Pings, SendsAtTicks, TakesTheFirstAtOnce
+from clearskies_reference.choices import Pings, SendsAtTicks, SplitOutput, TakesTheFirstAtOnce
 from clearskies_reference.config import LoserOfKey, Resolution
+from clearskies_reference.effects import Sent
 from clearskies_reference.peer import Link as Link_
 from clearskies_reference.record import Kept, Record
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_stages import session_of
-from clearskies_unusual_peers import in_pieces
 from sds_conformance.protocols.clearskies.corpora import CORPORA
 from sds_conformance.protocols.clearskies.freedoms import following
 from sds_conformance.protocols.freedoms import END, Case, Side, covering
@@ -39,19 +36,11 @@ pytestmark = pytest.mark.spark
 WRITERS = tuple(map(Member, ("alice", "bob", "carol")))
 LINE = (Link("alice", "bob"), Link("bob", "carol"))
 MS = Wait(10)
-Change = Callable[[pb.Reply], object]
 
 
-def played(operations: tuple[Operation, ...], peer: type[Peer], change: Change, **config: Any) -> Performance:
-    testee = Testee(TesteeOptions("1", Config(**config), peer))
-
-    def handle(request: pb.Request) -> pb.Reply:
-        reply = testee.handle(request)
-        change(reply)
-        return reply
-
+def played(operations: tuple[Operation, ...], peer: type[Peer], **config: Any) -> Performance:
     schedule = Schedule(WRITERS, operations, (), name="a difference")
-    stage = Stage(session_of(SimpleNamespace(handle=handle)), schedule.name)
+    stage = Stage(session_of(Testee(TesteeOptions("1", Config(**config), peer))), schedule.name)
     return play(schedule, dict.fromkeys(schedule.names, stage))
 
 
@@ -71,14 +60,9 @@ def rows(show: Performance) -> list[dict[str, Any]]:
     ]
 
 
-def excused(
-    operations: tuple[Operation, ...],
-    peer: type[Peer] = Peer,
-    change: Change = lambda reply: None,
-    **config: Any,
-) -> list[str]:
+def excused(operations: tuple[Operation, ...], peer: type[Peer] = Peer, **config: Any) -> list[str]:
     """The freedoms that cover where somebody first parts from the reference; none if something is left over."""
-    shows = [played(operations, Peer, lambda reply: None), played(operations, peer, change, **config)]
+    shows = [played(operations, Peer), played(operations, peer, **config)]
     for one, other in zip_longest(*map(rows, shows)):
         if one != other:
             break
@@ -218,7 +202,12 @@ def test_that_it_is_sent_in_time_and_in_order_is_not(operations: tuple[Operation
 SPREAD = (*LINE, MS, Tick(), Put("alice", "m1", "k"), MS, *(Tick(), MS) * 3, Look())
 
 
-class DeafToPieces(Peer):
+class SplitsUpdates(SplitOutput):
+    def pieces(self, sent: list[Sent]) -> list[Sent]:
+        return super().pieces(sent) if any(b"database.update" in each.data for each in sent) else sent
+
+
+class DeafToPieces(SplitsUpdates):
     """Takes no update of which it had a piece before."""
 
     def _take_apart(self, link: Link_, data: bytes, effects: Effects) -> None:
@@ -230,18 +219,11 @@ class DeafToPieces(Peer):
             super().take(incoming, signed, source, effects)
 
 
-def updates_in_pieces(reply: pb.Reply) -> None:
-    if any(b"database.update" in each.data for each in reply.effects.sent):
-        in_pieces(reply)
-
-
-@pytest.mark.parametrize(
-    ("peer", "change"), [(Peer, in_pieces), (Pings, lambda reply: None)], ids=["in pieces", "with pings"]
-)
-def test_in_which_pieces_a_stream_is_written_is_open(peer: type[Peer], change: Change) -> None:
-    assert excused(SPREAD, peer, change) == ["pieces"]
+@pytest.mark.parametrize("peer", [SplitOutput, Pings])
+def test_in_which_pieces_a_stream_is_written_is_open(peer: type[Peer]) -> None:
+    assert excused(SPREAD, peer) == ["pieces"]
 
 
 def test_what_comes_of_it_is_not() -> None:
-    assert excused(SPREAD, Peer, updates_in_pieces) == ["pieces"]
-    assert excused(SPREAD, DeafToPieces, updates_in_pieces) == []
+    assert excused(SPREAD, SplitsUpdates) == ["pieces"]
+    assert excused(SPREAD, DeafToPieces) == []

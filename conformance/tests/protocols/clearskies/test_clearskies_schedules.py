@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from clearskies_odd_habits import HABITS
 from clearskies_reference import Config
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_reference.variants import VARIANTS
 from clearskies_shows import shown
+from clearskies_views import variant
 from sds_conformance.drawing.proof import story
 from sds_conformance.drawing.spacetime import draw, spacetime_svg
 from sds_conformance.exploration.assessment import assess
@@ -184,7 +184,7 @@ def test_who_was_told_of_changes_in_its_own_name_may_count_on_from_them() -> Non
 
 
 def test_who_polls_comes_to_rest_and_is_judged_by_what_holds_then() -> None:
-    order = Order(lambda _: LocalLink(HABITS["asks-the-same-again"].start()), revision=REVISION)
+    order = Order(lambda _: LocalLink(variant("repeats-its-request")), revision=REVISION)
     company = order.company()
     company.start()
     operations = (*LINE, Put("alice", "m1"), Unlink("alice", "bob"), Link("alice", "bob"), Calm(), Read())
@@ -209,8 +209,8 @@ def test_what_only_this_protocol_has_gets_simpler() -> None:
 
 @pytest.mark.parametrize("name", ["sha1-signatures", "pss-signatures"])
 def test_who_stands_in_signs_as_the_implementation_does(name: str) -> None:
-    variant = VARIANTS[name]
-    options = TesteeOptions("1", variant.configure(Config()), variant.peer_class)
+    chosen = VARIANTS[name]
+    options = TesteeOptions("1", chosen.configure(Config()), chosen.peer_class)
     session = open_session(lambda: LocalLink(Testee(options).handle), Limits(), REVISION)
     theirs = open_session(lambda: stand_in(session.declaration), Limits(), REVISION).declaration
     assert theirs.profile("signature") == session.declaration.profile("signature") != "rsa-pkcs1-sha256"

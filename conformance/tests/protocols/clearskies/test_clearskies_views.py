@@ -7,12 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from clearskies_odd_habits import HABITS
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Link, MalformedMessage, Message, Peer, Record
 from clearskies_reference.variants import VARIANTS
-from clearskies_views import model, outcomes, stage_of, view_of
-from sds_conformance.judging.formats import json_of
+from clearskies_views import model, outcomes, stage_of, variant, view_of
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
 from sds_conformance.protocols.clearskies.view.facts import equal, has_wide_numbers
@@ -76,7 +74,7 @@ def test_who_polls_is_quiet_and_so_is_who_is_asked_by_him() -> None:
 
 
 def test_who_gathers_for_seconds_is_not_quiet_because_it_was_ticked_twice() -> None:
-    stage = stage_of(HABITS["gathers-for-seconds"].start())
+    stage = stage_of(variant("sends-in-intervals"))
     alice, bob = stage.open(), stage.peer("bob")
     listening(alice, bob)
     alice.put("door", "open")

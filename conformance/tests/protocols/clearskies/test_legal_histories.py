@@ -5,23 +5,35 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from clearskies_odd_habits import HABITS
-from clearskies_odd_peers import LEGAL
+import pytest
+
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference.config import LoserOfKey
+from clearskies_reference import Peer
+from clearskies_reference.config import LoserOfKey, Resolution
+from clearskies_reference.conflict_choices import CountsEachSending, WritesResolutions
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.variants import VARIANTS
 from clearskies_reference.vector_clock import MAX_INTEGER
-from clearskies_unusual_peers import RenamesLosersOfKeys
-from clearskies_views import model, outcomes, stage_of, view_of
+from clearskies_views import by_verdict, certified, model, outcomes, stage_of, variant, view_of
 from sds_conformance.judging.judgement import Outcome
+from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.clearskies.register import REGISTER
+from sds_conformance.protocols.clearskies.scenarios import conflicts, deletions
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
 from sds_conformance.protocols.clearskies.view.peer_view import PRESENT
 from sds_harness.clearskies.peer import iso
 from sds_harness.clearskies.stage import Stage
 
+PLOTS = [
+    name
+    for name, scenario in REGISTER.scenarios.items()
+    if scenario.function.__module__ in (conflicts.__name__, deletions.__name__)
+]
 SLOW = VARIANTS["sends-at-ticks"].peer_class
+
+
+class WritesWhatIsInConflictToTheLetter(WritesResolutions, CountsEachSending):
+    """Read literally, rules 3 and 4 put most changes of others in conflict with the stored version."""
 
 
 def accused(stage: Stage, name: str = "alice") -> set[str]:
@@ -34,6 +46,16 @@ def accused(stage: Stage, name: str = "alice") -> set[str]:
         if all(PRESENT[fact](view) for fact in check.of)
         and any(seen.outcome is Outcome.VIOLATED for seen in check.function(view))
     }
+
+
+@pytest.mark.parametrize("hops_show", [False, True])
+@pytest.mark.parametrize("resolution", [Resolution.SEPARATE, Resolution.MERGE])
+def test_an_application_that_decides_is_not_held_to_the_default(resolution: Resolution, hops_show: bool) -> None:
+    peer_class = CountsEachSending if hops_show else Peer
+    outcome = certified(model(peer_class, resolution=resolution, hops_show=hops_show), *PLOTS)
+    assert by_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
+    assert "CSDB-54" in by_verdict(outcome, Verdict.INCONCLUSIVE)
+    assert outcome.breakdowns == []
 
 
 def test_who_lost_its_store_uses_its_revisions_again() -> None:
@@ -61,7 +83,7 @@ def test_a_key_that_somebody_else_has_renamed_is_not_there_to_be_deleted() -> No
 
 
 def test_a_record_can_lose_its_key_before_anybody_has_heard_of_it() -> None:
-    stage = stage_of(model(RenamesLosersOfKeys))
+    stage = stage_of(variant("renames-losers-of-keys"))
     alice, bob = stage.open(), stage.peer("bob")
     alice.put("door", "open")
     alice.after(1_000).link(bob).say(bob.update("door", "shut"))
@@ -119,7 +141,7 @@ def test_of_writes_that_were_written_over_before_they_were_sent_the_last_one_is_
 
 
 def test_who_writes_what_is_there_already_need_not_count_that() -> None:
-    stage = stage_of(LEGAL["writes-nothing-twice"].start())
+    stage = stage_of(variant("writes-nothing-twice"))
     alice, bob = stage.open(), stage.peer("bob")
     alice.put("door", "open")
     alice.put("gate", "open")
@@ -160,7 +182,7 @@ def test_what_came_of_a_conflict_may_be_over_when_it_is_sent() -> None:
 
 
 def test_what_came_of_a_conflict_says_the_same_as_a_change_and_is_another_version() -> None:
-    stage = stage_of(LEGAL["writes-what-comes-of-conflicts"].start())
+    stage = stage_of(variant("writes-resolutions"))
     alice, bob = stage.open(), stage.open("bob")
     line = alice.link(bob)
     alice.put("lamp", "on")
@@ -179,7 +201,7 @@ def test_what_came_of_a_conflict_says_the_same_as_a_change_and_is_another_versio
 
 
 def test_what_is_in_conflict_to_the_letter_may_be_written_anew() -> None:
-    stage = stage_of(LEGAL["writes-what-is-in-conflict-to-the-letter"].start())
+    stage = stage_of(model(WritesWhatIsInConflictToTheLetter, hops_show=True))
     alice, bob = stage.open(), stage.open("bob")
     alice.link(bob)
     alice.put("door", "open")
@@ -209,7 +231,7 @@ def test_an_old_copy_is_not_in_conflict_with_what_came_of_a_conflict_in_which_it
 
 
 def test_a_change_with_a_revision_below_the_highest_known_need_not_be_taken() -> None:
-    stage = stage_of(LEGAL["skips-low-revisions"].start())
+    stage = stage_of(variant("takes-what-is-above"))
     alice, bob = stage.open(), stage.peer("bob")
     link = alice.link(bob)
     bob.revision = 8
@@ -224,7 +246,7 @@ def test_a_change_with_a_revision_below_the_highest_known_need_not_be_taken() ->
 
 
 def test_who_sends_in_small_pieces_does_not_gossip_without_an_end() -> None:
-    stage = stage_of(LEGAL["in-pieces"].start())
+    stage = stage_of(variant("split-output"))
     alice, bob = stage.open(), stage.open("bob")
     for number in range(60):
         alice.put(f"record {number}", "x" * 100)
@@ -234,7 +256,7 @@ def test_who_sends_in_small_pieces_does_not_gossip_without_an_end() -> None:
 
 
 def test_who_has_heard_of_a_change_by_another_way_and_says_so_need_not_be_told() -> None:
-    stage = stage_of(HABITS["sends-what-is-news"].start())
+    stage = stage_of(variant("sends-the-newest"))
     alice, bob, carol = (stage.open(name) for name in ("alice", "bob", "carol"))
     alice.link(bob)
     bob.link(carol)
@@ -248,7 +270,7 @@ def test_who_has_heard_of_a_change_by_another_way_and_says_so_need_not_be_told()
 
 
 def test_what_arrives_may_be_looked_at_when_its_time_comes() -> None:
-    stage = stage_of(HABITS["takes-all-at-ticks"].start())
+    stage = stage_of(variant("receives-at-ticks"))
     alice, bob = stage.open(), stage.open("bob")
     alice.link(bob)
     stage.settle()
@@ -268,7 +290,7 @@ def test_what_arrives_may_be_looked_at_when_its_time_comes() -> None:
 
 
 def test_who_lost_its_store_may_take_a_change_for_known_when_it_looks_at_a_request() -> None:
-    stage = stage_of(HABITS["takes-all-at-ticks"].start())
+    stage = stage_of(variant("receives-at-ticks"))
     alice, bob = stage.open(), stage.peer("bob")
     listening(alice, bob)
     alice.put("door", "open")

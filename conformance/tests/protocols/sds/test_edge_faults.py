@@ -1,4 +1,4 @@
-"""Faults at edges (other channels, alike IDs, chains, counters, refused input) fail under the right requirement."""
+"""Faults that failed under a requirement which they do not violate, and faults without events or a virtual clock."""
 
 from __future__ import annotations
 
@@ -13,37 +13,6 @@ from sds_reference import Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
-FAULTS = (
-    ("looks-in-all-logs", "one-history-in-three-channels"),
-    ("own-messages-meet-anywhere", "own-messages-in-three-channels"),
-    ("takes-another-case", "only-one-of-the-channels-is-joined"),
-    ("syncs-in-two-channels", "silence-in-three-channels"),
-    ("filters-speak-for-all-channels", "own-messages-in-three-channels"),
-    ("stops-at-the-repeated", "odd-entries-of-histories"),
-    ("one-level-for-ever", "chains-and-fans"),
-    ("copies-age-the-filter", "copies-and-syncs-beside-a-small-filter"),
-    ("private-short-are-read", "filters-that-nobody-can-read"),
-    ("gives-up-at-half-time", "what-comes-before-it-is-given-up"),
-    ("drops-at-half-time", "what-comes-before-it-is-given-up"),
-    ("second-hit-in-silence", "two-filters-and-a-name"),
-    ("filters-the-refused", "refused-and-looked-for"),
-    ("buffers-the-refused", "refused-and-looked-for"),
-    ("signs-foreign-histories", "repaired-after-detours"),
-    ("private-groups-overlap", "response-groups-by-number"),
-    ("counts-groups-round-256", "response-groups-by-number"),
-    ("renamed-copies", "rebroadcasts-and-the-clock"),
-    ("numbered-copies", "rebroadcasts-and-the-clock"),
-    ("negative-is-unset", "at-the-ends-of-the-range"),
-    ("ignores-repeated-syncs", "acknowledged-by-anything"),
-    ("answers-the-refused", "refused-with-requests"),
-    ("asks-for-what-the-refused-names", "refused-with-requests"),
-    ("answers-from-all-channels", "asked-for-in-another-channel"),
-    ("overhears-in-all-channels", "repairs-in-three-channels"),
-    ("keeps-the-newest-few-50", "asked-for-many-of-a-thousand"),
-    ("mentions-cancel", "life-goes-on-while-answers-are-pending"),
-    ("twice-the-second-time", "named-again"),
-    ("filters-first-16-characters", "long-ids-that-look-alike"),
-)
 ALONE = (
     ("renamed-copies", "rebroadcasts-and-the-clock"),
     ("mentions-cancel", "life-goes-on-while-answers-are-pending"),
@@ -52,15 +21,6 @@ ALONE = (
     ("keeps-the-newest-900", "asked-for-many-of-a-thousand"),
 )
 """Faults that failed only, or also, under another requirement than the one whose sentence they break."""
-EDGES = (
-    ("lost-for-all", "what-comes-before-it-is-given-up"),
-    ("drops-the-lost", "what-comes-before-it-is-given-up"),
-    ("sweep-only", "chains-and-fans"),
-    ("ack-after-two", "two-filters-and-a-name"),
-    ("private-hash", "response-groups-by-number"),
-    ("ignores-what-is-too-far-ahead", "refused-and-looked-for"),
-    ("ignores-what-is-too-far-ahead", "refused-with-requests"),
-)
 
 
 def played(name: str, scenario: str, without: tuple[int, ...] = ()) -> Stage:
@@ -81,11 +41,6 @@ def violated(on: Stage) -> set[str]:
         if requirement.startswith("SDS-") and all(on.trace.declaration.can(need) for need in check.needs)
         if any(seen.outcome is Outcome.VIOLATED for one in views for seen in check.function(one))
     }
-
-
-@pytest.mark.parametrize(("mutant", "scenario"), FAULTS)
-def test_a_fault_at_an_edge_fails_under_its_own_requirement(mutant: str, scenario: str) -> None:
-    assert MUTANTS[mutant].requirement in violated(played(mutant, scenario))
 
 
 @pytest.mark.parametrize(("mutant", "scenario"), ALONE)
@@ -119,8 +74,3 @@ def test_an_implementation_that_delivers_at_ticks_is_asked_for_what_it_holds() -
 def test_an_answer_that_is_not_broadcast_is_no_answer_that_was_moved() -> None:
     """To broadcast it is a SHOULD; a further request then plans another one."""
     assert violated(played("only-plans-answers", "repaired-as-a-counter-fills")) <= {"SDS-R-RECV-08"}
-
-
-@pytest.mark.parametrize(("variant", "scenario"), EDGES)
-def test_a_legal_choice_at_an_edge_is_accepted(variant: str, scenario: str) -> None:
-    assert violated(played(variant, scenario)) == set()

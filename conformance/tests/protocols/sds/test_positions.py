@@ -97,7 +97,12 @@ NO_POSITION = {
         says-not-deleted zero-entries accepts-repeated-names split-output
     """,
     "it is for the core protocol to say": "sha1-signatures pss-signatures pings closes-on-refusal says-when-it-is-done",
-    "the text permits it": "asks-with-zeros asks-without-itself polls says-it-twice",
+    "the proposal of 2024 has no positions": """
+        counts-in-tens counts-what-it-hears forgets-its-syncs resends-syncs delivers-syncs takes-its-own
+        reviews-every-copy meets-with-the-buffered
+    """,
+    "nothing says how much one sweep does": "resends-a-hundred one-level-a-sweep",
+    "the text permits it": "asks-with-zeros asks-without-itself polls repeats-its-request says-it-twice",
     "the text does not describe what is between a peer and its application": """
         refuses-taken-uuids deletes-what-is-gone shows-no-deletions renames-in-two renames-in-place writes-nothing-twice
     """,

@@ -14,8 +14,7 @@ from sds_conformance.protocols.sds.checks.core.filters import the_full_filter_ta
 from sds_conformance.protocols.sds.checks.core.sync import syncs_keep_to_their_period
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Channel, Config, Effects, LocalLog, LogEntry, MalformedMessage, Message, Participant
-from sds_reference.message import Kind
+from sds_reference import Channel, Config, LocalLog, LogEntry, Participant
 from sds_reference.mutants import MUTANTS
 
 CROWDS = (
@@ -23,39 +22,6 @@ CROWDS = (
     *("many-channels", "many-participants", "long-ids-that-look-alike", "late-by-a-hundred", "a-filter-rolls-over"),
 )
 BOUND = 300
-
-
-class ResendsAHundred(Channel):
-    """Has no room for more copies in one sweep; the others stay due."""
-
-    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
-        due = self.outgoing.take_due(now_ms)
-        for number, entry in enumerate(due):
-            if number < 100:
-                effects.broadcasts.append(self.rebroadcast(entry))
-                self.schedule_resend(entry, now_ms)
-            else:
-                self.outgoing.reschedule(entry, now_ms)
-
-
-class OneLevelASweep(Channel):
-    """Delivers what is free, and at the next sweep what that has freed."""
-
-    def deliver_ready(self, effects: Effects) -> None:
-        ready = []
-        while (entry := self.incoming.take_ready()) is not None:
-            ready.append(entry)
-        for entry in ready:
-            self.deliver(entry.message, effects, entry.retrieval_hint)
-
-
-class RefusesLongHistories(Channel):
-    """Refuses causal histories of more than 200 entries, cleanly (AMB-47)."""
-
-    def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
-        if len(message.causal_history) > 200:
-            raise MalformedMessage("a causal history of more than 200 entries")
-        super().refuse_unusable(message, kind, now_ms)
 
 
 class _ShortLog(LocalLog):
@@ -80,12 +46,6 @@ def of_channel(channel: type[Channel], config: Config | None = None) -> Handle:
 def _declares_the_bound(request: pb.Request, reply: pb.Reply) -> None:
     if reply.WhichOneof("answer") == "hello":
         reply.hello.limits.log_entries = BOUND
-
-
-@pytest.mark.parametrize("channel", [ResendsAHundred, OneLevelASweep, RefusesLongHistories])
-def test_slow_and_careful_ones_are_left_in_peace(channel: type[Channel]) -> None:
-    outcome = certified(lambda: of_channel(channel), scenarios=CROWDS)
-    assert not with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
 
 
 def test_a_declared_bound_of_the_log_is_respected() -> None:

@@ -309,3 +309,5 @@ _EARLY = "uses two response groups for a hundred participants"
 configured("groups-of-a-hundred", "R-GLOBAL-07", _EARLY, repair=_FROM_100)
 _NONE = RepairConfig(derive_groups=lambda participants: participants // 128)
 configured("no-group-for-few", "R-GLOBAL-06", f"{_SHORT}, so that small groups have no response group", repair=_NONE)
+_MANY = RepairConfig(derive_groups=lambda participants: 1 if participants < 128 else 99)
+configured("ninety-nine-groups", "R-GLOBAL-06", "makes 99 response groups of 128 participants or more", repair=_MANY)

@@ -146,8 +146,7 @@ def all_have_the_same_under_each_key(view: ClubView) -> Iterator[Sighting]:
     },
 )
 def who_was_told_of_the_same_changes_comes_to_the_same(view: ClubView) -> Iterator[Sighting]:
-    """The newest change that a peer received gives a key its value, of concurrent ones the latest; the order is
-    irrelevant."""
+    """The newest change that a peer received gives a key its value; of concurrent changes, the latest does."""
     for ending in endings(view):
         wrong = [d for d in ending.differences if d.told]
         for difference in _first_of_each(wrong):

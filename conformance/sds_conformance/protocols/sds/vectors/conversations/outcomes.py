@@ -20,6 +20,16 @@ SALTS = ("a", "b", "c", "d", "e", "f", "g", "h")
 """Prefixes for own message IDs, enough that every order of a few IDs occurs."""
 
 
+UNLISTED = frozenset(
+    {
+        *("resends-a-hundred", "one-level-a-sweep", "forum-counts-in-tens", "forum-counts-what-it-hears"),
+        *("forum-forgets-its-syncs", "forum-resends-syncs", "forum-delivers-syncs", "forum-takes-its-own"),
+        *("forum-reviews-every-copy", "forum-meets-with-the-buffered"),
+    }
+)
+"""Variants whose outcomes transcripts do not list yet. Those of the proposal would make its file ten times larger."""
+
+
 def choices(revision: str) -> Iterator[TesteeOptions]:
     """Yield the reference first, then the variants of a revision."""
     yield TesteeOptions("vectors", Config())
@@ -30,7 +40,7 @@ def choices(revision: str) -> Iterator[TesteeOptions]:
         # clock, like a bound, is legal only for an implementation that declares it.
         if variant.revision != whose or config.repair.whole_seconds or config.repair.clock_ms > 1:
             continue
-        if variant.leaves_out:  # transcripts demand each SHOULD
+        if variant.leaves_out or variant.name in UNLISTED:  # transcripts demand each SHOULD
             continue
         if config.max_lamport_ahead_ms is None:  # a bound is legal only if it is declared
             yield TesteeOptions("vectors", config, variant.participant_class)

@@ -1,16 +1,14 @@
-"""Channels of the proposal of 2024 that choose what it leaves open: unusual, and legal."""
+"""Choices that the proposal of 2024 leaves and later revisions do not: channels of its legal variants."""
 
 from __future__ import annotations
 
-from sds_reference import Channel, Delivered, Effects, Kind, Message, Participant
-
-
-def participant_of(channel: type[Channel]) -> type[Participant]:
-    return type("ParticipantOfATest", (Participant,), {"channel_class": channel})
+from .channel import Channel
+from .effects import Delivered, Effects
+from .message import Kind, Message
 
 
 class CountsInTens(Channel):
-    """Any increase is one."""
+    """The proposal asks for an increase, of any size."""
 
     def next_lamport(self, now_ms: int) -> int:
         self.clock.value += 9
@@ -18,7 +16,7 @@ class CountsInTens(Channel):
 
 
 class CountsWhatItHears(Channel):
-    """The clock that Lamport described increases on reception, too."""
+    """The clock that Lamport described is increased on reception as well."""
 
     def witness_lamport(self, lamport_timestamp: int) -> None:
         super().witness_lamport(lamport_timestamp)
@@ -26,7 +24,7 @@ class CountsWhatItHears(Channel):
 
 
 class ForgetsItsSyncs(Channel):
-    """Nothing is said of own sync messages in the own log."""
+    """The proposal does not say that own sync messages are logged."""
 
     def keep_own(self, message: Message, retrieval_hint: bytes | None = None) -> None:
         if message.kind is not Kind.SYNC:
@@ -34,7 +32,7 @@ class ForgetsItsSyncs(Channel):
 
 
 class ResendsSyncs(Channel):
-    """Nor whether they wait to be acknowledged."""
+    """The proposal does not say whether sync messages wait to be acknowledged."""
 
     def keep_own(self, message: Message, retrieval_hint: bytes | None = None) -> None:
         super().keep_own(message, retrieval_hint)
@@ -43,7 +41,7 @@ class ResendsSyncs(Channel):
 
 
 class DeliversSyncs(Channel):
-    """An application may be told of every message that is processed."""
+    """The application may be told of each message that is processed."""
 
     def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         super().deliver(message, effects, retrieval_hint)
@@ -52,14 +50,14 @@ class DeliversSyncs(Channel):
 
 
 class TakesItsOwn(Channel):
-    """That own messages are ignored is a later rule."""
+    """A later revision added the rule to ignore own messages."""
 
     def is_own(self, message: Message) -> bool:
         return False
 
 
 class ReviewsEveryCopy(Channel):
-    """And so is that known ones may be."""
+    """A later revision added the permission to ignore duplicates."""
 
     def is_duplicate(self, message: Message) -> bool:
         return False
@@ -70,19 +68,7 @@ class ReviewsEveryCopy(Channel):
 
 
 class MeetsWithTheBuffered(Channel):
-    """Nothing says that only the log meets a dependency."""
+    """The proposal does not say that a dependency is met by the log alone."""
 
     def unmet_dependencies(self, message: Message) -> set[str]:
         return {i for i in super().unmet_dependencies(message) if i not in self.incoming}
-
-
-LEGAL_CHANNELS = (
-    CountsInTens,
-    CountsWhatItHears,
-    ForgetsItsSyncs,
-    ResendsSyncs,
-    DeliversSyncs,
-    TakesItsOwn,
-    ReviewsEveryCopy,
-    MeetsWithTheBuffered,
-)

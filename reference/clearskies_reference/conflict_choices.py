@@ -1,0 +1,80 @@
+"""Choices in conflicts, in their clocks and in records that lose their key: peers of legal variants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .effects import Effects
+from .messages import GetUpdates
+from .peer import Peer
+from .record import Kept, Record
+
+
+class CountsEachSending(Peer):
+    """ "As part of sending a record to another peer": an update that goes to several peers is counted for each."""
+
+    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        everybody = self.links
+        for link in [link for link in everybody.values() if self.listens(link, source)]:
+            self.links = {link.number: link}
+            super().spread(self.store.get(kept.record.uuid) or kept, effects, None)
+        self.links = everybody
+
+
+class WritesResolutions(Peer):
+    """The text does not say whether the resolution of a conflict is a change of its own (CA-8)."""
+
+    def resolve(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+        super().resolve(current, kept, incoming, source, effects)
+        winner, loser = self.decide(current.record, incoming)
+        if winner.content != loser.content:
+            self.settle(incoming.uuid, winner.content, winner, effects)
+
+
+class _LosersOfKeys(Peer):
+    def loser_of(self, uuid: str, other_uuid: str) -> Record:
+        """Return the record that loses the key of both."""
+        one, other = self.store.get(uuid), self.store.get(other_uuid)
+        assert one is not None, "it had the key"
+        assert other is not None, "it has come"
+        return self.decide(one.record, other.record)[1]
+
+
+class DropsLosersOfKeys(_LosersOfKeys):
+    """ "Simply use the record with the largest update_time": the other record is neither shown nor sent."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.dropped: set[str] = set()
+
+    def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
+        self.dropped.add(self.loser_of(uuid, other_uuid).uuid)
+
+    def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
+        self.dropped.discard(kept.record.uuid)
+        super().keep(kept, effects, own=own)
+
+    def missing(self, request: GetUpdates) -> list[Kept]:
+        return [kept for kept in super().missing(request) if kept.record.uuid not in self.dropped]
+
+    def records(self) -> list[Record]:
+        return [record for record in super().records() if record.uuid not in self.dropped]
+
+
+class RenamesLosersOfKeys(_LosersOfKeys):
+    """The text does not say what becomes of a record that lost its key: each peer gives it another key (CA-8)."""
+
+    def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
+        loser = self.loser_of(uuid, other_uuid)
+        self.settle(loser.uuid, (f"{loser.key} ({loser.uuid[:8]})", loser.value, False), loser, effects)
+
+
+class DecidesAmongEquals(Peer):
+    """ "The incoming record can be discarded" if the clocks are equal: a record with other content need not be."""
+
+    def is_older(self, incoming: Record, current: Record) -> bool:
+        equal = incoming.vector_clock == current.vector_clock
+        return super().is_older(incoming, current) and not (equal and incoming.content != current.content)
+
+    def is_newer(self, incoming: Record, current: Record) -> bool:
+        return super().is_newer(incoming, current) and incoming.vector_clock != current.vector_clock
