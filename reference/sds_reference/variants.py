@@ -211,7 +211,9 @@ _OF_SDS = {
         ),
         _chosen(choices.SignalsAtTheSweep, "signals-at-the-sweep", "signals missing dependencies at the next sweep"),
         _chosen(choices.ResendsAHundred, "resends-a-hundred", "resends a hundred messages in one sweep at most"),
-        _chosen(choices.OneLevelASweep, "one-level-a-sweep", "delivers the messages that a delivery frees at the next sweep"),
+        _chosen(
+            choices.OneLevelASweep, "one-level-a-sweep", "delivers the next level of waiting messages at the next sweep"
+        ),
         _chosen(choices.LostForAll, "lost-for-all", "no message waits for a dependency that was marked lost once"),
         _chosen(
             choices.GivesUpMessages, "gives-up-messages", "marks the waiting message as lost, not its dependencies"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from played import variant
+from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.campaign import explore
 from sds_conformance.exploration.counterexample import load
 from sds_conformance.judging.verdict import Finding

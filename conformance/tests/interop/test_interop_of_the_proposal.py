@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from played import Handle, altered, odd_adapter, reference, reference_command, variant
+from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.casts import Cast, Implementation, OtherText
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.mixed import explore_mixed

@@ -12,7 +12,7 @@ from sds_conformance.judging import exercise
 from sds_conformance.judging.catalogue import Consequence
 from sds_conformance.judging.causes import consequences
 from sds_conformance.judging.exercise import Kill
-from sds_conformance.judging.planning import Plan
+from sds_conformance.judging.plan import Plan
 from sds_conformance.judging.rules import Rules
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS

@@ -13,14 +13,7 @@ from played import reference, stage
 from sds_conformance.judging.registry import Scenario
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS
-from sds_conformance.protocols.sds.vectors.conversations.deriving import UNLISTED, choices, derive
-from sds_conformance.protocols.sds.vectors.conversations.playing import (
-    UNREAD,
-    NotPlayed,
-    TranscriptPlayer,
-    same,
-    without_events,
-)
+from sds_conformance.protocols.sds.vectors.conversations.outcomes import UNLISTED, choices, derive
 from sds_conformance.protocols.sds.vectors.conversations.recording import (
     NEAR_MS,
     NoTranscript,

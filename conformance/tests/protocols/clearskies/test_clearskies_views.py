@@ -11,6 +11,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Link, MalformedMessage, Message, Peer, Record
 from clearskies_reference.variants import VARIANTS
 from clearskies_views import model, outcomes, stage_of, variant, view_of
+from sds_conformance.judging.formats import json_of
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
 from sds_conformance.protocols.clearskies.view.facts import equal, has_wide_numbers

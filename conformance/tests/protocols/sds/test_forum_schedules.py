@@ -10,6 +10,7 @@ import pytest
 
 from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, lost_to, outcomes, performed, schedule
 from played import Handle, odd_adapter, reference, reference_command, variant
+from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import Order, Tally, explore
 from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.hunt import hunt, huntable, leave_in_peace

@@ -8,7 +8,7 @@ import pytest
 
 from played import T, altered, stage, view
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing
-from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS
+from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS
 from sds_conformance.protocols.sds.view.repair_tracker import RepairTracker
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed

@@ -9,7 +9,7 @@ import pytest
 from played import T, altered, reference, stage
 from repair_traces import BLIND, backoff, gap, only, side_of, unseen
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing
-from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS
+from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS
 from sds_conformance.protocols.sds.view.repair_terms import SECOND_MS
 from sds_conformance.protocols.sds.view.repair_tracker import NEVER
 from sds_conformance.protocols.sds.view.windows import Window
