@@ -17,7 +17,7 @@ from .record import Kept, Record
 
 
 class ClosesOnRefusal(Peer):
-    """Nothing says what becomes of a link on which nonsense came: it is closed."""
+    """The text does not say how to handle a link after invalid input: it is closed."""
 
     def refuse(self, link: Link, reason: str, effects: Effects) -> None:
         super().refuse(link, reason, effects)
@@ -87,7 +87,7 @@ class Pings(Peer):
 
 
 class Polls(Peer):
-    """Nothing says that a request is not made once more on the same connection: here whenever periodic work runs."""
+    """The text does not forbid repeated requests on a connection: here they go out whenever periodic work runs."""
 
     def tick(self, now_ms: int) -> Effects:
         request = Message(self.request_body()).to_wire()
@@ -264,7 +264,7 @@ class LargestValueWinsTies(Peer):
 
 
 class KeepsItsDeletion(Peer):
-    """What is deleted on two peers at one time is deleted, whichever of the two deletions is kept (CA-8, CA-9)."""
+    """A record that two peers delete concurrently is deleted, whichever deletion is kept (CA-8, CA-9)."""
 
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
         both = one.deleted and other.deleted and one.uuid == other.uuid

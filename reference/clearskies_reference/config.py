@@ -17,7 +17,7 @@ class AccessLevel(Enum):
 
 
 class Resolution(Enum):
-    """What becomes of a conflict ("Applications need to decide", CA-8)."""
+    """How a conflict is resolved ("Applications need to decide", CA-8)."""
 
     LARGEST_TIME = "largest update_time"
     """ "The default way": it is no change of its own, since all peers come to the same result."""
@@ -37,7 +37,7 @@ class LoserOfKey(Enum):
 
 
 class Relay(Enum):
-    """What a read-write peer sends to read-only peers of a change that came to it signed (CA-2)."""
+    """How a read-write peer passes on a signed change to read-only peers (CA-2)."""
 
     SIGNS_AGAIN = "signs again"
     REPEATS = "repeats the original"
@@ -61,7 +61,7 @@ class Config:
     """A change is never as old as what it changes, whatever the peer's clock says.
 
     Without this, peers whose clocks go wrong can end with different records: of three versions, where the second was
-    made with a clock behind that of the first, whoever sees the third between them decides otherwise (CA-8).
+    made with a clock behind that of the first, a peer that receives the third between them decides differently (CA-8).
     """
     says_not_deleted: bool = False
     """Updates of records that are there say ``"deleted": false`` instead of nothing (CSDB-13)."""
@@ -78,8 +78,8 @@ class Config:
     unasked: bool = False
     """Send updates to links that have not sent database.get_updates, too (CA-1).
 
-    What comes before the answer to that is out of order: if the link then breaks, the client has seen a revision
-    without those before it, and never asks for them (CA-5). So peers that do this need not come to the same records.
+    An update before the answer to that is out of order: if the link then breaks, the client has seen a revision without
+    those before it, and never asks for them (CA-5). So peers that do this need not come to the same records.
     """
     echoes: bool = False
     """Repeat updates to the link they came from ("as an optimization, implementations shouldn't", CSDB-21)."""

@@ -62,7 +62,7 @@ class DropsLosersOfKeys(_LosersOfKeys):
 
 
 class RenamesLosersOfKeys(_LosersOfKeys):
-    """The text does not say what becomes of a record that lost its key: each peer gives it another key (CA-8)."""
+    """The text does not say how to handle a record that lost its key: each peer gives it another key (CA-8)."""
 
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         loser = self.loser_of(uuid, other_uuid)

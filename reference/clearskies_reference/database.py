@@ -1,8 +1,8 @@
-"""Sections "Record Changes", "Conflicts" and "Deleted Records": what becomes of the records of a peer.
+"""Sections "Record Changes", "Conflicts" and "Deleted Records": the records of a peer.
 
-What is stored of a uuid is a function of the versions that came, whatever their order, as long as times grow from a
-change to the next (``Config.advancing_times``): the one with the largest update_time. Vector clocks say which of two is
-newer where times would say otherwise. Which record has a key is a function of the records that are stored.
+The stored version of a uuid is the received one with the largest update_time. It does not depend on the order of
+arrival, as long as times grow from one change to the next (``Config.advancing_times``). Vector clocks say which of two
+is newer where times would say otherwise. Which record has a key is a function of the records that are stored.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Database(ABC):
         return uuid
 
     def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
-        """Another key for the record that has one: who had that key is deleted. Its uuid. Raises RefusedWrite."""
+        """Give the record another key. The record that had this key is deleted. Returns the uuid. Raises RefusedWrite."""
         current, *hidden = self.having(key)
         self.refuse_full([current], now_ms)
         if key != new_key:
@@ -187,7 +187,7 @@ class Database(ABC):
         return self.before(current.vector_clock, incoming.vector_clock)
 
     def learn(self, incoming: Record) -> None:
-        """The highest known revisions. Of its own, who has lost its store learns from others."""
+        """The highest known revisions. A peer that lost its store learns its own revisions from others."""
         by, revision = incoming.version
         if revision > self.store.known.get(by, 0):
             self.store.learn(by, revision)
@@ -195,13 +195,13 @@ class Database(ABC):
             self.store.count(revision)
 
     def learn_clock(self, current: Kept, incoming: Record) -> None:
-        """The same version with another clock: somebody else has resolved a conflict in which it won."""
+        """The same version with another clock: another peer has resolved a conflict in which it won."""
         if not self.before(incoming.vector_clock, current.record.vector_clock):
             clock, ticks = self.logical_clock.received(current, incoming.vector_clock)
             self.store_record(self.logical_clock.with_clock(current, clock, ticks))
 
     def received(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
-        """What is to be stored of an update: by and rev and time are the writer's. Raises MalformedMessage."""
+        """The record to store for an update: by, rev and time are the writer's. Raises MalformedMessage."""
         clock, ticks = self.logical_clock.received(current, incoming.vector_clock)
         record = replace(incoming, vector_clock=clock)
         if _is_large(record):
@@ -276,10 +276,10 @@ class Database(ABC):
             self.settle(uuid, (separated_key(loser), loser.value, False), loser, effects)
 
     def settle(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
-        """A change that a resolution makes. Whoever cannot make it waits for that of somebody else.
+        """Write the change that a resolution makes. A peer that cannot write it waits for that of another peer.
 
-        It is as old as the record ``of`` which it is one, so that no later change of that is lost of which nobody here
-        has heard yet.
+        It has the time of the record ``of``, so that it does not replace a later change that has not
+        arrived yet.
         """
         if self.writes:
             with suppress(RefusedWrite):

@@ -1,4 +1,4 @@
-"""What an operation of the model gives back: bytes for links, events for the application."""
+"""Results of an operation of the model: bytes for links, events for the application."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A record is now otherwise, by somebody else's change or by the resolution of a conflict."""
+    """A record changed, by another peer's change or by the resolution of a conflict."""
 
     record: Record
 

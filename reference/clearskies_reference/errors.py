@@ -1,4 +1,4 @@
-"""What the model refuses, and why. Every refusal leaves the database as it was."""
+"""Errors: input that the model refuses. Every refusal leaves the database as it was."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ class ClearSkiesError(Exception):
 
 
 class BrokenFraming(ClearSkiesError, ValueError):
-    """Bytes after which nobody knows where the next message begins: the link cannot go on."""
+    """The start of the next message cannot be found: the link is unusable."""
 
 
 class MalformedMessage(ClearSkiesError, ValueError):
-    """A message that is not what the text says one is, or of somebody who may not send it."""
+    """A message is malformed, or its sender may not send it."""
 
 
 class ConfigurationError(ClearSkiesError, ValueError):
@@ -31,4 +31,4 @@ class UnknownLink(ClearSkiesError, KeyError):
 
 
 class StoreError(ClearSkiesError, OSError):
-    """What must not be lost cannot be kept."""
+    """The store cannot be written."""

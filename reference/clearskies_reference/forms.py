@@ -21,7 +21,7 @@ _UUID = re.compile(rb'"uuid": *"[0-9A-Fa-f]{32}"')
 
 
 class SpacedBodies(Peer):
-    """JSON with blanks, its members in another order, and one that nobody knows."""
+    """JSON with blanks, its members in another order, and an unknown member."""
 
     def body(self, record: Record) -> bytes:
         said = json.loads(super().body(record))
@@ -174,7 +174,7 @@ class ZeroEntries(Peer):
 
 
 class BareDeletions(Peer):
-    """What the value of a deleted record is on the wire is not said (CA-13)."""
+    """The text does not define the value of a deleted record on the wire (CA-13)."""
 
     def body(self, record: Record) -> bytes:
         said = json.loads(super().body(record))

@@ -1,8 +1,8 @@
 """Messages on a stream, as the core protocol frames them.
 
 ``m`` LENGTH body, or ``s`` LENGTH ``:`` LENGTH body newline signature newline, where lengths are ASCII digits, the body
-is a JSON object and the signature stands in base64. ``!`` and ``$`` are the same two with an attachment behind: pieces
-of LENGTH newline bytes, of which one of length 0 is the last. Database messages have none, and what is attached is not
+is a JSON object and the signature is in base64. ``!`` and ``$`` are the same two with an attachment behind: pieces of
+LENGTH newline bytes, of which one of length 0 is the last. Database messages have none, and what is attached is not
 kept.
 """
 
@@ -33,7 +33,7 @@ class Message:
 
     body: bytes
     signature: bytes | None = None
-    """In base64, as it was sent: whoever relays the message repeats it."""
+    """In base64, as it was sent: a peer that relays the message repeats it."""
 
     def signature_bytes(self) -> bytes:
         """The signature itself. Raises MalformedMessage if there is none, or if it is no base64."""

@@ -18,7 +18,7 @@ from .errors import MalformedMessage
 MAX_BODY_BYTES = 16_777_216
 """Bytes of a body ("Framing" of the core protocol)."""
 MAX_DEPTH = 100
-"""So deep lists and objects may stand in each other; the text has no limit."""
+"""Deepest nesting of lists and objects; the text has no limit."""
 
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 """Each as a whole, also one that does not end: nothing is looked at twice."""
@@ -85,7 +85,7 @@ def _refuse_depth(text: bytes) -> None:
         return
     brackets = _STRINGS.sub(b"", text).translate(_ONE_KIND, _NO_BRACKETS)
     for _ in range(MAX_DEPTH):
-        # What is innermost goes; of what is not nested deeper than this, nothing is left.
+        # Remove the innermost pairs. Nothing is left of text that is not nested deeper than this.
         brackets = brackets.replace(b"[]", b"")
     if brackets:
         raise MalformedMessage(f"JSON nested deeper than {MAX_DEPTH}, or brackets that do not match")

@@ -3,11 +3,11 @@
 1. "At first all values are zero." 2. A local change counts. 3. Sending a record counts. 4. Receiving one counts, and
 each member becomes the max of the two.
 
-Taken to the letter for the clock that stands in a record, rules 3 and 4 make trouble: once B has counted that it
-received A's change, A's next change does not know of that, and looks as if it were concurrent. So what B counts by them
-stands in *its* clock of the record, and shows when B changes the record itself. The first sending of an own change
-shows at once: before it nobody has seen the change. So a change has one clock wherever it goes, and is before another
-exactly if who made that one knew of it. ``Config.hops_show`` takes the rules to the letter.
+Applied literally to the clock in a record, rules 3 and 4 fail: once B has counted that it received A's change, A's next
+change does not know of that, and looks as if it were concurrent. Therefore B counts them in *its* clock of the record,
+which is sent when B changes the record itself. The first sending of an own change counts at once: before it no other
+peer has seen the change. So a change has one clock wherever it goes, and is before another exactly if who made that one
+knew of it. ``Config.hops_show`` takes the rules to the letter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class LogicalClock:
     """A peer's logical clock, one for each record or one for all (CA-7)."""
 
     def __init__(self, peer_id: str, config: Config, store: Store, *, keeps_originals: bool) -> None:
-        """``keeps_originals``: signed messages of others are repeated, whatever becomes of the clock here (CA-2)."""
+        """``keeps_originals``: signed messages of others are repeated unchanged, even if the clock here differs
+        (CA-2)."""
         self.peer_id = peer_id
         self.config = config
         self.store = store
@@ -70,12 +71,12 @@ class LogicalClock:
         return replace(kept, record=replace(kept.record, vector_clock=clock), ticks=ticks, signed=signed)
 
     def remember(self, kept: Kept) -> None:
-        """What is stored counts in a clock for all records."""
+        """Each stored change counts in one clock for all records."""
         if self.config.clock_per_peer:
             clock = merged(self.store.clock, kept.record.vector_clock)
             self.store.set_clock(merged(clock, {self.peer_id: kept.ticks}))
 
     def _next(self, current: Kept | None, seen: VectorClock) -> int:
-        """The number of the next event, of which ``seen`` can know more than a peer that has lost its store."""
+        """The number of the next event. ``seen`` can be ahead of a peer that lost its store."""
         own = self.store.clock.get(self.peer_id, 0) if self.config.clock_per_peer else 0
         return max(own, current.ticks if current is not None else 0, seen.get(self.peer_id, 0)) + 1

@@ -27,7 +27,7 @@ class GetUpdates:
 
 
 def read(body: bytes) -> Record | GetUpdates | None:
-    """What a body says; None for types that are unknown, which are ignored. Raises MalformedMessage."""
+    """Parse a body; None for unknown types, which are ignored. Raises MalformedMessage."""
     value = json_text.read(body)
     if not isinstance(value, dict):
         raise MalformedMessage("a body that is no JSON object")

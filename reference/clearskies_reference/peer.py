@@ -49,7 +49,7 @@ class Peer(Database):
     """One peer of a club, sans-I/O but for the store it is given.
 
     The caller owns time, network and randomness: methods take the current epoch time in milliseconds where it matters,
-    and give back what is to be written to links. What must not be lost is in the store before they return.
+    and give back what is to be written to links. All durable data is in the store before they return.
     """
 
     extension = EXTENSION
@@ -171,7 +171,7 @@ class Peer(Database):
             self.answer(link, said, effects)
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
-        """What a body says; None for types that are unknown. Raises MalformedMessage."""
+        """Parse a body; None for unknown types. Raises MalformedMessage."""
         return read(body)
 
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
@@ -214,9 +214,9 @@ class Peer(Database):
             effects.sent.append(Sent(link.number, self.to_wire(self.about_to_send(kept), link)))
 
     def missing(self, request: GetUpdates) -> list[Kept]:
-        """What the client lacks, "sorted by the last_updated_rev value".
+        """The records that the client lacks, "sorted by the last_updated_rev value".
 
-        A peer that could write once and cannot any more has records that nobody has signed.
+        A peer that lost its write access has records without a signature.
         """
         return [kept for kept in self.store.since(request.since) if self.writes or kept.signed is not None]
 
@@ -230,7 +230,7 @@ class Peer(Database):
             effects.sent.append(Sent(link.number, self.to_wire(kept, link)))
 
     def listens(self, link: Link, source: int | None) -> bool:
-        """Does a link get a change that came from the link ``source``, or from nobody?"""
+        """Return whether a link gets a change that came from the link ``source``; None is an own change."""
         came_from = self.links[source].peer_id if source in self.links else None
         return (link.subscribed or self.config.unasked) and (link.peer_id != came_from or self.config.echoes)
 

@@ -38,7 +38,7 @@ class Record:
 
     @property
     def content(self) -> tuple[str, str, bool]:
-        """What the application sees of it."""
+        """The fields that the application sees."""
         return self.key, self.value, self.deleted
 
     @property
@@ -56,6 +56,6 @@ class Kept:
     ticks: int = 0
     """The peer's own number in its logical clock of this record, which counts more than others get to see."""
     sent: bool = False
-    """This version was sent to somebody by this peer."""
+    """Whether this peer has sent this version."""
     signed: Message | None = None
     """The message of this version with a signature: for a read-only peer the original, which it must repeat."""

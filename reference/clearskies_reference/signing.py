@@ -33,7 +33,7 @@ class SignatureProfile:
         return key.sign(body, self.padding, self.hashing)
 
     def verify(self, body: bytes, signature: bytes, key: RSAPublicKey) -> bool:
-        """Is it the signature of whoever has the private key?"""
+        """Return whether the owner of the private key made the signature."""
         try:
             key.verify(signature, body, self.padding, self.hashing)
         except InvalidSignature:
@@ -61,7 +61,7 @@ def signature_profile(name: str) -> SignatureProfile:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys that a member of a level has, as far as databases need them: who reads needs the public one."""
+    """The keys of a member by access level, as far as databases need them: a reader needs the public one."""
 
     read_write_public: RSAPublicKey | None = None
     read_write_private: RSAPrivateKey | None = None

@@ -1,6 +1,6 @@
 """A store in a file, by the SQLite of the standard library. Beside the file stand its -wal and -shm.
 
-What is committed outlives the process, however that ends; nobody waits until it would outlive the machine.
+A commit survives any end of the process. It may not survive a power failure, because commits do not wait for the disk.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ _SHIFT = 1 << 63
 
 
 class SqliteStore(Store):
-    """What one peer keeps in a file. Raises StoreError where the file cannot be read or written."""
+    """The store of one peer in a file. Raises StoreError where the file cannot be read or written."""
 
     def __init__(self, path: str, peer_id: str, revision: int) -> None:
-        """``revision`` is where the counter of a new store starts. Raises ConfigurationError for somebody else's."""
+        """``revision`` is where the counter of a new store starts. Raises ConfigurationError for the store of another
+        peer."""
         with _errors(path):
             # A conversation has the peer to itself, on whatever thread it is led.
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)

@@ -1,4 +1,4 @@
-"""What a peer must not lose: records, its revision counter, known revisions, and a clock of its own if it has one."""
+"""The durable data of a peer: records, its revision counter, known revisions, and a clock of its own if it has one."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ class Store(ABC):
 
     @abstractmethod
     def commit(self) -> None:
-        """What was done since the last commit is not lost any more."""
+        """Make all changes since the last commit durable."""
 
     @abstractmethod
     def rollback(self) -> None:
-        """What was done since the last commit was not done."""
+        """Undo all changes since the last commit."""
 
     @abstractmethod
     def close(self) -> None: ...

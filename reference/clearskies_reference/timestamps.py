@@ -1,7 +1,7 @@
 """Section "Database Layout": ``update_time``, "transmitted in ISO 8601 format".
 
 Times are compared at the precision in which they are written, across zones, and in any year that can be written. They
-are kept as they came, because whoever relays a record must not change them.
+are kept as they came, because a peer that relays a record must not change them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def timestamp(text: object) -> Timestamp:
 def from_nanoseconds(nanoseconds: int, digits: int) -> Timestamp:
     """The time so long after 1970 in UTC, written with ``digits`` digits after the point, 0 to 9.
 
-    Raises RefusedWrite for years that nobody could read.
+    Raises RefusedWrite for years that the format cannot express.
     """
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     if seconds > _LAST_SECOND:

@@ -66,7 +66,7 @@ VARIANTS = {
         ),
         _chosen(choices.ClosesOnRefusal, "closes-on-refusal", "closes a link on which it refuses a message"),
         _chosen(choices.SmallestIdWinsTies, "smallest-id-wins-ties", "of two equal times that of the smaller ID wins"),
-        _chosen(choices.SendsAtTicks, "sends-at-ticks", "sends nothing but when its periodic work runs"),
+        _chosen(choices.SendsAtTicks, "sends-at-ticks", "sends only when its periodic work runs"),
         _chosen(
             choices.TakesTheFirstAtOnce,
             "takes-the-first-at-once",

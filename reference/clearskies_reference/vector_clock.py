@@ -12,7 +12,7 @@ MAX_MEMBERS = 8_192
 """Members of a clock that comes from outside. A club "may have hundreds or thousands of peers"."""
 
 VectorClock = Mapping[str, int]
-"""Numbers by peer ID. "At first all values are zero": who is absent has 0. No clock is changed in place."""
+"""Numbers by peer ID. "At first all values are zero": an absent peer has 0. No clock is changed in place."""
 
 
 def before(one: VectorClock, other: VectorClock) -> bool:

@@ -1,4 +1,4 @@
-"""What the command lines of models have in common: how they are reached, and which fault or choice they have."""
+"""Options that the command lines of models share: the transport, and the mutant or variant."""
 
 from __future__ import annotations
 

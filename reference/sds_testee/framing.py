@@ -73,8 +73,8 @@ class Framing(Enum):
     def parse(self, body: bytes, kind: type[M], *, lenient: bool = False) -> M:
         """The message in a frame's body. Raises FramingError.
 
-        ``lenient`` ignores unknown fields, as is right for a request: who asks may be newer. In a JSON reply one is a
-        misspelt name.
+        ``lenient`` ignores unknown fields, as is right for a request: the harness may be newer. In a JSON reply one is
+        a misspelt name.
         """
         try:
             if self is Framing.BINARY:

@@ -39,14 +39,14 @@ class Server:
     ) -> None:
         """``conversation`` makes the handle of one; ``service`` is the full name of the service of the protocol.
 
-        ``address`` is HOST:PORT or unix:PATH; with ``credentials`` TLS is spoken there. Raises OSError if nobody can
-        listen there.
+        ``address`` is HOST:PORT or unix:PATH; with ``credentials`` TLS is spoken there. Raises OSError if the address
+        cannot be bound.
         """
         self._conversation, self._request, self._reply = conversation, request, reply
         self._token = authorization(token)
         self._server = grpc.server(
             ThreadPoolExecutor(CONVERSATIONS + 1),
-            # Whoever comes too late is told so, instead of being kept waiting.
+            # Late requests get an error at once instead of waiting.
             maximum_concurrent_rpcs=CONVERSATIONS,
             # Two servers on one port would share the conversations between them.
             options=(*MESSAGE_SIZES, ("grpc.so_reuseport", 0)),

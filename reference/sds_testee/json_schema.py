@@ -1,8 +1,8 @@
-"""JSON Schemas (draft 2020-12) of the messages of a testee protocol as they stand in JSON lines, from descriptors.
+"""JSON Schemas (draft 2020-12) of the messages of a testee protocol in JSON lines, from descriptors.
 
 What ProtoJSON lets a parser accept is accepted: 64-bit numbers as strings or numbers, bytes in either alphabet of
-base64 with or without padding, names in lowerCamelCase or as the .proto has them, null for what is left out. A name
-that nobody knows is not: in a conversation of two it is a misspelt one.
+base64 with or without padding, names in lowerCamelCase or as the .proto has them, null for what is left out. An unknown
+name is rejected: between a harness and an adapter it is a misspelling.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def _message(
         if outermost and field.name in REQUIRED:
             described |= _SET
         properties[field.json_name] = described
-    # The same under the name that stands in the .proto, which parsers take as well.
+    # The same under the name in the .proto, which parsers accept as well.
     aliases = [field for field in message.fields if field.name != field.json_name]
     properties |= {field.name: {"$ref": f"{_place(message, root)}/properties/{field.json_name}"} for field in aliases}
     out["properties"] = properties
     out["additionalProperties"] = False
     if outermost:
         out["required"] = [name for name in REQUIRED if name in message.fields_by_name]
-    # What one can leave out stands in a oneof of its own, which is no choice.
+    # An optional field is in a oneof of its own, which is no choice.
     choices = [_choice(oneof, needed=outermost) for oneof in message.oneofs if not oneof.name.startswith("_")]
     if choices:
         out["allOf"] = choices
@@ -198,5 +198,5 @@ _SCALARS = {
 
 
 def scalar_of(field: FieldDescriptor) -> str:
-    """What a value of a field is called here, if it is neither a message nor of an enum: ``uint64``."""
+    """The name of a scalar type, such as ``uint64``."""
     return _SCALARS[field.type]

@@ -4,8 +4,8 @@ The reader takes what is written as everybody writes it, and nothing else. Whate
 protobuf's own `json_format`, which says what is wrong with it or takes it: so what is accepted, what comes out of it,
 and the words of every refusal are those of `json_format`. The writer writes the same text.
 
-What no testee protocol has is left to `json_format` altogether: maps, extensions, messages that contain themselves,
-the messages of google.protobuf, 32-bit floating point numbers.
+`json_format` handles everything that no testee protocol has: maps, extensions, messages that contain themselves, the
+messages of google.protobuf, 32-bit floating point numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from google.protobuf.message import Message
 M = TypeVar("M", bound=Message)
 
 _UNSURE = (LookupError, ValueError, TypeError, OverflowError)
-"""What is raised for a text that is to be left to `json_format`, and for a message."""
+"""Raised for texts and messages that `json_format` must handle."""
 
 
 def parse(body: bytes, kind: type[M], *, lenient: bool = False) -> M:
@@ -49,7 +49,7 @@ def write(message: Message, *, compact: bool = False) -> str:
 
 
 def _described(message: Any, within: frozenset[Any]) -> list[FieldDescriptor]:
-    """The fields that are read and written here, of a message that stands in others. Raises TypeError if it is not."""
+    """The fields of an embedded message that are read and written here. Raises TypeError if it is not."""
     if _is_elsewhere(message):
         raise TypeError(f"{message.full_name} has a form of its own")
     return [
@@ -79,7 +79,7 @@ _Read = Callable[[Any, list[int]], Any]
 """From a value of JSON to one that the constructor of a message takes; adds the fields in it to the last number."""
 _Known = tuple[str, type, _Read | None, dict[type, _Read | None], int]
 """The name of a field in the constructor, the type that its values mostly have in JSON, how that one is read, how each
-is, and the bit of the choice that it is one of, else 0. None is as it stands there."""
+is, and the bit of the choice that it is one of, else 0. None for a value that is used unchanged."""
 
 _FAR_APART = 300
 """Bytes between colons in a text in which they are few."""
@@ -92,11 +92,11 @@ def _read(body: bytes, kind: type[M]) -> M:
         raise TypeError("no object")
     names = [0]
     fields = _reader(kind.DESCRIPTOR)(value, names)
-    # Of a name that stands there twice, or of a field under both of its names, the second value is all that there is
-    # to see, but it has two colons. Other colons are in strings: they follow a quotation mark only at the beginning of
-    # one, or after one that is escaped.
+    # If a name is repeated, or a field has both of its names, only the second value is left to see, but it has two
+    # colons. Other colons are in strings: they follow a quotation mark only at the beginning of one, or after one that
+    # is escaped.
     if _more_than(names[0], body) and (names[0] != body.count(b'":') or _SPACED_COLON.search(body)):
-        raise ValueError("perhaps a name that stands there twice")
+        raise ValueError("perhaps a repeated name")
     return kind(**fields)
 
 

@@ -30,7 +30,7 @@ def authorization(token: str) -> tuple[tuple[str, str], ...]:
 def read_token(file: Path | None) -> str:
     """The token in a file or, without one, in the environment; "" if there is none.
 
-    Raises ValueError, which says what is wrong with the file, and never what stands in it.
+    Raises ValueError, which describes the error and never quotes the file.
     """
     if file is None:
         where, text = TOKEN_VARIABLE, os.environ.get(TOKEN_VARIABLE, "")

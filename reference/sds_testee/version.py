@@ -1,4 +1,4 @@
-"""The version of this distribution, as it is told in handshakes and reports."""
+"""The version of this distribution, for handshakes and reports."""
 
 from __future__ import annotations
 

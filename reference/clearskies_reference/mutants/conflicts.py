@@ -123,7 +123,7 @@ class ComparesInts(Peer):
 
 
 def _in_32_bits(number: int) -> int:
-    """What is left of a number in a signed integer of that width."""
+    """Convert a number to a signed integer of that width, with overflow."""
     return (number + (1 << 31)) % (1 << 32) - (1 << 31)
 
 

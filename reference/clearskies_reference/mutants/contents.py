@@ -371,7 +371,7 @@ class TakesNullForADeletion(Peer):
         super().take(replace(incoming, deleted=incoming.deleted or null), signed, source, effects)
 
 
-@mutant("13", "takes what is deleted and written again for deleted once more")
+@mutant("13", "deletes a record again that was deleted and written again")
 class RevivesAsDeleted(Peer):
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)

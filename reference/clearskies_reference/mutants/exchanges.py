@@ -25,7 +25,9 @@ MONTH_S = 30 * 86_400
 
 @mutants
 class _Clocks(LogicalClock):
-    @fault(LogicalClock.changed, "44", "counts its changes of a record from one on when somebody else has changed it")
+    @fault(
+        LogicalClock.changed, "44", "counts its changes of a record from one again after another peer has changed it"
+    )
     def counts_again_after_others(self, current: Kept | None) -> VectorClock:
         if current is None or current.record.last_updated_by == self.peer_id:
             return super().changed(current)
@@ -54,7 +56,7 @@ class _Clocks(LogicalClock):
         return {**clock, self.peer_id: clock[self.peer_id] % (1 << 31)}
 
 
-@mutant("44", "does not count its changes of a record that somebody else has changed")
+@mutant("44", "does not count its changes of a record that another peer has changed")
 class CountsNothingAfterOthers(LogicalClock):
     def changed(self, current: Kept | None) -> VectorClock:
         own = current is not None and self.peer_id in current.record.vector_clock
@@ -213,7 +215,7 @@ class _Links(Peer):
             self.store.commit()
         return super().erase(key, now_ms, effects)
 
-    @fault(Peer.adopt, "28", "writes what others have changed anew")
+    @fault(Peer.adopt, "28", "writes records again that others have changed")
     def writes_anew(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
         super().adopt(current, kept, source, effects)
         record = kept.record
@@ -387,7 +389,7 @@ class ReadsNullForFalseAtStart(Peer):
                 self.store.put(replace(kept, record=replace(kept.record, value="null")))
 
 
-@mutant("24", "shows the second of three records that have one key, beside the first")
+@mutant("24", "shows the second of three records with one key in addition to the first")
 class HidesOneOfThree(Peer):
     def shown(self, kept: Kept) -> Record:
         rivals = [each.record.uuid for each in self.store.at_key(kept.record.key)]

@@ -131,7 +131,7 @@ class LetsReadersWrite(Peer):
 
 
 def _as_double(number: int) -> int:
-    """What is left of 64 bits in a double; the largest stays, as where such a conversion saturates."""
+    """Convert 64 bits to a double and back; the largest value stays, as in a saturating conversion."""
     return min(int(float(number)), 2**64 - 1)
 
 

@@ -1,4 +1,4 @@
-"""What a mutant is, and the register of them.
+"""Mutants and their register.
 
 A fault that overrides one step of a peer is a method marked with ``fault``, in a class of such methods that ``mutants``
 registers one by one; a fault that takes more is a class of its own, registered with ``mutant``.
@@ -102,13 +102,13 @@ def mutants(family: Faulty) -> Faulty:
 
 
 def unseen(known: str, name: str, more: str, *capabilities: str) -> None:
-    """Register a fault once more, of a peer that does not show its state; see ``undeclared``."""
+    """Register a fault a second time, for a peer that does not show its state; see ``undeclared``."""
     undeclared(known, name, more, *capabilities)
     MUTANTS[name] = replace(MUTANTS[name], unseen=True)
 
 
 def undeclared(known: str, name: str, more: str, *capabilities: str) -> None:
-    """Register a fault once more, of a peer that does not declare ``capabilities``.
+    """Register a fault a second time, for a peer that does not declare ``capabilities``.
 
     ``more`` is appended to the summary of the known mutant.
     """

@@ -20,7 +20,7 @@ from .registry import fault, mutant, mutants
 
 
 def _spread_to_some(peer: Peer, most: int, kept: Kept, effects: Effects, source: int | None) -> None:
-    """Send a change of its own to so many of those who listen, and a change of others to all."""
+    """Send an own change to a limited number of listeners, and a change of others to all."""
     everybody = peer.links
     if source is None:
         links = [link for link in everybody.values() if peer.listens(link, source)]
@@ -197,7 +197,7 @@ class _StartedAgain(Peer):
             self.store.learn(by, revision)
 
 
-@mutant("10", "uses its last revision once more when it is started again")
+@mutant("10", "uses its last revision a second time after a restart")
 class RepeatsARevisionAtStart(_StartedAgain):
     def found(self) -> int:
         return self.store.revision - 1
@@ -210,7 +210,7 @@ class ScansForItsRevisionAtStart(_StartedAgain):
         return max(own, default=1)
 
 
-@mutant("27", "leaves the name of whoever wrote before it in what it changes")
+@mutant("27", "keeps the name of the previous writer in its own changes")
 class WritesInOthersNames(Peer):
     def change(self, current: Kept | None, uuid: str, *details: Any, **more: Any) -> None:
         if current is not None:
@@ -352,11 +352,11 @@ class _Answering(Peer):
         found = super().missing(request)
         return found[:1] + found[2:]
 
-    @fault(Peer.missing, "37", "leaves out of its answers what it changed while nobody listened")
+    @fault(Peer.missing, "37", "omits changes from its answers that it made while no peer listened")
     def answers_without_the_unheard(self, request: GetUpdates) -> list[Kept]:
         return [kept for kept in super().missing(request) if kept.sent or kept.record.last_updated_by != self.peer_id]
 
-    @fault(Peer.missing, "59", "sends what the client names as its last once more")
+    @fault(Peer.missing, "59", "sends the revision again that the client names as its last")
     def sends_the_known(self, request: GetUpdates) -> list[Kept]:
         return super().missing(GetUpdates({by: max(0, revision - 1) for by, revision in request.since.items()}))
 

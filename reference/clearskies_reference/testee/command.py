@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def options(arguments: argparse.Namespace) -> TesteeOptions:
-    """What the command line asks for. Raises ValueError."""
+    """The options of the command line. Raises ValueError."""
     config = Config()
     peer_class: type[Peer] = Peer
     name = MODULE

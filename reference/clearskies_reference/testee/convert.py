@@ -44,7 +44,7 @@ def keys_of(keys: pb.Keys, level: AccessLevel) -> Keys:
 
 
 def config_to_pb(config: Config) -> pb.Configuration:
-    """What is in force."""
+    """The configuration in force."""
     (resolution,) = (number for number, resolution in RESOLUTIONS.items() if resolution is config.resolution)
     return pb.Configuration(resolution=resolution)
 

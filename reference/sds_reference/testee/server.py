@@ -52,7 +52,7 @@ _SIGNALS: dict[type[Event], int] = {
 
 @dataclass(frozen=True)
 class TesteeOptions:
-    """What the reference declares about itself."""
+    """The declaration of the reference."""
 
     version: str
     config: Config = field(default_factory=Config)
