@@ -74,7 +74,7 @@ class Database(ABC):
         return uuid
 
     def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
-        """Give the record another key. The record that had this key is deleted. Returns the uuid. Raises RefusedWrite."""
+        """Give the record another key, and delete the record that has it. Returns the uuid. Raises RefusedWrite."""
         current, *hidden = self.having(key)
         self.refuse_full([current], now_ms)
         if key != new_key:
