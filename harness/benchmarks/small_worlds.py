@@ -30,7 +30,7 @@ from typing import Any
 
 from sds_conformance.exploration.campaign import Tally
 from sds_conformance.exploration.casts import NotPlayed
-from sds_conformance.exploration.exhaustion import Exhaustion, Prober, Share, Task, shares, worlds_of
+from sds_conformance.exploration.exhaustion import Exhaustion, Prober, Share, Task, alphabet_of, shares
 from sds_conformance.exploration.hunt import huntable, order_for
 from sds_conformance.judging.exercise import NOTHING
 from sds_conformance.judging.garbage import rarely_collecting
@@ -158,9 +158,9 @@ def price(events: int, alphabet: tuple[Part, ...]) -> list[tuple[int, float]]:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    worlds = worlds_of(default().rules.current)
+    letters = alphabet_of(default().rules.current)
     parser.add_argument("--events", type=int, default=4)
-    parser.add_argument("--alphabet", nargs="+", metavar="NAMES[:K]", default=[str(part) for part in worlds.usual])
+    parser.add_argument("--alphabet", nargs="+", metavar="NAMES[:K]", default=[str(part) for part in letters.usual])
     parser.add_argument("--only", default="*", metavar="GLOB")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", type=Path, metavar="FILE")
@@ -168,8 +168,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     alphabet = tuple(map(Part.read, arguments.alphabet))
-    if unknown := {name for part in alphabet for name in part.names} - set(worlds.alphabet):
-        parser.error(f"there is no event {min(unknown)}, but {', '.join(worlds.alphabet)}")
+    if unknown := {name for part in alphabet for name in part.names} - set(letters.names):
+        parser.error(f"there is no event {min(unknown)}, but {', '.join(letters.names)}")
     mutants = [name for name in huntable()[0] if fnmatchcase(name, arguments.only)]
     play = partial(shortest, events=arguments.events, alphabet=alphabet)
     try:

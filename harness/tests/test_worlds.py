@@ -43,6 +43,13 @@ WORLDS = {
     ),
     "in another order": (World(2, (TIME, SYNC, SEND, TWICE)), 4),
 }
+STREAM = Kind("arrive", copies=1, broadcasts=True)
+CUT = Kind("cut", doing, broadcasts=True, everybody=True, cuts=True)
+STREAMS = {
+    "two": (World(2, (SEND, CUT, STREAM), streams=True), 5),
+    "two, two kinds": (World(2, (SEND, SYNC, TIME, STREAM), streams=True), 4),
+    "three": (World(3, (SEND, CUT, STREAM), streams=True), 4),
+}
 SETTING = Schedule(tuple(map(Member, ("alice", "bob", "carol"))))
 
 
@@ -289,3 +296,75 @@ def test_words_go_on_from_any_of_them(name: str) -> None:
         assert list(islice(world.words(most, since=words[number]), 20)) == words[number : number + 20]
     beginning = words[-1][:1]
     assert list(world.words(most, beginning, words[-1])) == [words[-1]]
+
+
+def all_stream_words(world: World, length: int) -> Iterator[Word]:
+    """Every order of events on streams."""
+
+    def further(word: Word, counts: tuple[int, ...], under_way: frozenset[tuple[int, int]]) -> Iterator[Word]:
+        if len(word) == length:
+            yield word
+            return
+        everyone = range(world.participants)
+        for kind, one in enumerate(world.kinds):
+            if one.due and not any(world.kinds[e.kind].starts for e in word):
+                continue
+            if one.copies:
+                events = [Event(kind, to, sender, counts[sender] - 1) for to, sender in under_way]
+            else:
+                events = [Event(kind, who) for who in ([ALL] if one.everybody else everyone)]
+            for event in events:
+                those = everyone if event.who == ALL else [event.who]
+                left = frozenset() if one.cuts else under_way - {(event.who, event.sender)}
+                sent = {(to, who) for who in those for to in everyone if to != who and one.broadcasts}
+                after = tuple(n + (who in those) for who, n in enumerate(counts))
+                yield from further((*word, event), after, left | sent)
+
+    return further((), (0,) * world.participants, frozenset())
+
+
+def read(world: World, word: Word) -> tuple[object, ...]:
+    """For each two participants, what happens at the first one and what the second one takes from it, in order: equal
+    for equivalent words, and for no others."""
+
+    def concerns(event: Event, who: int, reader: int) -> bool:
+        return event.who in (ALL, who) or (event.who, event.sender) == (reader, who)
+
+    pairs = permutations(range(world.participants), 2)
+    return tuple(tuple(event for event in word if concerns(event, *pair)) for pair in pairs)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_each_trace_of_streams_has_one_word(name: str) -> None:
+    """An arrival is everything that is under way, so it depends on all events of its sender."""
+    world, most = STREAMS[name]
+    for length in range(most + 1):
+        everything: dict[tuple[object, ...], Word] = {}
+        for word in all_stream_words(world, length):
+            alike = read(world, word)
+            everything[alike] = min(word, everything.get(alike, word))
+        words = list(world.words(length))
+        assert words == sorted(everything.values())
+        assert all(world.in_order(word) == word for word in words)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_names_matter_on_streams_if_two_participants_write(name: str) -> None:
+    world, most = STREAMS[name]
+    for length in range(1, most + 1):
+        for word in world.words(length):
+            writers = {event.who for event in word if world.kinds[event.kind].ranked}
+            assert world.names_matter(word) is (len(writers) > 1)
+        chosen = [word for word in world.words(length) if world.first_of_its_names(word)]
+        assert len(chosen) < world.count(length)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_participant_is_the_newest_on_streams_if_its_event_depends_on_all_others(name: str) -> None:
+    """In any other word, its last event and everything before it is a shorter word."""
+    world, _ = STREAMS[name]
+    words = list(all_stream_words(world, 3))
+    for word in world.words(3):
+        ends = {other[-1] for other in words if read(world, other) == read(world, word)}
+        last = range(world.participants) if word[-1].who == ALL else (word[-1].who,)
+        assert world.newest(word) == (frozenset(last) if len(ends) == 1 else frozenset())

@@ -24,7 +24,8 @@ from ..exploration.campaign import Tally
 from ..exploration.casts import NotPlayed
 from ..exploration.company import Casting
 from ..exploration.exhausting import MOST_EVENTS, Coverage, Source, exhaust
-from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, worlds_of
+from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, alphabet_of
+from ..exploration.rehearsing import Rehearsed
 from ..exploration.resuming import ResumeError, load, save
 from ..exploration.text import Shrunk, as_json, cause_lines, exercised, failures_in_words, roots_in
 from ..judging.causes import Root
@@ -38,12 +39,12 @@ from .campaign_output import driven_or_ended, print_json, span
 from .corpus.shared import corpus_errors
 from .files import refuse_nowhere
 from .fuzz import next_of_found, tell_found
-from .name_types import completed, unknown
+from .keeping import keeping
+from .names import completed, names_of, unknown
 from .options import CAST_HELP, CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, progress_bar
 from .paths import KEPT_FILE
 from .transcript_option import keeping
 
-_WORLDS = worlds_of(CURRENT)
 _UNITS = {"s": 1, "m": 60, "h": 3_600}
 _EPILOG = """
 \b
@@ -78,15 +79,14 @@ def _alphabet(context: click.Context, parameter: click.Parameter, values: tuple[
         parts = tuple(map(Part.read, values))
     except ValueError:
         raise click.BadParameter("write for example send,arrive or send,arrive,odd:3", context, parameter) from None
-    if strange := [name for part in parts for name in part.names if name not in _WORLDS.alphabet]:
-        raise click.BadParameter(unknown("events", strange[0], CURRENT), context, parameter)
     return parts
 
 
 def _complete_alphabet(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the last of the names that stand between commas."""
     before, comma, last = incomplete.rpartition(",")
-    return [CompletionItem(f"{before}{comma}{item.value}") for item in completed(_WORLDS.alphabet, last)]
+    names = names_of("events", context.params.get("revision") or CURRENT)
+    return [CompletionItem(f"{before}{comma}{item.value}") for item in completed(names, last)]
 
 
 @click.command("exhaust", epilog=_EPILOG)
@@ -108,8 +108,7 @@ def _complete_alphabet(context: click.Context, parameter: click.Parameter, incom
     callback=_alphabet,
     shell_complete=_complete_alphabet,
     multiple=True,
-    default=[str(part) for part in _WORLDS.usual],
-    show_default=f"{len(_WORLDS.usual)} alphabets with all events",
+    show_default="several alphabets with all events",
     metavar="NAMES[:K]",
     help="Events of a schedule, separated by commas, with a bound of K events; repeatable: each schedule uses one "
     "alphabet. `sds-conformance list events` shows the names.",
@@ -176,7 +175,7 @@ def exhaust_command(
     and judged as by `fuzz`: a requirement that passes holds up to K events, and a failure is as short as possible.
     """
     out, err = console(), console(stderr=True)
-    _refuse(driven, revision, participants, alphabet)
+    alphabet = _chosen(driven, revision, participants, alphabet)
     refuse_nowhere(resume_file)
     order = Exhaustion(
         driven.connect,
@@ -249,18 +248,21 @@ def _elsewhere(err: Console, master: str | None) -> Iterator[Source | None]:
             yield spread(spark)
 
 
-def _refuse(driven: Driven, revision: str, participants: int, alphabet: tuple[Part, ...]) -> None:
-    """Raises UsageError for what nothing can be played of."""
-    small = [name for known in repertoires() if known.worlds is not None for name in known.revisions]
+def _chosen(driven: Driven, revision: str, participants: int, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The alphabets that were selected; the usual ones if none was. Raises UsageError if nothing can be played."""
+    small = [name for known in repertoires() if known.alphabet is not None for name in known.revisions]
     if revision not in small:
         raise click.UsageError(
             f"small worlds are of {' and '.join(small)}. Of {revision} there are the scenarios of `run`: "
             f"{driven.typed('run', '--revision', revision)}"
         )
-    if not any(kind.broadcasts for kind in worlds_of(revision).world(participants, alphabet).kinds):
-        raise click.UsageError(
-            "no event of this alphabet broadcasts a message: add one, such as --alphabet send,arrive"
-        )
+    letters = alphabet_of(revision)
+    parts = parts or letters.usual
+    if strange := [name for part in parts for name in part.names if name not in letters.names]:
+        raise click.BadParameter(unknown("events", strange[0], revision), param_hint="--alphabet")
+    if not any(kind.broadcasts and not kind.copies for kind in letters.world(participants, parts).kinds):
+        raise click.UsageError(f"no event of this alphabet broadcasts a message: add one, such as --alphabet {letters.example}")
+    return parts
 
 
 def _begun(order: Exhaustion, company: Rehearsed, declared: Declaration, file: Path | None) -> Coverage:

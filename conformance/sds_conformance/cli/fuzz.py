@@ -197,7 +197,7 @@ def _last_screen(
     facts, (command, why) = next_of_found(tally, roots, shrunk, driven, revision, facts)
     if not command:
         what = ("run", "judges every requirement")
-        if repertoire_of(revision[1] if revision else CURRENT).worlds is not None:
+        if repertoire_of(revision[1] if revision else CURRENT).alphabet is not None:
             what = ("exhaust", "plays every schedule of a small group")
         command, why = driven.typed(what[0], *revision), what[1]
     return LastScreen(verdict, cause_lines(tally, roots), facts, command, why)

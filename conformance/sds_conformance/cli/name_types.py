@@ -42,15 +42,15 @@ def _passages(revision: str) -> Mapping[str, str]:
 
 
 def _events(revision: str) -> dict[str, str]:
-    worlds = next((one.worlds for one in repertoires() if revision in one.revisions), None)
-    if worlds is None:
+    alphabet = next((one.alphabet for one in repertoires() if revision in one.revisions), None)
+    if alphabet is None:
         return {}
     summaries = {
         kind.name: first_line(kind.write)
-        for kind in reversed(worlds.world(2, [Part(worlds.alphabet)]).kinds)
+        for kind in reversed(alphabet.world(2, [Part(alphabet.names)]).kinds)
         if kind.write is not None
     }
-    return {name: summaries.get(name, "") for name in worlds.alphabet}
+    return {name: summaries.get(name, "") for name in alphabet.names}
 
 
 def _dimensions(revision: str) -> dict[str, str]:

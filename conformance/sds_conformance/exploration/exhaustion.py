@@ -15,13 +15,13 @@ from itertools import count, islice
 
 from sds_harness.declaration import Declaration
 from sds_harness.schedules import Schedule
+from sds_harness.schedules.alphabet import Alphabet
 from sds_harness.schedules.files import dumps
-from sds_harness.schedules.unfolding import Unfolded, unfold
-from sds_harness.schedules.worlds import Known, Part, Word, World
+from sds_harness.schedules.unfolding import Unfolded
+from sds_harness.schedules.worlds import Copy, Part, Word, World
 
 from ..judging.formats import counted
 from ..protocols import repertoire_of
-from ..protocols.schedules import Worlds
 from .assessment import assess
 from .cached_company import Rehearsed
 from .campaign import Order, Played, Tally, weight
@@ -38,12 +38,12 @@ SHORT = 2
 """Schedules with at most so many events are not played twice."""
 
 
-def worlds_of(revision: str) -> Worlds:
-    """The small worlds of the protocol of a revision. Raises ValueError if there are none."""
-    worlds = repertoire_of(revision).worlds
-    if worlds is None:
+def alphabet_of(revision: str) -> Alphabet:
+    """The alphabet of the protocol of a revision. Raises ValueError if there is none."""
+    alphabet = repertoire_of(revision).alphabet
+    if alphabet is None:
         raise ValueError(f"there are no small worlds for {revision}")
-    return worlds
+    return alphabet
 
 
 @dataclass(frozen=True)
@@ -65,16 +65,21 @@ class Exhaustion(Order):
         """The company that plays all schedules and caches what participants answered."""
         return Rehearsed(self.connect, self.limits, self.casting, self.revision, self.dialect, forgetful=self.whole)
 
+    @property
+    def letters(self) -> Alphabet:
+        """The alphabet of the protocol."""
+        return alphabet_of(self.revision)
+
     @cached_property
     def world(self) -> World:
-        world = worlds_of(self.revision).world(self.participants, self.alphabet)
+        world = self.letters.world(self.participants, self.alphabet)
         # The implementation among references differs from them, so renaming does not make schedules equal.
         return replace(world, alike=world.alike and self.casting is not Casting.AMONG)
 
     @cached_property
     def setting(self) -> Schedule:
         """The settings that all schedules share."""
-        return worlds_of(self.revision).setting(self.alphabet)
+        return self.letters.setting(self.alphabet)
 
     def setting_of(self, word: Word) -> Schedule:
         """The settings of one word, which depend on its events."""
@@ -87,13 +92,13 @@ class Exhaustion(Order):
         @cache
         def setting(kinds: frozenset[int]) -> Schedule:
             names = {*no_events, *(self.world.kinds[kind].name for kind in kinds)}
-            return worlds_of(self.revision).setting((Part(tuple(sorted(names))),))
+            return self.letters.setting((Part(tuple(sorted(names))),))
 
         return setting
 
     def for_whom(self, declared: Declaration) -> Exhaustion:
         """Restrict the alphabet to what an implementation with this declaration supports."""
-        return replace(self, alphabet=worlds_of(self.revision).possible(declared, self.profile, self.alphabet))
+        return replace(self, alphabet=self.letters.possible(declared, self.profile, self.alphabet))
 
     def schedule(self, index: int) -> Schedule:
         """The schedule with that number."""
@@ -106,7 +111,7 @@ class Exhaustion(Order):
 
     def unfolded(self, word: Word, index: int) -> Unfolded:
         """Convert a word with that number to a schedule."""
-        unfolded = unfold(self.world, word, self.setting_of(word))
+        unfolded = self.letters.unfold(self.world, word, self.setting_of(word))
         told = f"schedule {index:,} ({self.participants} participants, {counted(len(word), 'event')})"
         return replace(unfolded, schedule=replace(unfolded.schedule, name=told))
 
@@ -196,8 +201,8 @@ class Prober:
         self._company = company
         self._names = order.setting.names
         self._last: Word = ()
-        self._silent: dict[Known, int] = {}
-        """Events of the last word that broadcast nothing, with their index."""
+        self._missing: dict[Copy, int] = {}
+        """Copies that cannot arrive in the last word, with the index of the event that shows it."""
         self._suspects = company.suspects
         self._suspects.guilty |= order.without
 
@@ -241,7 +246,7 @@ class Prober:
         performance = company.play(schedule)
         company.whole |= company.forgetful
         if performance.breakdown is None:
-            self._learn(word, unfolded.silent({packet.operation for packet in performance.packets}))
+            self._last, self._missing = word, unfolded.missing(performance)
             if self._cannot(word):
                 return None
         twin = company.play if not index % TWINS_EVERY and performance.breakdown is None else None
@@ -252,19 +257,14 @@ class Prober:
         return Played(index, performance.steps, assessment, performance.breakdown)
 
     def _cannot(self, word: Word) -> bool:
-        return bool(self._silent) and any((event.sender, event.nth) in self._silent for event in word)
+        return bool(self._missing) and any((event.who, event.sender, event.nth) in self._missing for event in word)
 
     def _keep(self, word: Word) -> None:
         """Forget everything that does not follow from the common prefix with the last word."""
-        if self._silent:
+        if self._missing:
             pairs = zip(word, self._last, strict=False)
             common = next((place for place, (one, other) in enumerate(pairs) if one != other), len(self._last))
-            self._silent = {known: place for known, place in self._silent.items() if place < common}
-
-    def _learn(self, word: Word, silent: set[Known]) -> None:
-        self._last, self._silent = word, {}
-        for place, known in enumerate(self._order.world.known(word)):
-            self._silent |= {one: place for one in known if one in silent}
+            self._missing = {copy: place for copy, place in self._missing.items() if place < common}
 
 
 @dataclass(frozen=True)

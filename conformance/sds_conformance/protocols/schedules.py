@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import Link
 from sds_harness.schedules import Notation, Operation, Performance, Schedule
-from sds_harness.schedules.worlds import Part, World
+from sds_harness.schedules.alphabet import Alphabet
 
 from ..judging.rules import View
 from .performance_reader import Reading
 from .properties import Properties
-
-
-@dataclass(frozen=True)
-class Worlds:
-    """The small groups of a protocol whose schedules `exhaust` enumerates."""
-
-    alphabet: tuple[str, ...]
-    """All events that a user can select."""
-    usual: tuple[Part, ...]
-    """The parts of the alphabet that are on by default."""
-    possible: Callable[[Declaration, str, Collection[Part]], tuple[Part, ...]]
-    """Returns the selected parts that an implementation with this declaration can play in a profile."""
-    world: Callable[[int, Collection[Part]], World]
-    """Creates the world with this number of participants and these parts. Raises ValueError for an impossible
-    combination.
-    """
-    setting: Callable[[Collection[Part]], Schedule]
-    """Returns the part that all schedules of a world have in common."""
 
 
 @dataclass(frozen=True)
@@ -72,5 +54,5 @@ class Repertoire:
     """Counts how often a performance reached each situation."""
     others: tuple[Repertoire, ...] = ()
     """The schedules of revisions with a text of their own."""
-    worlds: Worlds | None = None
-    """The small worlds for `exhaust`; None if there are none."""
+    alphabet: Alphabet | None = None
+    """The events from which `exhaust` makes all schedules; None if there are none."""

@@ -20,7 +20,9 @@ from sds_conformance.exploration.cached_company import Rehearsed
 from sds_conformance.exploration.campaign import Tally
 from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.exhausting import Coverage, exhaust
-from sds_conformance.exploration.exhaustion import Exhaustion, Prober, Share, worlds_of
+from sds_conformance.exploration.exhaustion import Exhaustion, Prober, Share, alphabet_of
+from sds_conformance.exploration.judging import BREAKDOWN
+from sds_conformance.exploration.rehearsing import Rehearsed
 from sds_conformance.exploration.resuming import ResumeError, load, save
 from sds_conformance.judging.causes import Root
 from sds_conformance.judging.exercise import NOTHING
@@ -79,7 +81,7 @@ def test_what_cannot_happen_is_left_out_and_nothing_else(monkeypatch: pytest.Mon
     assert knowing.bounds[-1].impossible > knowing.bounds[-1].schedules // 50
 
     def forgetful(prober: Prober, word: Word) -> None:
-        prober._silent = {}
+        prober._missing = {}
 
     monkeypatch.setattr(Prober, "_keep", forgetful)
     assert said(exhausted(4)) == said(knowing)
@@ -136,7 +138,7 @@ def nobody(variables: Mapping[str, str]) -> Link:
 
 def test_workers_are_handed_what_was_asked_for() -> None:
     """Whatever was worked out of it before."""
-    order = Exhaustion(nobody, alphabet=worlds_of(default().rules.current).usual)
+    order = Exhaustion(nobody, alphabet=alphabet_of(default().rules.current).usual)
     order.schedule(3)
     assert pickle.loads(pickle.dumps(order)) == order
 

@@ -62,6 +62,14 @@ class Line:
             self.network.arrive(self.other(sender), self.number, arriving)
         self.network.carry()
 
+    def let_all_through(self, sender: Actor) -> None:
+        """Let only what ``sender`` has under way now arrive, in the pieces in which it was sent; keep the line held."""
+        waiting, self.under_way[sender.name] = self.under_way[sender.name], deque()
+        for data in waiting:
+            if self.hears(self.other(sender)):
+                self.network.arrive(self.other(sender), self.number, data)
+        self.network.carry()
+
     def cut(self) -> None:
         """Break the link, possibly in the middle of a message. Bytes under way are lost; both ends get a disconnect."""
         self.network.cut(self)

@@ -127,6 +127,8 @@ class Release(Operation, op="release"):
     to: str = EVERYBODY
     size: int = 0
     """Deliver only this many bytes of ``who``, and keep the link held; 0 delivers everything of both."""
+    one_way: bool = False
+    """Whether only what ``who`` has under way now is delivered, and the link stays held."""
 
 
 @dataclass(frozen=True, slots=True)

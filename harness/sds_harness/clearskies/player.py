@@ -269,8 +269,12 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def _release(self, op: Release) -> None:
         for line in self._between(op.who, op.to):
-            if op.size and op.who:
-                line.let_through(next(end for end in line.ends if end.name == op.who), op.size)
+            if op.who and (op.size or op.one_way):
+                sender = next(end for end in line.ends if end.name == op.who)
+                if op.size:
+                    line.let_through(sender, op.size)
+                else:
+                    line.let_all_through(sender)
             else:
                 line.release()
 

@@ -9,11 +9,14 @@ participants do meanwhile.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from .operations import STRAIGHT, Look, Operation, Route, Schedule, Wait
-from .worlds import ALL, Known, Word, World
+from .performance import Performance
+from .worlds import ALL, Copy, Known, Word, World
 
 
 @dataclass
@@ -36,19 +39,37 @@ class _Done:
 
 
 @dataclass(frozen=True)
-class Unfolded:
+class Unfolded(ABC):
     """A word as a schedule."""
 
     schedule: Schedule
-    sources: dict[Known, int]
+
+    @abstractmethod
+    def missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:
+        """The copies that cannot arrive, because the implementation did not send them, each with the index of the event
+        of the word that shows it."""
+
+
+@dataclass(frozen=True)
+class UnfoldedBroadcasts(Unfolded):
+    """A word whose messages are broadcasts, each of which arrives by itself."""
+
+    sources: dict[Known, int] = field(default_factory=dict)
     """The indexes of the operations that should broadcast something, by event."""
+    places: dict[Known, int] = field(default_factory=dict)
+    """The indexes of these events in the word."""
 
     def silent(self, broadcast: Collection[int]) -> set[Known]:
         """The events that should have broadcast and did not. ``broadcast`` are the operations that did."""
         return {known for known, operation in self.sources.items() if operation not in broadcast}
 
+    def missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:
+        silent = self.silent({packet.operation for packet in performance.packets})
+        listeners = range(len(self.schedule.members))
+        return {(listener, *known): self.places[known] for known in silent for listener in listeners}
 
-def unfold(world: World, word: Word, setting: Schedule) -> Unfolded:
+
+def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedBroadcasts:
     """The word as a schedule. ``setting`` has the participants and everything else that all words share."""
     done, ends = _done(world, word)
     names = setting.names[: world.participants]
@@ -75,7 +96,8 @@ def unfold(world: World, word: Word, setting: Schedule) -> Unfolded:
             later = {to: at + sum(ms for began, ms in lasting if began < at) - more for to, at in one.arrives.items()}
             operations += _story(world, names, one, _route(names, one, later))
     schedule = replace(setting, members=setting.members[: world.participants], operations=tuple(operations))
-    return Unfolded(schedule, sources)
+    places = {known: place for place, events in enumerate(world.known(word)) for known in events}
+    return UnfoldedBroadcasts(schedule, sources, {known: places[known] for known in sources})
 
 
 def _done(world: World, word: Word) -> tuple[list[_Done], list[int]]:

@@ -14,6 +14,11 @@ Each class of such equivalent words (a Mazurkiewicz trace) is represented by its
 alphabet. A word is the least of its class if no event in it could move left past a greater event: that is, if no
 greater event stands between an event and the nearest event to its left on which it depends. The same holds for every
 prefix of such a word. So words are spelled event by event, and no prefix of an unwanted word is ever started.
+
+**Streams.** In a world of ``streams``, messages between two participants arrive in the order in which they were sent,
+and none is lost unless a link breaks. There, an arrival is everything that one participant has under way to another
+one, and the recipient may answer or repeat it. So each event of the sender changes what arrives: an arrival also
+depends on all events of its sender, before it and after it.
 """
 
 from __future__ import annotations
@@ -40,13 +45,16 @@ class Event(NamedTuple):
     sender: int = -1
     """For an arrival: the participant that sent the message."""
     nth: int = -1
-    """For an arrival: the index of the sending event among that participant's events, from 0."""
+    """For an arrival: the index of the sending event among that participant's events, from 0; in a world of streams, of
+    the last one."""
 
 
 Word = tuple[Event, ...]
 Write = Callable[[str, str, Route], Operation | tuple[Operation, ...]]
 Known = tuple[int, int]
 """An event, identified by a participant and the index among its events, from 0. Equivalent words have the same ones."""
+Copy = tuple[int, int, int]
+"""A copy under way: the listener, the sender, and the index of the sender's event."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,8 @@ class Kind:
     """Whether its meaning depends on all events before it, at any participant."""
     ends: bool = False
     """Whether it must be the last event."""
+    cuts: bool = False
+    """Whether everything that is under way is lost."""
 
 
 @dataclass(frozen=True)
@@ -117,13 +127,16 @@ class World:
     """Whether names also have an effect where a participant learns of a message that it has not received."""
     parts: tuple[Part, ...] = ()
     """All events of a word must belong to one of these parts; empty means that any event may occur."""
+    streams: bool = False
+    """Whether an arrival is everything that one participant has under way to another one."""
 
     def __post_init__(self) -> None:
         if any(first.copies > second.copies == 0 for first, second in pairwise(self.kinds)):
             raise ValueError("arrivals are the last kinds: words come in the order in which they are spelled")
-        if any((kind.due or kind.ends) and not kind.everybody for kind in self.kinds):
+        if any((kind.due or kind.ends or kind.cuts) and not kind.everybody for kind in self.kinds):
             raise ValueError(
-                "what waits until something is due, or is the end, happens at everybody: else its order would matter"
+                "an event that waits until something is due, loses messages or is the last one happens at everybody: "
+                "otherwise its order would matter"
             )
 
     # ---- words -----------------------------------------------------------------------------------------------------
@@ -167,29 +180,29 @@ class World:
         """
         if any(self.kinds[event.kind].aware for event in word):
             return frozenset(range(self.participants))
-        last: Event | None = None
-        later: set[int] = set()
-        used: set[Known] = set()
         placed = list(_placed(word, self.participants))
-        for event, places in reversed(placed):
-            if not any(place[0] in later or place in used for place in places):
-                if last is not None:
-                    return frozenset()
-                last = event
-            later.update(who for who, _ in places)
-            used.add((event.sender, event.nth))
-        if last is None:
+        last = [
+            event
+            for index, (event, places) in enumerate(placed)
+            if not any(self._touch(event, places, *later) for later in placed[index + 1 :])
+        ]
+        if len(last) != 1:
             return frozenset()
-        return frozenset(range(self.participants)) if last.who == ALL else frozenset((last.who,))
+        return frozenset(range(self.participants)) if last[0].who == ALL else frozenset((last[0].who,))
 
     # ---- renaming --------------------------------------------------------------------------------------------------
 
     def names_matter(self, word: Word) -> bool:
         """Could the result depend on the names of participants? It could if two participants send without having heard
         from each other: with equal timestamps, the message IDs decide the order. With ``gaps_by_name``, it also could
-        if a message arrives whose sender knew of messages that the recipient has not received."""
+        if a message arrives whose sender knew of messages that the recipient has not received.
+
+        In a world of streams, it could if two participants send at all: an arrival shows that something was under way,
+        and not which messages it contained, so that the recipient may not have heard of one of them."""
         if not self.alike or not all(self.kinds[event.kind].equals for event in word):
             return True
+        if self.streams:
+            return len({event.who for event in word if self.kinds[event.kind].ranked}) > 1
         heard: list[set[Known]] = [set() for _ in range(self.participants)]
         has: list[set[Known]] = [set() for _ in range(self.participants)]
         knew: dict[Known, frozenset[Known]] = {}
@@ -228,12 +241,20 @@ class World:
             free = [
                 (event, index)
                 for index, (event, places) in enumerate(left)
-                if not any(_touch(event, places, *other) for other in left[:index])
+                if not any(self._touch(event, places, *other) for other in left[:index])
             ]
             event, index = min(free)
             out.append(event)
             del left[index]
         return tuple(out)
+
+    def _touch(self, event: Event, places: Sequence[Known], other: Event, others: Sequence[Known]) -> bool:
+        """Are two events dependent, so that their order matters?"""
+        if ALL in (event.who, other.who) or event.who == other.who:
+            return True
+        if self.streams:
+            return event.sender == other.who or other.sender == event.who
+        return (event.sender, event.nth) in others or (other.sender, other.nth) in places
 
 
 def _placed(word: Iterable[Event], participants: int) -> Iterator[tuple[Event, tuple[Known, ...]]]:
@@ -245,12 +266,6 @@ def _placed(word: Iterable[Event], participants: int) -> Iterator[tuple[Event, t
             places.append((who, counts[who]))
             counts[who] += 1
         yield event, tuple(places)
-
-
-def _touch(event: Event, places: Sequence[Known], other: Event, others: Sequence[Known]) -> bool:
-    """Are two events dependent, so that their order matters?"""
-    together = ALL in (event.who, other.who) or event.who == other.who
-    return together or (event.sender, event.nth) in others or (other.sender, other.nth) in places
 
 
 def _renamed(word: Word, names: Sequence[int]) -> Word:
@@ -277,8 +292,7 @@ class _Speller:
         self._number: list[int] = []
         """For each event, its index among the events of its participant; 0 for an event of all."""
         self._counts = [0] * world.participants
-        self._under_way: set[tuple[int, int, int]] = set()
-        """Copies under way: the listener, the sender, and the index of the sender's event."""
+        self._under_way: set[Copy] = set()
         self._often: dict[str, int] = {}
         for event in beginning:
             self._append(event)
@@ -321,27 +335,33 @@ class _Speller:
 
     def _first(self, event: Event) -> bool:
         """Is the word with this event the first of its class?"""
-        who, sender, nth = event.who, event.sender, event.nth
+        who, sender, nth, streams = event.who, event.sender, event.nth, self._world.streams
         if who == ALL:
             return True
         for index in range(len(self._word) - 1, -1, -1):
             other = self._word[index]
-            if other.who in (who, ALL) or (other.who == sender and self._number[index] == nth):
+            if other.who in (who, ALL) or (other.who == sender and (streams or self._number[index] == nth)):
+                return True
+            if streams and other.sender == who:
                 return True
             if event < other:
                 return False
         return True
 
-    def _append(self, event: Event) -> set[tuple[int, int, int]]:
+    def _append(self, event: Event) -> set[Copy]:
         """Append an event. Returns the copies that were under way before."""
         before = self._under_way
         kind, everyone = self._world.kinds[event.kind], range(self._world.participants)
+        left: set[Copy] = set() if kind.cuts else before
         if kind.copies:
-            self._under_way = before - {(event.who, event.sender, event.nth)}
+            left = left - {(event.who, event.sender, event.nth)}
         doing = everyone if event.who == ALL else (event.who,)
         if kind.broadcasts:
             sent = {(listener, who, self._counts[who]) for who in doing for listener in everyone if listener != who}
-            self._under_way = before | sent
+            if self._world.streams:  # what was under way before arrives with it
+                left = {copy for copy in left if copy[1] not in doing}
+            left = left | sent
+        self._under_way = left
         self._number.append(0 if event.who == ALL else self._counts[event.who])
         self._word.append(event)
         for who in doing:
@@ -350,7 +370,7 @@ class _Speller:
             self._often[kind.name] = self._often.get(kind.name, 0) + 1
         return before
 
-    def _remove(self, before: set[tuple[int, int, int]]) -> None:
+    def _remove(self, before: set[Copy]) -> None:
         event = self._word.pop()
         self._number.pop()
         self._under_way = before

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..declaration import Declaration
-from ..schedules.worlds import Kind, Part, World
+from ..schedules.alphabet import Alphabet
+from ..schedules.unfolding import UnfoldedBroadcasts, unfold
+from ..schedules.worlds import Kind, Part, Word, World
 from .events import KINDS, REPAIRS, REST
 from .generator import NAMES
 from .odd_arrivals import PATIENT
@@ -55,48 +57,63 @@ _NEEDS = {
 }
 
 
-def possible(declared: Declaration, parts: Iterable[Part]) -> tuple[Part, ...]:
-    """The parts of an alphabet without the events whose capability is not declared, in the usual order."""
-    there = [name for name in ALPHABET if name not in _NEEDS or declared.can(_NEEDS[name])]
-    return tuple(dict.fromkeys(Part(tuple(n for n in there if n in part.names), part.most) for part in parts))
+class SdsAlphabet(Alphabet):
+    """The alphabet of SDS."""
+
+    names = ALPHABET
+    usual: tuple[Part, ...] = USUAL
+    example = Part(("send", "arrive"))
+
+    def possible(self, declared: Declaration, profile: str, wanted: Collection[Part]) -> tuple[Part, ...]:
+        """Without SDS-R if the profile does not judge it."""
+        there = {name for name in self.names if name not in _NEEDS or declared.can(_NEEDS[name])}
+        return self.only(there - {REPAIR} if profile == "core" else there, wanted)
+
+    def world(self, participants: int, parts: Collection[Part]) -> World:
+        names = self.check(participants, len(NAMES), parts)
+        sds_r = REPAIR in names
+        kinds = tuple(kind for kind in _KINDS if kind.name in names and (sds_r or kind not in REPAIRS))
+        # With SDS-R, the times of requests and the choice of who answers depend on the names of participants and
+        # messages.
+        return World(participants, kinds, gaps_by_name=sds_r, parts=tuple(parts))
+
+    def setting(self, parts: Collection[Part]) -> Schedule:
+        names = {name for part in parts for name in part.names}
+        sds_r = REPAIR in names and UNREPAIRED not in names
+        configuration: dict[str, int | float | bool] = {
+            "bloom_capacity": 100,
+            "sds_r": sds_r,
+            "resend_unacknowledged_ms": 30_000,
+            "resend_possibly_acknowledged_ms": 60_000,
+        }
+        if not names & {PATIENT, REST}:  # participants may give up different messages, and then need not agree
+            configuration["lost_timeout_ms"] = 90_000
+        if PERIODIC in names:
+            configuration["sync_interval_ms"] = SYNC_INTERVAL_MS
+        if sds_r:
+            groups = {"num_participants": CROWD_OF} if CROWD in names else {"num_response_groups": 1}
+            configuration |= {"t_min_ms": 10_000, "t_max_ms": 30_000, **groups}
+        channels: tuple[str, ...] = CHANNELS[: 0 if NAMELESS in names else 1]
+        if names & {CHANNEL, FORTY}:
+            channels = CHANNELS + (MANY_CHANNELS if FORTY in names else ())
+        return Schedule(tuple(map(Member, NAMES)), (), channels, configuration=tuple(sorted(configuration.items())))
+
+    def unfold(self, world: World, word: Word, setting: Schedule) -> UnfoldedBroadcasts:
+        return unfold(world, word, setting)
 
 
-def world(participants: int, parts: Collection[Part], *, syncs_are_logged: bool = False) -> World:
-    """A world with these participants and events. Raises ValueError.
+class ProposedAlphabet(SdsAlphabet):
+    """The alphabet of the proposal of 2024, which has no SDS-R. Its sync messages have a place in an order, and others
+    wait for them, as for content."""
 
-    ``syncs_are_logged``: sync messages have a place in an order, and others wait for them, as for content.
-    """
-    if not 1 <= participants <= len(NAMES):
-        raise ValueError(f"there are from 1 to {len(NAMES)} participants, not {participants}")
-    names = {name for part in parts for name in part.names}
-    if unknown := names - set(ALPHABET):
-        raise ValueError(f"there is no event {min(unknown)!r}: there are {', '.join(ALPHABET)}")
-    sds_r = REPAIR in names
-    kinds = tuple(kind for kind in _KINDS if kind.name in names and (sds_r or kind not in REPAIRS))
-    if syncs_are_logged:
-        kinds = tuple(replace(kind, ranked=True, starts=True) if kind.name == "sync" else kind for kind in kinds)
-    # With SDS-R, the times of requests and the choice of who answers depend on the names of participants and messages.
-    return World(participants, kinds, gaps_by_name=sds_r, parts=tuple(parts))
+    names = tuple(name for name in ALPHABET if name != REPAIR)
+    usual = tuple(part.without(REPAIR) for part in USUAL)
+
+    def world(self, participants: int, parts: Collection[Part]) -> World:
+        world = super().world(participants, parts)
+        ranked = (replace(kind, ranked=True, starts=True) if kind.name == "sync" else kind for kind in world.kinds)
+        return replace(world, kinds=tuple(ranked))
 
 
-def setting(parts: Iterable[Part]) -> Schedule:
-    """The participants and the configuration of all schedules of a world."""
-    names = {name for part in parts for name in part.names}
-    sds_r = REPAIR in names and UNREPAIRED not in names
-    configuration: dict[str, int | float | bool] = {
-        "bloom_capacity": 100,
-        "sds_r": sds_r,
-        "resend_unacknowledged_ms": 30_000,
-        "resend_possibly_acknowledged_ms": 60_000,
-    }
-    if not names & {PATIENT, REST}:  # participants may give up different messages, and then need not agree in the end
-        configuration["lost_timeout_ms"] = 90_000
-    if PERIODIC in names:
-        configuration["sync_interval_ms"] = SYNC_INTERVAL_MS
-    if sds_r:
-        groups = {"num_participants": CROWD_OF} if CROWD in names else {"num_response_groups": 1}
-        configuration |= {"t_min_ms": 10_000, "t_max_ms": 30_000, **groups}
-    channels: tuple[str, ...] = CHANNELS[: 0 if NAMELESS in names else 1]
-    if names & {CHANNEL, FORTY}:
-        channels = CHANNELS + (MANY_CHANNELS if FORTY in names else ())
-    return Schedule(tuple(map(Member, NAMES)), (), channels, configuration=tuple(sorted(configuration.items())))
+SDS = SdsAlphabet()
+PROPOSAL = ProposedAlphabet()

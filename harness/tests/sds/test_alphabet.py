@@ -8,7 +8,7 @@ from performed import shown
 from sds_harness.schedules.files import to_json
 from sds_harness.schedules.unfolding import unfold
 from sds_harness.schedules.worlds import Part
-from sds_harness.sds.alphabet import ALPHABET, REPAIR, USUAL, setting, world
+from sds_harness.sds.alphabet import ALPHABET, REPAIR, SDS, USUAL
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Tick
 
@@ -27,12 +27,12 @@ def plain(*, repairs: bool) -> tuple[Part, ...]:
 def test_every_word_is_a_schedule(repairs: bool) -> None:
     """Of files, too: what is found can be kept."""
     alphabet = everything(repairs=repairs)
-    all_of_it = world(3, alphabet)
+    all_of_it = SDS.world(3, alphabet)
     assert {kind.name for kind in all_of_it.kinds} == {*ALPHABET} - {REPAIR}
     assert all_of_it.gaps_by_name is repairs
-    few = world(3, plain(repairs=repairs))
+    few = SDS.world(3, plain(repairs=repairs))
     for small, word in [(all_of_it, word) for word in all_of_it.words(1)] + [(few, word) for word in few.words(2)]:
-        schedule = unfold(small, word, setting(alphabet)).schedule
+        schedule = unfold(small, word, SDS.setting(alphabet)).schedule
         assert NOTATION.from_json(to_json(schedule)) == schedule
         assert schedule.names == ("alice", "bob", "carol")
 
@@ -40,9 +40,9 @@ def test_every_word_is_a_schedule(repairs: bool) -> None:
 def test_what_is_under_way_arrives() -> None:
     """As often as the word says, at whom it says; what was never broadcast is found out."""
     alphabet = plain(repairs=False)
-    small = world(2, alphabet)
+    small = SDS.world(2, alphabet)
     for word in small.words(3):
-        unfolded = unfold(small, word, setting(alphabet))
+        unfolded = unfold(small, word, SDS.setting(alphabet))
         schedule = unfolded.schedule
         show = shown(*schedule.operations, members=schedule.members, configuration=schedule.configuration)
         silent = unfolded.silent({packet.operation for packet in show.packets})
@@ -55,9 +55,9 @@ def test_what_is_under_way_arrives() -> None:
 
 def test_nobody_knows_another_event() -> None:
     with pytest.raises(ValueError, match="no event 'shout'"):
-        world(2, [Part(("send", "shout"))])
+        SDS.world(2, [Part(("send", "shout"))])
     with pytest.raises(ValueError, match="not 9"):
-        world(9, USUAL)
+        SDS.world(9, USUAL)
 
 
 def test_a_part_is_what_it_is_typed_as() -> None:

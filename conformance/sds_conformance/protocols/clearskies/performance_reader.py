@@ -262,6 +262,8 @@ class ClearSkiesReading(Reading):
                 return f"what is sent {_between(op)} is under way for now"
             case Release():
                 size = f"{op.size:,} bytes of what {short(op.who)} has sent arrive" if op.size else ""
+                if op.one_way and op.who and not size:
+                    return f"what {short(op.who)} has sent so far to {short(op.to) or 'others'} arrives"
                 return size or f"what is under way {_between(op)} arrives"
             case Read():
                 return f"a stranger asks {short(op.who) or 'everybody'} for everything"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from clearskies_reference import Config
+from sds_harness.clearskies.alphabet import CLEARSKIES
 from sds_harness.clearskies.clubs import profile_called
 from sds_harness.clearskies.generator import NAMES, Grammar, generated
 from sds_harness.clearskies.notation import NOTATION
@@ -70,5 +71,6 @@ REPERTOIRE = Repertoire(
     PROPERTIES,
     SITUATIONS,
     situations,
+    alphabet=CLEARSKIES,
 )
 """The generated schedules of ClearSkies."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
-from sds_harness.schedules.worlds import Part
 from sds_harness.sds import alphabet
 from sds_harness.sds.generator import NAMES, Grammar, generated, passages_of
 from sds_harness.sds.notation import NOTATION
@@ -18,7 +17,7 @@ from sds_harness.sds.player import Player, play
 from sds_harness.sds.writer import PEERS, SDS, Text
 from sds_reference import FORUM_2024, HASH_PROFILES, PROFILES, REVISIONS, V2026_01, Config
 
-from ..schedules import Repertoire, Worlds
+from ..schedules import Repertoire
 from .performance_reader import READING
 from .properties import PROPERTIES, PROPOSED
 from .rules import start
@@ -61,21 +60,6 @@ def proposed_grammar_of(profile: str, fewest: int, most: int, passages: tuple[st
     return replace(grammar_of(profile, fewest, most, passages), sds_r=False)
 
 
-def possible(declared: Declaration, profile: str, wanted: Collection[Part]) -> tuple[Part, ...]:
-    """The selected parts of the alphabet that a profile has; without SDS-R if the profile does not judge it."""
-    return alphabet.possible(
-        declared, [part.without(alphabet.REPAIR) if profile == "core" else part for part in wanted]
-    )
-
-
-_WORLDS = Worlds(alphabet.ALPHABET, alphabet.USUAL, possible, alphabet.world, alphabet.setting)
-_PROPOSED_WORLDS = Worlds(
-    tuple(name for name in alphabet.ALPHABET if name != alphabet.REPAIR),
-    tuple(part.without(alphabet.REPAIR) for part in alphabet.USUAL),
-    lambda declared, profile, wanted: possible(declared, "core", wanted),
-    partial(alphabet.world, syncs_are_logged=True),
-    alphabet.setting,
-)
 _SDS = Repertoire(
     SCHEDULED,
     NAMES,
@@ -92,7 +76,7 @@ _SDS = Repertoire(
     PROPERTIES,
     SITUATIONS,
     situations,
-    worlds=_WORLDS,
+    alphabet=alphabet.SDS,
 )
 _PROPOSAL = Text.of(FORUM_2024)
 _NOT_IN_IT = ("repair-requested", "repair-answered", "repair-rounds", "ahead-of-clock")
@@ -109,7 +93,7 @@ REPERTOIRE = replace(
             generated=partial(generated, text=_PROPOSAL),
             properties=PROPOSED,
             situations={what: words for what, words in SITUATIONS.items() if what not in _NOT_IN_IT},
-            worlds=_PROPOSED_WORLDS,
+            alphabet=alphabet.PROPOSAL,
         ),
     ),
 )

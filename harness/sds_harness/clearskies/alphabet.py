@@ -1,0 +1,279 @@
+"""The events of a small world of ClearSkies, and the configuration of its participants.
+
+Each event is a function that returns one operation, or several that belong together. Its arguments are the participant,
+a label that no other event has, and a route, which streams do not have. The first line of its docstring is printed to
+users.
+
+All applications use few keys, so that their changes meet: one record is changed by several participants, and several
+records have one key.
+
+**Symmetry.** Schedules that differ only in the names of participants count as one if a single participant writes. With
+two writers, names can matter: equal update times are decided by the content of records, which contain the IDs of their
+writers. The reduction assumes that an implementation treats its links and the IDs of other peers alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import partial, wraps
+from itertools import combinations
+from typing import Any
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+
+from ..declaration import Declaration
+from ..schedules.alphabet import Alphabet
+from ..schedules.operations import Route
+from ..schedules.worlds import Kind, Part, Word, World, Write
+from .generator import NAMES
+from .operations import (
+    ODDITIES,
+    SIGNATURES,
+    Again,
+    Ask,
+    Calm,
+    Close,
+    Delete,
+    Link,
+    Member,
+    Operation,
+    Put,
+    Read,
+    Rename,
+    Reopen,
+    Say,
+    Schedule,
+    Tick,
+    Unlink,
+)
+from .unfolding import STRANGERS, UnfoldedStreams, stranger_of, unfold
+
+PERIOD_MS = 31_000
+"""After this time, implementations have sent what they collect for seconds."""
+KEY, OTHER_KEY = "k", "k2"
+RECORD = "of strangers"
+"""The name of the record that all scripted peers change."""
+HOUR_MS = 3_600_000
+RESTART, REST = "restart", "rest"
+READER = "reader"
+"""Not an event: the second participant may only read."""
+UUIDS = "uuids"
+"""Not an event: the application gives the uuids of new records. Otherwise implementations choose them at random, and
+answer differently each time."""
+Operations = tuple[Operation, ...]
+
+_KINDS: list[Kind] = []
+"""The kinds of events at one participant, and those that need nothing else, in the order in which words are spelled."""
+
+
+def event(name: str, **rest: Any) -> Callable[[Write], Write]:
+    """Register a kind of events under its name in an alphabet. ``rest`` are further fields of ``Kind``."""
+
+    def register(write: Write) -> Write:
+        _KINDS.append(Kind(name, write, **rest))
+        return write
+
+    return register
+
+
+# ---- applications ----------------------------------------------------------------------------------------------------
+
+change = partial(event, broadcasts=True, ranked=True, starts=True)
+"""A change of a record. Concurrent changes of one kind have equal update times; those of different kinds are
+seconds apart, because times within one second need not be told apart (CA-9)."""
+
+
+@change("write")
+def write(who: str, label: str, route: Route) -> Operation:
+    """The application writes a value."""
+    return Put(who, label, KEY)
+
+
+@change("later", after_ms=4_000)
+def later(who: str, label: str, route: Route) -> Operation:
+    """The application writes a value later than others write or delete it."""
+    return Put(who, label, KEY)
+
+
+@change("other")
+def other(who: str, label: str, route: Route) -> Operation:
+    """The application writes a value with another key."""
+    return Put(who, label, OTHER_KEY)
+
+
+@change("delete", after_ms=2_000)
+def delete(who: str, label: str, route: Route) -> Operation:
+    """The application deletes the record, later than others write it."""
+    return Delete(who, label, KEY)
+
+
+@change("rename")
+def rename(who: str, label: str, route: Route) -> Operation:
+    """The application gives the record another key."""
+    return Rename(who, label, KEY, OTHER_KEY)
+
+
+# ---- scripted peers --------------------------------------------------------------------------------------------------
+
+stranger = partial(event, broadcasts=True, starts=True, equals=False, aware=True)
+"""An event of a scripted peer, which has a link to one participant."""
+told = partial(stranger, "stranger", most=2)
+odd = partial(stranger, "odd", most=1)
+
+
+@stranger("ask", most=1)
+def ask(who: str, label: str, route: Route) -> Operation:
+    """A scripted peer asks for all records, and listens from then on."""
+    return Ask(stranger_of(who), who, link=stranger_of(who))
+
+
+def _say(who: str, label: str, **rest: Any) -> Say:
+    return Say(stranger_of(who), label=label, key=KEY, record=RECORD, to=who, link=stranger_of(who), **rest)
+
+
+def _again(who: str, label: str) -> Again:
+    return Again(stranger_of(who), who, label=label, link=stranger_of(who))
+
+
+@told()
+def deletes(who: str, label: str, route: Route) -> Operation:
+    """A scripted peer deletes the record that others change, too."""
+    return _say(who, label, deleted=True)
+
+
+@told()
+def repeats(who: str, label: str, route: Route) -> Operations:
+    """A scripted peer changes the record twice, and sends both changes again."""
+    one, two = f"{label}.1", f"{label}.2"
+    return _say(who, one), _say(who, two), _again(who, one), _again(who, two)
+
+
+def _at(ms: int) -> Callable[[str, str, Route], Operation]:
+    def changes_at(who: str, label: str, route: Route) -> Operation:
+        """A scripted peer changes the record, also with an update time that is an hour off."""
+        return _say(who, label, at_ms=ms)
+
+    return changes_at
+
+
+for _ms in (-HOUR_MS, HOUR_MS, 0):
+    told()(_at(_ms))
+
+
+def _odd(signature: str = "usual", oddity: str = "") -> Callable[[str, str, Route], Operation]:
+    def is_odd(who: str, label: str, route: Route) -> Operation:
+        """A scripted peer sends an update with an odd body or a wrong signature."""
+        return _say(who, label, signature=signature, odd=oddity)
+
+    return is_odd
+
+
+for _signature in SIGNATURES[1:]:
+    odd()(_odd(signature=_signature))
+for _oddity in ODDITIES[1:]:
+    if _oddity != "large":  # that takes a second
+        odd()(_odd(oddity=_oddity))
+
+
+# ---- all participants ------------------------------------------------------------------------------------------------
+
+
+@event("time", broadcasts=True, everybody=True, after_ms=PERIOD_MS, due=True)
+def time(who: str, label: str, route: Route) -> Operation:
+    """Time passes until the next work is due, and all participants run their periodic work."""
+    return Tick(who)
+
+
+@event(REST, everybody=True, aware=True, ends=True)
+def rest(who: str, label: str, route: Route) -> Operations:
+    """Everything arrives, time passes until nothing new happens, and a stranger asks for all records."""
+    return (Calm(), Read()) if who == NAMES[0] else ()
+
+
+def _reconnect(names: Collection[str], who: str, label: str, route: Route) -> Operations:
+    """All links break, which loses what is under way, and are made again."""
+    pairs = list(combinations(names, 2)) if who == NAMES[0] else []
+    return (*(Unlink(*pair) for pair in pairs), *(Link(*pair, held=True) for pair in pairs))
+
+
+def _restart(names: Collection[str], who: str, label: str, route: Route) -> Operations:
+    """The first participant is closed, opened with the content of its store, and linked again."""
+    if who != NAMES[0]:
+        return ()
+    return (Close(who), Reopen(who), *(Link(who, other, held=True) for other in names if other != who))
+
+
+def _bound(write: Callable[..., Operations], names: Collection[str]) -> Write:
+    """An event whose operations depend on the names of all participants."""
+
+    @wraps(write)
+    def written(who: str, label: str, route: Route) -> Operations:
+        return write(names, who, label, route)
+
+    return written
+
+
+def _identified(write: Write) -> Write:
+    """An event whose new records have the uuids that the application gives."""
+
+    @wraps(write)
+    def written(who: str, label: str, route: Route) -> Operation | Operations:
+        operation = write(who, label, route)
+        return operation.changed(record=label) if isinstance(operation, Put) else operation
+
+    return written
+
+
+def _kinds(names: Collection[str]) -> tuple[Kind, ...]:
+    """All kinds in a world of these participants."""
+    anew: dict[str, Any] = {"broadcasts": True, "everybody": True, "cuts": True}
+    return (
+        *_KINDS,
+        Kind("reconnect", _bound(_reconnect, names), **anew),
+        Kind(RESTART, _bound(_restart, names), **anew, equals=False, aware=True),
+        Kind("arrive", copies=1, broadcasts=True),
+    )
+
+
+class ClearSkiesAlphabet(Alphabet):
+    """The alphabet of ClearSkies."""
+
+    names = (*dict.fromkeys(kind.name for kind in _kinds(())), READER, UUIDS)
+    usual = (
+        Part(("write", "later", "delete", "arrive", UUIDS)),
+        Part(("write", "delete", "arrive", "reconnect", "time", UUIDS), 5),
+        Part(("write", "other", "rename", "delete", "arrive", UUIDS), 4),
+        Part(("write", "later", "delete", "arrive", REST, UUIDS), 5),
+        Part(("write", "delete", "arrive", "ask", "stranger", UUIDS), 3),
+        Part(("write", "delete", "arrive", "reconnect", RESTART, UUIDS), 4),
+        Part(("write", "arrive", "odd", UUIDS), 2),
+    )
+    example = Part(("write", "arrive"))
+
+    def possible(self, declared: Declaration, profile: str, wanted: Collection[Part]) -> tuple[Part, ...]:
+        return self.only([name for name in self.names if name not in _NEEDS or declared.can(_NEEDS[name])], wanted)
+
+    def world(self, participants: int, parts: Collection[Part]) -> World:
+        names = self.check(participants, len(STRANGERS), parts)
+        kinds = tuple(kind for kind in _kinds(NAMES[:participants]) if kind.name in names)
+        if UUIDS in names:
+            kinds = tuple(replace(kind, write=_identified(kind.write)) if kind.write else kind for kind in kinds)
+        return World(participants, kinds, alike=READER not in names, parts=tuple(parts), streams=True)
+
+    def setting(self, parts: Collection[Part]) -> Schedule:
+        names = {name for part in parts for name in part.names}
+        members = (Member(NAMES[0], store=RESTART in names), Member(NAMES[1], read_only=READER in names))
+        return Schedule((*members, *map(Member, NAMES[2:])), (), ())
+
+    def unfold(self, world: World, word: Word, setting: Schedule) -> UnfoldedStreams:
+        return unfold(world, word, setting)
+
+
+_NEEDS = {
+    "rename": pb.CAPABILITY_RENAME,
+    RESTART: pb.CAPABILITY_STORE,
+    READER: pb.CAPABILITY_READ_ONLY,
+    UUIDS: pb.CAPABILITY_UUID_ACCEPTED,
+}
+CLEARSKIES = ClearSkiesAlphabet()

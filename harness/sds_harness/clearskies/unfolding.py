@@ -1,0 +1,120 @@
+"""Turns a word of events into a schedule of ClearSkies.
+
+All participants are linked, and have exchanged what they have, before the first event. Then their links are held, and
+each arrival delivers what one participant has under way to another one.
+
+Each event takes place one millisecond after all events on which it depends. So independent events take place at the
+same time, equivalent words become the same schedule, and the requests to a participant depend only on events before
+them. The links of participants exist from the beginning, so their numbers do not depend on events either. At the end,
+at a time that is the same for nearly all words, all participants run their periodic work and are observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+from ..schedules.operations import STRAIGHT, Operation
+from ..schedules.performance import Performance
+from ..schedules.unfolding import Unfolded
+from ..schedules.worlds import ALL, Copy, Word, World
+from .generator import NAMES
+from .operations import Connect, Hold, Link, Look, Release, Schedule, Tick, Wait
+from .stage import ROUND_MS
+
+STRANGERS = ("xavier", "zoe", "wendy")
+"""The scripted peers, one for each participant."""
+
+
+END_MS = 300_000
+"""The end is a multiple of this time after the start. Only words with many periods reach the second one."""
+ENDING_TICKS = 3
+"""Ticks before participants are observed: some implementations process messages when they are ticked."""
+
+
+def stranger_of(who: str) -> str:
+    """The scripted peer that is linked to a participant, and the name of their link. They share no state, so what one
+    of them sends does not depend on other participants."""
+    return STRANGERS[NAMES.index(who)]
+
+
+@dataclass(frozen=True)
+class UnfoldedStreams(Unfolded):
+    """A word whose messages travel on links, in order."""
+
+    arrivals: dict[int, tuple[Copy, int]] = field(default_factory=dict)
+    """By the index of an operation that delivers: the copy, and the index of the event in the word."""
+
+    def missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:
+        arrived = {act.operation for act in performance.acts if act.step.command == "receive"}
+        return {copy: place for operation, (copy, place) in self.arrivals.items() if operation not in arrived}
+
+
+@dataclass
+class _Turn:
+    """Operations at one participant that take place at once."""
+
+    at_ms: int
+    who: int
+    operations: tuple[Operation, ...]
+    arrival: tuple[Copy, int] | None = None
+    """For an arrival: the copy, and the index of the event in the word."""
+
+
+def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedStreams:
+    """The word as a schedule. ``setting`` has the participants and everything else that all words share."""
+    names = setting.names[: world.participants]
+    turns = _turns(world, word, names)
+    spoken = {op.peer for turn in turns for op in turn.operations if hasattr(op, "peer")}
+    operations: list[Operation] = [
+        *(Link(one, other) for one, other in combinations(names, 2)),
+        Hold(),
+        *(Connect(stranger_of(who), who, link=stranger_of(who)) for who in names if stranger_of(who) in spoken),
+    ]
+    arrivals: dict[int, tuple[Copy, int]] = {}
+    elapsed = 0
+    # Turns at the same time are independent, so their order does not matter.
+    for turn in sorted(turns, key=lambda turn: (turn.at_ms, turn.who)):
+        if turn.at_ms > elapsed:
+            operations.append(Wait(turn.at_ms - elapsed))
+            elapsed = turn.at_ms
+        if turn.arrival is not None:
+            arrivals[len(operations)] = turn.arrival
+        operations += turn.operations
+    operations.append(Wait(END_MS - elapsed % END_MS))
+    for _ in range(ENDING_TICKS):
+        operations += [Tick(), Wait(ROUND_MS)]
+    operations.append(Look())
+    schedule = replace(setting, members=setting.members[: world.participants], operations=tuple(operations))
+    return UnfoldedStreams(schedule, arrivals)
+
+
+def _turns(world: World, word: Word, names: Sequence[str]) -> list[_Turn]:
+    """What happens, in the order of the word."""
+    turns: list[_Turn] = []
+    last = [0] * len(names)
+    """By participant: the time of its last event."""
+    taken = [0] * len(names)
+    """By participant: the last time at which something that it had under way arrived."""
+    numbers = [0] * len(names)
+    """By participant: the number of its actions."""
+    for place, event in enumerate(word):
+        kind = world.kinds[event.kind]
+        those = range(len(names)) if event.who == ALL else (event.who,)
+        before = [time for who in those for time in (last[who], taken[who])]
+        at_ms = 1 + max([*before, last[event.sender]] if kind.copies else before) + kind.after_ms
+        if kind.copies:
+            taken[event.sender] = max(taken[event.sender], at_ms)
+            delivery = Release(names[event.sender], names[event.who], one_way=True)
+            turns.append(_Turn(at_ms, event.who, (delivery,), ((event.who, event.sender, event.nth), place)))
+        else:
+            assert kind.write is not None, kind.name
+            for who in those:
+                numbers[who] += 1
+                written = kind.write(names[who], f"{names[who][0]}{numbers[who]}", STRAIGHT)
+                turns.append(_Turn(at_ms, who, written if isinstance(written, tuple) else (written,)))
+        for who in those:
+            last[who] = at_ms
+    return turns

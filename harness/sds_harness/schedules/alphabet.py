@@ -1,0 +1,57 @@
+"""The interface between the small worlds of a protocol and the command that enumerates them.
+
+A protocol has one alphabet: the names of events that a user can select, the world that they make, and the schedule of
+each word. The enumeration in ``worlds`` knows no protocol.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+
+from ..declaration import Declaration
+from .operations import Schedule
+from .unfolding import Unfolded
+from .worlds import Part, Word, World
+
+
+class Alphabet(ABC):
+    """The events of the small worlds of one protocol."""
+
+    names: tuple[str, ...]
+    """All names that a user can select."""
+    usual: tuple[Part, ...]
+    """The parts that are played by default."""
+    example: Part
+    """A short alphabet in which participants send something, for messages to users."""
+
+    @abstractmethod
+    def possible(self, declared: Declaration, profile: str, wanted: Collection[Part]) -> tuple[Part, ...]:
+        """The selected parts that an implementation with this declaration can play in a profile, in the usual order."""
+
+    @abstractmethod
+    def world(self, participants: int, parts: Collection[Part]) -> World:
+        """The world with this number of participants and these parts. Raises ValueError if there is none."""
+
+    @abstractmethod
+    def setting(self, parts: Collection[Part]) -> Schedule:
+        """The participants and the configuration of all schedules of a world."""
+
+    @abstractmethod
+    def unfold(self, world: World, word: Word, setting: Schedule) -> Unfolded:
+        """The word as a schedule. ``setting`` has everything that all words share."""
+
+    def check(self, participants: int, most: int, parts: Collection[Part]) -> set[str]:
+        """The names in the parts. Raises ValueError for unknown names, and for a number of participants that is not
+        from 1 to ``most``."""
+        if not 1 <= participants <= most:
+            raise ValueError(f"there are from 1 to {most} participants, not {participants}")
+        names = {name for part in parts for name in part.names}
+        if unknown := names - set(self.names):
+            raise ValueError(f"there is no event {min(unknown)!r}: there are {', '.join(self.names)}")
+        return names
+
+    def only(self, there: Collection[str], wanted: Collection[Part]) -> tuple[Part, ...]:
+        """The parts with the names that are ``there``, in the usual order and without duplicates."""
+        names = [name for name in self.names if name in there]
+        return tuple(dict.fromkeys(Part(tuple(n for n in names if n in part.names), part.most) for part in wanted))
