@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sds_harness.schedules import Member, Route, Schedule
 from sds_harness.schedules.operations import STRAIGHT, Look, Operation, Tick, Wait
-from sds_harness.schedules.unfolding import unfold
+from sds_harness.schedules.word_schedules import unfold
 from sds_harness.schedules.worlds import ALL, Event, Kind, Part, Word, World
 
 Seen = tuple[tuple[Event, ...], ...]

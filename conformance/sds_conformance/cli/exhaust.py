@@ -22,11 +22,10 @@ from sds_harness.schedules.worlds import Part
 from ..exploration.cached_company import Rehearsed
 from ..exploration.campaign import Tally
 from ..exploration.casts import NotPlayed
+from ..exploration.checkpoint import ResumeError, load, save
 from ..exploration.company import Casting
-from ..exploration.exhausting import MOST_EVENTS, Coverage, Source, exhaust
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, alphabet_of
-from ..exploration.rehearsing import Rehearsed
-from ..exploration.resuming import ResumeError, load, save
+from ..exploration.exhaustion_campaign import MOST_EVENTS, Coverage, Source, exhaust
 from ..exploration.text import Shrunk, as_json, cause_lines, exercised, failures_in_words, roots_in
 from ..judging.causes import Root
 from ..judging.exits import Exit
@@ -39,8 +38,7 @@ from .campaign_output import driven_or_ended, print_json, span
 from .corpus.shared import corpus_errors
 from .files import refuse_nowhere
 from .fuzz import next_of_found, tell_found
-from .keeping import keeping
-from .names import completed, names_of, unknown
+from .name_types import completed, names_of, unknown
 from .options import CAST_HELP, CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, progress_bar
 from .paths import KEPT_FILE
 from .transcript_option import keeping
@@ -261,7 +259,9 @@ def _chosen(driven: Driven, revision: str, participants: int, parts: tuple[Part,
     if strange := [name for part in parts for name in part.names if name not in letters.names]:
         raise click.BadParameter(unknown("events", strange[0], revision), param_hint="--alphabet")
     if not any(kind.broadcasts and not kind.copies for kind in letters.world(participants, parts).kinds):
-        raise click.UsageError(f"no event of this alphabet broadcasts a message: add one, such as --alphabet {letters.example}")
+        raise click.UsageError(
+            f"no event of this alphabet broadcasts a message: add one, such as --alphabet {letters.example}"
+        )
     return parts
 
 

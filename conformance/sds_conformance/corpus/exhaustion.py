@@ -19,8 +19,8 @@ from sds_harness.moment import Moment, after
 from sds_harness.schedules.worlds import Word
 
 from ..exploration.campaign import Tally
-from ..exploration.exhausting import Source
 from ..exploration.exhaustion import CHUNK, Exhaustion, Share, Task, join, shares
+from ..exploration.exhaustion_campaign import Source
 from .tally_rows import ROWS, row_of, rows_of, summed, take
 
 if TYPE_CHECKING:

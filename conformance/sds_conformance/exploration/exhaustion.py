@@ -17,7 +17,7 @@ from sds_harness.declaration import Declaration
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.alphabet import Alphabet
 from sds_harness.schedules.files import dumps
-from sds_harness.schedules.unfolding import Unfolded
+from sds_harness.schedules.word_schedules import Unfolded
 from sds_harness.schedules.worlds import Copy, Part, Word, World
 
 from ..judging.formats import counted

@@ -9,11 +9,11 @@ import pytest
 
 from played import broken_adapter, reference, reference_command
 from sds_conformance.cli import exhaust as command
-from sds_conformance.exploration import exhausting
+from sds_conformance.exploration import exhaustion_campaign
 from sds_conformance.exploration.campaign import Tally
 from sds_conformance.exploration.counterexample import load
-from sds_conformance.exploration.exhausting import Coverage
 from sds_conformance.exploration.exhaustion import SCHEMA_ID, Exhaustion
+from sds_conformance.exploration.exhaustion_campaign import Coverage
 from sds_conformance.exploration.text import roots_in
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.link import LocalLink
@@ -103,7 +103,7 @@ def test_a_budget_that_is_over_proves_what_was_finished_and_no_more(tmp_path: Pa
 
 
 def test_workers_share_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhausting, "SAMPLE", 10)
+    monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 10)
     told = []
     for jobs in ("1", "2"):
         options = ("--profile", "core", "--alphabet", "send,arrive", "--events", "5", "--jobs", jobs, "--json")
@@ -118,8 +118,8 @@ def interrupting(*arguments: object) -> None:
 
 
 def test_an_interrupt_tells_what_was_covered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhausting, "SAMPLE", 10)
-    monkeypatch.setattr(exhausting, "_played_by_workers", interrupting)
+    monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 10)
+    monkeypatch.setattr(exhaustion_campaign, "_played_by_workers", interrupting)
     result = typed("exhaust", "--jobs", "2", "--events", "3", *FEW, "--", *reference_command())
     assert result.exit_code == 130
     assert "up to 1 event of 2 participants; 2 events: 0 %" in words(result.stdout) or "all 22" in words(result.stdout)
@@ -132,7 +132,7 @@ def test_an_interrupt_tells_what_was_covered(monkeypatch: pytest.MonkeyPatch) ->
         (("--budget", "soon"), "write for example 90s, 10m or 2h"),
         (("--budget", "0"), "no time in which anything could be played"),
         (("--alphabet", "send,shout"), "has no event 'shout'"),
-        (("--alphabet", "arrive"), "no event of this alphabet broadcasts a message"),
+        (("--alphabet", "arrive"), "no event of this alphabet sends a message"),
         (("--participants", "4"), "4 is not in the range"),
         (("--events", "0"), "0 is not in the range"),
         (("--alphabet", "send:many"), "write for example send,arrive"),

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from played import reference_command
-from sds_conformance.exploration import exhausting
+from sds_conformance.exploration import exhaustion_campaign
 from sds_conformance.exploration.campaign import Tally
-from sds_conformance.exploration.exhausting import Coverage, exhaust
 from sds_conformance.exploration.exhaustion import Exhaustion
+from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
 from sds_harness.link import Limits, StdioLink
 from sds_harness.schedules.worlds import Part
 from sds_testee.framing import Framing
@@ -46,7 +46,7 @@ def said(coverage: Coverage) -> list[Any]:
 
 @pytest.mark.parametrize("mutant", ["sync-does-not-increase", pytest.param("", marks=pytest.mark.exhaustive)])
 def test_it_says_what_is_said_without_it(mutant: str, spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhausting, "SAMPLE", 10)
+    monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 10)
     monkeypatch.setattr(on_spark, "CHUNKS", 1)
     there, here = covered(spark, mutant), covered(None, mutant)
     assert all(bound.whole for bound in there.bounds)
@@ -55,7 +55,7 @@ def test_it_says_what_is_said_without_it(mutant: str, spark: Any, monkeypatch: p
 
 
 def test_what_is_not_finished_in_time_is_no_part_of_it(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhausting, "SAMPLE", 10)
+    monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 10)
     late = covered(spark, budget_s=0.05)
     assert late.tally.out_of_time
     assert not late.bounds[-1].whole

@@ -14,16 +14,14 @@ import pytest
 
 from played import Handle, reference
 from sds_conformance.cli.exhaust import events_left_out, last_line
-from sds_conformance.exploration import exhausting, exhaustion
+from sds_conformance.exploration import exhaustion, exhaustion_campaign
 from sds_conformance.exploration.assessment import BREAKDOWN
 from sds_conformance.exploration.cached_company import Rehearsed
 from sds_conformance.exploration.campaign import Tally
+from sds_conformance.exploration.checkpoint import ResumeError, load, save
 from sds_conformance.exploration.company import Casting
-from sds_conformance.exploration.exhausting import Coverage, exhaust
 from sds_conformance.exploration.exhaustion import Exhaustion, Prober, Share, alphabet_of
-from sds_conformance.exploration.judging import BREAKDOWN
-from sds_conformance.exploration.rehearsing import Rehearsed
-from sds_conformance.exploration.resuming import ResumeError, load, save
+from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
 from sds_conformance.judging.causes import Root
 from sds_conformance.judging.exercise import NOTHING
 from sds_conformance.protocols import default
@@ -245,9 +243,9 @@ def test_whoever_always_breaks_is_given_up_and_nothing_is_proved() -> None:
 
 
 def test_the_plan_is_what_the_time_is_expected_to_reach(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhausting, "SAMPLE", 100)
+    monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 100)
     ticks = itertools.count()  # a schedule takes as long as it is asked for the time, on every machine
-    monkeypatch.setattr(exhausting, "time", SimpleNamespace(monotonic=lambda: next(ticks) / 2_000))
+    monkeypatch.setattr(exhaustion_campaign, "time", SimpleNamespace(monotonic=lambda: next(ticks) / 2_000))
     plans = []
     order, company, coverage = begun(time_budget_s=1.5)
     exhaust(order, company, coverage, None, planned=lambda c: plans.append((len(c.bounds), c.expected_s)))
@@ -260,8 +258,8 @@ def test_the_plan_is_what_the_time_is_expected_to_reach(monkeypatch: pytest.Monk
 def test_what_comes_next_takes_as_long_as_the_longest_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short ones, with what is odd in them, would make a bound look as if it could not be reached."""
     clock = iter((0.0, 50.0))
-    monkeypatch.setattr(exhausting, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    pace, tally = exhausting._Pace(3), begun()[2].tally
+    monkeypatch.setattr(exhaustion_campaign, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    pace, tally = exhaustion_campaign._Pace(3), begun()[2].tally
     pace.take(Share(tally, 2, played=100, seconds=90.0))
     pace.take(Share(tally, 3, played=400, renamed=600, seconds=10.0))
     assert pace.each_s() == pytest.approx(50.0 / 10 / 1_000)
@@ -270,8 +268,8 @@ def test_what_comes_next_takes_as_long_as_the_longest_of_now(monkeypatch: pytest
 def test_an_interrupt_keeps_what_was_finished_and_it_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What is said in the end is as if there had been no interrupt, whatever was found before it."""
     monkeypatch.setattr(exhaustion, "CHUNK", 10)
-    monkeypatch.setattr(exhausting, "SAMPLE", 10)
-    monkeypatch.setattr("sds_conformance.exploration.resuming.CHUNK", 10)
+    monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 10)
+    monkeypatch.setattr("sds_conformance.exploration.checkpoint.CHUNK", 10)
     mutant = "sync-does-not-increase"
     whole = exhausted(3, mutant)
     file, rounds = tmp_path / "covered.json", 0

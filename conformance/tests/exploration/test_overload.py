@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from played import reference_command
-from sds_conformance.exploration import exhausting
+from sds_conformance.exploration import exhaustion_campaign
 from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.campaign import Order, Tally, explore
-from sds_conformance.exploration.exhausting import Coverage, exhaust
 from sds_conformance.exploration.exhaustion import Exhaustion
+from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
 from sds_conformance.exploration.text import last_line, roots_of
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Finding, Verdict
@@ -65,7 +65,7 @@ def limited(folder: Path, *, at_once: int = 99, in_all: int = 99) -> list[str]:
 def test_what_an_additional_process_could_not_play_is_played_later(
     tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exhausting, "SAMPLE", 1)  # all else is for the workers
+    monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 1)  # all else is for the workers
     options = FUZZ if command == "fuzz" else ("exhaust", "--alphabet", "send,arrive", "--events", "3")
     adapter = limited(tmp_path, at_once=1)
     result = typed(*options, "--jobs", "2", "--save", tmp_path / "found", "--json", "--", *adapter)
@@ -102,7 +102,7 @@ def test_schedules_of_a_worker_without_room_for_a_thread_are_played_later() -> N
 
 
 def test_chunks_of_a_worker_without_room_for_a_thread_are_played_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhausting, "SAMPLE", 1)
+    monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 1)
 
     def coverage(jobs: int) -> Coverage:
         connect = partial(without_room, reference_command(), os.getpid())

@@ -47,7 +47,7 @@ from .operations import (
     Tick,
     Unlink,
 )
-from .unfolding import STRANGERS, UnfoldedStreams, stranger_of, unfold
+from .word_schedules import STRANGERS, UnfoldedStreams, stranger_of, unfold
 
 PERIOD_MS = 31_000
 """After this time, implementations have sent what they collect for seconds."""

@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from ..declaration import Declaration
 from .operations import Schedule
-from .unfolding import Unfolded
+from .word_schedules import Unfolded
 from .worlds import Part, Word, World
 
 

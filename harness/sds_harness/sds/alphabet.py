@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..declaration import Declaration
 from ..schedules.alphabet import Alphabet
-from ..schedules.unfolding import UnfoldedBroadcasts, unfold
+from ..schedules.word_schedules import UnfoldedBroadcasts, unfold
 from ..schedules.worlds import Kind, Part, Word, World
 from .events import KINDS, REPAIRS, REST
 from .generator import NAMES

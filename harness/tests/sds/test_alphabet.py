@@ -6,7 +6,7 @@ import pytest
 
 from performed import shown
 from sds_harness.schedules.files import to_json
-from sds_harness.schedules.unfolding import unfold
+from sds_harness.schedules.word_schedules import unfold
 from sds_harness.schedules.worlds import Part
 from sds_harness.sds.alphabet import ALPHABET, REPAIR, SDS, USUAL
 from sds_harness.sds.notation import NOTATION

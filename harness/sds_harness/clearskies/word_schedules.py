@@ -18,7 +18,7 @@ from typing import Any
 
 from ..schedules.operations import STRAIGHT, Operation
 from ..schedules.performance import Performance
-from ..schedules.unfolding import Unfolded
+from ..schedules.word_schedules import Unfolded
 from ..schedules.worlds import ALL, Copy, Word, World
 from .generator import NAMES
 from .operations import Connect, Hold, Link, Look, Release, Schedule, Tick, Wait

@@ -17,8 +17,8 @@ from sds_harness.files import FileError, read_bytes, write_named
 
 from .cached_company import Rehearsed
 from .campaign import Tally
-from .exhausting import Coverage
 from .exhaustion import CHUNK, Bound, Exhaustion, Prober, Share, join
+from .exhaustion_campaign import Coverage
 
 SCHEMA_ID = "sds-conformance/exhaustion/1"
 MAX_BYTES = 4 << 20
