@@ -18,7 +18,7 @@ from .incoming_buffer import Buffered
 from .local_log import LogEntry
 from .message import Kind, Message
 from .outgoing_buffer import AckState, Outgoing
-from .sending import Sender
+from .sender import Sender
 
 
 class Channel(Sender):

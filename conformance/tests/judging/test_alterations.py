@@ -40,7 +40,7 @@ def test_a_choice_that_the_text_leaves_open_is_no_place_and_what_stands_beside_i
     assert not [name for name in names if name.endswith("always: self.config.cascade_on_receive")]
     assert "channel.Channel.buffer: without: regular" in names
     assert "channel.Channel.buffer: without: self.config.buffer_syncs" not in names
-    assert "sending.Sender.__init__: without: config.sds_r" in names
+    assert "sender.Sender.__init__: without: config.sds_r" in names
 
 
 def test_what_the_model_does_not_take_from_its_caller_is_no_place_and_what_it_refuses_of_others_is() -> None:

@@ -27,7 +27,7 @@ MODULES = (
     "message",
     "message_id",
     "wire_formats",
-    "sending",
+    "sender",
     "channel",
     "participant",
     "hash_profiles",

@@ -1,4 +1,4 @@
-"""Faults in what becomes of updates that arrive: of which record they are, and whose they have to be."""
+"""Faults in handling updates that arrive: to which record an update belongs, and who may write it."""
 
 from __future__ import annotations
 
