@@ -1,4 +1,4 @@
-"""Runs the steps of ``action.yml`` as a runner of GitHub does, as far as the action needs it.
+"""Runs the steps of ``action.yml`` as a runner of GitHub does. Has only the features that the action uses.
 
 The steps that are scripts are run, with the environment and the files that a runner gives them; of other actions it is
 kept with what they were called.
@@ -33,7 +33,7 @@ def load(path: Path) -> Any:
 
 @dataclass
 class Done:
-    """What came of a job with one step, which is the action."""
+    """The result of a job with one step, the action."""
 
     folder: Path
     """Where it ran."""
@@ -41,7 +41,7 @@ class Done:
     outputs: dict[str, str] = field(default_factory=dict)
     summary: str = ""
     commands: list[tuple[str, str, str]] = field(default_factory=list)
-    """What the log told the runner to do: command, properties, message."""
+    """Commands to the runner in the log: command, properties, message."""
     used: dict[str, dict[str, str]] = field(default_factory=dict)
     """Other actions, with what they were called with."""
     log: str = ""
@@ -87,7 +87,7 @@ def _wanted(condition: str, failed: bool, known: dict[str, str]) -> bool:
 
 
 def _filled(text: str, known: dict[str, str]) -> str:
-    """What is not known is empty, as it is on GitHub."""
+    """Unknown values are empty, as on GitHub."""
     return _EXPRESSION.sub(lambda found: known.get(found[1], ""), text)
 
 

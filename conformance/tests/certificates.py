@@ -70,7 +70,7 @@ def certified(verdicts: Mapping[str, str] | None = None, **more: Any) -> Certifi
 
 
 def forged(made: Certificate, change: Callable[[dict[str, Any]], object]) -> Certificate:
-    """A certificate that somebody changed who knows how its digest is computed."""
+    """A certificate that was changed, with a recomputed digest."""
     data = copy.deepcopy(made.data)
     change(data)
     data["digest"] = digest({key: value for key, value in data.items() if key != "digest"})

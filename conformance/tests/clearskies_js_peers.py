@@ -70,7 +70,7 @@ def encode_signed(message: Fields, level: str = READ_WRITE) -> bytes:
 
 
 def update(key: str = "k", by: str = D, rev: int = 2, **others: Any) -> Fields:
-    """A database.update, all of whose fields can be told."""
+    """A database.update; every field can be set."""
     message = {
         "type": "database.update",
         "key": key,
@@ -124,7 +124,7 @@ class Process:
 
 
 class Peer:
-    """A peer in a process. What it sends waits in `out`, by link."""
+    """A peer in a process. Its output waits in `out`, by link."""
 
     def __init__(self, process: Process, peer_id: str, level: str = READ_WRITE, **others: Any) -> None:
         self.process, self.peer_id, self.level = process, peer_id, level
@@ -159,7 +159,7 @@ class Peer:
         return state
 
     def values(self) -> Fields:
-        """What the application sees: the values by key."""
+        """The values that the application sees, by key."""
         records = [record for record in self.state()["records"] if not record["deleted"]]
         values = {record["key"]: json.loads(record["value"]) for record in records}
         assert len(values) == len(records)

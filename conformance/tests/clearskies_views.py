@@ -42,17 +42,17 @@ def stage_of(handle: Handle | None = None) -> Stage:
 
 
 def view_of(stage: Stage, name: str = "alice") -> PeerView:
-    """What was played, read for one peer."""
+    """The view of one peer on a trace."""
     return next(view for view in peer_views(stage.trace) if view.party.name == name)
 
 
 def outcomes(view: PeerView, requirement: str) -> list[Outcome]:
-    """What the checks of a requirement say of a view."""
+    """The observations of a requirement in a view."""
     return [seen.outcome for check in REGISTER.checks[requirement] for seen in check.function(view)]
 
 
 def certified(handle: Handle, *scenarios: str) -> Certification:
-    """What is said of an implementation, in some scenarios or in all."""
+    """The verdicts on an implementation, in some scenarios or in all."""
     return certify(lambda _: LocalLink(handle), plan(RULES, scenarios=scenarios, revision=REVISION), Limits())
 
 

@@ -1,4 +1,4 @@
-"""What the tests of diagrams and proofs share: performances to look at, and diagrams read back as XML."""
+"""Helpers for tests of diagrams and proofs: performances, and diagrams that are read back as XML."""
 
 from __future__ import annotations
 
@@ -78,5 +78,5 @@ def of_class(svg: ElementTree.Element, *classes: str) -> list[ElementTree.Elemen
 
 
 def texts(svg: ElementTree.Element, css: str = "") -> list[str]:
-    """What is written, or what is written in one class."""
+    """The text, or the text in one class."""
     return [e.text or "" for e in svg.iter(f"{SVG}text") if not css or e.get("class") == css]

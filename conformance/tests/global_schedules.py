@@ -51,7 +51,7 @@ def replaying(start: Callable[[], Handle] = reference) -> Replay:
 
 
 def sightings(what: Schedule, start: Callable[[], Handle] = reference) -> dict[str, list[Sighting]]:
-    """What all properties say, the twins among them."""
+    """The results of all properties, twins included."""
     return examine(performed(what, start), replaying(start))
 
 

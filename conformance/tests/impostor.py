@@ -1,4 +1,4 @@
-"""Says that it is the reference, and sends everything in the name of somebody else.
+"""Claims to be the reference, and sends everything in the name of another participant.
 
 python impostor.py [VARIABLE VALUE]: does so in those processes only whose environment has that variable.
 """

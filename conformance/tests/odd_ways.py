@@ -32,7 +32,7 @@ def _deliver(reply: pb.Reply, channel_id: str, message: Message | None) -> None:
 
 
 def _resending(change: Callable[[pb.Request, int, Message], Message | None], handle: Handle | None = None) -> Handle:
-    """Changes what goes out, one by one; ``change`` is told how many went out before. None keeps it back."""
+    """Changes what goes out, one by one; ``change`` gets the number of earlier ones. None keeps it back."""
     sent = 0
 
     def changes(request: pb.Request, reply: pb.Reply) -> None:

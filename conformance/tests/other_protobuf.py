@@ -4,7 +4,7 @@
     python other_protobuf.py protoc forum_2024 < LINES
 
 Each line of stdin is a message in hex, in the layout that is named. For each, stdout has a line of JSON: its fields as
-they stand in vectors, or null for bytes that are refused.
+in vectors, or null for bytes that are refused.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def in_plain_python(layout: str, wire: bytes) -> Any:
 
 
 def by_protoc(layout: str, wire: bytes) -> Any:
-    """By the C++ library inside of protoc. What it prints is text, and is read back as such."""
+    """By the C++ library inside of protoc. Its output is text, and is read back as such."""
     from grpc_tools import protoc  # type: ignore[import-untyped]
 
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as printed:

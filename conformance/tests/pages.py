@@ -1,4 +1,4 @@
-"""What the tests of pages share: reports to make pages of, and pages read back."""
+"""Helpers for tests of pages: reports, and pages that are read back."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def attack(request: pb.Request, reply: pb.Reply) -> None:
 
 @cache
 def faulty() -> Certification:
-    """A run with several root causes, under one of which others are told."""
+    """A run with several root causes, one of them with consequences."""
     return certified(lambda: Testee(_OPTIONS).handle, scenarios=SCENARIOS)
 
 
@@ -135,7 +135,7 @@ class Page(HTMLParser):
             element.parts.append(data)
 
     def of(self, tag: str = "", css: str = "", within: str = "") -> list[Element]:
-        """Elements of a tag, of a class, and within an element of that ID, as far as these are given."""
+        """Elements with a tag, with a class, and within an element with an ID, if these are given."""
         return [
             element
             for element in self.elements

@@ -1,4 +1,4 @@
-"""What the tests of the suite share: implementations in this process, stages to play on, and views of what was played.
+"""Helpers for tests of the suite: implementations in this process, stages, and views of traces.
 
 The participant under test is "alice" in the channel "c1" unless a test needs more, and T is the start of virtual time.
 """
@@ -125,12 +125,12 @@ def stage(handle: Handle | None = None, name: str = "by-hand", dialect: str = ""
 
 
 def view(played: Stage, participant: str = "alice", channel: str = "c1") -> ChannelView:
-    """What was played, read as the facts of one participant in one channel."""
+    """The facts of one participant in one channel."""
     return ChannelView(played.trace, played.trace.parties[participant], channel)
 
 
 def outcomes(check: CheckFunction, seen: ChannelView) -> set[Outcome]:
-    """What a check says of what was played; nothing if the situation that it judges did not arise."""
+    """The observations of a check; empty if its situation did not arise."""
     return {observation.outcome for observation in check(seen)}
 
 

@@ -17,7 +17,7 @@ from sds_conformance.protocols.sds.register import SCENARIOS
 
 INSTALLED = any(point.name == "sds" for point in entry_points(group="pytest11"))
 LOADED = ["-W", "ignore::pytest.PytestAssertRewriteWarning", "-p", "no:hypothesispytest", "-ra"]
-"""What is always typed; that modules of the suite were imported before is so in these tests alone."""
+"""Options that are always typed. Only in these tests, modules of the suite were imported before."""
 if not INSTALLED:
     LOADED += ["-p", "sds_conformance.pytest_plugin"]
 protocols()
@@ -29,7 +29,7 @@ def run(pytester: pytest.Pytester, command: Sequence[str], *arguments: str) -> p
 
 
 def typed(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    """What pytest says and does at a terminal; it shortens nothing where a CI is told of."""
+    """The output of pytest at a terminal; nothing is shortened if CI is set."""
     with pytest.MonkeyPatch.context() as patch:
         for told_by in ("CI", "BUILD_NUMBER"):
             patch.delenv(told_by, raising=False)

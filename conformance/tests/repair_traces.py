@@ -1,4 +1,4 @@
-"""What the tests of SDS-R share: implementations that keep to themselves, and small traces of gaps and requests."""
+"""Helpers for tests of SDS-R: implementations that show no state, and small traces of gaps and requests."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from sds_reference import HASH_PROFILES, Config, Message, decode, encode
 from sds_reference.variants import VARIANTS
 
 SHA256 = HASH_PROFILES["sha256-be64"]
-"""What the reference declares unless told otherwise."""
+"""The default declaration of the reference."""
 PRIVATE = VARIANTS["private-hash"].configure(Config())
-"""A hash that nobody knows."""
+"""An unknown hash."""
 BLIND = (pb.CAPABILITY_OBSERVE,)
 
 

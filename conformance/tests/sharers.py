@@ -21,7 +21,7 @@ def started(command: Sequence[str], folder: Path | None, variables: Mapping[str,
 
 
 def only_here(command: Sequence[str], here: int, variables: Mapping[str, str]) -> Link:
-    """One process gets an implementation; the others end as if somebody had killed them."""
+    """One process gets an implementation; the others end as if killed."""
     if os.getpid() != here:
         os.kill(os.getpid(), signal.SIGKILL)
     return started(command, None, variables)

@@ -20,7 +20,7 @@ MUTANT = reference_command("--mutant", "starts-at-zero")
 
 
 def typed(*arguments: str | Path, **environment: str) -> Result:
-    """What comes of a command line. An exception of the suite is one of the test."""
+    """Run a command line. An exception of the suite is one of the test."""
     result = CliRunner().invoke(main, [str(argument) for argument in arguments], env=environment)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception

@@ -32,7 +32,7 @@ ROOMS = (
     ("sds_conformance.interop", "sds_conformance.corpus", "sds_conformance.reports"),
     ("sds_conformance.cli", "sds_conformance.pytest_plugin"),
 )
-"""From the bottom up: a room imports itself and those that stand before it, and none beside it."""
+"""From the bottom up: a package imports itself and those before it in this list, and none of its own level."""
 KNOWING = {
     "SDS": ("sds_proto", "sds_reference", "sds_harness.sds", "sds_conformance.protocols.sds"),
     "ClearSkies": (
@@ -42,7 +42,7 @@ KNOWING = {
         "sds_conformance.protocols.clearskies",
     ),
 }
-"""By protocol: the folders that know it, and nobody else."""
+"""By protocol: the only folders that may import it."""
 
 
 def within(module: str, room: str) -> bool:
@@ -73,7 +73,7 @@ IMPORTS = {name: imports(path.read_text("utf-8"), name, path.name == "__init__.p
 
 
 def complaints(module: str, found: list[tuple[int, str]]) -> list[str]:
-    """What is wrong with the imports of a module: where, what, and the room in which it belongs."""
+    """Forbidden imports of a module: place, import, and the package in which it belongs."""
     out = []
     for line, target in found:
         where = f"{module} (line {line}) imports {target}"

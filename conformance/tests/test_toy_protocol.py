@@ -15,7 +15,7 @@ ECHO = [*SUITE, "-m", "sds_conformance.protocols.echo.model"]
 
 
 def typed(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """What the suite says with the toys beside its own protocols."""
+    """The output of the suite with the toy protocols in addition to its own."""
     return subprocess.run([*SUITE, *arguments], capture_output=True, text=True, timeout=120, check=False)
 
 

@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent / "reports" / "npm"
 
 
 def complaints_about(folder: Path, **pages: str) -> list[str]:
-    """What the validator says of pages, by name and line; they are written to ``folder``."""
+    """The messages of the validator on pages, by name and line; they are written to ``folder``."""
     node, validator = shutil.which("node"), FOLDER / "node_modules" / "html-validate" / "bin" / "html-validate.mjs"
     if node is None:
         pytest.skip("node is not installed: install Node 20 or newer, then `npm ci` in conformance/tests/reports/npm")

@@ -1,4 +1,4 @@
-"""What the tests of the golden vectors share: the files, copies of them, and implementations that are asked."""
+"""Helpers for tests of the golden vectors: the files, copies of them, and implementations."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def asked(
     revision: str = CURRENT,
     dialect: str | None = None,
 ) -> Examination:
-    """What an implementation in this process makes of the vectors."""
+    """The results of an implementation in this process with the vectors."""
     examiner = Examiner(MATERIAL, lambda _: LocalLink(start()), Limits(), revision, dialect)
     return examiner.examine(chosen(files(), revision, groups))
 
@@ -64,7 +64,7 @@ def copy_of_vectors(to: Path) -> Path:
 def edit(
     folder: Path, name: str, change: Callable[[dict[str, Any]], object], *, honest: bool = True, of: str = "sds"
 ) -> None:
-    """Change a file of vectors; an ``honest`` change counts and digests anew, in manifest and changelog as well."""
+    """Change a file of vectors; an ``honest`` change updates counts and digests in manifest and changelog as well."""
     path = folder / of / f"{name}.json"
     data = json.loads(path.read_text("utf-8"))
     change(data)

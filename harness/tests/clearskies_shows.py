@@ -17,14 +17,14 @@ TRIO = (Member("alice", store=True), Member("bob"), Member("carol", read_only=Tr
 def shown(
     *operations: Operation, members: tuple[Member, ...] = TRIO, testee: Any = None, **options: Any
 ) -> Performance:
-    """What came of these operations where all participants are of one implementation."""
+    """Play these operations with one implementation for all participants."""
     stage = Stage(session_of(testee, **options), "a schedule")
     schedule = Schedule(members, operations, ())
     return play(schedule, dict.fromkeys(schedule.names, stage))
 
 
 def commands(show: Performance, who: str = "") -> list[str]:
-    """What was done, by whom or by one participant, without the openings and receipts of requests."""
+    """The acts, of all or of one participant, without openings and receipts of requests."""
     return [
         act.step.command if who else f"{act.who} {act.step.command}"
         for act in show.acts
@@ -42,7 +42,7 @@ def received(show: Performance, who: str) -> list[Act]:
 
 
 def values(show: Performance, who: str) -> dict[str, str]:
-    """What a participant showed last of what is not deleted: JSON text by key."""
+    """The records that a participant showed last and that are not deleted: JSON text by key."""
     states = [act.step.state for act in show.acts if act.who == who and act.step.state is not None]
     assert states, f"{who} has shown nothing"
     return {record.key: record.value for record in states[-1].records if not record.deleted}

@@ -32,7 +32,7 @@ def stage_of(environment: Environment = PLAIN, testee: Any = None, **options: An
 
 
 def values(actor: Actor) -> dict[str, Any]:
-    """What the application of a peer sees: values by key."""
+    """The values that the application of a peer sees, by key."""
     state = actor.observe()
     assert state is not None
     return {record.key: json.loads(record.value) for record in state.records if not record.deleted}

@@ -1,7 +1,7 @@
 """Servers of the testee protocol that break it in one way each.
 
-In this process, ``serving`` and ``listening``: servers that somebody else started, so to speak. As a program, a server
-that is started for a conversation:
+In this process, ``serving`` and ``listening``: servers that the suite did not start. As a program, a server that is
+started for a conversation:
 
     python hostile_servers.py NAME
 
@@ -182,7 +182,7 @@ def between(port: int) -> Iterator[tuple[int, Callable[[], None]]]:
         pump(onward, connection)
 
     def cut() -> None:
-        # Not those that come in the meantime: whoever was cut off connects anew at once.
+        # Connections that arrive meanwhile are kept: a client that was cut off reconnects at once.
         for connection in through.copy():
             through.remove(connection)
             reset(connection)

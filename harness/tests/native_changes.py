@@ -1,4 +1,4 @@
-"""What the tests of the native kits put into a template before they build it, the same in every language.
+"""Changes that the tests of the native kits make in a template before they build it, the same in every language.
 
 It prints with each message that it sends, fails where the content is "boom", and crashes where it is "crash". It
 declares ephemeral messages and has no method for them. It has Observe, which tells the largest Lamport timestamp, and
@@ -253,4 +253,4 @@ CHANGES: dict[str, dict[str, dict[str, str]]] = {
     "c": {"adapter.c": C},
     "nim": {"adapter.nim": NIM},
 }
-"""By language and file: text that stands there once, and what it becomes."""
+"""By language and file: text that occurs there once, and its replacement."""

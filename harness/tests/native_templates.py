@@ -37,8 +37,8 @@ def build_once(
 ) -> Built:
     """Copy a template, change it and build it, once for all the processes that pytest-xdist divides the tests among.
 
-    ``changes`` has, by file, text that stands there exactly once, and what is put in its place. A test that asks for a
-    language whose tools are not installed is skipped.
+    ``changes`` has, by file, text that occurs there exactly once, and its replacement. A test that asks for a language
+    whose tools are not installed is skipped.
     """
     base = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:

@@ -1,4 +1,4 @@
-"""What the tests of the player share: casts in this process, and views of what was played."""
+"""Helpers for tests of the player: casts in this process, and views of performances."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def stage_on(handle: Handle, dialect: str = "", revision: str = "sds-2026-01") -
 def shown(
     *operations: Operation, handle: Handle | None = None, revision: str = "sds-2026-01", **schedule: Any
 ) -> Performance:
-    """What came of these operations where all participants are of one implementation."""
+    """Play these operations with one implementation for all participants."""
     stage = stage_on(handle or reference(), revision=revision)
     whole = Schedule(**({"members": TRIO, "operations": operations} | schedule))
     return play(whole, dict.fromkeys(whole.names, stage))
 
 
 def commands(show: Performance, who: str = "") -> list[str]:
-    """What was done, by whom or by one participant, without the openings."""
+    """The acts, of all or of one participant, without openings."""
     acts = [act for act in show.acts if who in ("", act.who) and act.step.command != "open"]
     return [act.step.command if who else f"{act.who} {act.step.command}" for act in acts]
 

@@ -1,4 +1,4 @@
-"""The reference model as somebody would have it who never heard of virtual time: it reads the clock of the system.
+"""The reference model without virtual time: it reads the clock of the system.
 
     python system_clock.py [WAY]
 
@@ -19,7 +19,7 @@ from sds_testee.stdio import serve
 
 COMMAND = (sys.executable, __file__)
 MONOTONIC = "monotonic-timers"
-"""What is due is found out by monotonic time."""
+"""Due work follows monotonic time."""
 IDLE = "idle"
 """Nothing is ever due."""
 DEAF = "deaf"

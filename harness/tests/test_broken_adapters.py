@@ -1,4 +1,4 @@
-"""An adapter that breaks is told apart by what it did, within its time, and leaves no process behind."""
+"""Each breakdown of an adapter is classified, within its time, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def receive_1_mib(session: Session, handle: int) -> pb.Reply:
 
 
 def broken(call: Callable[[], object], within_s: float) -> Breakdown:
-    """What went wrong in ``call``, which must have been found out in time."""
+    """The breakdown in ``call``, which must be detected in time."""
     started = time.monotonic()
     with pytest.raises(faults.TesteeFault) as caught:
         call()

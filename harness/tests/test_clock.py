@@ -55,7 +55,7 @@ def from_outside(probe: Callable[[Session], Shown] = from_the_wire) -> Faketime:
 
 
 def declared_by(*command: str, variables: Mapping[str, str] | None = None) -> Declaration:
-    """What an implementation declares whose time was to be moved from outside."""
+    """The declaration of an implementation whose time should be moved from outside."""
     moving = from_outside()
     session = Session(lambda: moving.connect(partial(start, command), variables or {}), LIMITS, CURRENT, SDS)
     session.close()
@@ -63,7 +63,7 @@ def declared_by(*command: str, variables: Mapping[str, str] | None = None) -> De
 
 
 def sent_at(stage: Stage, now_ms: int) -> int | None:
-    """The Lamport timestamp of what somebody sends then, whom nobody has met before."""
+    """The Lamport timestamp of a message that a new participant sends then."""
     stage.now_ms = now_ms
     return stage.open(f"alice-{now_ms}").send().lamport_timestamp
 

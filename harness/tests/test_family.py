@@ -1,4 +1,4 @@
-"""Whose a process is: those that left group, session and parent are counted, named and killed all the same."""
+"""Whose a process is: those that left group, session and parent are counted, named and killed, too."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ GREEDY = f"{DAEMON}daemon(sys.executable, '-c', 'import time; hoard = b\"x\" * (
 
 @pytest.fixture(autouse=True)
 def nothing_told_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What other tests of this process left is theirs."""
+    """Processes that other tests left do not count."""
     monkeypatch.setattr(family, "_survivors", [])
 
 

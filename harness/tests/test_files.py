@@ -106,7 +106,7 @@ def test_json_that_cannot_be_taken_is_one_clear_error(text: str | bytes, said: s
 
 
 def test_a_link_that_waits_for_us_is_not_followed(tmp_path: Path) -> None:
-    """Whoever may write to the folder knows the name of the report, and not that under which it is written."""
+    """An attacker with write access knows the name of the report, but not the temporary name."""
     victim = tmp_path / "victim"
     victim.write_text("mine")
     out = tmp_path / "out"

@@ -1,4 +1,4 @@
-"""Who is let in: TLS with a certificate of our own making, and tokens."""
+"""Access control: TLS with a self-made certificate, and tokens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LIMITS = Limits(start_s=1.5, command_s=10, exit_s=5)
 
 @contextlib.contextmanager
 def reference(token: str = "", vouched_by: trustme.CA | None = None) -> Iterator[str]:
-    """The address of a server with the reference; it speaks TLS if somebody vouches for it."""
+    """The address of a server with the reference; it uses TLS if a certificate authority is given."""
     credentials = None
     if vouched_by is not None:
         issued = vouched_by.issue_cert("localhost", "127.0.0.1")

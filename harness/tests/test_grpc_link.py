@@ -1,4 +1,4 @@
-"""A server that breaks is told apart by what it did, within its time, and leaves nothing behind."""
+"""Each breakdown of a server is classified, within its time, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def ticked(session: Session) -> pb.Reply:
 
 
 def broken(call: Callable[[], object], within_s: float) -> Breakdown:
-    """What went wrong in ``call``, which must have been found out in time."""
+    """The breakdown in ``call``, which must be detected in time."""
     began = time.monotonic()
     with pytest.raises(TesteeFault) as caught:
         call()

@@ -1,4 +1,4 @@
-"""An identifier of 40 MB is a breakdown of whoever says it; content of that size is not."""
+"""An identifier of 40 MB is a breakdown of its sender; content of that size is not."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def broken(call: Callable[[], object]) -> Breakdown:
 
 
 def stage(change: Callable[[pb.Request, pb.Reply], object]) -> Stage:
-    """A stage with the reference, of which each reply is changed."""
+    """A stage with the reference. Each reply is changed."""
     testee = Testee(TesteeOptions("1"))
 
     def answer(request: pb.Request) -> pb.Reply:
@@ -47,7 +47,7 @@ def stage(change: Callable[[pb.Request, pb.Reply], object]) -> Stage:
 
 
 def on_the_wire(**fields: object) -> Callable[[pb.Request, pb.Reply], object]:
-    """What is sent has these fields as well."""
+    """Sent messages have these fields as well."""
 
     def change(request: pb.Request, reply: pb.Reply) -> None:
         if request.HasField("send"):
@@ -123,7 +123,7 @@ def test_an_identifier_that_the_suite_has_sent_may_come_back() -> None:
 
 
 class Altered:
-    """A peer of ClearSkies, of which each reply is changed."""
+    """A peer of ClearSkies. Each reply is changed."""
 
     def __init__(self, change: Callable[[cs.Request, cs.Reply], object]) -> None:
         self._testee, self._change = ClearSkiesTestee(ClearSkiesOptions("1")), change
@@ -171,7 +171,7 @@ code = subprocess.call(sys.argv[1:])
 print("most:", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 sys.exit(code)
 """
-"""Runs a command and prints the most memory that it took, of which the size of its parent would be a part."""
+"""Runs a command in a small process and prints its peak memory, which would include that of a large parent."""
 
 
 @pytest.mark.parametrize("framing", ["json", "binary"])

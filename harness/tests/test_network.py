@@ -1,4 +1,4 @@
-"""The simulated network: what becomes of a copy follows from the rules and the seed, and from nothing else."""
+"""The simulated network: the fate of a copy follows only from the rules and the seed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTHING = Wire(b"", None)
 
 
 class Line:
-    """A network on which all say something to all others, and which tells what came of it."""
+    """A network on which all send to all others; it returns the fates."""
 
     def __init__(self, *rules: Links | Cut, seed: int = 7) -> None:
         self.network = Network[Wire](seed)
@@ -275,7 +275,7 @@ def fates(line: Line, sender: str = "alice", listener: str = "bob", count: int =
 
 
 def test_the_fate_of_a_copy_is_the_same_in_every_version() -> None:
-    """What is kept in a file has to mean the same next year."""
+    """A stored schedule must mean the same next year."""
     assert fates(Line(CHANCE), count=8) == [(248,), (299, 1013), (225,), (755, 1017), (), (), (198, 871), (368,)]
 
 

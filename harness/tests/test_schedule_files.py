@@ -261,7 +261,7 @@ words = st.text(st.characters(codec="utf-8"), max_size=SMALL)
 
 
 def values(key: str, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
-    """What the schema allows for a field; names are those of participants, except that of a scripted peer."""
+    """Values that the schema allows for a field. Names are those of participants, except that of a scripted peer."""
     name = shape.get("$ref", "").removeprefix("#/$defs/")
     if name:
         special: dict[str, st.SearchStrategy[Any]] = {

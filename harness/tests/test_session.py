@@ -55,7 +55,7 @@ ERROR = pb.Reply(error=pb.Error(message="disk full"))
 
 
 class ScriptedLink(LocalLink):
-    """Answers hello, then whatever it is told to; keeps what it was asked."""
+    """Answers hello, then with the given replies; records the requests."""
 
     def __init__(
         self, hello: pb.Reply = ANSWERS["hello"], then: pb.Reply = ANSWERS["effects"], off_by: int = 0

@@ -1,4 +1,4 @@
-"""What a signal does to a program: it is told once, hooks are called, and after the grace nothing is left of it."""
+"""The effect of a signal on a program: one message, hooks are called, and after the grace time no process is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command that does not start is told with the question that fits: what is missing, and what to type."""
+"""A command that does not start gets a fitting message: the missing program, and the command to type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace keeps what happened, to the last step, and scripted peers write what they are told."""
+"""A trace records every step, and scripted peers write the given messages."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_both_directions_are_kept_decoded_and_raw(transcript: Transcript, framin
     if framing is Framing.BINARY:
         assert pb.Request.FromString(base64.b64decode(said[4]["base64"])).send.content == b"hello"
     else:
-        # The very line, with the spaces of whoever wrote it.
+        # The exact line, with the spaces of its writer.
         assert b'"json":{"id": "3", "effects": {"broadcasts": [' in transcript.path.read_bytes()
         assert not any("base64" in row for row in said)
 

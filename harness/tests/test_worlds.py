@@ -15,7 +15,7 @@ from sds_harness.schedules.word_schedules import unfold
 from sds_harness.schedules.worlds import ALL, Event, Kind, Part, Word, World
 
 Seen = tuple[tuple[Event, ...], ...]
-"""What each participant takes part in, in order: the same in words that are alike, and in no others."""
+"""The events of each participant, in order: equal for equivalent words, and for no others."""
 
 
 def doing(who: str, label: str, route: Route) -> Tick:
@@ -241,7 +241,8 @@ def before(world: World, word: Word, who: int) -> Word:
 
 @pytest.mark.parametrize("name", [name for name in WORLDS if name != "two, all of it"])
 def test_everybody_is_the_newest_once_in_all_that_it_sees(name: str) -> None:
-    """What comes before the last event of somebody is a word in which that one is the newest, and sees the same."""
+    """The events before the last event of a participant are a word in which this participant is the newest, and sees
+    the same."""
     world, most = WORLDS[name]
     known = [set(world.words(length)) for length in range(most + 1)]
     for word in [word for words in known for word in words]:
@@ -279,7 +280,7 @@ def test_what_somebody_does_follows_from_what_is_before_it(name: str) -> None:
 
 
 def test_a_gap_is_filled_by_names() -> None:
-    """With SDS-R it makes no difference who is called what as long as nobody hears of what it did not get."""
+    """With SDS-R, names do not matter as long as no participant learns of a message that it has not received."""
     world = World(2, (SEND, SYNC, ARRIVE), gaps_by_name=True)
     told = (Event(0, 0), Event(2, 1, 0, 0), Event(1, 1))
     assert not world.names_matter(told)
@@ -289,7 +290,7 @@ def test_a_gap_is_filled_by_names() -> None:
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_words_go_on_from_any_of_them(name: str) -> None:
-    """So that whoever takes a part of them need not spell what is before it."""
+    """A process that plays a part of the words need not spell those before it."""
     world, most = WORLDS[name]
     words = list(world.words(most))
     for number in range(0, len(words), 17):

@@ -78,7 +78,7 @@ def said(sent: list[Sent], link: int | None = None) -> list[dict[str, Any]]:
 
 
 def values(peer: Peer) -> dict[str, str]:
-    """What the application sees: values by key."""
+    """The values that the application sees, by key."""
     shown = [record for record in peer.records() if not record.deleted]
     assert len({record.key for record in shown}) == len(shown), "a key is unique"
     return {record.key: record.value for record in shown}
@@ -132,7 +132,7 @@ class Club:
             self.took(here, effects)
 
     def cut(self, one: str, other: str) -> None:
-        """What was under way is lost, perhaps in the middle of a message."""
+        """Lose the bytes under way, perhaps in the middle of a message."""
         number = self.links.pop(frozenset((one, other)), None)
         if number is not None:
             for here in (one, other):
@@ -146,7 +146,7 @@ class Club:
         self.peers[peer_id] = self._opened(peer_id)
 
     def took(self, peer_id: str, effects: Effects) -> None:
-        """What a peer sends goes under way."""
+        """Put the output of a peer under way."""
         assert effects.refused == []
         for each in effects.sent:
             if (each.link, peer_id) in self.under_way:
@@ -176,7 +176,7 @@ class Club:
         raise AssertionError("the gossip does not end")
 
     def join_all(self) -> None:
-        """Link everybody with everybody, once more where a link is there already."""
+        """Link all pairs of peers, a second time where a link exists."""
         for index, one in enumerate(self.ids):
             for other in self.ids[:index]:
                 self.cut(one, other)

@@ -263,7 +263,7 @@ def far(driver: Driver, folder: Path) -> None:
 
 
 def again(driver: Driver, one: int) -> None:
-    """What has been there comes again: a key, an own change, another version; and a link of two ends."""
+    """Repeated values: a key, an own change, another version; and a link with both ends here."""
     for link, (peer_id, level) in enumerate(((B, WRITER), (C, READER), (B, WRITER)), start=1):
         driver.do("connect", handle=one, link=link, peer_id=peer_id, access_level=level)
         driver.do("receive", handle=one, link=link, data=get_updates())
@@ -282,7 +282,7 @@ def again(driver: Driver, one: int) -> None:
 
 
 def odd(driver: Driver, folder: Path) -> None:
-    """Keys, values, clocks and deletions of odd forms; many deletions and a year; and the same once more."""
+    """Keys, values, clocks and deletions of odd forms; many deletions and a year; and the same again."""
     store = str(folder / "odd")
     one = driver.open(store=store)
     for link, peer_id in enumerate((B, D, B), start=1):
@@ -456,7 +456,7 @@ def plain_text(body: str) -> bytes:
 
 
 def codecs(driver: Driver) -> None:
-    """What is answered without a peer."""
+    """Commands that need no peer."""
     driver.do("compare_clocks", one=json.dumps({A: (1 << 31) - 1}).encode(), other=json.dumps({A: 1 << 31}).encode())
     driver.do("compare_clocks", one=json.dumps({A: 1}).encode(), other=json.dumps({A: 1, B: 1}).encode())
     driver.do("compare_clocks", one=json.dumps({A: (1 << 53) + 1}).encode(), other=json.dumps({A: 1 << 53}).encode())

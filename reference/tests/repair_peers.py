@@ -1,4 +1,4 @@
-"""What the tests of SDS-R share: hashes that a test chooses, messages that ask, and views of the two repair buffers.
+"""Helpers for tests of SDS-R: hashes that a test chooses, messages with requests, and views of the two repair buffers.
 
 Alice is under test, "bob" sent what is missing or asked for, and "carol" asks. Times in the views are milliseconds
 after T.
@@ -116,7 +116,7 @@ def asked(effects: Effects) -> list[str]:
 
 
 def asks(participant: Participant, after_ms: int) -> list[str]:
-    """What a sync message sent so long after T asks for."""
+    """The request of a sync message that is sent this time after T."""
     return asked(participant.send_sync("c", T + after_ms))
 
 

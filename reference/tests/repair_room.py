@@ -19,7 +19,7 @@ CONFIG = Config(
     resend_possibly_acknowledged_ms=None,
     bloom_capacity=100,
 )
-"""Repairs are the only means: nobody resends, and there is no store."""
+"""Repairs are the only means: no participant resends, and there is no store."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the tests of the model share: scripted peers' messages, and views of what the model gave back.
+"""Helpers for tests of the model: messages of scripted peers, and views of results of the model.
 
 The one channel is "c" unless a test needs more, the participant under test is "alice", and T is the time it joins.
 """

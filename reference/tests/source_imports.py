@@ -1,4 +1,4 @@
-"""What the tests of the rules of the house share: a reader of source code."""
+"""Helper for tests of project rules: a reader of source code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The packages sds_proto and clearskies_proto, and what is told of the testee protocol, are what proto/ gives."""
+"""The packages sds_proto and clearskies_proto, and the reference of the testee protocol, are generated from proto/."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a buffer costs goes by what is in it, not by what was in it before."""
+"""The cost of a buffer follows its present content, not its history."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ ODD = [
 
 @st.composite
 def written(draw: st.DrawFn, value: Any, kind: Any) -> str:
-    """A value as somebody might write it: mostly as it should be, with blanks, escapes and odd things among it."""
+    """A value as an adapter might write it: mostly valid, with blanks, escapes and odd parts."""
     quirk = draw(st.integers(0, 40))
     if quirk == 0:
         return draw(st.sampled_from(ODD))

@@ -51,7 +51,7 @@ FORBIDDEN_CALLS = {"open", "print", "input", "eval", "exec", "compile", "__impor
 
 
 STORES = {"sqlite_store": {"sqlite3"}}
-"""What a module may have all the same: a store is handed to a peer, which does not know what it is."""
+"""Exceptions: a store is passed to a peer, which does not know its type."""
 
 
 def known_as(path: Path) -> str:

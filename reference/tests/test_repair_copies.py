@@ -1,4 +1,4 @@
-"""What a responder of SDS-R broadcasts: the message itself, byte for byte, and nothing that is its own."""
+"""Responses of SDS-R: the message itself, byte for byte, without fields of the responder."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def test_a_request_rides_on_any_sort_of_message_without_changing_the_rest(payloa
     assert bare.repair_request == ()
 
 
-# ---- what becomes of an entry that was asked for ---------------------------------------------------------------------
+# ---- entries after their request -----------------------------------------------------------------------------------
 
 
 @both_revisions
@@ -260,7 +260,7 @@ def test_a_sync_message_is_not_the_arrival_of_a_message_of_its_id(revision: Revi
 
 
 def losing(drops: bool, revision: Revision = SDS_2026_01) -> Config:
-    """What is missing for a second is lost."""
+    """A message that is missing for a second is given up as lost."""
     return replace(repairing(requesting(), revision), lost_timeout_ms=SECOND, drops_the_lost=drops)
 
 

@@ -16,7 +16,8 @@ QUIET_SYNCS = Config(
 
 
 def sync_times(alice: Participant, since_ms: int, until_ms: int) -> dict[int, list[str]]:
-    """In which seconds after T sync messages go out while somebody else speaks every five, and what they ask for."""
+    """The seconds after T of the sync messages while another participant sends every five seconds, and their
+    requests."""
     times: dict[int, list[str]] = {}
     for after in range(since_ms, until_ms, SECOND):
         if after % (5 * SECOND) == 0:

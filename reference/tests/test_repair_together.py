@@ -185,7 +185,7 @@ def test_a_later_message_that_names_the_gap_helps_in_either_revision() -> None:
     assert room.converged()
 
 
-# ---- who can answer, who can ask -------------------------------------------------------------------------------------
+# ---- responders and requesters ---------------------------------------------------------------------------------------
 
 
 def test_without_a_holder_in_the_response_group_a_repair_waits_for_the_sender() -> None:
@@ -279,7 +279,7 @@ def test_who_joins_late_gets_everything_back_to_the_start(revision: Revision) ->
 talk = st.lists(
     st.tuples(st.sampled_from(["alice", "bob", "carol", "dave"]), st.integers(1, 8)), min_size=5, max_size=20
 )
-"""Who sends, and how many seconds pass then."""
+"""The sender, and the seconds that pass then."""
 
 seeds = st.integers(0, 2**32)
 
@@ -332,7 +332,7 @@ def test_all_logs_are_equal_whatever_is_lost_and_whoever_is_gone(
 def test_who_loses_messages_catches_up(
     steps: list[tuple[str, int]], seed: int, loss: float, cascade: bool, revision: Revision
 ) -> None:
-    """Frank alone is badly connected and only listens, so nobody else asks and no entry is removed."""
+    """Only Frank is badly connected, and he only listens: no other participant asks and no entry is removed."""
     chance = Random(seed)
     room = Room(
         ["alice", "bob", "carol", "dave", "erin", "frank"],

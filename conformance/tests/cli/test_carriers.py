@@ -44,7 +44,7 @@ def running(command: Sequence[str]) -> Iterator[str]:
 
 
 def report(carrier: Sequence[str], command: Sequence[str]) -> dict[str, Any]:
-    """What was judged over a carrier, without what must differ."""
+    """The results over a transport, without the parts that must differ."""
     if RUNNING in carrier:
         with running(command) as address:
             result = typed("run", "--json", *WHERE, "--grpc", address)

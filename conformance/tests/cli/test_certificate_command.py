@@ -40,7 +40,7 @@ def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def verified(made: Certificate, *arguments: str) -> Result:
-    """What comes of verifying a certificate."""
+    """Verify a certificate."""
     result = typed("certificate", "verify", kept(made, Path()), *arguments)
     assert too_wide(result.stdout) == []
     return result
@@ -111,7 +111,7 @@ def test_wrong_use_says_what_to_type(arguments: tuple[str, ...], said: str) -> N
     assert said in words(result.stderr)
 
 
-# ---- Verify: what stands there -------------------------------------------------------------------------------------
+# ---- Verify: the content -------------------------------------------------------------------------------------------
 
 
 def test_no_command_out_of_the_file_is_started_unasked(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_it_is_driven_as_it_was() -> None:
 
 
 def key(name: str) -> Path:
-    """A key of somebody, and a line in the file of those who may sign."""
+    """A key, and its line in the file of allowed signers."""
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", name], check=True)
     with Path("signers").open("a") as signers:
         signers.write(f"{name} {Path(f'{name}.pub').read_text()}")

@@ -22,7 +22,7 @@ from suite_terminal import typed
 PAGE = (REPOSITORY / "docs" / "ci.md").read_text("utf-8")
 SHORT = ["--environment", "plain", "--scenario", "named-*", "--scenario", "every-kind-of-message"]
 BLOCKS = dict(re.findall(r"```(?:yaml|sh)\n(?:#!/bin/sh\n)?# ([\w./-]+)[^\n]*\n(.*?)```", PAGE, re.DOTALL))
-"""What is to be copied, by the file that it belongs to."""
+"""The examples to copy, by file."""
 WORKFLOWS = [name for name in BLOCKS if name.startswith(".github/workflows/")]
 
 

@@ -61,7 +61,7 @@ def lines(path: Path) -> list[str]:
 
 
 def on_a_terminal(*arguments: str, stream: str = "stdout", **environment: str) -> bytes:
-    """What the suite writes to a terminal that can do colours; its other stream leads nowhere."""
+    """The output of the suite on a terminal with colours; its other stream is discarded."""
     ours, theirs = pty.openpty()
     streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: theirs}
     child = subprocess.Popen(

@@ -26,7 +26,7 @@ SOURCES = [
 
 
 def in_the_wheel(path: PurePosixPath) -> bool:
-    """Does it stand there under its path, in the folder of documents, or in a package?"""
+    """Return whether it is there under its path, in the folder of documents, or in a package."""
     if any(path.is_relative_to(source) for source in WHEEL["only-include"] if source.startswith("reference/")):
         return str(path) not in WHEEL["force-include"]  # which would take it from the package
     if WHEEL["sources"].get(str(ADAPTERS)) == f"sds_conformance/documents/{ADAPTERS}":

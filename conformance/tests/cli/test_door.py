@@ -158,7 +158,7 @@ def test_the_story_is_told_where_the_locale_has_only_ascii() -> None:
     assert b"Traceback" not in told.stderr
 
 
-# ---- Who reads is gone, or full ------------------------------------------------------------------------------------
+# ---- The reader is gone, or full -----------------------------------------------------------------------------------
 
 
 class Lost(Kept):

@@ -1,4 +1,4 @@
-"""Commands that are asked to end: what was played is told and kept, and nothing that was started is left."""
+"""Commands that are interrupted: results so far are printed and stored, and no process is left."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def numbers(note: Path) -> list[int]:
 
 
 def heed() -> None:
-    """Whoever runs the tests may ignore signals, and children inherit that."""
+    """The test runner may ignore signals, and children inherit that."""
     for number in signals.HEEDED:
         signal.signal(number, signal.SIG_DFL)
 
 
 def asked_to_end(by: signal.Signals, note: Path, *arguments: str, hanging: int = 1) -> tuple[int, str]:
-    """Exit code and stdout of a command that gets a signal when so many of its implementations hang.
+    """Exit code and stdout of a command that gets a signal when this number of its implementations hang.
 
     Nothing of it may live any more.
     """

@@ -75,7 +75,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def told(kept: Path) -> Result:
-    """What is told of a mutant."""
+    """The output for a mutant."""
     return typed("fuzz", *FEW, "--save", kept, "--", *MUTANT)
 
 

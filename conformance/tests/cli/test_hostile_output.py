@@ -23,7 +23,7 @@ ODD = [
 
 
 HERE = [*SOME, "--environment", "plain"]
-"""What an implementation says is printed alike, wherever it is played."""
+"""The output of an implementation is printed in the same way by every command."""
 
 
 def printed(*arguments: str) -> tuple[int, str]:

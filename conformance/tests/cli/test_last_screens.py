@@ -1,6 +1,6 @@
 """The last screen of commands: stored snapshots at 80 and 120 columns, read by eye once.
 
-`pytest --snapshot-update` stores them anew after a change of the words.
+`pytest --snapshot-update` stores them again after a change of the words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an implementation may use, and the wire layout it speaks, as they are typed."""
+"""Options for the resources and the wire layout of an implementation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``limits --report``: what stands beside a report, on its page, on a certificate and in a comparison."""
+"""``limits --report``: limits in a report, on its page, on a certificate and in a comparison."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e"
 
 
 def measured(folder: Path, command: list[str]) -> Path:
-    """A report on a single scenario, with limits beside it."""
+    """A report on a single scenario, with limits."""
     run = typed("run", "--scenario", "a-diamond", "--environment", "plain", "--report", str(folder), "--", *command)
     assert run.exit_code in (0, 1), run.stderr
     only = ("--only", "waiting", "--only", "time", "--budget", "10m")

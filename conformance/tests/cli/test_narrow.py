@@ -1,4 +1,4 @@
-"""What is printed on a narrow terminal: IDs are whole at 80 columns, and counts can be read at 60."""
+"""Output on a narrow terminal: IDs are whole at 80 columns, and counts can be read at 60."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ def test_smoke_is_green(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_its_first_report_is_honest(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the toy declares is tested and passes, and nothing else is: one toy in all languages, with one report."""
+    """The declared parts of the toy are tested and pass, and no others are tested: one toy in all languages, with one
+    report."""
     monkeypatch.chdir(built.folder)
     where = [] if built.language == "go" else ["--environment", "plain"]
     result = typed("run", "--json", *where, "--", *built.command)

@@ -161,7 +161,7 @@ def test_files_below_folders_are_written_there(tmp_path: Path) -> None:
 
 
 def shell(folder: Path, lines: list[str]) -> subprocess.CompletedProcess[str]:
-    """What comes of lines that are typed, where ``sds-conformance`` is this suite."""
+    """Run typed lines. ``sds-conformance`` is this suite."""
     programs = folder.parent / "bin"
     programs.mkdir()
     program = programs / "sds-conformance"

@@ -1,4 +1,4 @@
-"""Files that commands are told to read, and files that an implementation would have us read."""
+"""Files that commands read, and files that an implementation creates for them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE_S = 60
 
 @pytest.fixture(autouse=True)
 def never_waiting() -> Iterator[None]:
-    """Whoever waits for a pipe is interrupted."""
+    """A command that waits for a pipe can be interrupted."""
 
     def late(number: int, frame: FrameType | None) -> NoReturn:
         raise AssertionError(f"still reading after {PATIENCE_S} s")

@@ -62,7 +62,7 @@ EXPLAINED = textwrap.dedent(
 
 
 def python(program: str, *arguments: str, optimised: bool) -> str:
-    """What a program prints on both streams, without what differs from run to run."""
+    """The output of a program on both streams, without the parts that differ between runs."""
     ended = subprocess.run(
         [sys.executable, "-c", program, *arguments],
         stdout=subprocess.PIPE,

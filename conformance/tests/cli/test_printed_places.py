@@ -1,5 +1,5 @@
-"""Hostile text in every place that commands print: names and notes in files, names of files and folders, and all that
-an implementation says, also where it is told again from a file."""
+"""Hostile text in every place that commands print: names and notes in files, names of files and folders, and all output
+of an implementation, also when it comes from a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from suite_terminal import controls, typed
 
 LOUD = f"{HOSTILE}\n::stop-commands::x\n  ::error::x\n##[group]x \x1b[2J\x1b[32mPASS \u2066\u200f\u061c"
 PATH = LOUD.replace("/", " ")
-"""What a folder may be called."""
+"""Possible names of a folder."""
 SHORT = "\x1b[2J\u202e\n::error::x"
 NIM = {"sender_id": 20, "content": 21}
 FEW = ("--scenario", "nobody-answers", "--environment", "plain")
@@ -171,7 +171,7 @@ def _loud(data: Any) -> Any:
 
 
 KEPT = {"schema", "type", "revision", "profile", "verdict", "severity", "id", "requirement", "framing", "started"}
-"""What has to be one of a few, or a report is refused at once."""
+"""Fields with few allowed values; a report with others is refused at once."""
 
 
 def test_a_report_that_somebody_forged() -> None:

@@ -1,4 +1,4 @@
-"""``report``: what `run --report` left is told again, and a report that was cut off says so."""
+"""``report``: the output of `run --report` is shown again, and a truncated report is marked as such."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def test_who_is_driven_is_not_said_where_nobody_is(arguments: tuple[str, ...]) -
 
 def test_one_schedule_is_a_schedule_and_no_steps_are_said_in_words() -> None:
     def found(schedules: int, before: int, after: int) -> str:
-        """``after`` so many of so many steps ``before`` are left."""
+        """``after`` of ``before`` steps are left."""
         whole, small = (SimpleNamespace(operations=range(n), name="schedule 7") for n in (before, after))
         return how_found(cast(Any, SimpleNamespace(original=whole, schedule=small)), schedules)
 

@@ -30,7 +30,7 @@ BAD = proof_of(kill_of("late", "SDS-SEND-01", "pass", killed=False), refused=("S
 
 @pytest.fixture
 def outcome_of_the_run(monkeypatch: pytest.MonkeyPatch) -> list[Proof]:
-    """What the next runs of all mutants and variants come to, without running them."""
+    """The results of all mutants and variants, without playing them."""
     proofs = [GOOD]
     # Of the package, the name of this module is that of the command in it.
     module = import_module("sds_conformance.cli.selftest")
@@ -38,7 +38,7 @@ def outcome_of_the_run(monkeypatch: pytest.MonkeyPatch) -> list[Proof]:
     return proofs
 
 
-# ---- What stands in it -----------------------------------------------------------------------------------------------
+# ---- Content ---------------------------------------------------------------------------------------------------------
 
 
 def test_mutants_stand_in_the_order_of_the_catalogue_whatever_the_order_they_ran_in() -> None:

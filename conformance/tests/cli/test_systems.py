@@ -95,7 +95,7 @@ def test_windows_is_told_what_to_do_by_whatever_is_typed(monkeypatch: pytest.Mon
 
 
 def test_windows_gets_that_far() -> None:
-    """What is imported until then asks for nothing that Windows has not."""
+    """The modules that are imported before need nothing that Windows lacks."""
     program = """
         import click, multiprocessing, os, platform, psutil, secrets, signal, subprocess, sys  # they know about Windows
         for name in ("fcntl", "resource", "pwd", "grp", "termios", "pty"):

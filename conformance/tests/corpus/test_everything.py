@@ -39,7 +39,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def checked(folder: Path, *, everything: bool) -> dict[str, int]:
-    """What the tasks of a check count; raises what they do."""
+    """The counts of the tasks of a check. Raises their errors."""
     read = corpus(folder)
     counted = {"steps": 0, "rows": 0}
     if everything:

@@ -41,7 +41,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def room(mebibytes: int) -> Iterator[None]:
-    """So much memory more than there is now: who takes the machine gets an error instead."""
+    """So much memory more than there is now: a process that takes more gets an error instead."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + (mebibytes << 20), hard))
     try:

@@ -1,4 +1,4 @@
-"""What a task holds in memory: one performance at a time."""
+"""A task holds one performance in memory at a time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LIGHT = Grammar(most=3, passages=("burst", "quiet-time"), longest=2)
 
 @pytest.fixture
 def most_traces(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
-    """The most traces that were alive at a time, with nobody looking for garbage."""
+    """The most traces that were alive at a time, without garbage collection."""
     alive: list[weakref.ref[Trace]] = []
     most = 0
     made = Trace.__init__

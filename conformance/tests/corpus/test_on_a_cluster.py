@@ -64,6 +64,6 @@ def test_a_cluster_that_loses_a_worker(tmp_path: Path) -> None:
     for name in ("steps", "schedules"):
         wanted = pq.read_table(here / name).drop(["traces"] if name == "schedules" else [])
         for folder in (a, b):
-            # The one in this process goes by another name, which stands in the trace.
+            # The one in this process has another name, which is in the trace.
             found = pq.read_table(folder / name)
             assert found.drop(["traces"] if name == "schedules" else []).equals(wanted), (folder, name)

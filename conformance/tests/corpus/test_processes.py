@@ -54,7 +54,7 @@ def recording(
 
 
 def wait_until(process: subprocess.Popen[str], look: Callable[[], list[T]]) -> list[T]:
-    """What it sees, as soon as it sees something."""
+    """The first output."""
     end = time.monotonic() + PATIENCE_S
     while not (seen := look()):
         assert process.poll() is None, process.communicate()

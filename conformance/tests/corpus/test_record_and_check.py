@@ -140,7 +140,7 @@ def test_a_corpus_is_not_continued_through_a_link(name: str, tmp_path: Path) -> 
 
 
 def test_nothing_is_removed_from_a_folder_that_is_not_replaced(tmp_path: Path) -> None:
-    """A corpus beside which somebody keeps notes, and a project that has a manifest.json and steps/ of its own."""
+    """A corpus in a folder with notes, and a project that has a manifest.json and steps/ of its own."""
     record_here(tmp_path / "c", order_of(schedules=2))
     (tmp_path / "c" / "notes.txt").write_text("years of work")
     (tmp_path / "d" / "steps").mkdir(parents=True)

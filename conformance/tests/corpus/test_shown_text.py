@@ -1,4 +1,4 @@
-"""What stands in a corpus of strangers is shown and moves no cursor."""
+"""Text from a foreign corpus is shown and moves no cursor."""
 
 from __future__ import annotations
 

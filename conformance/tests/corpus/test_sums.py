@@ -1,4 +1,4 @@
-"""What a diff adds up: the same however the schedules are spread over tasks, and never more than is told."""
+"""Sums of a diff do not depend on the distribution over tasks, and never exceed the reported number."""
 
 from __future__ import annotations
 

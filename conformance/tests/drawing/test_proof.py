@@ -1,4 +1,4 @@
-"""Proofs and stories in words: the facts, and names that are the same everywhere."""
+"""Text of proofs and stories: the facts, and names that are the same everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Space-time diagrams: what is in them, that nothing overlaps, and that nobody can put anything else into them."""
+"""Space-time diagrams: their content, no overlaps, and no injected content."""
 
 from __future__ import annotations
 

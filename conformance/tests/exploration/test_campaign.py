@@ -37,7 +37,7 @@ from sds_testee.framing import Framing
 pytestmark = pytest.mark.exhaustive
 
 LIGHT = Grammar(most=3, passages=("burst", "diamond"), longest=1)
-"""Short schedules, in each of which somebody sends something."""
+"""Short schedules, each with at least one message."""
 
 
 def order(handle: Handle | None = None, **rest: Any) -> Order:
@@ -58,7 +58,7 @@ def raising(error: type[BaseException], command: str, times: int = 1_000_000) ->
 
 
 def told(tally: Tally) -> dict[str, Any]:
-    """What a campaign says, without the time it took."""
+    """The result of a campaign, without its duration."""
     return {f.name: getattr(tally, f.name) for f in fields(tally) if f.name != "seconds"}
 
 
@@ -211,7 +211,7 @@ def test_messages_without_end_are_found(monkeypatch: pytest.MonkeyPatch) -> None
     assert tally.schedules == 2
 
 
-# ---- Who does not do the same twice ----------------------------------------------------------------------------------
+# ---- Implementations that vary ---------------------------------------------------------------------------------------
 
 
 def test_a_fault_that_does_not_show_again_gives_no_counterexample() -> None:

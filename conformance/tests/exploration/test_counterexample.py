@@ -1,4 +1,4 @@
-"""Counterexamples: faults are found soon, what shows them is small, and whoever has the files sees the same."""
+"""Counterexamples: faults are found soon, counterexamples are small, and their files show the same."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_the_reference_is_left_in_peace_and_every_schedule_is_settled(casting: C
 
 
 def test_what_cannot_happen_is_left_out_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is known of a beginning says of each word what playing it would say."""
+    """The cached result for a beginning equals the result of playing each word."""
     knowing = exhausted(4)
     assert knowing.bounds[-1].impossible > knowing.bounds[-1].schedules // 50
 
@@ -86,7 +86,7 @@ def test_what_cannot_happen_is_left_out_and_nothing_else(monkeypatch: pytest.Mon
 
 
 def test_all_have_the_same_in_the_end() -> None:
-    """What holds of a group that came to rest is looked at in every schedule, too."""
+    """Properties of a settled group are checked in every schedule, too."""
     alphabet = (Part(("send", "sync", "arrive", "rest")),)
     coverage = exhausted(3, alphabet=alphabet)
     assert coverage.tally.exercised["G-01"] == 6
@@ -266,7 +266,7 @@ def test_what_comes_next_takes_as_long_as_the_longest_of_now(monkeypatch: pytest
 
 
 def test_an_interrupt_keeps_what_was_finished_and_it_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What is said in the end is as if there had been no interrupt, whatever was found before it."""
+    """The final result is the same as without the interrupt, whatever was found before."""
     monkeypatch.setattr(exhaustion, "CHUNK", 10)
     monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 10)
     monkeypatch.setattr("sds_conformance.exploration.checkpoint.CHUNK", 10)

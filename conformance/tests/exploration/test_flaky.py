@@ -1,4 +1,4 @@
-"""What was found is played again, each time in a fresh process, before it is told as proven."""
+"""Findings are replayed in fresh processes before they are reported as proven."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def some_processes(*faulty: bool) -> Order:
 
 
 def proven(order: Order) -> tuple[Tally, Counterexample | Again]:
-    """What a campaign finds, and what becomes of it when it is played again."""
+    """The findings of a campaign, and the results of their replays."""
     tally, company = explore(order), order.company()
     company.start()
     return tally, counterexample_of(order, company, 0, tally.found[SHOWS])

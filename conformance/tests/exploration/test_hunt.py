@@ -1,4 +1,4 @@
-"""The hunt: what generated schedules find of the mutants by themselves, and how it is told."""
+"""The hunt: the mutants that generated schedules find, and the report on them."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ CLEARSKIES = {
                     {"op": "calm", "rounds": 4},
                 ],
             },
-            id="who has lost its store hears of its own updates",
+            id="a peer that lost its store receives its own updates",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Limits of implementations that have one are found at exactly that size, and nobody else is said to have one."""
+"""Limits of implementations are found at exactly their size, and no other implementation is reported to have one."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ WHOLE_S = 600.0
 
 
 ALSO = {"log": "SDS-DELIVER-06", "in-filter": "SDS-SEND-09"}
-"""Requirements that show a limit as well, and that somebody may violate at any size."""
+"""Requirements that show a limit as well, and that can be violated at any size."""
 NOWHERE_DEMANDED = {"channels", "participants", "hint"}
-"""What is refused or left out there violates no requirement."""
+"""Refusing or omitting something there violates no requirement."""
 
 
 def measured(
@@ -59,7 +59,7 @@ def measured(
     revision: str = "sds-2026-01",
     **other: int,
 ) -> Measured:
-    """What comes of dimensions, with ``other`` values for some of their fields."""
+    """Measure dimensions, with ``other`` values for some of their fields."""
     there = [DIMENSIONS[name].of_text(RULES, revision, "full") for name in names]
     dimensions = [replace(dimension, **other) for dimension in there if dimension]  # type: ignore[arg-type]
     order = Order(lambda _: start(), Limits(), RULES, revision, "full", None, False, dimensions, budget_s, at)
@@ -188,7 +188,7 @@ class Quadratic(Channel):
         return super().receive(message, now_ms, hint)
 
 
-@pytest.mark.exhaustive  # the time that it measures hangs on what else the machine has to do
+@pytest.mark.exhaustive  # the measured time depends on the load of the machine
 def test_what_a_message_costs_is_told_with_its_exponent() -> None:
     steady = row(lambda: LocalLink(reference()), "cost", most=8_192)
     assert (steady.weight, steady.held) == (Weight.HELD, 8_192)
@@ -344,7 +344,7 @@ PLAIN = Dimension("plain", "plain", lambda stage, size: None, ("SDS-RECV-08",), 
 
 
 def searched(limit: int, most: int = 1 << 62) -> Search:
-    """The search for a limit, by somebody who has all the time in the world."""
+    """The search for a limit, without a time budget."""
     search = Search(
         PLAIN,
         most,

@@ -90,7 +90,7 @@ class Judge:
 
 
 def shrunk(schedule: Schedule, predicate: Predicate) -> Schedule:
-    """What is left; that it fails and that everything on the way was a schedule was looked at."""
+    """Shrink a schedule. Asserts that the result fails and that each intermediate result is a schedule."""
     judge = Judge(predicate)
     left = shrink(schedule, judge, REPERTOIRE)
     assert predicate(left.schedule)
@@ -108,7 +108,7 @@ def has(kind: type, schedule: Schedule) -> bool:
     return any(type(operation) is kind for operation in schedule.operations)
 
 
-# ---- What is left ----------------------------------------------------------------------------------------------------
+# ---- Results ---------------------------------------------------------------------------------------------------------
 
 
 def test_where_everything_fails_nothing_is_left() -> None:

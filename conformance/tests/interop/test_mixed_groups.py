@@ -1,4 +1,4 @@
-"""All implementations in one group: who is to blame for what, and who is left in peace."""
+"""All implementations in one group: each fault is assigned to the right implementation, and no other is accused."""
 
 from __future__ import annotations
 

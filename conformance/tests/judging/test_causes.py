@@ -1,4 +1,4 @@
-"""Root causes: what follows from another failure is told under it, strangers are not, and nothing is lost."""
+"""Root causes: a failure that follows from another is listed under it, unrelated ones are not, and none is lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CAUSE, EFFECT = next(
     for row in RULES.catalogue.consequences
     if row.of[0] in KNOWN and not consequences(RULES, row.fail[0], row.of[0])
 )
-"""Of these it is declared that the second fails beside the first, and not the other way round."""
+"""Declared pairs: the second fails with the first, and not the other way round."""
 ONE, OTHER = "SDS-MSG-14", "SDS-EPHEMERAL-02"
 """Of these nothing is declared."""
 EVERYWHERE = [f"run-{number}" for number in range(20)]
@@ -37,7 +37,7 @@ def verdict(
 def told(
     *verdicts: RequirementVerdict, exercised: Collection[str] = EVERYWHERE, dialect: str = ""
 ) -> dict[str, list[str]]:
-    """The causes, with what is told under each."""
+    """The causes, with the failures under each."""
     found = causes(RULES, verdicts, {v.requirement.id: exercised for v in verdicts}, dialect)
     return {c.verdict.requirement.id: [under.requirement.id for under, _ in c.under] for c in found}
 

@@ -30,7 +30,7 @@ LIMITS = Limits(start_s=20, command_s=5, exit_s=5)
 
 
 class LatinNames(Channel):
-    """Writes its own name in Latin-1, as far as that goes."""
+    """Writes its own name in Latin-1, if possible."""
 
     def encode(self, message: Message) -> bytes:
         sender = message.sender_id.encode("latin-1", "replace").decode("latin-1")
@@ -38,7 +38,7 @@ class LatinNames(Channel):
 
 
 class TakesItsOwnWordsForAnEcho(Channel):
-    """Ignores what somebody else says in the very words that it sent last."""
+    """Ignores content of others that equals its own last content."""
 
     last = b""
 
@@ -77,7 +77,7 @@ class ForgetsWhenTheClockGoesBack(Channel):
 
 
 class TreatsTypingAsContent(Channel):
-    """With SDS-R, keeps ephemeral messages in its log as well, for somebody might ask for them."""
+    """With SDS-R, keeps ephemeral messages in its log as well, because they might be requested."""
 
     def receive_ephemeral(self, message: Message, effects: Effects) -> None:
         super().receive_ephemeral(message, effects)

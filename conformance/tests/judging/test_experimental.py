@@ -39,7 +39,7 @@ def says_it_in_capitals(view: Any) -> Iterator[Observation]:
 
 """
 ROW = {"id": "ECHO-X-01", "section": "X", "anchor": "experimental", "experimental": True}
-ROW |= {"statement": "What comes back is in capitals.", "codes": {"low": "it is not"}}
+ROW |= {"statement": "The echo is in capitals.", "codes": {"low": "it is not"}}
 
 
 @pytest.mark.parametrize("strict", [False, True])

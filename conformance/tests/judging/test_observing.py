@@ -1,4 +1,4 @@
-"""What the checks say of a trace is recalled for one that is the same, and for no other."""
+"""Cached results of checks are used for equal traces only."""
 
 from __future__ import annotations
 

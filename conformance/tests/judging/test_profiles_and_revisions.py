@@ -1,4 +1,4 @@
-"""What a run is about: a part of SDS, and a revision of its text; what is played, judged, printed and reported."""
+"""Profile and revision of a run: the scenarios, verdicts, output and report that follow from them."""
 
 from __future__ import annotations
 
@@ -277,7 +277,7 @@ def test_the_reports_of_two_revisions_keep_to_the_schema_and_name_them(outcomes:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Declaration, Plan]]:
-    """What is asked of certify_reference, which then judges a few scenarios without playing anything else."""
+    """The arguments of certify_reference, which judges only a few scenarios here."""
     plans: list[tuple[Declaration, Plan]] = []
     real = exercise.certify_reference
 

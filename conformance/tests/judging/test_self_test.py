@@ -46,7 +46,7 @@ def participant_of(channel: type[Channel]) -> type[Participant]:
 
 
 def judged(variant: str) -> set[str]:
-    """What a legal variant is judged on: all of its revision, with a choice in SDS-R that of every one with SDS-R."""
+    """The revisions that a legal variant is judged on: its own, and for a choice in SDS-R all that have SDS-R."""
     if "repair" in dict(VARIANTS[variant].config):
         return {requirement for requirement in CHECKS if requirement.startswith("SDS-")}
     return set(plan(revision=VARIANTS[variant].revision or CURRENT).requirements)
@@ -240,7 +240,7 @@ def test_only_a_kill_proves_a_check() -> None:
     assert check in unproven([kill_of("SDS-SEND-02", check.name)])
 
 
-# ---- What fails beside it --------------------------------------------------------------------------------------------
+# ---- Consequences ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("short")

@@ -1,4 +1,4 @@
-"""Several processes play the units of a run, and what comes of it is the same as when one does."""
+"""Several processes play the units of a run, with the same result as one process."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def _told(outcome: Certification) -> str:
 
 
 def working() -> list[psutil.Process]:
-    """The processes of ours that work for this one, or have ended and nobody has asked how: forks of what forks them,
-    which is there as long as this one."""
+    """Child processes that work for this one or are zombies: forks of the fork server, which lives as long as this
+    process."""
     forking = [child for child in psutil.Process().children() if "forkserver" in " ".join(child.cmdline())]
     return [worker for one in forking for worker in one.children()]
 

@@ -1,4 +1,4 @@
-"""What a story shows: the steps that a finding rests on, in words that a reader can follow."""
+"""Content of a story: the steps that explain a finding, described for readers."""
 
 from __future__ import annotations
 
@@ -340,7 +340,7 @@ def test_a_step_that_the_finding_names_is_shown() -> None:
     assert {3, 14} <= set(numbers(shown(on.trace, 33, "another filter than at step 14", "that of step 3")))
 
 
-# ---- Steps in words ----------------------------------------------------------------------------------------------
+# ---- Texts of steps ----------------------------------------------------------------------------------------------
 
 
 def told(on: Stage) -> list[str]:

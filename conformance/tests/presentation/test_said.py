@@ -1,4 +1,4 @@
-"""What an implementation writes to stderr at the step of a finding stands with the finding, as its own words."""
+"""Output of an implementation on stderr at the step of a finding is quoted with the finding."""
 
 from __future__ import annotations
 

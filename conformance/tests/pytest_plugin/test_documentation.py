@@ -21,7 +21,7 @@ SESSIONS = [
     for block in re.findall(r"^```console\n\$ pytest (.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     if "\n...\n" in block
 ]
-"""What is typed, and what is shown of what comes out."""
+"""The typed command and the shown part of its output."""
 
 
 def test_the_example_passes_on_the_reference(pytester: pytest.Pytester) -> None:

@@ -68,7 +68,7 @@ def test_what_conforms_passes_with_all_reports(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory: pytest.TempPathFactory) -> Done:
-    """What came of a job that judged a mutant."""
+    """The result of a job that judged a mutant."""
     return act(tmp_path_factory.mktemp("failing"), command=MUTANT, args=SHORT, report_name="mine")
 
 

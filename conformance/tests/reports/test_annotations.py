@@ -1,4 +1,4 @@
-"""Annotations, read as a runner of GitHub reads them: a line is a command, and nobody but us gives commands."""
+"""Annotations, read as a runner of GitHub reads them: a line is a command, and only the suite writes commands."""
 
 import re
 
@@ -12,7 +12,7 @@ COMMAND = re.compile(r"::(error|warning|notice) ((?:[a-z]+=[^,:\r\n]*,?)+)::([^\
 
 
 def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
-    """Level, properties and message of each line. What is no such command fails the test."""
+    """Level, properties and message of each line. Any other line fails the test."""
     out = []
     for line in re.split(r"\r\n|\r|\n", text.removesuffix("\n")):
         found = COMMAND.fullmatch(line)

@@ -1,4 +1,4 @@
-"""Baselines: what is listed and fails as listed is known, all else is told with the line to change."""
+"""Baselines: a listed failure is known, and all others are reported with the line to change."""
 
 from __future__ import annotations
 

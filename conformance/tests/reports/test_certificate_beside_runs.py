@@ -1,4 +1,4 @@
-"""What stands on a certificate beside a run: vectors, generated schedules, every schedule of a small world."""
+"""Further results on a certificate: vectors, generated schedules, every schedule of a small world."""
 
 from __future__ import annotations
 

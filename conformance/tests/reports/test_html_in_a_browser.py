@@ -1,4 +1,4 @@
-"""The page of a report in a browser: it filters, searches, opens, copies, and asks nobody for anything."""
+"""The page of a report in a browser: it filters, searches, opens, copies, and makes no request."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def show(browser: Chrome, tmp_path: Path) -> Iterator[Show]:
 
 
 def open_page(browser: Chrome, address: str) -> None:
-    """Open a page anew, and wait until its script has run."""
+    """Open a page again, and wait until its script has run."""
     browser.get("about:blank")
     for log in ("browser", "performance"):
         logged(browser, log)
@@ -77,19 +77,19 @@ def loaded(browser: Chrome) -> None:
 
 
 def logged(browser: Any, name: str) -> list[str]:
-    """What was logged since it was last asked for."""
+    """The log since the last call."""
     return [entry["message"] for entry in browser.get_log(name)]
 
 
 def asked_for(browser: Chrome) -> set[str]:
-    """What the page has asked anybody for."""
+    """The requests of the page."""
     events = [json.loads(message)["message"] for message in logged(browser, "performance")]
     asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
     return {url for url in asked if not url.startswith(("about:", "data:"))}
 
 
 def run(browser: Chrome, script: str, *arguments: Any) -> Any:
-    """What a piece of script says of the page."""
+    """The result of a script on the page."""
     return browser.execute_script(f"return {script}", *arguments)
 
 

@@ -1,4 +1,4 @@
-"""A report is read as it was written; what is cut off, forged or none at all is told from that."""
+"""A report is read back unchanged; truncated, forged and invalid ones are recognised."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_whatever_stands_in_a_line_is_read_or_refused_with_the_number_of_the_lin
         said = _refusal(folder)
         refused += bool(said)
         if place[:1] not in (("type",), ("schema",)):
-            # What is wrong between the lines has no line.
+            # An error that belongs to no line has no line.
             assert not said or f"line {number + 1}" in said or "contradicts itself" in said, (place, odd)
     assert refused > len(chosen) / 3
 

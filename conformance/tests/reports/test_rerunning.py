@@ -1,4 +1,4 @@
-"""What a certificate is about is played again: which sample is drawn, and what of a certificate it refutes."""
+"""Replays of certificates: the drawn sample, and the claims that it refutes."""
 
 from __future__ import annotations
 

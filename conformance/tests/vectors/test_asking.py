@@ -142,7 +142,7 @@ def test_a_violation_tells_its_requirement() -> None:
     assert "SDS-DELIVER-07" in told
 
 
-# ---- decoding, of which there is no mutant ---------------------------------------------------------------------------
+# ---- decoding (no mutants) -------------------------------------------------------------------------------------------
 
 
 def _decoded(change: Callable[[pb.Decoded], object]) -> Callable[[], Handle]:
@@ -259,7 +259,7 @@ def test_who_breaks_is_asked_again_and_then_left_alone() -> None:
 
 
 def test_what_is_expected_is_never_sent() -> None:
-    """What goes to the implementation for a filter, a hash or a time holds nothing of the outcome."""
+    """The request for a filter, a hash or a time contains nothing of the outcome."""
     said: list[bytes] = []
 
     class Listening(LocalLink):

@@ -22,7 +22,7 @@ from sds_conformance.vectors.running.subject import Status
 from sds_harness.clearskies.language import CLEARSKIES
 from vector_folders import failed_groups, failures
 
-# ---- Who is right ----------------------------------------------------------------------------------------------------
+# ---- Legal models ----------------------------------------------------------------------------------------------------
 
 
 def test_every_shape_is_asked_for() -> None:
@@ -109,7 +109,7 @@ def test_whoever_pings_all_the_time_is_left_in_peace() -> None:
     assert outcome.count(Status.SKIPPED) == 0
 
 
-# ---- Who is wrong ----------------------------------------------------------------------------------------------------
+# ---- Broken models ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The vectors of ClearSkies that are asked of the codec, and whoever breaks on a link: faults are found."""
+"""The vectors of ClearSkies for the codec, and breakdowns on a link: faults are found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from clearskies_reference import PROFILES, Config
 from sds_conformance.vectors.running.subject import Status
 from vector_folders import failed_groups, failures
 
-# ---- Codecs, of which there are few mutants --------------------------------------------------------------------------
+# ---- Codecs (few mutants) --------------------------------------------------------------------------------------------
 
 
 def _compared(change: Callable[[pb.Comparison], object]) -> Callable[[], Handle]:
@@ -52,7 +52,7 @@ def test_clocks_that_are_compared_wrong_are_found(change: Callable[[pb.Compariso
 
 
 def _comparing(read: Callable[[bytes], dict[str, Any]], number: Callable[[Any], Any]) -> Callable[[], Handle]:
-    """Another comparison: who is absent has 0, and numbers are taken for something."""
+    """Another comparison: an absent peer has 0, and numbers are misread."""
 
     def change(request: pb.Request, reply: pb.Reply) -> None:
         if not reply.HasField("comparison"):

@@ -59,7 +59,7 @@ def test_what_is_not_declared_is_skipped(capability: int) -> None:
 
 
 def test_a_deviation_that_is_only_told_is_no_failure() -> None:
-    """Who tells the others of ties logs sync messages of its own that no vector knows of."""
+    """An implementation that sends its ties logs own sync messages that no vector has."""
     assert failures(asked(_mutant("tells-of-ties"), revision=FORUM)) == []
 
 
@@ -162,7 +162,7 @@ FOUND = {
 """By group: mutants that are found there."""
 
 EVERYWHERE = ("forum-refuses-the-unmet", "forum-drops-everything")
-"""Who takes nothing, or nothing that has to wait, answers vectors of most groups with nothing."""
+"""An implementation that accepts nothing, or nothing that must wait, has empty answers for vectors of most groups."""
 
 
 @pytest.mark.parametrize("mutant", EVERYWHERE)

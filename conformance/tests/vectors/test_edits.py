@@ -1,4 +1,4 @@
-"""Vectors that somebody adds or replaces: in canonical form, in order, agreed with by the reference, or refused."""
+"""Added and replaced vectors: in canonical form, in order, in agreement with the reference, or refused."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_fragment_becomes_a_vector_in_order(folder: Path) -> None:
 
 
 def test_the_readme_shows_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it shows is typed word for word, in a clone."""
+    """Its commands are typed word for word, in a clone."""
     text = (VECTORS / "README.md").read_text("utf-8").partition("## Add a vector")[2]
     fragment, command = (re.search(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("json", "sh"))
     assert fragment is not None

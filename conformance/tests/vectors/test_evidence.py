@@ -1,7 +1,7 @@
 """Golden vectors and implementations that the model does not run on: two more of protobuf, and hashlib.
 
-The model hashes with Google's FarmHash and with mmh3. What other libraries make of these hashes, of filters and of wire
-bytes is in test_vectors_in_node: the second library for FarmHash on PyPI takes the same module name as the first.
+The model hashes with Google's FarmHash and with mmh3. Results of other libraries for these hashes, filters and wire
+bytes are in test_vectors_in_node: the second library for FarmHash on PyPI takes the same module name as the first.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def test_other_implementations_of_protobuf_read_and_refuse_what_the_vectors_say(
 
 
 def is_read(message: dict[str, Any] | None, outcome: dict[str, Any]) -> bool:
-    """Is it the outcome, but for fields that this leaves open?"""
+    """Return whether it equals the outcome, except in fields that the outcome leaves open."""
     if message is None or "message" not in outcome:
         return (message is None) is ("rejected" in outcome)
     left_out = outcome.get("except", ())

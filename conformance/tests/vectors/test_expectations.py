@@ -1,4 +1,4 @@
-"""What the vectors let pass, and what not: answers altered in one way, and the status that they get."""
+"""The status of answers that are altered in one way: accepted or not."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_dropping_what_is_beyond_the_range_of_signed_integers_is_legal(without: 
 
 
 def test_a_sync_that_does_not_advance_the_clock_is_a_warning() -> None:
-    """What it sent stands in the message; the clock shows what it was before, or what the next message makes it."""
+    """The sent timestamp is in the message; the clock has its value from before, or after the next message."""
     for test in every_test():
         of_sds = test["id"].startswith("lamport/sync-") and not test["id"].endswith("@forum-2024")
         if of_sds and test["operation"] == "send-sync":

@@ -1,4 +1,4 @@
-"""The golden vectors in another language: a consumer that knows nothing but the files, and sees each fault in them."""
+"""The golden vectors in another language: a consumer that has only the files, and finds each fault in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever refuses what nobody may refuse does not pass, and whoever breaks or is interrupted is told apart."""
+"""An implementation that rejects a valid message does not pass; breakdowns and interrupts are distinguished."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def unreleased(to: Path) -> Path:
 
 
 def release(folder: Path) -> None:
-    """What ``vectors release`` writes, for files that nobody generates."""
+    """The output of ``vectors release`` for files that are not generated."""
     (folder / LEDGER).write_bytes(released(folder, changelog_versions(folder)[0][0], load_all(VECTOR_SET, folder)))
 
 

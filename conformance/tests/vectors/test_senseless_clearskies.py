@@ -1,4 +1,5 @@
-"""Vectors of ClearSkies that fit their schema and mean nothing: it is the file that is told of, and nobody else."""
+"""Vectors of ClearSkies that fit their schema and mean nothing: the message is about the file, and no implementation is
+blamed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is legal and looks odd passes, what is wrong and looks legal does not."""
+"""Odd legal answers pass, and wrong answers that look legal do not."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_messages_from_beyond_2_63_can_be_dropped_without_a_word(without: list[i
     assert answers["lamport/deliver-largest-mandatory"].status is Status.PASS
 
 
-# ---- a hash that nobody knows ----------------------------------------------------------------------------------------
+# ---- an unknown hash -------------------------------------------------------------------------------------------------
 
 RANDOM = random.Random(1)
 

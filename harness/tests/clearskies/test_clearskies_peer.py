@@ -1,4 +1,4 @@
-"""Scripted peers of ClearSkies write what they are told, right or wrong, and remember what they hear."""
+"""Scripted peers of ClearSkies write the given messages, valid or not, and remember received ones."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_change_after_what_was_heard_replaces_it() -> None:
     assert step.signals("conflict") == []
     (changed,) = step.signals("changed")
     assert changed.record.vector_clock[bob.peer_id] == 1
-    # What it heard once, it goes on with.
+    # It continues from received versions.
     link.say(bob.update("renamed", 3, at_ms=1))
     assert values(alice) == {"renamed": 3}
     assert (len(link.requests), len(link.updates)) == (1, 1)

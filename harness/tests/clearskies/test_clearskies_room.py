@@ -1,4 +1,4 @@
-"""What a run may keep of what peers say, where there is a map in it."""
+"""The memory that a run may keep for messages of peers that contain a map."""
 
 from __future__ import annotations
 

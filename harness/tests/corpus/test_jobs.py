@@ -1,4 +1,4 @@
-"""What is told of a Spark job that failed."""
+"""Messages about a failed Spark job."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def damaged() -> None:
     ],
 )
 def test_a_task_says_whose_fault_it_is(task: Callable[[], None], kind: type[Exception], told: str) -> None:
-    """What is ours is never told as wrong use, or as a fault of Spark."""
+    """A fault of the suite is never reported as a usage error or as a fault of Spark."""
     with pytest.raises(kind, match=f"^{told}$") as raised, faults_named():
         task()
     assert raised.type is kind

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.spark
 
 
 def elsewhere(folder: Path) -> Place:
-    """Not the file system of this machine, as far as anybody can tell."""
+    """A path that does not look like the file system of this machine."""
     return Place("far://away", fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem()), "c")
 
 

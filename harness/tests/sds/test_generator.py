@@ -77,7 +77,7 @@ def text_of(passage: str) -> Text:
 
 
 def survives(schedule: Schedule) -> bool:
-    """As a file it satisfies the schema, names nobody who is not there, and is read as what it was."""
+    """As a file it satisfies the schema, names only participants that exist, and is read back unchanged."""
     return NOTATION.loads(dumps(schedule)) == schedule
 
 

@@ -32,7 +32,7 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def raw(built: Built, data: bytes, **variables: str) -> subprocess.CompletedProcess[bytes]:
-    """What the adapter says to these bytes, until it ends by itself. It runs under the POSIX locale."""
+    """The output of the adapter for these bytes, until it exits. It runs under the POSIX locale."""
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", **variables}
     settings: dict[str, Any] = {"cwd": built.folder, "env": environment, "timeout": LIMIT_S}
     return subprocess.run(built.command, input=data, capture_output=True, **settings)

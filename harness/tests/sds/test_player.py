@@ -1,4 +1,4 @@
-"""The player: who does and hears what, when and from where."""
+"""The player: each participant acts and receives at the right time and from the right sender."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_no_clock_is_stepped_back_beyond_the_first_millisecond() -> None:
     assert heard(show, "alice") == ["m1"]
 
 
-# ---- Who is there ----------------------------------------------------------------------------------------------------
+# ---- Participants ----------------------------------------------------------------------------------------------------
 
 
 def test_a_late_participant_hears_nothing_of_what_was_said_before_it_joined() -> None:
@@ -200,7 +200,7 @@ def test_a_lookup_fetches_what_is_missing_through_all_dependencies() -> None:
 
 def test_no_store_has_what_was_never_sent() -> None:
     show = shown(ops.Say("xavier", "x1", after=("never", "m1")), ops.Send("alice", "m1", route=NOT_CAROL), ops.Lookup())
-    # x1 depends on a message of the label that nobody had, and not on the one that was sent later.
+    # x1 depends on a message that was never sent, and not on the one that was sent later with that label.
     assert message(show, "x1").causal_history == (HistoryEntry("never-never"), HistoryEntry("never-m1"))
     assert [act.source for act in show.acts] == ["network"] * len(show.acts)
     assert heard(show, "carol") == ["x1"]

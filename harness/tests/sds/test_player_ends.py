@@ -37,7 +37,7 @@ pytestmark = pytest.mark.every_python
 # ---- Calm ------------------------------------------------------------------------------------------------------------
 
 MISSING_AT_CAROL = (ops.Send("alice", "m1", route=NOT_CAROL), ops.Crash("alice"), ops.Send("bob", "m2"))
-"""What carol misses nobody sends again."""
+"""No participant resends the message that carol misses."""
 
 
 def test_calm_heals_the_network_and_ends_when_nothing_happens_any_more() -> None:

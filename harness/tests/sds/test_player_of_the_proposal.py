@@ -22,7 +22,7 @@ def lamport(show: Performance, label: str) -> int | None:
 
 
 def source_of(show: Performance, who: str, message_id: str) -> list[str]:
-    """From where a message came to somebody, each time."""
+    """The source of each arrival of a message."""
     return [a.source for a in show.acts if a.who == who and _id(a.step.arrived) == message_id]
 
 

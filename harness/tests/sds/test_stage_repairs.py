@@ -1,4 +1,4 @@
-"""What a stage and scripted peers know of SDS-R: who uses it, several participants of one name, and requests."""
+"""SDS-R on a stage and in scripted peers: which participants use it, equal names, and requests."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ RELEASES = (*OLD, "0.0.8")
 
 
 def answers(release: str, *commands: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a release says to these, in a process of its own."""
+    """The answers of a release to these, in a process of its own."""
     lines = "".join(json.dumps({"id": str(number), **command}) + "\n" for number, command in enumerate(commands, 1))
     asked = [*waku_command(), "--release", release]
     done = subprocess.run(asked, input=lines, capture_output=True, text=True, timeout=60, check=True)
@@ -26,7 +26,7 @@ def answers(release: str, *commands: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def refused(*arguments: str) -> str:
-    """What is said of arguments that are wrong."""
+    """The message about invalid arguments."""
     done = subprocess.run([*waku_command(), *arguments], input="", capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stdout == ""

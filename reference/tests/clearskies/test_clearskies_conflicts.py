@@ -13,7 +13,7 @@ EARLY, LATE = "2014-01-01T00:00:00Z", "2014-01-01T00:00:01Z"
 
 
 def linked(**config: Any) -> Peer:
-    """A with links to B, C and D, of which D has asked for updates."""
+    """A with links to B, C and D. D has asked for updates."""
     one = peer(config=Config(**config))
     for number, peer_id in enumerate((B, C, D), start=1):
         one.connect(number, peer_id, RW, NOW)
@@ -22,7 +22,7 @@ def linked(**config: Any) -> Peer:
 
 
 def take(one: Peer, value: object = 1, time: str = EARLY, clock: dict[str, int] | None = None, **more: Any) -> Effects:
-    """An update by whoever has the largest number of the clock, whose revision that is."""
+    """An update by the peer with the largest number in the clock, which is its revision."""
     clock = clock or {B: 1}
     by = max(clock, key=lambda peer_id: clock[peer_id])
     fields = {"value": value, "update_time": time, "vector_clock": clock, "last_updated_by": by}
@@ -166,7 +166,7 @@ def test_losers_are_deleted_where_that_is_chosen(who: LoserOfKey, revision: int)
     effects = two_of_a_key(one, EARLY, LATE)
     assert one.store.revision == revision
     assert [body["uuid"][0] for body in said(effects.sent)] == (["2", "1"] if revision == 2 else ["2"])
-    # An edit of the loser of which nobody here had heard is not lost.
+    # An edit of the loser that had not arrived here is not lost.
     take(one, "edited", "2014-01-01T00:00:02Z", {B: 2})
     assert values(one) == {"k": '"edited"'}
 
@@ -191,7 +191,7 @@ def test_a_merge_has_the_members_of_both_and_is_a_change() -> None:
     merged = said(effects.sent)[-1]
     assert (merged["last_updated_by"], merged["last_updated_rev"]) == (A, 2)
     assert merged["vector_clock"].items() >= {B: 1, C: 1}.items()
-    # What has nothing more is no change: so there is an end of it.
+    # A resolution without a difference is no change, so resolutions end.
     assert len(said(take(one, {"a": 5}, EARLY, {D: 1}).sent)) == 0
 
 

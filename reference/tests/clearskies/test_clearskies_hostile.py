@@ -1,4 +1,4 @@
-"""What comes from outside is hostile: refused without a change, and what breaks the framing closes the link."""
+"""Hostile input is refused without a change, and broken framing closes the link."""
 
 from __future__ import annotations
 

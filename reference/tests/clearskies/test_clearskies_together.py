@@ -74,7 +74,7 @@ def assert_one_map(club: Club) -> None:
 
 def assert_agreed(club: Club) -> None:
     assert_one_map(club)
-    # All have all: on new links they ask, and nobody has an answer.
+    # All peers have all records: on new links they ask, and no peer has an answer.
     club.messages = 0
     club.join_all()
     club.settle()

@@ -1,4 +1,4 @@
-"""What is said of implementations that are broken as a whole: one fault, one accusation, and no alibi."""
+"""Verdicts on implementations that are broken altogether: one fault, one finding, and no excuse."""
 
 from __future__ import annotations
 

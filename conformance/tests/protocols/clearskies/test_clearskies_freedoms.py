@@ -1,4 +1,4 @@
-"""What the text leaves open excuses just that: a legal difference is covered by its freedom, a fault beside it by none.
+"""A freedom covers only its own legal difference; an additional fault is covered by none.
 
 No checks are asked here: whatever of it they would find must not be hidden by a freedom where they do not.
 """
@@ -61,7 +61,7 @@ def rows(show: Performance) -> list[dict[str, Any]]:
 
 
 def excused(operations: tuple[Operation, ...], peer: type[Peer] = Peer, **config: Any) -> list[str]:
-    """The freedoms that cover where somebody first parts from the reference; none if something is left over."""
+    """The freedoms that cover the first difference from the reference; none if a part is not covered."""
     shows = [played(operations, Peer), played(operations, peer, **config)]
     for one, other in zip_longest(*map(rows, shows)):
         if one != other:
@@ -169,7 +169,7 @@ class SendsAtTheEighthTick(SendsAtTicks):
 
 
 class LosesTheFirst(Peer):
-    """Tells nobody of the first of its changes, and of the next ones at once."""
+    """Does not send its first change, and sends the next ones at once."""
 
     told = 0
 

@@ -144,7 +144,7 @@ def test_a_read_only_peer_takes_over_what_a_writer_made_of_a_conflict(process: P
     peer.ask("close")
     peer = Peer(process, A, READ_ONLY, store=store)
     peer.scripted(1)
-    # Its clock is no larger than the one that was joined here, and all the same it says more.
+    # Its clock is not larger than the joined one here, but the record differs.
     peer.receive(1, encode_signed(update(value="both", by=B, vector_clock={B: 2, C: 2})))
     assert peer.values() == {"k": "both"}
     peer.receive(1, encode_signed(update(value="again", by=B, vector_clock={B: 2, C: 2})))

@@ -51,7 +51,7 @@ LINE = (Link("alice", "bob"), Link("bob", "carol"))
 END = (Calm(period_ms=1_000), Look(), Read())
 MS = Wait(10)
 QUIET = (MS, Tick(), Wait(ROUND_MS), Tick())
-"""After that what arrived has been looked at, by whoever looks when it is ticked, too."""
+"""After that all arrivals have been processed, also by peers that process at ticks."""
 
 APART = (*LINE, Put("alice", "m1"), MS, Hold(), Put("alice", "m2"), MS, Put("carol", "m3"), MS, Release(), *END)
 GHOST = (
@@ -153,7 +153,7 @@ def test_legal_variants_are_left_in_peace(what: str, variant: str) -> None:
     assert wrong == []
 
 
-# ---- Who is blamed, and for what -------------------------------------------------------------------------------------
+# ---- Blame -----------------------------------------------------------------------------------------------------------
 
 
 def test_who_was_not_told_is_told_from_who_was_and_decides_otherwise() -> None:
@@ -259,7 +259,7 @@ def test_who_takes_nothing_more_after_nonsense_is_left_in_peace(more: tuple[Oper
     show = shown(*LINE, Put("alice", "m1"), MS, NONSENSE, *more, *END, members=WRITERS, testee=model("stops listening"))
     wrong = {what for what, each in PROPERTIES.examine(show).items() for s in each if s.outcome is Outcome.VIOLATED}
     assert wrong == set()
-    # What did not come after it is judged all the same.
+    # Updates that did not come after it are still judged.
     assert outcomes(show, "G-C05") == {Outcome.HELD}
 
 

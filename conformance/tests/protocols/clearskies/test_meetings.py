@@ -1,4 +1,4 @@
-"""How it is read from a trace what met at a peer, and what came of it."""
+"""How conflicts at a peer and their results are read from a trace."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ def outcome_of_the_last(stage: Stage) -> str:
     return view_of(stage).arrivals[-1].outcome
 
 
-# ---- Which of two is newer, for whoever counts as the text says ------------------------------------------------------
+# ---- The newer of two, for peers that count by the text
+# ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("later_ms", "outcome"), [(1_000, "newer"), (-1_000, "open")])
 def test_who_counts_what_it_receives_may_see_a_conflict(later_ms: int, outcome: str) -> None:
-    """By rule 4 the peer's own number may have grown, of which Bob's next change does not know."""
+    """By rule 4 the peer's own number may have grown, which Bob's next change does not know."""
     stage = stage_of()
     alice, bob = stage.open(), stage.peer("bob")
     link = alice.link(bob)
@@ -90,7 +91,7 @@ def test_clocks_say_what_met(clock: dict[str, int], outcome: str) -> None:
     assert view.arrivals[-1].outcome == outcome
     (met,) = versions_met(view)
     assert met.uuids == {view.arrivals[-1].update.uuid}
-    # What is contested is sure no more, so that nothing else says the same.
+    # A contested version is no longer certain, so no second finding repeats it.
     held = view.known.now(str(met.incoming.uuid))
     assert held is not None
     assert held.update is None

@@ -162,7 +162,7 @@ def test_garbage_is_looked_for_again_whatever_happens() -> None:
 
 
 class _Circle:
-    """What only the garbage collector lets go."""
+    """Objects that only the garbage collector frees."""
 
     def __init__(self) -> None:
         self.itself = self

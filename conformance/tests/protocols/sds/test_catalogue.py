@@ -27,7 +27,7 @@ FORUM = "forum-2024"
 
 
 def rows() -> list[dict[str, Any]]:
-    """The requirements as they stand in the files, which would show an ID that stands there twice."""
+    """The requirements as in the files, which would show a repeated ID."""
     found = [files(package.__name__).joinpath(f"{name}.json") for name in (CURRENT, FORUM)]
     texts = [json.loads(file.read_text("utf-8")) for file in found]
     return [row for data in texts for row in data["requirements"]]

@@ -1,4 +1,4 @@
-"""Messages that nobody has to accept, and filters that only the codec of the implementation can read."""
+"""Messages that may be rejected, and filters that only the codec of the implementation can read."""
 
 from __future__ import annotations
 

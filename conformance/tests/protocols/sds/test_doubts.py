@@ -1,4 +1,4 @@
-"""What is said first when a command breaks most runs, or when a number is too large for what reads it."""
+"""The first hint if a command breaks most runs, or if a number is too large for its reader."""
 
 from __future__ import annotations
 

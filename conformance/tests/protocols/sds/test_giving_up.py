@@ -1,4 +1,4 @@
-"""What may have been given up for lost excuses what is not met, and nothing else does."""
+"""Only dependencies that may have been given up as lost excuse unmet dependencies."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from sds_conformance.protocols.sds.view.windows import Window
 
 
 def at(now_ms: int) -> Window:
-    """What a clock shows that goes right."""
+    """The timestamps of a correct clock."""
     return Window(now_ms, now_ms)
 
 

@@ -1,4 +1,4 @@
-"""What is put off until the next sweep has one name, and what never comes has its own."""
+"""Actions that are delayed until the next sweep have one code, and missing ones another."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def said(requirement: str, on: Stage) -> set[Outcome]:
 
 
 def acknowledged(on: Stage) -> Actor:
-    """An own message is named by somebody else."""
+    """Another participant names an own message."""
     alice = on.open()
     sent = alice.send()
     alice.receive(on.peer("bob").content(on.now_ms, *signed(sent)))

@@ -27,7 +27,7 @@ SHOWN = ("SDS-R-STATE-01", "SDS-R-RECV-03", "SDS-R-TREQ-01")
 
 
 class ChangesTheContent(ResendsBeforeSending):
-    """A fault beside the choice: the new message behind a resend has another content."""
+    """A fault in addition to the choice: the new message behind a resend has another content."""
 
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None

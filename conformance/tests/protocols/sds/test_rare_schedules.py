@@ -19,7 +19,7 @@ from sds_reference.channel import Channel
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
-# Names are in the hashes that say when somebody asks and answers.
+# The hashes that determine the times of requests and responses contain names.
 RARE = {
     "SDS-R-FIELDS-02: the hint is forgotten when somebody else asks, and then named anew without": schedule(
         Say("xavier", "m1", after=("m2",), hint=True),
@@ -84,7 +84,7 @@ class AsksForWhatWaits(Participant):
 
 
 def found(what: Schedule, participant: type[Participant]) -> list[Finding]:
-    """What is found against the reference with another participant."""
+    """Findings against the reference with another participant."""
     return assess(performed(what, lambda: reference(participant=participant)), Scope.of()).findings
 
 

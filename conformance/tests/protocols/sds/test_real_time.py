@@ -32,7 +32,7 @@ OPEN = {
     "SDS-SYNC-15",
     "SDS-EPHEMERAL-07",
 }
-"""What is about Lamport timestamps, and judged all the same."""
+"""Requirements on Lamport timestamps that are judged anyway."""
 JUDGED = OPEN | {"SDS-RECV-01"}
 SCENARIOS = [s.name for s in REGISTER.scenarios.values() if JUDGED.intersection(s.exercises) and not s.long]
 WRONG_MS = 1_200_000

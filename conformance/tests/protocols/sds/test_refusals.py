@@ -191,7 +191,7 @@ def test_who_drops_everything_without_a_word_passes_what_nobody_has_to_be_heard_
     assert with_verdict(outcome, Verdict.PASS) == {"SDS-R-GLOBAL-06", "SDS-R-GLOBAL-07"}
     failed = with_verdict(outcome, Verdict.FAIL)
     assert {"SDS-RECV-03", "SDS-RECV-04", "SDS-RECV-07", "SDS-ACK-01", "SDS-ACK-02", "SDS-SYNC-12"} <= failed
-    # What was never taken for acknowledged, logged or tracked says nothing of what becomes of it then.
+    # A message that was never acknowledged, logged or tracked proves nothing about its later handling.
     assert not failed & {f"SDS-{short}" for short in ("STATE-15", "OUTSWEEP-04", "SEND-11", "MSG-23", "R-STATE-02")}
 
 
@@ -243,7 +243,7 @@ def secretive() -> Handle:
 
 
 def garbled() -> Handle:
-    """A layout that nobody knows."""
+    """An unknown layout."""
 
     def turns_around(request: pb.Request, reply: pb.Reply) -> None:
         if request.HasField("receive"):

@@ -1,4 +1,4 @@
-"""Schedules of SDS-R that nobody has thought of: whatever happens, no legal implementation is found at fault."""
+"""Random schedules of SDS-R: no legal implementation fails."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Schedule:
         return self.dice.sample(self.known, min(len(self.known), self.dice.choice(counts)))
 
     def ghost(self) -> list[HistoryEntry]:
-        """Now and then, what nobody ever sent."""
+        """Sometimes a message that was never sent."""
         return [HistoryEntry(f"ghost-{self.dice.randrange(5)}", None, "zed")] if self.dice.random() < 0.15 else []
 
     def dependencies(self) -> list[HistoryEntry]:
@@ -138,7 +138,7 @@ class Schedule:
         return signed + self.ghost()
 
     def requests(self) -> list[HistoryEntry]:
-        """What a peer asks for: mostly as it should, sometimes without a sender, or with a wrong one."""
+        """A request of a peer: mostly valid, sometimes without a sender, or with a wrong one."""
         if self.dice.random() < 0.5:
             return []
         senders = [None, "bob", "carol", "zed", self.alice.party.participant_id]
@@ -153,7 +153,7 @@ class Schedule:
 
 
 def judged(handle: Handle, seeds: range, revision: str = CURRENT) -> list[RequirementVerdict]:
-    """What all checks of SDS-R say of these schedules."""
+    """The observations of all checks of SDS-R in these schedules."""
     judge = Judge(RULES, plan(profile="sds-r", revision=revision).requirements)
     for seed in seeds:
         judge.add(Schedule(seed, stage(handle, f"schedule-{seed}", revision=revision)).play(60))
@@ -169,7 +169,7 @@ def blamed(verdicts: list[RequirementVerdict]) -> list[tuple[str, ...]]:
 
 
 class SweepsEveryFiveSeconds(Channel):
-    """Looks for answers that are due every five seconds only, which is nobody's business (AMB-113)."""
+    """Checks for due responses only every five seconds, which is legal (AMB-113)."""
 
     last_ms = 0
 

@@ -48,7 +48,7 @@ SCENARIOS = (
 OF_MANY = {f"SDS-R-{short}" for short in ("RECV-11", "TREQ-02", "TREQ-03", "TRESP-04", "TRESP-05", "TRESP-06")}
 """What only long scenarios exercise."""
 UNTOLD = {f"SDS-R-{short}" for short in ("GROUP-01", "SEND-02", "SEND-04", "SWEEP-03", "TREQ-04")}
-"""What does not show where neither the buffers nor the hash are known, or only in long scenarios."""
+"""Faults that are invisible if neither the buffers nor the hash are known, or that only long scenarios show."""
 
 
 @pytest.mark.parametrize("name", CHOICES)

@@ -111,5 +111,5 @@ def test_after_t_max_an_entry_may_have_been_dropped_and_made_anew_by_what_is_hea
     assert side.renewed(only(side)) == (late if heard else NEVER)
     assert (side.shown_due(only(side)) is None) is (heard or not shows)
     assert (side.offset(only(side)) is None) is heard
-    # That it had to be asked for by then is known all the same.
+    # It is still known that it had to be requested by then.
     assert [asks for _, asks in side.owed(only(side))] == [True]

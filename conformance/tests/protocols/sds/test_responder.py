@@ -36,7 +36,7 @@ def test_a_tick_that_sent_as_much_as_any_could_send_no_more() -> None:
 
 
 def asked_thrice(refused: tuple[str, ...], count: int = MESSAGES) -> frozenset[str]:
-    """What is refused for good in the eyes of the suite, where these are never answered for."""
+    """Requests that are refused for good in the view of the suite, because they are never answered."""
     on = stage(silent(*refused) if refused else reference())
     alice = repairing(on)
     messages = holding(on, alice, count)

@@ -25,7 +25,7 @@ def room_of(*names: str, delay_ms: int = 100) -> tuple[Stage, Room, list[Actor]]
 
 
 def heard(on: Stage, name: str) -> list[tuple[str, str, int]]:
-    """What a participant heard: kind, sender, and when, in milliseconds."""
+    """The messages that a participant received: kind, sender, and time in milliseconds."""
     return [
         (received.kind.value, received.message.sender_id, received.step.now_ms - T)
         for received in view(on, name).received

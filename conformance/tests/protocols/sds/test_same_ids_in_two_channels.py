@@ -1,4 +1,4 @@
-"""IDs are unique within a channel at least; the same one in two channels must confuse nobody, the checks included."""
+"""IDs are unique within a channel at least; an equal ID in two channels must not confuse implementations or checks."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_a_scenario_is_shrunk_to_the_arrival_that_matters(name: str) -> None:
         written = {getattr(one, "label", "") for one in candidate.operations}
         return Performance(candidate, [], {}) if last in labels & written else None
 
-    # Shrinking numbers the labels anew, so the one that matters is found by what is left.
+    # Shrinking renumbers the labels, so the relevant one is found by its remaining operations.
     small = shrink(replace(schedule, notes=()), fails, REPERTOIRE).schedule
     assert len(small.operations) == 2
     assert NOTATION.loads(dumps(small)) == small

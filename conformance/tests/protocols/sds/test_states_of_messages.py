@@ -1,4 +1,4 @@
-"""The states of own messages: legal oddities of signals and of what is shown, and the faults beside them."""
+"""The states of own messages: legal oddities of signals and shown states, and similar faults."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ ACT: Any = SimpleNamespace(number=1, who="alice", at_ms=0)
 
 
 def accused(*histories: str) -> str:
-    """What is expected of the log, "" if nothing is wrong; each letter is a message."""
+    """The violated expectation of the log, "" if there is none; each letter is a message."""
     outgoing = [
         (ACT, Message("alice", f"m{number}", "c1", causal_history=tuple(map(HistoryEntry, history))))
         for number, history in enumerate(histories)

@@ -56,13 +56,13 @@ BOTH = {
         "SDS-R-SYNC-02",
     },
 }
-"""What is known of the version that the adapter pins, whatever the revision."""
+"""Known failures of the pinned version, in every revision."""
 
 KNOWN: dict[str, dict[str, set[str]]] = {
     CURRENT: BOTH | {"warn": BOTH["warn"] | {"SDS-R-RECV-03"}},
     AMENDED: BOTH | {"warn": BOTH["warn"] | {"SDS-R-RECV-04"}, "inconclusive": {"SDS-R-RECV-05"}},
 }
-"""What is known of it by revision; all else passes. Entries that never come back have no new time: SDS-R-RECV-05."""
+"""Known failures by revision; all others pass. Entries that never come back have no new time: SDS-R-RECV-05."""
 
 
 @pytest.fixture(scope="module")

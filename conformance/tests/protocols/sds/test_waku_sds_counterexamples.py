@@ -39,7 +39,7 @@ def correct() -> Company:
 
 
 def found(company: Company, path: Path) -> set[str]:
-    """What is found against an implementation in a kept schedule."""
+    """Findings against an implementation in a stored schedule."""
     schedule = load(path)
     scope = Order(lambda _: LocalLink(reference())).scope
     return {finding.requirement for finding in assess(company.play(schedule), scope).findings}

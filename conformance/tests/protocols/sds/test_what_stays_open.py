@@ -1,4 +1,4 @@
-"""What the text leaves open and few implementations do is not reproached, and faults beside it still are."""
+"""Rare legal choices are accepted, and similar faults are still found."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_copy_that_is_delivered_beside_one_that_waits_is_not_the_sweeps_fault(
 
 def test_one_arrival_that_two_sweeps_deliver_is() -> None:
     class Stays(Channel):
-        """What it delivers waits again, and is delivered by the next sweep."""
+        """Delivered messages are buffered again, and delivered by the next sweep."""
 
         def deliver(self, message, effects, retrieval_hint):  # type: ignore[no-untyped-def]
             super().deliver(message, effects, retrieval_hint)

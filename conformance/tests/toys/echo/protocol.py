@@ -48,7 +48,7 @@ class Narrator:
 
 @REGISTER.check("ECHO-01")
 def says_the_same(view: Any) -> Iterator[Observation]:
-    """What is said comes back."""
+    """Messages come back."""
     for step in view.trace.steps:
         said, heard = step.request.say.text, step.reply.said.text
         yield held(step) if said == heard else violated(step, "changed", repr(said), repr(heard))
