@@ -282,7 +282,7 @@ class _Damaged(Channel):
         lamport = (message.lamport_timestamp or 0) & 0xFFFFFFFF
         return super().encode(replace(message, lamport_timestamp=lamport) if message.kind is Kind.SYNC else message)
 
-    @fault(Channel.encode, "MSG-07", "sends sync messages with an empty filter")
+    @fault(Channel.encode, "MSG-07", "sends the filter of sync messages as zero bytes")
     def syncs_with_an_empty_filter(self, message: Message) -> bytes:
         return super().encode(replace(message, bloom_filter=b"") if message.kind is Kind.SYNC else message)
 
