@@ -52,10 +52,13 @@ def test_a_fault_that_needs_an_order_is_found_and_its_counterexample_is_played_a
         pytest.param("sends-in-intervals", id="updates are sent in intervals"),
         pytest.param("writes-resolutions", id="a resolution is a change of its own"),
         pytest.param("echoes", id="updates are repeated to their sender"),
+        pytest.param("shows-no-deletions", id="an observed state has no deleted records"),
     ],
 )
 def test_legal_choices_pass(variant: str) -> None:
-    code, told = exhausted("--events", "3", model=("--variant", variant))
+    """With a scripted peer, which also deletes a record that no participant had."""
+    alphabets = ("--alphabet", "write,ask,stranger,arrive,uuids")
+    code, told = exhausted("--events", "2", *alphabets, model=("--variant", variant))
     assert (code, told["findings"]) == (0, [])
 
 

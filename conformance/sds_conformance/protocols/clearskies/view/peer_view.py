@@ -280,9 +280,15 @@ class PeerView:
         return next((proof for proof in self.proofs if proof.arrival is arrival), None)
 
     def _proof(self, arrival: Arrival) -> Proof | None:
-        """The first shown state of the record while the update must be present."""
+        """The first shown state of the record while the update must be present.
+
+        An observed state may lack deleted records: it leaves out what the implementation cannot show.
+        """
         uuid = str(arrival.update.uuid)
-        shown = next((shown for shown in self.shown if shown.as_of.index > arrival.step.index), None)
+        later = (shown for shown in self.shown if shown.as_of.index > arrival.step.index)
+        if arrival.update.deleted:
+            later = (shown for shown in later if shown.on_the_wire or uuid in shown.records)
+        shown = next(later, None)
         if shown is None or not self.has(uuid, arrival.update.version, shown.step):
             return None
         if any(arrival.step.index < index < shown.asked.index for index in self._openings):
