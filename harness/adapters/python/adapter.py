@@ -1,4 +1,4 @@
-"""Your adapter: hands each command to the implementation, and tells what came of it. Now that is a toy."""
+"""Your adapter: passes each command to the implementation, and returns the result. Now that is a toy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Adapter(Implementation):
     capabilities = ("CAPABILITY_VIRTUAL_CLOCK", "CAPABILITY_CHANNELS", "CAPABILITY_DELIVERED")
 
     def open(self, now_ms: int = 0, participant_id: str = "", channels: Any = (), configuration: Any = ()) -> Any:
-        # The toy has nothing to configure. What is in force is told all the same.
+        # The toy has nothing to configure. Still report the configuration in force.
         in_force = {"causalHistorySize": HISTORY, "bloomCapacity": CAPACITY, "bloomErrorRate": 0.01, "sdsR": False}
         return Participant(participant_id, channels, now_ms), in_force
 

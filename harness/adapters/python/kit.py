@@ -146,7 +146,7 @@ def serve(mine: Implementation) -> None:
     """Answer every line of stdin until it ends."""
     if os.environ.get("SDS_TESTEE_FRAMING", "json") != "json":
         sys.exit("this adapter speaks JSON lines only: run sds-conformance with --framing json")
-    # What is printed by mistake, by a library in C as well, is not to get among the replies.
+    # Output that is printed by mistake, also by a library in C, must not mix with the replies.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 HISTORY = 2  # Message IDs in a causal history.
 CAPACITY, BITS, HASHES = 100, 1024, 7  # Of a bloom filter: about one wrong hit in a hundred.
-LARGEST = 2**64 - 1  # What a Lamport timestamp has room for.
+LARGEST = 2**64 - 1  # The largest Lamport timestamp.
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5  # Wire types of protobuf.
 
 
@@ -87,7 +87,7 @@ def fields(wire: bytes) -> Iterator[tuple[int, int, int, bytes]]:
 
 
 def decode(wire: bytes) -> Message:
-    """The message in these bytes. What it does not know it skips, SDS-R among it. Raises Refused."""
+    """The message in these bytes. It skips unknown fields, those of SDS-R included. Raises Refused."""
     message, names = Message(), {1: "sender_id", 2: "message_id", 3: "channel_id"}
     try:
         for tag, kind, number, value in fields(wire):
@@ -117,7 +117,7 @@ def fnv(data: bytes) -> int:
 
 
 class Channel:
-    """What one participant keeps of one channel."""
+    """The state of one participant in one channel."""
 
     def __init__(self, participant_id: str, channel_id: str, now_ms: int) -> None:
         self.participant_id, self.channel_id = participant_id, channel_id
@@ -125,7 +125,7 @@ class Channel:
         self.log: list[tuple[int, bytes]] = []  # Timestamp and ID, in this order; equal timestamps by the bytes of IDs.
         self.logged: set[str] = set()
         self.waiting: dict[str, Message] = {}  # Received, with dependencies that are not in the log.
-        self.received: deque[str] = deque(maxlen=CAPACITY)  # What the filter holds: the newest IDs, so it never fills.
+        self.received: deque[str] = deque(maxlen=CAPACITY)  # The IDs in the filter: the newest ones, so it never fills.
 
     def send(self, content: bytes, now_ms: int) -> tuple[str, bytes]:
         """The ID and the bytes of a new message. Raises Refused."""
@@ -141,7 +141,7 @@ class Channel:
         return message.message_id, encode(message)
 
     def receive(self, message: Message) -> list[Message]:
-        """What is delivered now, in this order. Raises Refused."""
+        """Returns the messages that are delivered now, in order. Raises Refused."""
         if message.sender_id == self.participant_id:
             return []
         if message.lamport is None:
@@ -194,7 +194,7 @@ class Participant:
         return self.channels[channel_id].send(content, now_ms)
 
     def receive(self, wire: bytes) -> list[Message]:
-        """What is delivered now; what is said in other channels is nobody's business. Raises Refused."""
+        """Returns the messages that are delivered now. Messages of other channels are ignored. Raises Refused."""
         message = decode(wire)
         channel = self.channels.get(message.channel_id)
         return channel.receive(message) if channel else []
