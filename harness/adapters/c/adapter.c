@@ -47,7 +47,7 @@ static void *on_open(const kit_json *given) {
     *who = (participant){channels, 0};
     for (const kit_json *item = kit_first(given, "channels"); item != NULL; item = kit_next(item))
         who->channels[who->size++] = toy_new(name, kit_as_text(item), now_ms);
-    /* The toy has nothing to configure. What is in force is told all the same. */
+    /* The toy has nothing to configure. Still report the configuration in force. */
     kit_put_uint32("causalHistorySize", TOY_HISTORY);
     kit_put_uint32("bloomCapacity", TOY_FILTER_IDS);
     kit_put_double("bloomErrorRate", 0.01);

@@ -23,7 +23,7 @@ func (adapter) Open(in Open) (Participant, Configuration, error) {
 	for _, id := range in.Channels {
 		who[id] = newChannel(in.ParticipantID, id, in.NowMs)
 	}
-	// The toy has nothing to configure. What is in force is told all the same.
+	// The toy has nothing to configure. Still report the configuration in force.
 	history, room, rate, sdsR := uint32(historySize), uint32(filterIDs), 0.01, false
 	return who, Configuration{CausalHistorySize: &history, BloomCapacity: &room, BloomErrorRate: &rate, SdsR: &sdsR}, nil
 }

@@ -26,7 +26,7 @@ final class Adapter implements Kit.Implementation<Map<String, Toy>> {
         for (String id : given.texts("channels")) {
             channels.put(id, new Toy(given.text("participantId"), id, given.number("nowMs")));
         }
-        // The toy has nothing to configure. What is in force is told all the same.
+        // The toy has nothing to configure. Still report the configuration in force.
         var inForce = Json.object("causalHistorySize", Toy.HISTORY, "bloomCapacity", Toy.FILTER_IDS);
         inForce.putAll(Json.object("bloomErrorRate", 0.01, "sdsR", false));
         return new Kit.Opened<>(channels, inForce);

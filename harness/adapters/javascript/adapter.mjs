@@ -8,7 +8,7 @@ class Adapter extends Implementation {
   capabilities = ["CAPABILITY_VIRTUAL_CLOCK", "CAPABILITY_CHANNELS", "CAPABILITY_DELIVERED"];
 
   open({ nowMs, participantId, channels }) {
-    // The toy has nothing to configure. What is in force is told all the same.
+    // The toy has nothing to configure. Still report the configuration in force.
     const configuration = { causalHistorySize: HISTORY, bloomCapacity: CAPACITY, bloomErrorRate: 0.01, sdsR: false };
     return { who: new Participant(participantId, channels, nowMs), configuration };
   }

@@ -19,7 +19,7 @@ method open(mine: Adapter, given: JsonNode): (Participant, JsonNode) =
   let who = Member()
   for id in given.texts("channels"):
     who.channels[id] = newChannel(given.text("participantId"), id, given.number("nowMs"))
-  # The toy has nothing to configure. What is in force is told all the same.
+  # The toy has nothing to configure. Still report the configuration in force.
   let inForce = %*{
     "causalHistorySize": historySize, "bloomCapacity": filterIds, "bloomErrorRate": 0.01, "sdsR": false
   }

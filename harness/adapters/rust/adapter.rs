@@ -43,7 +43,7 @@ impl Implementation for Adapter {
         let (participant, now_ms) = (given.text("participantId")?, given.number("nowMs")?);
         let joined = |id: String| (id.clone(), Channel::new(&participant, &id, now_ms));
         let channels = given.texts("channels")?.into_iter().map(joined).collect();
-        // The toy has nothing to configure. What is in force is told all the same.
+        // The toy has nothing to configure. Still report the configuration in force.
         let in_force = Json::object([
             ("causalHistorySize", (HISTORY as u32).into()),
             ("bloomCapacity", (FILTER_IDS as u32).into()),
