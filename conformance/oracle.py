@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from sds_conformance.exploration.assessment import assess
-from sds_conformance.exploration.campaign import Order
+from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.exploration.casts import NotPlayed
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.exercise import undeclared_by
@@ -86,7 +86,7 @@ def in_schedule(implementation: Implementation, data: object) -> dict[str, Any]:
     """By requirement and property: the severity of what was found, and how often it was exercised."""
     revision = implementation[0]
     schedule = repertoire_of(revision).notation.from_json(data)
-    order = Order(partial(started, implementation), revision=revision, jobs=1)
+    order = CampaignOrder(partial(started, implementation), revision=revision, jobs=1)
     company = order.company()
     try:
         company.start()

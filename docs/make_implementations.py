@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 
 from sds_conformance.cli.new_adapter import Template, templates, write
 from sds_conformance.reports.comparing import markdown
-from sds_conformance.reports.comparing.columns import Column, gather
+from sds_conformance.reports.comparing.columns import ReportColumn, gather
 from sds_conformance.reports.comparing.comparison import Comparison, compare
 from sds_conformance.reports.gfm import JOINER, prose
 from sds_harness.files import write_whole
@@ -109,9 +109,9 @@ def play(one: Candidate, report: Path, environments: Sequence[str]) -> None:
         sys.exit(f"{one.name} could not be judged: {shlex.join(command)}\n{done.stderr}")
 
 
-def together(columns: Iterable[Column]) -> tuple[list[Column], list[str]]:
+def together(columns: Iterable[ReportColumn]) -> tuple[list[ReportColumn], list[str]]:
     """Toys that come out alike as one column, and the languages of all toys."""
-    kept: list[Column] = []
+    kept: list[ReportColumn] = []
     languages: list[str] = []
     for column in columns:
         alike = [k for k in kept if column.name == k.name == TOY and _same(column, k)]
@@ -122,12 +122,12 @@ def together(columns: Iterable[Column]) -> tuple[list[Column], list[str]]:
     return kept, languages
 
 
-def _same(one: Column, other: Column) -> bool:
+def _same(one: ReportColumn, other: ReportColumn) -> bool:
     ways = ({position: {way.way for way in ways} for position, ways in c.ways.items()} for c in (one, other))
     return one.verdicts == other.verdicts and next(ways) == next(ways)
 
 
-def page(columns: Iterable[Column]) -> str:
+def page(columns: Iterable[ReportColumn]) -> str:
     """The page."""
     kept, languages = together(columns)
     comparison = compare(kept)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sds_conformance.exploration.assessment import Scope
-from sds_conformance.exploration.campaign import Order
+from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.protocols import protocol_of
 from sds_harness.clearskies.generator import ANYTHING, Grammar
 from sds_harness.clearskies.trace import CLEARSKIES_DATABASE
@@ -38,5 +38,5 @@ def order_of(
     *,
     seed: int = 0,
     grammar: Grammar = ANYTHING,
-) -> Order:
-    return Order(model, revision=REVISION, grammar=grammar, seed=seed, examples=schedules)
+) -> CampaignOrder:
+    return CampaignOrder(model, revision=REVISION, grammar=grammar, seed=seed, examples=schedules)

@@ -11,7 +11,7 @@ from typing import Any
 
 from sds_conformance.corpus.company import Tireless
 from sds_conformance.corpus.kinds import kind_of
-from sds_conformance.exploration.campaign import Order
+from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.exploration.company import Casting
 from sds_harness.corpus.digests import joined, schedule_digest
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, grammar_json, implementation_of, read_corpus
@@ -92,11 +92,11 @@ def order_of(
     seed: int = 0,
     casting: Casting = Casting.TOGETHER,
     grammar: Grammar = ANYTHING,
-) -> Order:
-    return Order(model, casting=casting, grammar=grammar, seed=seed, examples=schedules)
+) -> CampaignOrder:
+    return CampaignOrder(model, casting=casting, grammar=grammar, seed=seed, examples=schedules)
 
 
-def recording_of(folder: Path, order: Order, *, twins: bool = False, per_shard: int = PER_SHARD) -> Recording:
+def recording_of(folder: Path, order: CampaignOrder, *, twins: bool = False, per_shard: int = PER_SHARD) -> Recording:
     company, kind = order.company(), kind_of(order.revision)
     manifest = Manifest(
         implementation_of(company.start(), kind),
@@ -114,7 +114,9 @@ def recording_of(folder: Path, order: Order, *, twins: bool = False, per_shard: 
     return Recording(Place.at(str(folder)), manifest, kind, partial(Tireless, order))
 
 
-def record_here(folder: Path, order: Order | None = None, *, twins: bool = False, per_shard: int = PER_SHARD) -> Path:
+def record_here(
+    folder: Path, order: CampaignOrder | None = None, *, twins: bool = False, per_shard: int = PER_SHARD
+) -> Path:
     """A complete corpus."""
     recording = recording_of(folder, order or order_of(), twins=twins, per_shard=per_shard)
     place, manifest = recording.place, recording.manifest

@@ -15,7 +15,7 @@ from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.canonical import digest, file_digest, formatted
 from sds_conformance.vectors.folder import CHANGELOG, LEDGER, MANIFEST, load_of, places
-from sds_conformance.vectors.running.examination import Examination, Examiner, chosen
+from sds_conformance.vectors.running.examination import Examination, VectorExaminer, chosen
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.link import Limits, LocalLink
 
@@ -41,7 +41,7 @@ def asked(
     dialect: str | None = None,
 ) -> Examination:
     """The results of an implementation in this process with the vectors."""
-    examiner = Examiner(MATERIAL, lambda _: LocalLink(start()), Limits(), revision, dialect)
+    examiner = VectorExaminer(MATERIAL, lambda _: LocalLink(start()), Limits(), revision, dialect)
     return examiner.examine(chosen(files(), revision, groups))
 
 

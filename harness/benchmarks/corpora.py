@@ -23,7 +23,7 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from sds_conformance.corpus.company import Tireless
-from sds_conformance.exploration.campaign import Order
+from sds_conformance.exploration.campaign import CampaignOrder
 from sds_harness.corpus.digests import joined, schedule_digest
 from sds_harness.corpus.manifest import MANIFEST, SIDE, STEPS, SUCCESS, Manifest, implementation_of
 from sds_harness.corpus.place import Place
@@ -63,7 +63,7 @@ def connect(variables: object) -> LocalLink:
 
 def recorded(folder: Path) -> tuple[Manifest, pa.Table, pa.Table]:
     """Record a few schedules. Returns the manifest, the rows and the side table."""
-    order = Order(connect, examples=SEEDS)
+    order = CampaignOrder(connect, examples=SEEDS)
     company = order.company()
     manifest = Manifest(implementation_of(company.start(), KIND), 0, SEEDS, {}, order.revision, "together", "", SEEDS)
     company.kill()

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 
 from sds_conformance.exploration.assessment import Scope, assess
-from sds_conformance.exploration.campaign import Order
+from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.judging.garbage import garbage_at_the_end, rarely_collecting
 from sds_harness.link import Limits, StdioLink
 from sds_harness.schedules import Performance
@@ -84,7 +84,7 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
         links.append(TimedLink(command, framing, Limits(), variables))
         return links[-1]
 
-    order = Order(connect, examples=examples)
+    order = CampaignOrder(connect, examples=examples)
     company = order.company()
     company.start()
     before = sum(link.seconds for link in links)

@@ -28,7 +28,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sds_conformance.exploration.campaign import Tally
+from sds_conformance.exploration.campaign import CampaignTally
 from sds_conformance.exploration.casts import NotPlayed
 from sds_conformance.exploration.exhaustion import Exhaustion, Prober, Share, Task, alphabet_of, shares
 from sds_conformance.exploration.hunt import huntable, order_for
@@ -37,7 +37,7 @@ from sds_conformance.judging.garbage import rarely_collecting
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols import default
 from sds_harness.files import write_whole
-from sds_harness.schedules.worlds import Part
+from sds_harness.schedules.worlds import AlphabetPart
 from sds_harness.sds.alphabet import REPAIR
 
 REPAIRS = "SDS-R-"
@@ -64,7 +64,7 @@ class Death:
         return PLAIN.issuperset(self.names)
 
 
-def shortest(name: str, events: int, alphabet: tuple[Part, ...]) -> Death | None:
+def shortest(name: str, events: int, alphabet: tuple[AlphabetPart, ...]) -> Death | None:
     """The shortest schedule that finds a mutant; None if no schedule of at most ``events`` events does."""
     found = None
     if not default().model.mutants[name].requirement.startswith(REPAIRS):
@@ -72,7 +72,7 @@ def shortest(name: str, events: int, alphabet: tuple[Part, ...]) -> Death | None
     return found or _shortest(name, events, alphabet)
 
 
-def _shortest(name: str, events: int, wanted: tuple[Part, ...]) -> Death | None:
+def _shortest(name: str, events: int, wanted: tuple[AlphabetPart, ...]) -> Death | None:
     mutant = default().model.mutants[name]
     campaign = order_for(mutant)
     order = Exhaustion(campaign.connect, revision=campaign.revision, told=campaign.told, alphabet=wanted)
@@ -82,7 +82,7 @@ def _shortest(name: str, events: int, wanted: tuple[Part, ...]) -> Death | None:
         prober = Prober(order, company)
         for bound in range(1, events + 1):
             for index, word in enumerate(order.world.words(bound)):
-                share = Share(Tally(company.declaration), bound)
+                share = Share(CampaignTally(company.declaration), bound)
                 prober.probe(word, index, share)
                 found = share.tally.found
                 if mutant.requirement in found or any(f.severity is not Verdict.PASS for f in found.values()):
@@ -109,7 +109,7 @@ def deaths_of(names: list[str], play: Any, jobs: int | None, minutes: float) -> 
 class Kept:
     """The results of earlier runs, in a file."""
 
-    def __init__(self, file: Path | None, alphabet: tuple[Part, ...], events: int) -> None:
+    def __init__(self, file: Path | None, alphabet: tuple[AlphabetPart, ...], events: int) -> None:
         """Raises ValueError for a file about other schedules."""
         self._file = file
         self._about = {"alphabet": list(map(str, alphabet)), "events": events}
@@ -137,7 +137,7 @@ def needs(name: str) -> str:
     return "size or count" if _COUNT.search(name) else "another situation"
 
 
-def price(events: int, alphabet: tuple[Part, ...]) -> list[tuple[int, float]]:
+def price(events: int, alphabet: tuple[AlphabetPart, ...]) -> list[tuple[int, float]]:
     """For each bound, the number of schedules and the seconds that they take."""
     order = Exhaustion(lambda _: default().model.reference(NOTHING), alphabet=alphabet)
     company = order.rehearsed()
@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    alphabet = tuple(map(Part.read, arguments.alphabet))
+    alphabet = tuple(map(AlphabetPart.read, arguments.alphabet))
     if unknown := {name for part in alphabet for name in part.names} - set(letters.names):
         parser.error(f"there is no event {min(unknown)}, but {', '.join(letters.names)}")
     mutants = [name for name in huntable()[0] if fnmatchcase(name, arguments.only)]

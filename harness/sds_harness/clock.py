@@ -47,7 +47,7 @@ Start = Callable[[Mapping[str, str]], Link]
 
 
 @dataclass(frozen=True)
-class Shown:
+class ClockProbe:
     """The result of a probe of the time. Each reason is a clause; "" if nothing is wrong."""
 
     clock: str = ""
@@ -206,7 +206,7 @@ class Faketime:
     library: Path
     revision: str
     language: Language
-    probe: Callable[[Session], Shown]
+    probe: Callable[[Session], ClockProbe]
     limits: Limits
     _found: dict[frozenset[tuple[str, str]], tuple[OutsideClock, bool]] = field(default_factory=dict)
     """The result of the probe, and whether monotonic time is moved, too. The key is the environment variables of the
@@ -227,18 +227,18 @@ class Faketime:
 
     def _look(self, start: Start, variables: Mapping[str, str]) -> tuple[OutsideClock, bool]:
         seen = self._probed(start, variables, monotonic=False)
-        if not isinstance(seen, Shown):
+        if not isinstance(seen, ClockProbe):
             return seen, False
         if seen.clock:
             return _standing(f"time does not move for this implementation ({seen.clock})"), False
         if not seen.timers:
             return OutsideClock(True, "libfaketime's, moved from outside before each command"), False
         again = self._probed(start, variables, monotonic=True)
-        if isinstance(again, Shown) and not again.clock and not again.timers:
+        if isinstance(again, ClockProbe) and not again.clock and not again.timers:
             return OutsideClock(True, "libfaketime's, moved from outside, and monotonic time with it"), True
         return _standing(f"the clock of this implementation moves, its timers do not ({seen.timers})"), False
 
-    def _probed(self, start: Start, variables: Mapping[str, str], *, monotonic: bool) -> Shown | OutsideClock:
+    def _probed(self, start: Start, variables: Mapping[str, str], *, monotonic: bool) -> ClockProbe | OutsideClock:
         """The result of the probe, or an OutsideClock that says why there was nothing to probe."""
         tried = OutsideClock(True, "")
         try:

@@ -36,7 +36,7 @@ def _entries(message: Message) -> int:
     return out
 
 
-class Room:
+class MemoryBudget:
     """The memory budget of one run, in bytes."""
 
     def __init__(self, limit: int) -> None:

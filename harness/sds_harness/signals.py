@@ -42,11 +42,11 @@ HEEDED = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") 
 
 Hook = Callable[[], object]
 _hooks: list[Hook] = []
-_endings: list[Ending] = []
+_endings: list[EndRequest] = []
 _holding = 0
 
 
-class Ending:
+class EndRequest:
     """Whether a signal asked this program to end, and which one."""
 
     def __init__(self) -> None:
@@ -91,13 +91,13 @@ class Ending:
 
 
 @contextlib.contextmanager
-def heeded() -> Iterator[Ending]:
+def heeded() -> Iterator[EndRequest]:
     """Handle signals until the end of the block. Outside the main thread this changes nothing.
 
     Signals that were ignored before stay ignored: `nohup` and the background jobs of shells rely on that.
     """
     global _holding
-    ending, before, holding = Ending(), {}, _holding
+    ending, before, holding = EndRequest(), {}, _holding
     _endings.append(ending)
     if threading.current_thread() is threading.main_thread():
         before = {number: handler for number in HEEDED if (handler := signal.getsignal(number)) != signal.SIG_IGN}

@@ -14,7 +14,7 @@ from .declaration import VIRTUAL_CLOCK, printable
 from .environment import PLAIN, Environment
 from .faults import FaultKind, TesteeFault
 from .link import Limits
-from .room import Room
+from .room import MemoryBudget
 from .session import Session
 from .trace import S, Trace
 
@@ -68,7 +68,7 @@ class Stage(Generic[S]):
             startMs=trace.start_ms,
         )
         self.trace = trace
-        self.room = Room(Limits.kept_bytes)
+        self.room = MemoryBudget(Limits.kept_bytes)
         """The memory budget. A caller that plays several schedules at a time gives each stage the same one."""
         self._begun = step
         self._labels: set[str] = set()

@@ -33,7 +33,7 @@ Told = tuple[str, str, str]
 """The path of a field, what is wrong with it, and the violated rule of the schema."""
 
 
-class Side(Enum):
+class MessageOrigin(Enum):
     """The sender of a message with a complaint."""
 
     ADAPTER = "the adapter"
@@ -41,10 +41,10 @@ class Side(Enum):
 
 
 @dataclass
-class Complaint:
+class SchemaComplaint:
     """One place in a message that violates the schema."""
 
-    side: Side
+    side: MessageOrigin
     number: int
     """The number of the request, or of the request that the reply answers, counted from 1."""
     what: str
@@ -68,25 +68,25 @@ class Validator(Listener):
         self.replies = 0
         self.dropped = 0
         """Complaints that were not kept because there were too many."""
-        self._kinds = {Side.SUITE: language.request, Side.ADAPTER: language.reply}
+        self._kinds = {MessageOrigin.SUITE: language.request, MessageOrigin.ADAPTER: language.reply}
         self._schemas = {side: Draft202012Validator(schema_of(kind.DESCRIPTOR)) for side, kind in self._kinds.items()}
-        self._kept: dict[tuple[Side, str, str], Complaint] = {}
+        self._kept: dict[tuple[MessageOrigin, str, str], SchemaComplaint] = {}
 
     @property
-    def complaints(self) -> list[Complaint]:
+    def complaints(self) -> list[SchemaComplaint]:
         """The complaints in the order in which they arose."""
         return list(self._kept.values())
 
     def sent(self, body: bytes) -> None:
         self.requests += 1
-        self._hold(Side.SUITE, self.requests, body)
+        self._hold(MessageOrigin.SUITE, self.requests, body)
 
     def heard(self, body: bytes, whole: bool) -> None:
         if whole:
             self.replies += 1
-            self._hold(Side.ADAPTER, self.requests, body)
+            self._hold(MessageOrigin.ADAPTER, self.requests, body)
 
-    def _hold(self, side: Side, number: int, body: bytes) -> None:
+    def _hold(self, side: MessageOrigin, number: int, body: bytes) -> None:
         what = ""
         if self.framing is Framing.BINARY:
             found = self._of_protobuf(side, body)
@@ -98,9 +98,9 @@ class Validator(Listener):
             except _NoMessage as error:
                 found = iter([("", str(error), "")])
         for path, said, rule in islice(found, MAX_OF_ONE):
-            self._keep(Complaint(side, number, what, path, said, rule))
+            self._keep(SchemaComplaint(side, number, what, path, said, rule))
 
-    def _keep(self, complaint: Complaint) -> None:
+    def _keep(self, complaint: SchemaComplaint) -> None:
         alike = complaint.side, re.sub(r"\[\d+\]", "[]", complaint.path), complaint.rule or complaint.said
         if alike in self._kept:
             self._kept[alike].more += 1
@@ -109,11 +109,11 @@ class Validator(Listener):
         else:
             self.dropped += 1
 
-    def _of_json(self, side: Side, message: Any) -> Iterator[Told]:
+    def _of_json(self, side: MessageOrigin, message: Any) -> Iterator[Told]:
         if not isinstance(message, dict):
             yield "", f"{_quoted(message)} is not an object", ""
             return
-        if side is Side.SUITE and UNKNOWN_COMMAND in message:
+        if side is MessageOrigin.SUITE and UNKNOWN_COMMAND in message:
             return  # the suite sends this unknown command on purpose
         errors = sorted(self._schemas[side].iter_errors(message), key=lambda error: list(map(str, error.absolute_path)))
         strange = {tuple(error.absolute_path) for error in errors if error.validator == "additionalProperties"}
@@ -125,9 +125,9 @@ class Validator(Listener):
                 ):
                     yield told
 
-    def _of_protobuf(self, side: Side, body: bytes) -> Iterator[Told]:
+    def _of_protobuf(self, side: MessageOrigin, body: bytes) -> Iterator[Told]:
         """Protobuf has no field names to misspell, but it can have unknown field numbers."""
-        if side is Side.SUITE:
+        if side is MessageOrigin.SUITE:
             return
         try:
             message: Message = self._kinds[side].FromString(body)

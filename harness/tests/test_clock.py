@@ -16,7 +16,7 @@ import pytest
 
 import system_clock
 from sds_harness import clock
-from sds_harness.clock import ClockedLink, Faketime, NoClockLibrary, Shown, find_library
+from sds_harness.clock import ClockedLink, ClockProbe, Faketime, NoClockLibrary, find_library
 from sds_harness.declaration import Declaration, OutsideClock
 from sds_harness.link import Limits, Link, LocalLink, StdioLink
 from sds_harness.sds.clock import DAY_MS, shows
@@ -43,11 +43,11 @@ def start(command: Sequence[str], variables: Mapping[str, str]) -> StdioLink:
     return StdioLink(command, Framing.JSON, LIMITS, variables)
 
 
-def from_the_wire(session: Session) -> Shown:
+def from_the_wire(session: Session) -> ClockProbe:
     return shows(session, None)
 
 
-def from_outside(probe: Callable[[Session], Shown] = from_the_wire) -> Faketime:
+def from_outside(probe: Callable[[Session], ClockProbe] = from_the_wire) -> Faketime:
     try:
         return Faketime(find_library(), CURRENT, SDS, probe, LIMITS)
     except NoClockLibrary as error:
@@ -80,7 +80,7 @@ def why_not(declared: Declaration) -> str:
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Istanbul", "America/St_Johns", "Europe/Berlin"])
 def test_a_clock_shows_each_time_to_the_millisecond_in_every_zone(zone: str) -> None:
-    moving = from_outside(lambda session: Shown())
+    moving = from_outside(lambda session: ClockProbe())
     link = moving.connect(partial(start, system_clock.COMMAND), {"TZ": zone})
     stage = Stage(Session(lambda: link, LIMITS, CURRENT, SDS), "a schedule")
     # An hour that comes twice in Berlin, times before and after the present, and fractions that no double can hold.
@@ -91,7 +91,7 @@ def test_a_clock_shows_each_time_to_the_millisecond_in_every_zone(zone: str) -> 
 
 
 def test_time_stands_still_between_two_commands() -> None:
-    link = from_outside(lambda session: Shown()).connect(partial(start, system_clock.COMMAND), {})
+    link = from_outside(lambda session: ClockProbe()).connect(partial(start, system_clock.COMMAND), {})
     stage = Stage(Session(lambda: link, LIMITS, CURRENT, SDS), "a schedule")
     alice = stage.open()
     time.sleep(0.05)
@@ -173,7 +173,7 @@ def test_timers_that_stand_still_are_named() -> None:
 # ---- What the probe makes of others ----------------------------------------------------------------------------------
 
 
-def seen_of(config: Config, participant: type) -> Shown:
+def seen_of(config: Config, participant: type) -> ClockProbe:
     testee = Testee(TesteeOptions("1", config, participant))
     return shows(open_session(lambda: LocalLink(testee.handle), LIMITS, CURRENT), None)
 
@@ -181,7 +181,7 @@ def seen_of(config: Config, participant: type) -> Shown:
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "only-answers"])
 def test_the_clock_of_every_legal_variant_is_seen_to_move(name: str) -> None:
     variant = VARIANTS[name]
-    assert seen_of(variant.configure(Config()), variant.participant_class) == Shown()
+    assert seen_of(variant.configure(Config()), variant.participant_class) == ClockProbe()
 
 
 def test_who_never_asks_for_a_repair_may_have_timers_that_stand_still() -> None:
@@ -194,7 +194,7 @@ def test_few_faults_keep_a_clock_from_being_seen() -> None:
     for name, mutant in MUTANTS.items():
         if mutant.requirement.startswith("SDS-"):
             seen = seen_of(mutant.configure(Config()), mutant.participant_class)
-            hidden |= {name: seen.clock or seen.timers} if seen != Shown() else {}
+            hidden |= {name: seen.clock or seen.timers} if seen != ClockProbe() else {}
     assert len(hidden) < len(MUTANTS) / 15
     assert "do not follow the clock" in hidden["knows-but-the-hour"]
     assert "nothing is sent again" in hidden["sends-and-forgets"]
@@ -250,9 +250,9 @@ def test_nothing_is_left_behind(
 def test_a_process_is_probed_once_in_each_surrounding() -> None:
     asked: list[Session] = []
 
-    def probe(session: Session) -> Shown:
+    def probe(session: Session) -> ClockProbe:
         asked.append(session)
-        return Shown()
+        return ClockProbe()
 
     moving = from_outside(probe)
     for variables in ({}, {}, {"TZ": "Europe/Istanbul"}, {}):
@@ -274,7 +274,7 @@ def test_what_was_preloaded_before_still_is() -> None:
         seen.append(variables)
         return start(system_clock.COMMAND, variables)
 
-    link: Link = from_outside(lambda session: Shown()).connect(noted, {"LD_PRELOAD": "", "LANG": "C"})
+    link: Link = from_outside(lambda session: ClockProbe()).connect(noted, {"LD_PRELOAD": "", "LANG": "C"})
     link.kill()
     preloaded = seen[-1]["LD_PRELOAD"]
     assert seen[-1]["LANG"] == "C"
@@ -308,7 +308,7 @@ def test_it_is_for_linux(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_is_played_after_the_year_9999() -> None:
-    link = from_outside(lambda session: Shown()).connect(partial(start, system_clock.COMMAND), {})
+    link = from_outside(lambda session: ClockProbe()).connect(partial(start, system_clock.COMMAND), {})
     stage = Stage(Session(lambda: link, LIMITS, CURRENT, SDS), "a schedule")
     stage.advance(200_000 * 366 * DAY_MS // 1_000)
     with pytest.raises(ScheduleStopped, match="cannot advance"):

@@ -17,7 +17,7 @@ from sds_harness.schedules import Schedule, ScheduleFileError
 from sds_harness.schedules.files import (
     MAX_YAML_BYTES,
     MOST_ERRORS,
-    Document,
+    ScheduleDocument,
     dumps,
     line_in_json,
     parsed,
@@ -128,7 +128,7 @@ def test_every_error_has_its_line_and_a_suggestion() -> None:
 
 def test_an_error_in_json_has_its_line_too() -> None:
     text = dumps(READ).replace('"op": "join"', '"op": "jion"')
-    (error,) = NOTATION.errors(Document(parsed(text), text))
+    (error,) = NOTATION.errors(ScheduleDocument(parsed(text), text))
     assert text.splitlines()[error.line - 1].strip().startswith('{"op": "jion"')
 
 
@@ -202,5 +202,5 @@ def test_the_size_of_yaml_and_the_number_of_errors_are_bounded(tmp_path: Path) -
         NOTATION.load(file)
     began = time.monotonic()
     data = {"members": ["a"], "operations": [{"op": f"x{number}" * 1_000} for number in range(2_000)]}
-    assert len(NOTATION.errors(Document(data, json.dumps(data)))) == MOST_ERRORS
+    assert len(NOTATION.errors(ScheduleDocument(data, json.dumps(data)))) == MOST_ERRORS
     assert time.monotonic() - began < 10

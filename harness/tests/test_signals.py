@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from sds_harness import signals
-from sds_harness.signals import HEEDED, Ending, calling, heeded, held
+from sds_harness.signals import HEEDED, EndRequest, calling, heeded, held
 
 pytestmark = pytest.mark.every_python
 
@@ -45,7 +45,7 @@ def line(child: subprocess.Popen[str]) -> str:
 
 @pytest.mark.parametrize("number", HEEDED)
 def test_each_signal_interrupts_and_is_remembered(number: signal.Signals, patient: list[int]) -> None:
-    ending = Ending()
+    ending = EndRequest()
     with pytest.raises(KeyboardInterrupt):
         ending.heed(number)
     assert (ending.number, ending.exit_code, ending.name) == (number, 128 + number, number.name)
@@ -62,16 +62,16 @@ def test_a_hook_is_called_in_another_thread_and_only_within_its_block(patient: l
         raise RuntimeError("nobody's")
 
     with calling(hook), pytest.raises(KeyboardInterrupt):
-        Ending().heed(signal.SIGTERM)
+        EndRequest().heed(signal.SIGTERM)
     assert there.wait(PATIENCE_S)
     with pytest.raises(KeyboardInterrupt):
-        Ending().heed(signal.SIGTERM)
+        EndRequest().heed(signal.SIGTERM)
     assert len(called) == 1
     assert called[0] is not threading.main_thread()
 
 
 def test_nothing_is_interrupted_where_signals_are_held(patient: list[int]) -> None:
-    ending = Ending()
+    ending = EndRequest()
     with held():
         ending.heed(signal.SIGTERM)
     assert ending.number == signal.SIGTERM
@@ -81,7 +81,7 @@ def test_a_second_signal_ends_at_once_but_not_one_that_is_the_first_again(
     patient: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(signals, "AGAIN_S", 1e6)
-    ending = Ending()
+    ending = EndRequest()
     with pytest.raises(KeyboardInterrupt):
         ending.heed(signal.SIGTERM)
     ending.heed(signal.SIGTERM)  # as `timeout` sends it, to the process and to its group

@@ -22,7 +22,7 @@ from sds_harness.faults import FaultKind, TesteeFault
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
-from sds_harness.transcript.reader import NoTranscript, Part, parts, remarks
+from sds_harness.transcript.reader import NoTranscript, TranscriptPart, parts, remarks
 from sds_harness.transcript.recording import MAX_RAW, RecordedLink
 from sds_harness.transcript.writer import MAX_LINE, Transcript
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -53,7 +53,7 @@ def rows(transcript: Transcript) -> list[dict[str, Any]]:
     return out
 
 
-def read(transcript: Transcript) -> tuple[list[Part], list[tuple[int, str]]]:
+def read(transcript: Transcript) -> tuple[list[TranscriptPart], list[tuple[int, str]]]:
     complaints: list[tuple[int, str]] = []
     return list(parts(transcript.path, lambda line, what: complaints.append((line, what)))), complaints
 

@@ -10,7 +10,7 @@ import pytest
 
 from sds_harness.link import Limits, StdioLink
 from sds_harness.sds.language import SDS, open_session
-from sds_harness.validation import MAX_COMPLAINTS, MAX_OF_ONE, Side, Validator
+from sds_harness.validation import MAX_COMPLAINTS, MAX_OF_ONE, MessageOrigin, Validator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.framing import Framing
 
@@ -23,7 +23,7 @@ def heard(*bodies: bytes, framing: Framing = Framing.JSON) -> list[tuple[str, st
     for body in bodies:
         validator.sent(framing_of(framing, pb.Request(id=1, tick=pb.Tick(handle=1))))
         validator.heard(body, True)
-    assert all(complaint.side is Side.ADAPTER for complaint in validator.complaints)
+    assert all(complaint.side is MessageOrigin.ADAPTER for complaint in validator.complaints)
     return [(complaint.path, complaint.said) for complaint in validator.complaints]
 
 
@@ -102,7 +102,7 @@ def test_a_request_that_is_wrong_is_ours() -> None:
     validator = Validator(SDS, Framing.JSON)
     validator.sent(b'{"id":"1","tik":{}}')
     (complaint,) = validator.complaints
-    assert (complaint.side, complaint.path) == (Side.SUITE, "tik")
+    assert (complaint.side, complaint.path) == (MessageOrigin.SUITE, "tik")
 
 
 def test_a_command_that_nobody_knows_is_asked_for_on_purpose() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sds_harness.schedules import Member, Route, Schedule
 from sds_harness.schedules.operations import STRAIGHT, Look, Operation, Tick, Wait
 from sds_harness.schedules.word_schedules import unfold
-from sds_harness.schedules.worlds import ALL, Event, Kind, Part, Word, World
+from sds_harness.schedules.worlds import ALL, AlphabetPart, Event, EventKind, Word, World
 
 Seen = tuple[tuple[Event, ...], ...]
 """The events of each participant, in order: equal for equivalent words, and for no others."""
@@ -22,11 +22,14 @@ def doing(who: str, label: str, route: Route) -> Tick:
     return Tick(who, route)
 
 
-SEND = Kind("send", doing, broadcasts=True, ranked=True, starts=True)
-SYNC = Kind("sync", doing, broadcasts=True)
-TIME = Kind("time", doing, broadcasts=True, everybody=True, after_ms=1_000, due=True)
-ODD = (Kind("odd", doing, most=1, equals=False, aware=True), Kind("odd", doing, most=1, equals=False, starts=True))
-ARRIVE, TWICE = Kind("arrive", copies=1), Kind("twice", copies=2)
+SEND = EventKind("send", doing, broadcasts=True, ranked=True, starts=True)
+SYNC = EventKind("sync", doing, broadcasts=True)
+TIME = EventKind("time", doing, broadcasts=True, everybody=True, after_ms=1_000, due=True)
+ODD = (
+    EventKind("odd", doing, most=1, equals=False, aware=True),
+    EventKind("odd", doing, most=1, equals=False, starts=True),
+)
+ARRIVE, TWICE = EventKind("arrive", copies=1), EventKind("twice", copies=2)
 WORLDS = {
     "two": (World(2, (SEND, SYNC, TIME, ARRIVE)), 4),
     "two, all of it": (World(2, (SEND, SYNC, TIME, *ODD, ARRIVE, TWICE)), 4),
@@ -37,14 +40,18 @@ WORLDS = {
         World(
             2,
             (SEND, SYNC, TIME, *ODD, ARRIVE),
-            parts=(Part(("send", "sync", "arrive")), Part(("send", "time", "arrive")), Part(("send", "odd"), 3)),
+            parts=(
+                AlphabetPart(("send", "sync", "arrive")),
+                AlphabetPart(("send", "time", "arrive")),
+                AlphabetPart(("send", "odd"), 3),
+            ),
         ),
         4,
     ),
     "in another order": (World(2, (TIME, SYNC, SEND, TWICE)), 4),
 }
-STREAM = Kind("arrive", copies=1, broadcasts=True)
-CUT = Kind("cut", doing, broadcasts=True, everybody=True, cuts=True)
+STREAM = EventKind("arrive", copies=1, broadcasts=True)
+CUT = EventKind("cut", doing, broadcasts=True, everybody=True, cuts=True)
 STREAMS = {
     "two": (World(2, (SEND, CUT, STREAM), streams=True), 5),
     "two, two kinds": (World(2, (SEND, SYNC, TIME, STREAM), streams=True), 4),
@@ -149,12 +156,15 @@ def test_arrivals_come_last_in_an_alphabet() -> None:
 
 def test_nothing_comes_after_the_end() -> None:
     """So each word that has no end is followed by one that has."""
-    endless, world = World(2, (SEND, ARRIVE)), World(2, (SEND, Kind("rest", doing, everybody=True, ends=True), ARRIVE))
+    endless, world = (
+        World(2, (SEND, ARRIVE)),
+        World(2, (SEND, EventKind("rest", doing, everybody=True, ends=True), ARRIVE)),
+    )
     ended = [word for word in world.words(4) if any(event.kind == 1 for event in word)]
     assert [[event.kind for event in word].index(1) for word in ended] == [3] * endless.count(3)
     assert world.count(4) == endless.count(4) + endless.count(3)
     with pytest.raises(ValueError, match="happens at everybody"):
-        World(2, (Kind("rest", doing, ends=True),))
+        World(2, (EventKind("rest", doing, ends=True),))
 
 
 def test_a_tie_is_never_renamed_away() -> None:

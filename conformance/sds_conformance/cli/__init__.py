@@ -78,7 +78,7 @@ Exit codes:
 """
 
 
-class Suite(Commands):
+class SuiteCommands(Commands):
     """Commands that end in order when they are interrupted or terminated: no process of an implementation stays. And
     no fault of ours ends with the code of a verdict."""
 
@@ -180,7 +180,7 @@ def _show_version(context: click.Context, parameter: click.Parameter, value: boo
 
 
 @click.group(
-    cls=Suite,
+    cls=SuiteCommands,
     package=__name__,
     sections=_SECTIONS,
     epilog=_EPILOG,

@@ -18,7 +18,7 @@ from ..judging.formats import counted
 from ..presentation.story import hanging
 from ..reports.attachments import SHAPES
 from ..reports.baseline import MAX_BYTES as FILE_BYTES
-from ..reports.baseline import Baseline, BaselineError, Judged, OldBaselineError, judged, load, parse
+from ..reports.baseline import Baseline, BaselineError, JudgedResult, OldBaselineError, judged, load, parse
 from ..reports.baseline_text import TO_DO, fresh, in_block_style, renewed, updated
 from ..reports.document import SCHEMA_ID
 from ..reports.files import MAX_BYTES, read_report
@@ -184,7 +184,7 @@ def _report(source: Path) -> dict[str, Any]:
     return report.data
 
 
-def _judged(source: Path) -> Judged:
+def _judged(source: Path) -> JudgedResult:
     data, shown = _data(source), printable(str(source))
     schema = data.get("schema") if isinstance(data, dict) else None
     if isinstance(schema, str) and schema in SHAPES:
@@ -197,7 +197,7 @@ def _judged(source: Path) -> Judged:
         raise click.UsageError(f"{shown} is neither a report nor what --json prints of a run") from None
 
 
-def _alike(several: list[Judged]) -> list[Judged]:
+def _alike(several: list[JudgedResult]) -> list[JudgedResult]:
     """Raises UsageError unless all are of one implementation and revision, and of different commands."""
     for name, values in (
         ("implementations", {one.implementation for one in several}),
@@ -211,7 +211,7 @@ def _alike(several: list[Judged]) -> list[Judged]:
     return several
 
 
-def _of_its_revision(one: Judged, baseline: Baseline) -> Judged:
+def _of_its_revision(one: JudgedResult, baseline: Baseline) -> JudgedResult:
     if one.revision != baseline.revision:
         theirs = printable(one.revision, 40)
         raise click.UsageError(f"{baseline.shown} is of {printable(baseline.revision, 40)}, the report of {theirs}")

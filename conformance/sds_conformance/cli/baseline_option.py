@@ -20,7 +20,17 @@ from ..judging.formats import counted
 from ..judging.verdict import full_code
 from ..presentation.story import hanging, show_command
 from ..protocols import protocols, repertoires
-from ..reports.baseline import BREAKDOWN, Baseline, BaselineError, Entry, Judged, Match, Outcome, load, match
+from ..reports.baseline import (
+    BREAKDOWN,
+    Baseline,
+    BaselineEntry,
+    BaselineError,
+    FlakyOutcome,
+    JudgedResult,
+    Match,
+    load,
+    match,
+)
 from ..scenario_files.reader import SUFFIXES
 from .files import refused
 from .options import program
@@ -49,7 +59,7 @@ def begun(path: Path | None, revision: str) -> Baseline | None:
     return baseline
 
 
-def held(baseline: Baseline, judged: Judged) -> Match:
+def held(baseline: Baseline, judged: JudgedResult) -> Match:
     """Compare a baseline with the results of a command."""
     codes: dict[str, Collection[str]] = {BREAKDOWN: [kind.value for kind in FaultKind], STORM: [ENDLESS]}
     codes |= {row.id: row.codes for p in protocols() for row in p.rules.catalogue.requirements.values()}
@@ -97,7 +107,7 @@ def baseline_json(found: Match) -> dict[str, Any]:
     }
 
 
-def _entry_json(entry: Entry) -> dict[str, Any]:
+def _entry_json(entry: BaselineEntry) -> dict[str, Any]:
     return {
         "requirement": printable(entry.what),
         "codes": [printable(full_code(entry.what, code), 200) for code in entry.codes],
@@ -157,7 +167,7 @@ def show_complaints(console: Console, found: Match) -> None:
 
 def _show_flaky(console: Console, found: Match) -> None:
     """Print the flaky entries with their outcomes, failures first."""
-    rows = sorted(found.flaky, key=lambda row: row[1] is not Outcome.FAILED)
+    rows = sorted(found.flaky, key=lambda row: row[1] is not FlakyOutcome.FAILED)
     for entry, outcome in rows[:TOLD]:
         before = Text(f"  {found.baseline.shown}:{entry.first}  ", "dim")
         told = Text.assemble((f"{printable(entry.what)} ", "bold"), (outcome.phrase, "yellow"))
@@ -178,6 +188,6 @@ def known_line(found: Match) -> Text:
     """How many of the failures are known, in one sentence."""
     number = len(found.requirements)
     all_of = "All failures are" if not found.new else f"{number} of the failures {'is' if number == 1 else 'are'}"
-    flaky = sum(outcome is Outcome.FAILED for _, outcome in found.flaky)
+    flaky = sum(outcome is FlakyOutcome.FAILED for _, outcome in found.flaky)
     marked = f", {flaky} of them flaky" if flaky else ""
     return Text(f"{all_of} known{marked}: {found.baseline.shown}.")

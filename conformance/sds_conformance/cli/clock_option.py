@@ -7,7 +7,7 @@ from functools import partial
 
 import click
 
-from sds_harness.clock import OPTION, Faketime, NoClockLibrary, Shown, find_library
+from sds_harness.clock import OPTION, ClockProbe, Faketime, NoClockLibrary, find_library
 from sds_harness.declaration import VIRTUAL_CLOCK
 from sds_harness.link import Limits
 from sds_harness.session import Session
@@ -41,10 +41,10 @@ def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Lim
     return Faketime(library, revision, language, partial(_shown, revision, dialect), limits)
 
 
-def _shown(revision: str, asked: str | None, session: Session) -> Shown:
+def _shown(revision: str, asked: str | None, session: Session) -> ClockProbe:
     """The times that a session shows, read in the requested or declared dialect."""
     rules = protocol_of(revision).rules
     try:
         return rules.clock(session, rules.dialect_in_use(revision, asked, session.declaration))
     except UnknownDialect as error:
-        return Shown(clock=str(error))
+        return ClockProbe(clock=str(error))

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from ..judging.exits import Exit
 from ..reports.comparing import history, markdown, page
-from ..reports.comparing.columns import Column, gather, is_folder_of_reports
+from ..reports.comparing.columns import ReportColumn, gather, is_folder_of_reports
 from ..reports.comparing.comparison import Comparison, compare, wanted
 from ..reports.comparing.history import Series, histories
 from ..reports.comparing.terminal import show_comparison, show_histories, worse_line
@@ -166,7 +166,7 @@ class _History:
         return history.to_json(self._series)
 
     def worse(self) -> list[Text]:
-        ends: list[list[Column]] = [[s.columns[0], s.columns[-1]] for s in self._series if len(s.columns) > 1]
+        ends: list[list[ReportColumn]] = [[s.columns[0], s.columns[-1]] for s in self._series if len(s.columns) > 1]
         lines = (worse_line(compare(pair, self._only)) for pair in ends)
         return [line for line in lines if line is not None]
 

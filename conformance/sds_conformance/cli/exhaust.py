@@ -17,10 +17,10 @@ from rich.text import Text
 from sds_harness import signals
 from sds_harness.declaration import Declaration
 from sds_harness.docstrings import first_line
-from sds_harness.schedules.worlds import Part
+from sds_harness.schedules.worlds import AlphabetPart
 
 from ..exploration.cached_company import Rehearsed
-from ..exploration.campaign import Tally
+from ..exploration.campaign import CampaignTally
 from ..exploration.casts import NotPlayed
 from ..exploration.checkpoint import ResumeError, load, save
 from ..exploration.company import Casting
@@ -72,9 +72,9 @@ def _budget(context: click.Context, parameter: click.Parameter, value: str | Non
     return seconds
 
 
-def _alphabet(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[Part, ...]:
+def _alphabet(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[AlphabetPart, ...]:
     try:
-        parts = tuple(map(Part.read, values))
+        parts = tuple(map(AlphabetPart.read, values))
     except ValueError:
         raise click.BadParameter("write for example send,arrive or send,arrive,odd:3", context, parameter) from None
     return parts
@@ -152,7 +152,7 @@ def exhaust_command(
     driven: Driven,
     participants: int,
     events: int | None,
-    alphabet: tuple[Part, ...],
+    alphabet: tuple[AlphabetPart, ...],
     budget: float | None,
     casting: str,
     profile: str,
@@ -246,7 +246,9 @@ def _elsewhere(err: Console, master: str | None) -> Iterator[Source | None]:
             yield spread(spark)
 
 
-def _chosen(driven: Driven, revision: str, participants: int, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+def _chosen(
+    driven: Driven, revision: str, participants: int, parts: tuple[AlphabetPart, ...]
+) -> tuple[AlphabetPart, ...]:
     """The alphabets that were selected; the usual ones if none was. Raises UsageError if nothing can be played."""
     small = [name for known in repertoires() if known.alphabet is not None for name in known.revisions]
     if revision not in small:
@@ -268,7 +270,7 @@ def _chosen(driven: Driven, revision: str, participants: int, parts: tuple[Part,
 def _begun(order: Exhaustion, company: Rehearsed, declared: Declaration, file: Path | None) -> Coverage:
     """Load the schedules that are covered already. Raises UsageError."""
     if file is None or not file.exists():
-        return Coverage(order, Tally(declared))
+        return Coverage(order, CampaignTally(declared))
     try:
         return load(file, order, company)
     except (ResumeError, NotPlayed) as error:

@@ -16,7 +16,7 @@ from sds_harness.transcript.reader import NoTranscript, parts, remarks
 
 from ..judging.exits import Exit
 from ..judging.formats import counted
-from ..presentation.dialogue import Dialogue, Wanted
+from ..presentation.dialogue import Dialogue, DialogueSelection
 from .name_types import Pattern
 from .options import console, full_id
 from .paths import INPUT_FILE
@@ -57,7 +57,7 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
     globs = (requirement.upper(), full_id(requirement)) if requirement else ()
     complaints: list[str] = []
     try:
-        wanted = Wanted.of(remarks(file), participant, channel, globs)
+        wanted = DialogueSelection.of(remarks(file), participant, channel, globs)
         for requirement_id, verdict in wanted.verdicts:
             out.print(Text.assemble((requirement_id, "bold"), f"  {verdict}"))
         if wanted.verdicts:
@@ -82,7 +82,7 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
     sys.exit(Exit.NON_CONFORMANT if complaints else Exit.CONFORMANT)
 
 
-def _nothing(err: Console, dialogue: Dialogue, wanted: Wanted) -> NoReturn:
+def _nothing(err: Console, dialogue: Dialogue, wanted: DialogueSelection) -> NoReturn:
     """Says why nothing is shown, and what there is."""
     if not dialogue.parts:
         err.print("Nothing was said in it.", style="yellow")

@@ -14,7 +14,7 @@ from rich.text import Text
 from sds_harness import signals
 from sds_harness.declaration import Declaration
 
-from ..exploration.campaign import Order, Tally, explore
+from ..exploration.campaign import CampaignOrder, CampaignTally, explore
 from ..exploration.casts import NotPlayed, OutOfTime
 from ..exploration.company import Casting
 from ..exploration.counterexample import Counterexample, counterexample_of, save, save_unshrunk
@@ -37,13 +37,13 @@ from ..exploration.text import (
 from ..exploration.text import show_head as show_finding_head
 from ..judging.causes import Root
 from ..judging.exits import Exit
-from ..judging.finding_replays import Again
+from ..judging.finding_replays import FindingReplays
 from ..judging.formats import counted
 from ..presentation.last_screen import LastScreen, show_last_screen
 from ..presentation.story import show_errors, show_implementation, show_under
 from ..protocols import repertoire_of
 from ..reports.baseline import Match, judged
-from ..scenario_files.reader import Loaded
+from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from .campaign_output import Plays, driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
 from .options import CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, which_schedules
@@ -95,7 +95,7 @@ any implementation, and `sds-conformance run --scenario-file` judges them.
 def fuzz_command(
     driven: Driven,
     examples: int,
-    files: tuple[Loaded, ...],
+    files: tuple[LoadedScenario, ...],
     seed: int,
     time_budget: float | None,
     casting: str,
@@ -121,7 +121,7 @@ def fuzz_command(
         raise click.UsageError("--examples 0 plays nothing: add --scenario-file FILE, or a number of schedules")
     grammar = grammar_of(driven, revision, profile, participants, passages)
     baseline = begun(baseline_file, revision)
-    order = Order(
+    order = CampaignOrder(
         driven.connect,
         driven.limits,
         driven.dialect,
@@ -149,7 +149,7 @@ def fuzz_command(
 
     with driven_or_ended(err, driven), found_bar(err, "schedules", order.schedules) as bar:
 
-        def progress(tally: Tally) -> None:
+        def progress(tally: CampaignTally) -> None:
             plays(tally.schedules, order.schedules)
             bar(tally.schedules, len(tally.found))
 
@@ -185,7 +185,7 @@ def fuzz_command(
 
 
 def _last_screen(
-    tally: Tally,
+    tally: CampaignTally,
     roots: Sequence[Root],
     verdict: Text,
     facts: list[tuple[str, Text]],
@@ -204,7 +204,7 @@ def _last_screen(
 
 
 def next_of_found(
-    tally: Tally,
+    tally: CampaignTally,
     roots: Sequence[Root],
     shrunk: Shrunk,
     driven: Driven,
@@ -226,8 +226,8 @@ def next_of_found(
 def tell_found(
     out: Console,
     err: Console,
-    order: Order,
-    tally: Tally,
+    order: CampaignOrder,
+    tally: CampaignTally,
     roots: Sequence[Root],
     driven: Driven,
     folder: Path,
@@ -252,7 +252,7 @@ def tell_found(
             """Lines about what fails because of it."""
             for what in (root.id, *root.under):
                 finding = tally.found[what]
-                example: Counterexample | Again | None = None
+                example: Counterexample | FindingReplays | None = None
                 try:
                     if not tally.interrupted:
                         with shrinking_bar(err, what, number, total):
@@ -268,7 +268,7 @@ def tell_found(
                 found_by = order.schedule(tally.found_at[what]).name
                 with signals.held():
                     small = example if isinstance(example, Counterexample) else None
-                    again = example if isinstance(example, Again) else None
+                    again = example if isinstance(example, FindingReplays) else None
                     if again is not None:
                         tally.flaky[what] = again
                     record(driven, [small.finding if small is not None else finding])

@@ -16,12 +16,12 @@ import click
 from rich.console import Console
 
 from ..exploration import other_methods
-from ..judging.alterations.coverage import Reach, Reached, functions, reach, statements
-from ..judging.alterations.examination import Examiner
+from ..judging.alterations.coverage import Reached, RunCoverage, functions, reach, statements
+from ..judging.alterations.examination import AlterationExaminer
 from ..judging.alterations.excuses import read_excuses
-from ..judging.alterations.fates import End, Fate
-from ..judging.alterations.places import Place, places, source_of
-from ..judging.alterations.source import Configuration, Source
+from ..judging.alterations.fates import AlterationResult, End
+from ..judging.alterations.places import AlterationPlace, places, source_of
+from ..judging.alterations.source import Configuration, ModelSource
 from ..judging.alterations.summary import GOAL, GOAL_BY_RUN, Reckoning
 from ..judging.exits import Exit
 from ..presentation.story import plain_table
@@ -34,11 +34,11 @@ MEMORY_BYTES = 4 << 30
 """The memory limit of `run` for an implementation: a faulty model may allocate without end."""
 MEANS = (("fuzz", other_methods.schedules), ("vectors", other_methods.vectors))
 
-_examiners: list[Examiner] = []
+_examiners: list[AlterationExaminer] = []
 """The examiner of a worker process."""
 
 
-def derived() -> tuple[Protocol, Source]:
+def derived() -> tuple[Protocol, ModelSource]:
     """The protocol whose model has source code for deriving faults."""
     return next((p, p.model.source) for p in protocols() if p.model.source is not None)
 
@@ -60,7 +60,7 @@ def generated_faults(
     if sample is not None and sample < len(chosen):
         drawn = set(random.Random(seed).sample(chosen, sample))
         chosen = [place for place in chosen if place in drawn]
-    fates: dict[str, Fate] = {}
+    fates: dict[str, AlterationResult] = {}
     try:
         reached = _reached(err, protocol, source, jobs)
         for fate in _examined(err, reached, chosen, excuses, jobs):
@@ -85,9 +85,9 @@ def generated_faults(
 # ---- In workers ----------------------------------------------------------------------------------------------------
 
 
-def _reached(err: Console, protocol: Protocol, source: Source, jobs: int) -> Reached:
+def _reached(err: Console, protocol: Protocol, source: ModelSource, jobs: int) -> Reached:
     """The statements that every configuration executes."""
-    reaches: dict[Configuration, Sequence[Reach]] = {}
+    reaches: dict[Configuration, Sequence[RunCoverage]] = {}
     with processes(jobs, _begin) as pool, progress_bar(err) as bar:
         task = bar.add_task("configurations", total=len(source.configurations))
         for configuration, found in zip(source.configurations, pool.map(_reach, source.configurations), strict=True):
@@ -98,8 +98,8 @@ def _reached(err: Console, protocol: Protocol, source: Source, jobs: int) -> Rea
 
 
 def _examined(
-    err: Console, reached: Reached, chosen: Sequence[Place], excused: Container[str], jobs: int
-) -> Iterator[Fate]:
+    err: Console, reached: Reached, chosen: Sequence[AlterationPlace], excused: Container[str], jobs: int
+) -> Iterator[AlterationResult]:
     """Yield the result of each place as soon as it is known."""
     alive = 0
     with processes(jobs, _begin, (reached,)) as pool, progress_bar(err) as bar:
@@ -116,15 +116,15 @@ def _begin(reached: Reached | None = None) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     if reached is not None:
         protocol, source = derived()
-        _examiners[:] = [Examiner(protocol.rules, source, reached, MEANS)]
+        _examiners[:] = [AlterationExaminer(protocol.rules, source, reached, MEANS)]
 
 
-def _reach(configuration: Configuration) -> list[Reach]:
+def _reach(configuration: Configuration) -> list[RunCoverage]:
     protocol, source = derived()
     return reach(protocol.rules, source, configuration)
 
 
-def _examine(place: Place, excused: bool) -> Fate:
+def _examine(place: AlterationPlace, excused: bool) -> AlterationResult:
     return _examiners[0].examine(place, briefly=excused)
 
 
@@ -140,7 +140,7 @@ _TOLD = {
 }
 
 
-def _show(out: Console, reckoning: Reckoning, source: Source, seed: int | None) -> None:
+def _show(out: Console, reckoning: Reckoning, source: ModelSource, seed: int | None) -> None:
     played = f"{len(reckoning.fates)} of {len(reckoning.places)} places"
     drawn = f", drawn with seed {seed}" if seed is not None else ""
     cut = f", interrupted before {reckoning.planned - len(reckoning.fates)} more" if reckoning.interrupted else ""
@@ -169,7 +169,7 @@ def _show(out: Console, reckoning: Reckoning, source: Source, seed: int | None) 
     )
 
 
-def _list(out: Console, source: Source, title: str, fates: Sequence[Fate]) -> None:
+def _list(out: Console, source: ModelSource, title: str, fates: Sequence[AlterationResult]) -> None:
     """Print each with its line and the change, like a one-line diff."""
     if not fates:
         return
@@ -182,7 +182,7 @@ def _list(out: Console, source: Source, title: str, fates: Sequence[Fate]) -> No
     out.print()
 
 
-def _file(source: Source, place: Place) -> str:
+def _file(source: ModelSource, place: AlterationPlace) -> str:
     path, here = source_of(source.package, place.module), Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 

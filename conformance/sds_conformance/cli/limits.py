@@ -18,8 +18,8 @@ from sds_harness.declaration import Declaration, printable
 from sds_harness.files import check_whole, try_to_write, write_whole
 from sds_harness.json_text import dumps
 
-from ..exploration.limits.measurement import Order, as_json, introduced, measure
-from ..exploration.limits.row import Row
+from ..exploration.limits.measurement import MeasurementOrder, as_json, introduced, measure
+from ..exploration.limits.row import LimitRow
 from ..exploration.limits.text import cause_lines, last_line, show_limits, worst_of
 from ..judging.exits import Exit
 from ..judging.formats import counted
@@ -118,7 +118,7 @@ def limits_command(
         raise click.UsageError(misfit)
     dimensions = _dimensions(protocol, revision, profile, only, at)
     about = _begun(report_dir, revision, at) if report_dir is not None else None
-    order = Order(
+    order = MeasurementOrder(
         driven.connect,
         driven.limits,
         protocol.rules,
@@ -232,7 +232,7 @@ def _write(err: Console, folder: Path, told: dict[str, Any]) -> bool:
     return True
 
 
-def _again(driven: Driven, order: Order, row: Row) -> str:
+def _again(driven: Driven, order: MeasurementOrder, row: LimitRow) -> str:
     """The command that plays the first size that did not hold, "" if all held."""
     if row.first_not is None or row.held is None:
         return ""

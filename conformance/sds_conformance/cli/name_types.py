@@ -14,7 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sds_harness.docstrings import first_line
-from sds_harness.schedules.worlds import Part
+from sds_harness.schedules.worlds import AlphabetPart
 from sds_harness.suggestions import did_you_mean
 
 from ..judging.plan import plan
@@ -22,7 +22,7 @@ from ..protocols import default, protocol_of, repertoires, revisions
 
 
 @dataclass(frozen=True)
-class Kind:
+class NameKind:
     """A kind of names."""
 
     singular: str
@@ -47,7 +47,7 @@ def _events(revision: str) -> dict[str, str]:
         return {}
     summaries = {
         kind.name: first_line(kind.write)
-        for kind in reversed(alphabet.world(2, [Part(alphabet.names)]).kinds)
+        for kind in reversed(alphabet.world(2, [AlphabetPart(alphabet.names)]).kinds)
         if kind.write is not None
     }
     return {name: summaries.get(name, "") for name in alphabet.names}
@@ -59,29 +59,29 @@ def _dimensions(revision: str) -> dict[str, str]:
 
 
 KINDS = {
-    "revisions": Kind("revision", "--revision", lambda _: {name: one.title for name, one in revisions().items()}),
-    "profiles": Kind("profile", "--profile", lambda revision: protocol_of(revision).rules.profiles),
-    "requirements": Kind(
+    "revisions": NameKind("revision", "--revision", lambda _: {name: one.title for name, one in revisions().items()}),
+    "profiles": NameKind("profile", "--profile", lambda revision: protocol_of(revision).rules.profiles),
+    "requirements": NameKind(
         "requirement",
         "run --select",
         lambda revision: {one.id: one.statement for one in _rules(revision).judged(revision, _rules(revision).full)},
     ),
-    "scenarios": Kind("scenario", "run --scenario", _scenarios),
-    "environments": Kind(
+    "scenarios": NameKind("scenario", "run --scenario", _scenarios),
+    "environments": NameKind(
         "environment",
         "run --environment",
         lambda revision: {name: one.summary for name, one in _rules(revision).environments.items()},
     ),
-    "passages": Kind("passage", "fuzz --passage", _passages),
-    "events": Kind("event", "exhaust --alphabet", _events),
-    "dimensions": Kind("dimension", "limits --only", _dimensions),
-    "dialects": Kind("dialect", "--dialect", lambda revision: dict.fromkeys(_rules(revision).dialects, "")),
-    "mutants": Kind(
+    "passages": NameKind("passage", "fuzz --passage", _passages),
+    "events": NameKind("event", "exhaust --alphabet", _events),
+    "dimensions": NameKind("dimension", "limits --only", _dimensions),
+    "dialects": NameKind("dialect", "--dialect", lambda revision: dict.fromkeys(_rules(revision).dialects, "")),
+    "mutants": NameKind(
         "mutant",
         "selftest --only",
         lambda revision: {name: one.summary for name, one in protocol_of(revision).model.mutants.items()},
     ),
-    "variants": Kind(
+    "variants": NameKind(
         "legal variant",
         "selftest --only",
         lambda revision: {name: one.summary for name, one in protocol_of(revision).model.variants.items()},

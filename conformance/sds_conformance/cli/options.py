@@ -24,7 +24,7 @@ from sds_harness.link import Limits, Link, StdioLink
 from sds_harness.resources import MOST_JOBS, usable_jobs, why_alone
 from sds_testee.framing import Framing
 
-from ..exploration.campaign import Tally
+from ..exploration.campaign import CampaignTally
 from ..exploration.company import Casting
 from ..judging.rules import UnknownDialect
 from ..presentation.invocation import unusual
@@ -378,7 +378,7 @@ which_schedules = together(
 """The options that say which schedules are generated, and who plays in them."""
 
 
-def exit_code(tally: Tally) -> int:
+def exit_code(tally: CampaignTally) -> int:
     """As for every other command."""
     return tally.exit_code
 

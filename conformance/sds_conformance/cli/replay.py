@@ -12,7 +12,7 @@ from rich.text import Text
 from sds_harness.schedules import Performance
 
 from ..exploration.assessment import Assessment, assess
-from ..exploration.campaign import Order
+from ..exploration.campaign import CampaignOrder
 from ..exploration.casts import NotPlayed
 from ..exploration.company import Casting
 from ..exploration.counterexample import Counterexample, save
@@ -91,7 +91,7 @@ def replay_command(
     notes = dict(schedule.notes)
     cast = casting or notes.get("cast", "")
     refuse_apart(driven.endpoint, cast)
-    order = Order(
+    order = CampaignOrder(
         driven.connect,
         driven.limits,
         driven.dialect,

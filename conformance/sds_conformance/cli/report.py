@@ -55,7 +55,7 @@ FORMS = (
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReportForms:
     """The forms to write, with their files."""
 
     files: dict[Form, Path] = field(default_factory=dict)
@@ -97,7 +97,7 @@ def reporting(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def collected(annotations: bool, **rest: Any) -> None:
         files = {form: path for form in FORMS if (path := rest.pop(form.name)) is not None}
-        function(wanted=Wanted(files, annotations), **rest)
+        function(wanted=ReportForms(files, annotations), **rest)
 
     told = "Print errors and warnings as annotations of GitHub Actions."
     decorated = click.option("--annotations", is_flag=True, help=told)(collected)
@@ -122,7 +122,7 @@ Examples:
 @reporting
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @TOLD
-def report_command(folder: Path, wanted: Wanted, as_json: bool, quiet: bool, stories: int | None) -> None:
+def report_command(folder: Path, wanted: ReportForms, as_json: bool, quiet: bool, stories: int | None) -> None:
     """Show a report, or convert it to another format.
 
     DIR is the folder that `run --report DIR` wrote. It shows what `run` showed: for each root cause the rule, what was

@@ -41,7 +41,7 @@ _GLOB = frozenset("*?[")
 
 
 @dataclass(frozen=True)
-class Entry:
+class LookupEntry:
     """One of them."""
 
     kind: str
@@ -57,10 +57,10 @@ class Entry:
         return re.search(rf"(?<!\w){re.escape(stem)}", self.said, re.IGNORECASE) is not None
 
 
-def entries() -> list[Entry]:
+def entries() -> list[LookupEntry]:
     """Everything, in the order of the texts."""
     return [
-        Entry(kind, name, protocol, about, " ".join([name, *said]))
+        LookupEntry(kind, name, protocol, about, " ".join([name, *said]))
         for kind in KINDS
         for protocol in protocols()
         for name, about, said in _of(protocol, kind)
@@ -93,7 +93,7 @@ def _code_words(about: Requirement | GlobalProperty) -> list[str]:
     return [text for code, what in about.codes.items() for text in (full_code(about.id, code), what)]
 
 
-def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[Entry]:
+def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]:
     """The entries that IDs, names and globs match and that have all other words.
 
     ``kinds`` narrow it down, if any are given. If nothing is ``asked`` for, these are all entries but the positions.
@@ -120,7 +120,7 @@ def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[Entry]:
     return found
 
 
-def _without_code(word: str, everything: Sequence[Entry]) -> str:
+def _without_code(word: str, everything: Sequence[LookupEntry]) -> str:
     """The requirement or property of a full code, any other word as it is. Raises UsageError for an unknown code."""
     name, slash, code = word.partition("/")
     if withdrawn(full_id(name)):
@@ -140,7 +140,7 @@ def _is_id(word: str, names: set[str]) -> bool:
     return shaped or withdrawn(full_id(word)) != "" or full_id(word) in names or word.lower() in names
 
 
-def _meant(glob: str, known: Sequence[Entry], names: set[str]) -> list[Entry]:
+def _meant(glob: str, known: Sequence[LookupEntry], names: set[str]) -> list[LookupEntry]:
     """The entries that a glob matches. Raises UsageError if there are none."""
     full = full_id(glob)
     # Who types '*' wants requirements, as ever: others have to be asked for by the beginning of their IDs.
@@ -210,7 +210,7 @@ def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run:
         show(console(), [(entry.protocol, told) for entry, told in zip(found, rows, strict=True)])
 
 
-def explained(entry: Entry, sightings: Sightings | None) -> Row:
+def explained(entry: LookupEntry, sightings: Sightings | None) -> Row:
     """Everything that is known about it; without ``sightings`` all but where a requirement was exercised."""
     protocol, about = entry.protocol, entry.about
     match about:

@@ -36,14 +36,14 @@ from ..reports.files import JSON, check_report, read_report, write_report
 from ..reports.limits import NAME as LIMITS
 from ..reports.report import Report
 from ..reports.terminal import last_screen, show_conversation, show_report
-from ..scenario_files.reader import Loaded
+from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, begun, gate, held, show_gate
 from .campaign_output import Plays, print_json, steps_bar
 from .files import refused
 from .name_types import Pattern, unknown
 from .options import CURRENT, JOBS, TOLD, Driven, console, driving, full_id, judging, program, spoken
 from .paths import INPUT, OUTPUT_FOLDER
-from .report import Wanted, reporting
+from .report import ReportForms, reporting
 from .scenario_files import with_scenario_files
 from .transcript_option import keeping, record, record_judged
 
@@ -131,12 +131,12 @@ def run_command(
     deselect: tuple[str, ...],
     scenarios: tuple[str, ...],
     environments: tuple[str, ...],
-    files: tuple[Loaded, ...],
+    files: tuple[LoadedScenario, ...],
     profile: str,
     revision: str,
     strict: bool,
     report_dir: Path | None,
-    wanted: Wanted,
+    wanted: ReportForms,
     baseline_file: Path | None,
     fail_fast: bool,
     last: Path | None,

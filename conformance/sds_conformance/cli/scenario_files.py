@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ..scenario_files.reader import Loaded, ScenarioFileError, load, one_revision
+from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load, one_revision
 from .options import Decorator
 from .paths import INPUT
 from .schedule_revision import revision_of
@@ -25,7 +25,7 @@ def with_scenario_files(what: str) -> Decorator:
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
         def collected(scenario_files: tuple[Path, ...], revision: str | None, **rest: Any) -> None:
-            files: list[Loaded] = []
+            files: list[LoadedScenario] = []
             if scenario_files:
                 try:
                     files = load(scenario_files)

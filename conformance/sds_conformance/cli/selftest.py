@@ -64,7 +64,7 @@ Named = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Proof:
+class SelfTestProof:
     """The results of all mutants and variants."""
 
     kills: list[Kill]
@@ -195,7 +195,7 @@ def selftest_command(
         raise click.UsageError("--markdown is about all mutants and variants: leave out --only and --without")
     refuse_nowhere(write)
     if drawn is not None or mixed is not None:
-        proof = Proof(
+        proof = SelfTestProof(
             [],
             [],
             declarations=tried(err, drawn, seed, jobs) if drawn else [],
@@ -223,7 +223,7 @@ def selftest_command(
 
 def examined(
     err: Console, mutants: list[Named], variants: list[Named], without: frozenset[str], jobs: int, *, whole: bool
-) -> Proof:
+) -> SelfTestProof:
     """Run all mutants and variants, each with its own protocol. Gaps in coverage are known only if the ``whole`` lists
     run."""
     with processes(jobs) as pool:
@@ -239,7 +239,7 @@ def examined(
     never, unlisted = ([code for both in codes for code in both[side]] for side in (0, 1))
     declared = tried(err, DECLARATIONS, 0, jobs) if whole else []
     several = mixtures(err, MIXTURES, 0, jobs) if whole else []
-    return Proof(kills, acceptances, open_ends, unproved, past, never, unlisted, declared, several)
+    return SelfTestProof(kills, acceptances, open_ends, unproved, past, never, unlisted, declared, several)
 
 
 def mixtures(err: Console, count: int, seed: int, jobs: int) -> list[Mixture]:
@@ -301,7 +301,7 @@ def _numbers(protocol: Protocol, names: Iterable[str]) -> frozenset[int]:
 # ---- For machines ------------------------------------------------------------------------------------------------
 
 
-def _as_json(proof: Proof) -> dict[str, object]:
+def _as_json(proof: SelfTestProof) -> dict[str, object]:
     return {
         "mutants": [asdict(kill) for kill in proof.kills],
         "variants": [asdict(acceptance) for acceptance in proof.acceptances],
@@ -318,7 +318,7 @@ def _as_json(proof: Proof) -> dict[str, object]:
 # ---- On a terminal -----------------------------------------------------------------------------------------------
 
 
-def _show(out: Console, proof: Proof) -> None:
+def _show(out: Console, proof: SelfTestProof) -> None:
     table = plain_table(unbroken("Mutant"), unbroken("Requirement"), "Verdict", right=("Others",))
     for kill in sorted(proof.kills, key=lambda k: (not (k.alive or k.overdue), k.killed, k.requirement)):
         style = "bold red" if kill.alive or kill.overdue else "green" if kill.killed else "dim"
@@ -389,7 +389,7 @@ def _answer(acceptance: Acceptance) -> str:
     )
 
 
-def _uncovered(proof: Proof) -> list[tuple[str, list[Check]]]:
+def _uncovered(proof: SelfTestProof) -> list[tuple[str, list[Check]]]:
     """Checks that nothing proves, with what to say of them; a permission has nothing to reject."""
     known = _requirements()
     duties = [check for check in proof.unproven if not known[check.requirement].optional]
@@ -413,7 +413,7 @@ does not reject it yet, for the reason given; as soon as it does, the self-test 
 """
 
 
-def markdown(proof: Proof) -> str:
+def markdown(proof: SelfTestProof) -> str:
     """The tables of --markdown. Two runs of one version of the suite write the same bytes."""
     requirements = _requirements()
     checks_of = {name: checks for p in protocols() for name, checks in p.rules.register.checks.items()}

@@ -18,7 +18,7 @@ from sds_testee.version import suite_version
 
 from ..judging.certification import Certification
 from ..judging.verdict import Finding
-from ..vectors.running.examination import Asked
+from ..vectors.running.examination import AnsweredVector
 from .options import Driven, console, program
 from .paths import OutputFile
 
@@ -27,7 +27,7 @@ MAX_RUNS = 100
 
 
 @dataclass(frozen=True)
-class Kept(Driven):
+class RecordedImplementation(Driven):
     """An implementation whose conversations are stored."""
 
     transcript: Transcript | None = None
@@ -56,7 +56,7 @@ def keeping(function: Callable[..., None]) -> Callable[..., None]:
             return
         try:
             known = {field.name: getattr(driven, field.name) for field in fields(driven)}
-            function(driven=Kept(**known, transcript=transcript), **rest)
+            function(driven=RecordedImplementation(**known, transcript=transcript), **rest)
         finally:
             _show(transcript)
 
@@ -100,7 +100,7 @@ def record_judged(driven: Driven, outcome: Certification) -> None:
         _add(driven, judged={**judged, "more": len(runs) - MAX_RUNS} if len(runs) > MAX_RUNS else judged)
 
 
-def record_wrong(driven: Driven, asked: Asked, requirements: Iterable[str]) -> None:
+def record_wrong(driven: Driven, asked: AnsweredVector, requirements: Iterable[str]) -> None:
     """Store what the answer to a golden vector violates."""
     answer, vector = asked.answer, str(asked.vector["id"])
     for requirement in requirements:
@@ -117,7 +117,7 @@ def record_wrong(driven: Driven, asked: Asked, requirements: Iterable[str]) -> N
 
 
 def _add(driven: Driven, **row: Any) -> None:
-    if isinstance(driven, Kept) and driven.transcript is not None:
+    if isinstance(driven, RecordedImplementation) and driven.transcript is not None:
         driven.transcript.add(row)
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from sds_harness.language import Language
 from sds_harness.link import Link
-from sds_harness.validation import Complaint, Side, Validator
+from sds_harness.validation import MessageOrigin, SchemaComplaint, Validator
 from sds_testee.framing import Framing
 
 from ..judging.formats import counted
@@ -54,8 +54,8 @@ class Validation:
         return not validator.complaints
 
 
-def _show(out: Console, complaint: Complaint) -> None:
-    adapter = complaint.side is Side.ADAPTER
+def _show(out: Console, complaint: SchemaComplaint) -> None:
+    adapter = complaint.side is MessageOrigin.ADAPTER
     message = "reply" if adapter else "request"
     what = f" ({complaint.what})" if complaint.what else ""
     where = f"the {message} {'to request ' if adapter else ''}{complaint.number}{what}"

@@ -21,7 +21,7 @@ from ..exploration.text import failure_of
 from ..judging.causes import Failure, roots
 from ..judging.rules import Rules
 from ..judging.verdict import Finding, Verdict
-from ..protocols.freedoms import Case, Freedom, Side, covering
+from ..protocols.freedoms import DivergentSide, DivergentSteps, Freedom, covering
 from .divergences import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
 from .kinds import corpora_of
 
@@ -147,8 +147,8 @@ def freedoms_of(divergence: Divergence, stored: Stored, a: Rebuilt, b: Rebuilt) 
     """The freedoms of the text that explain all differences; empty if a difference is unexplained."""
     corpora = corpora_of(stored.corpus.manifest.revision)
     fields = frozenset(divergence.fields)
-    sides = [Side(one.performance, one.compared, row) for one, row in ((a, divergence.a), (b, divergence.b))]
-    case = Case(fields - corpora.following(fields, str(divergence.row.get("command", ""))), *sides)
+    sides = [DivergentSide(one.performance, one.compared, row) for one, row in ((a, divergence.a), (b, divergence.b))]
+    case = DivergentSteps(fields - corpora.following(fields, str(divergence.row.get("command", ""))), *sides)
     return covering(case, corpora.freedoms, stored.corpus.kind.columns.names)
 
 

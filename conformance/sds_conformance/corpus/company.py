@@ -9,7 +9,7 @@ from sds_harness.corpus.recorder import Replay, insisting
 from sds_harness.declaration import Declaration
 from sds_harness.schedules import Performance, Schedule
 
-from ..exploration.campaign import Order
+from ..exploration.campaign import CampaignOrder
 from ..exploration.casts import NotPlayed
 from ..exploration.company import Company
 from ..protocols import repertoire_of
@@ -30,7 +30,7 @@ class Tireless:
     A campaign ends after a few breakdowns, a corpus records them all. See ``recording.Company``.
     """
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: CampaignOrder) -> None:
         self._order = order
         self._company: Company = order.company()
 

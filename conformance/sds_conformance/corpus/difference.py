@@ -50,7 +50,7 @@ _BY_NAME = ("violated_a", "violated_b", "fields")
 
 
 @dataclass
-class Cause:
+class DivergenceCause:
     """Divergences with the same class and cause."""
 
     kind: Class
@@ -81,7 +81,7 @@ class Sum:
     """Counts of divergent schedules."""
 
     classes: Counter[Class] = field(default_factory=Counter)
-    alike: dict[tuple[Class, str], Cause] = field(default_factory=dict)
+    alike: dict[tuple[Class, str], DivergenceCause] = field(default_factory=dict)
     violated_a: Counter[str] = field(default_factory=Counter)
     """By requirement or property: number of schedules in which A violates it."""
     violated_b: Counter[str] = field(default_factory=Counter)
@@ -103,7 +103,7 @@ class Sum:
     def _alike(self, kind: Class, cause: str, reason: str, schedules: int, first: Iterable[tuple[int, int]]) -> None:
         key = (kind, cause)
         if key in self.alike or len(self.alike) < _HELD:
-            self.alike.setdefault(key, Cause(kind, cause, reason)).add(reason, schedules, first)
+            self.alike.setdefault(key, DivergenceCause(kind, cause, reason)).add(reason, schedules, first)
 
     def to_json(self) -> str:
         """The sum as a task returns it."""
@@ -127,7 +127,7 @@ class Sum:
             getattr(self, name).update(data[name])
 
     @property
-    def causes(self) -> list[Cause]:
+    def causes(self) -> list[DivergenceCause]:
         """The most frequent causes, in the order of their classes."""
         order = list(Class).index
         ranked = sorted(self.alike.values(), key=lambda one: (-one.schedules, order(one.kind), one.cause))
@@ -210,7 +210,7 @@ class Differ:
 
 
 @dataclass
-class Difference:
+class CorpusDifference:
     """The result of a diff."""
 
     a: Corpus
@@ -223,7 +223,7 @@ class Difference:
     seconds: float = 0.0
 
     @cached_property
-    def causes(self) -> list[Cause]:
+    def causes(self) -> list[DivergenceCause]:
         """The most frequent causes, by class."""
         return self.found.causes
 
@@ -295,7 +295,7 @@ def comparable(a: Corpus, b: Corpus) -> None:
         )
 
 
-def diff_here(differ: Differ) -> Difference:
+def diff_here(differ: Differ) -> CorpusDifference:
     """Compare in this process, and write the divergences. Raises CorpusError."""
     _prepare(differ)
     with faults_named():
@@ -303,7 +303,7 @@ def diff_here(differ: Differ) -> Difference:
     return _difference(differ, [row["sum"] for batch in batches for row in batch.to_pylist()])
 
 
-def diff(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> Difference:
+def diff(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> CorpusDifference:
     """Compare in a Spark job, with the same result as ``diff_here``. Raises CorpusError."""
     _prepare(differ)
     with watched(spark, progress), failures_told():
@@ -317,7 +317,7 @@ def _prepare(differ: Differ) -> None:
     (differ.out / DIVERGENCES).make()
 
 
-def _difference(differ: Differ, sums: list[str]) -> Difference:
+def _difference(differ: Differ, sums: list[str]) -> CorpusDifference:
     found = Sum()
     for text in sums:
         found.add_json(text)
@@ -325,7 +325,7 @@ def _difference(differ: Differ, sums: list[str]) -> Difference:
     identical = differ.most - divergent
     if divergent and not identical and set(found.classes) <= {Class.MISSING, Class.EXTRA}:
         raise CorpusError("The corpora have no schedule in common, so nothing was compared.")
-    return Difference(differ.a, differ.b, identical, divergent, found)
+    return CorpusDifference(differ.a, differ.b, identical, divergent, found)
 
 
 def range_size(a: Corpus, b: Corpus, tasks: int) -> int:

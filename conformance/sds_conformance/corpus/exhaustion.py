@@ -18,7 +18,7 @@ from sds_harness.faults import TesteeFault
 from sds_harness.moment import Moment, after
 from sds_harness.schedules.worlds import Word
 
-from ..exploration.campaign import Tally
+from ..exploration.campaign import CampaignTally
 from ..exploration.exhaustion import CHUNK, Exhaustion, Share, Task, join, shares
 from ..exploration.exhaustion_campaign import Source
 from .tally_rows import ROWS, row_of, rows_of, summed, take
@@ -52,7 +52,7 @@ class Pieces:
         company = self.order.rehearsed()
         try:
             if not self._late():
-                tally = Tally(company.start())
+                tally = CampaignTally(company.start())
                 for share in shares(self.order, company, [piece], ended=self._late):
                     join(tally, share.tally)
                     if share.reason:
@@ -76,11 +76,11 @@ class Pieces:
 def spread(spark: SparkSession) -> Source:
     """Return a source that plays on Spark instead of in workers."""
 
-    def play(order: Exhaustion, tasks: list[Task], tally: Tally, left_s: float) -> Generator[Share, None, None]:
+    def play(order: Exhaustion, tasks: list[Task], tally: CampaignTally, left_s: float) -> Generator[Share, None, None]:
         until = after(left_s) if left_s else None
         for task in tasks:
             starts = tuple(_starts(order, task))
-            of_bound = Tally(tally.declaration)
+            of_bound = CampaignTally(tally.declaration)
             counts, chunks, without, otherwise = dict.fromkeys(_COUNTS, 0), [], set[int](), ""
             with failures_told():
                 rows = over(spark, range(len(starts)), Pieces(order, task, starts, CHUNKS, until), ROWS)

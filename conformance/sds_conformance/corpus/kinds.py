@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.kind import Kind
+from sds_harness.corpus.kind import CorpusKind
 
 from ..exploration.assessment import UnknownRevision, judged_revision
 from ..protocols import protocol_of
@@ -23,6 +23,6 @@ def corpora_of(revision: str) -> Corpora:
     return corpora.others.get(judged, corpora)
 
 
-def kind_of(revision: str) -> Kind:
+def kind_of(revision: str) -> CorpusKind:
     """How they are stored. Raises CorpusError."""
     return corpora_of(revision).kind()

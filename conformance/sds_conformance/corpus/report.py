@@ -35,7 +35,7 @@ from ..judging import formats
 from ..judging.verdict import Verdict
 from ..presentation.markup import environment
 from .classes import AND, VIOLATIONS, Class, without_dialect
-from .difference import DIVERGENCES, Cause, Difference, most_common, stored
+from .difference import DIVERGENCES, CorpusDifference, DivergenceCause, most_common, stored
 from .divergences import Divergence, divergences
 
 SUMMARY, PAGE, CAUSES = "summary.json", "index.html", "causes.parquet"
@@ -88,10 +88,10 @@ def _of_a_diff(place: Place, found: list[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class Sample:
+class DivergenceSample:
     """A divergent schedule that was written to a file."""
 
-    cause: Cause
+    cause: DivergenceCause
     schedule: int
     file: str
     """Relative to the folder of the diff."""
@@ -103,7 +103,7 @@ class Sample:
     """The proof of the violation that is the cause, one line each."""
 
 
-def write_samples(difference: Difference, scopes: tuple[Scope, Scope], out: Place) -> list[Sample]:
+def write_samples(difference: CorpusDifference, scopes: tuple[Scope, Scope], out: Place) -> list[DivergenceSample]:
     """Write samples of the reported causes. Raises CorpusError."""
     (out / SAMPLES).make()
     samples, pictures = [], 0
@@ -115,7 +115,7 @@ def write_samples(difference: Difference, scopes: tuple[Scope, Scope], out: Plac
                 continue
             name = f"{SAMPLES}/{cause.kind.value.replace(' ', '-')}-{place + 1}-schedule-{number}"
             (out / f"{name}.json").write_text(escaped(difference.a.kind.dumps(plan)))
-            sample = Sample(cause, number, f"{name}.json")
+            sample = DivergenceSample(cause, number, f"{name}.json")
             if not rank and pictures < MOST_PICTURES and cause.kind in _JUDGED:
                 sample = _drawn(difference, scopes, sample)
                 pictures += bool(sample.pictures)
@@ -125,7 +125,7 @@ def write_samples(difference: Difference, scopes: tuple[Scope, Scope], out: Plac
     return samples
 
 
-def _plan(difference: Difference, cause: Cause, number: int) -> Schedule | None:
+def _plan(difference: CorpusDifference, cause: DivergenceCause, number: int) -> Schedule | None:
     """The schedule with notes for a replay and for readers; None if neither corpus has it completely."""
     for corpus in (difference.a, difference.b):
         if number >= corpus.manifest.schedules:
@@ -149,7 +149,7 @@ def _plan(difference: Difference, cause: Cause, number: int) -> Schedule | None:
 _JUDGED = (*VIOLATIONS, Class.LEGAL, Class.UNEXPLAINED, Class.ERROR)
 
 
-def _drawn(difference: Difference, scopes: tuple[Scope, Scope], sample: Sample) -> Sample:
+def _drawn(difference: CorpusDifference, scopes: tuple[Scope, Scope], sample: DivergenceSample) -> DivergenceSample:
     """Add a picture of each side that has the complete schedule, with the violation or the first divergence marked."""
     number, kind = sample.schedule, sample.cause.kind
     found = [d for d in divergences(difference.a, difference.b, range(number, number + 1)) if d.schedule == number]
@@ -209,7 +209,7 @@ def _short(value: object) -> str:
     return printable(str(value)) if value not in ("", None) else "nothing"
 
 
-def of_cause(samples: list[Sample], cause: Cause) -> list[Sample]:
+def of_cause(samples: list[DivergenceSample], cause: DivergenceCause) -> list[DivergenceSample]:
     """The samples of one cause."""
     return [sample for sample in samples if sample.cause is cause]
 
@@ -227,7 +227,7 @@ class Bar:
     """Where it begins, where bars stand on each other."""
 
 
-def page(difference: Difference, samples: list[Sample]) -> str:
+def page(difference: CorpusDifference, samples: list[DivergenceSample]) -> str:
     """The page as HTML."""
     return _template().render(
         difference=difference,
@@ -251,14 +251,14 @@ def _template() -> Template:
     return known.get_template("diff.html.j2")
 
 
-def _bars(difference: Difference) -> list[Bar]:
+def _bars(difference: CorpusDifference) -> list[Bar]:
     counts = [("identical", difference.identical, SAME_COLOUR)]
     counts += [(kind.value, count, kind.colour) for kind, count in difference.classes.items()]
     most = max(1, *(count for _, count, _ in counts))
     return [Bar(label, count, colour, count / most) for label, count, colour in counts]
 
 
-def _histogram(difference: Difference) -> list[tuple[str, int, list[Bar]]]:
+def _histogram(difference: CorpusDifference) -> list[tuple[str, int, list[Bar]]]:
     """By the depth of the first step that differs: label, number of schedules, and the bars that make up its column."""
     counted = difference.found.depths
     depths = sorted({depth for _, depth in counted})
@@ -280,21 +280,21 @@ def _histogram(difference: Difference) -> list[tuple[str, int, list[Bar]]]:
     return out
 
 
-def rules_of(cause: Cause) -> list[str]:
+def rules_of(cause: DivergenceCause) -> list[str]:
     """The rules that a cause violates, if it is a violation."""
     if cause.kind not in VIOLATIONS:
         return []
     return [f"{where}: {rule}" for where, rule in map(rule_of, cause.cause.split(AND))]
 
 
-def _requirements(difference: Difference) -> list[tuple[str, str, int, int]]:
+def _requirements(difference: CorpusDifference) -> list[tuple[str, str, int, int]]:
     """The requirements that are violated where schedules differ: ID, text, and the numbers of schedules of A and B."""
     by_a, by_b = difference.found.violated_a, difference.found.violated_b
     out = [(what, rule_of(what)[1], by_a[what], by_b[what]) for what in {*most_common(by_a), *most_common(by_b)}]
     return sorted(out, key=lambda row: (-max(row[2], row[3]), row[0]))
 
 
-def as_json(difference: Difference, samples: list[Sample]) -> dict[str, Any]:
+def as_json(difference: CorpusDifference, samples: list[DivergenceSample]) -> dict[str, Any]:
     """The outcome as JSON values."""
     return {
         "format": FORMAT,
@@ -329,7 +329,7 @@ def as_json(difference: Difference, samples: list[Sample]) -> dict[str, Any]:
     }
 
 
-def finish(difference: Difference, samples: list[Sample], told: dict[str, Any], place: Place) -> None:
+def finish(difference: CorpusDifference, samples: list[DivergenceSample], told: dict[str, Any], place: Place) -> None:
     """Write all but the divergences and the samples, which are there. Raises CorpusError."""
     causes = [{key: value for key, value in cause.items() if key != "samples"} for cause in told["causes"]]
     with (place / CAUSES).writing() as half:

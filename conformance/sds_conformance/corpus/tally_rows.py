@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ..exploration.campaign import Tally
+from ..exploration.campaign import CampaignTally
 from ..judging.verdict import RANK, Finding, Verdict
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def row_of(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, 
     return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "told": told}
 
 
-def rows_of(tally: Tally) -> Iterator[dict[str, Any]]:
+def rows_of(tally: CampaignTally) -> Iterator[dict[str, Any]]:
     """All rows of a tally."""
     for kind in ("schedules", "steps"):
         yield row_of(kind, "", getattr(tally, kind))
@@ -54,7 +54,7 @@ def summed(rows: DataFrame) -> list[Summed]:
     return [(row.kind, row.what, row.schedules, row.worst["first"], row.worst["told"]) for row in out]
 
 
-def take(tally: Tally, of: Iterable[Summed]) -> Iterator[tuple[str, str, int]]:
+def take(tally: CampaignTally, of: Iterable[Summed]) -> Iterator[tuple[str, str, int]]:
     """Add the sums to a tally; yield those of other kinds, with their counts."""
     for kind, what, schedules, first, told in of:
         match kind:

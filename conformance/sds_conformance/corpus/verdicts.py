@@ -32,7 +32,7 @@ from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import Performance, Schedule
 
 from ..exploration.assessment import Scope, assess, judged_revision
-from ..exploration.campaign import Played, Tally
+from ..exploration.campaign import CampaignTally, Played
 from ..exploration.company import Casting, under_test
 from ..exploration.exhaustion import join
 from ..judging.garbage import garbage_at_the_end, rarely_collecting
@@ -62,9 +62,9 @@ class Checker:
         counts = [row_of(COUNTED, what, count) for what, count in counted.items()]
         yield pa.RecordBatch.from_pylist([*counts, *rows_of(tally)])
 
-    def tally(self, shard: int) -> tuple[Tally, dict[str, int]]:
+    def tally(self, shard: int) -> tuple[CampaignTally, dict[str, int]]:
         """Return the verdicts on a shard, and the numbers of verified steps and rows. Raises DamagedFile."""
-        tally, found, counted = Tally(declaration_in(self.corpus)), [], {}
+        tally, found, counted = CampaignTally(declaration_in(self.corpus)), [], {}
         if self.everything:
             compare = partial(compare_twins, judged_revision(self.corpus.manifest.revision))
             count = verify_shard(self.corpus, shard, self.hold_to_manifest, compare)
@@ -120,10 +120,10 @@ def small(corpus: Corpus) -> bool:
 
 def check_here(
     corpus: Corpus, scope: Scope, progress: Progress = lambda done, of: None, *, everything: bool = False
-) -> Tally:
+) -> CampaignTally:
     """Judge a corpus in this process; with ``everything``, verify it first. Raises CorpusError if it is damaged."""
     checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
-    tally, counted = Tally(declaration_in(corpus)), Counter[str]()
+    tally, counted = CampaignTally(declaration_in(corpus)), Counter[str]()
     with faults_named(), rarely_collecting():
         for shard in range(manifest.shards):
             of_shard, counts = checker.tally(shard)
@@ -141,12 +141,12 @@ def check(
     progress: Progress = lambda done, of: None,
     *,
     everything: bool = False,
-) -> Tally:
+) -> CampaignTally:
     """Judge a corpus in a Spark job, with the same result as ``check_here``. Raises CorpusError."""
     checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
     with watched(spark, in_schedules(progress, manifest.shards, manifest.schedules)), failures_told():
         added = summed(over(spark, range(manifest.shards), checker, ROWS))
-    tally = Tally(declaration_in(corpus))
+    tally = CampaignTally(declaration_in(corpus))
     hold_counts(corpus, {what: count for kind, what, count in take(tally, added) if kind == COUNTED})
     return tally
 

@@ -16,14 +16,14 @@ from sds_harness.stage import START_MS
 
 from ..judging.formats import clock, counted, foremost, hex_of, short
 from ..protocols.performance_reader import ACKNOWLEDGED, DELIVERED, Item, Key, Signal, Sort
-from .names import Names, reading_of
+from .names import MessageNames, reading_of
 
 SHOWN = 6
 """Names shown in a list; further ones are counted."""
 _STEP = re.compile(r"\bstep (\d+)\b")
 
 
-class Fate(Enum):
+class ArrivalFate(Enum):
     """The result of an arrival."""
 
     DELIVERED = "delivered"
@@ -38,7 +38,7 @@ class Fate(Enum):
     REFUSED = "refused"
 
 
-KEPT = (Fate.WAITING, Fate.LEFT)
+KEPT = (ArrivalFate.WAITING, ArrivalFate.LEFT)
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,10 @@ class Course:
     """The facts of a performance."""
 
     def __init__(self, performance: Performance, *, by_id: bool = False, about: str = "") -> None:
-        """``by_id`` as in `Names`; ``about`` is the text of a finding: messages in it come first in long lists."""
+        """``by_id`` as in `MessageNames`; ``about`` is the text of a finding: its messages come first in long lists."""
         self.performance = performance
         self.reading = reading_of(performance)
-        self.names = Names(performance, by_id=by_id)
+        self.names = MessageNames(performance, by_id=by_id)
         self.mentioned = frozenset(self.names.mentioned(about))
         """The messages of the finding."""
         self.steps_named = frozenset(map(int, _STEP.findall(about)))
@@ -83,7 +83,7 @@ class Course:
         self.packets: dict[Key, list[Packet]] = {}
         self.signalled: dict[int, Sequence[Signal]] = {}
         """By the number of the act."""
-        self.fates: dict[int, Fate] = {}
+        self.fates: dict[int, ArrivalFate] = {}
         """By the number of the receiving act."""
         self.arrivals: dict[Key, list[Act]] = {}
         self.had: dict[tuple[str, Key], Act] = {}
@@ -152,19 +152,19 @@ class Course:
         if act.step.command == "receive":
             self.fates[act.number] = self._fate(act, item, known, delivered)
 
-    def _fate(self, act: Act, item: Item | None, known: set[Key], delivered: set[Key]) -> Fate:
+    def _fate(self, act: Act, item: Item | None, known: set[Key], delivered: set[Key]) -> ArrivalFate:
         if act.step.answer != "effects":
-            return Fate.REFUSED
+            return ArrivalFate.REFUSED
         if item is None:
-            return Fate.HEARD
+            return ArrivalFate.HEARD
         if item.key in delivered:
-            return Fate.DELIVERED
+            return ArrivalFate.DELIVERED
         if item.key in known:
-            return Fate.AGAIN
+            return ArrivalFate.AGAIN
         if item.sort is not Sort.CONTENT or not act.trace.declaration.can_by_name(DELIVERED):
-            return Fate.HEARD
+            return ArrivalFate.HEARD
         unmet = any((act.who, cause) not in self.had for cause in item.causes)
-        return Fate.WAITING if unmet else Fate.LEFT
+        return ArrivalFate.WAITING if unmet else ArrivalFate.LEFT
 
     def look(self, packet: Packet) -> str:
         """The kind in which a packet is drawn; "copy" for repeated content."""

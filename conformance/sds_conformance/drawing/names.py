@@ -28,7 +28,7 @@ def reading_of(performance: Performance) -> Reading:
     return repertoire_of(revision).reading
 
 
-class Names:
+class MessageNames:
     """Names of the messages of a performance."""
 
     def __init__(self, performance: Performance, *, by_id: bool = False) -> None:

@@ -13,7 +13,7 @@ from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.schedules.operations import Calm, Crash, Cut, Heal, Join, Operation, StepClock, Wait
 
 from ..protocols.performance_reader import DELIVERED
-from .course import KEPT, Course, Fate
+from .course import KEPT, ArrivalFate, Course
 from .operation_words import operation_note
 from .text_size import char_width, line_height, lines_of
 
@@ -28,7 +28,7 @@ ALMOST_AT_ONCE_MS = 50
 
 
 @dataclass
-class Row:
+class DiagramRow:
     """A line of the diagram; ``above`` and ``below`` are pixels that its labels need."""
 
     above: int = 7
@@ -91,7 +91,7 @@ class Placement:
         """With ``only``, only these operations are drawn; a note marks the gaps."""
         self.course = course
         self.show: Performance = course.performance
-        self.rows: list[Row] = [Row()]
+        self.rows: list[DiagramRow] = [DiagramRow()]
         self.spots: list[Spot] = []
         self.flights: list[Flight] = []
         self.origins: dict[int, Spot] = {}
@@ -198,9 +198,9 @@ class Placement:
     def _draws(self, operation: int) -> bool:
         return self._only is None or operation in self._only
 
-    def _row(self, row: int, at_ms: int, above: int = 0, below: int = 0, number: int = 0) -> Row:
+    def _row(self, row: int, at_ms: int, above: int = 0, below: int = 0, number: int = 0) -> DiagramRow:
         while len(self.rows) <= row:
-            self.rows.append(Row(at_ms=at_ms))
+            self.rows.append(DiagramRow(at_ms=at_ms))
         found = self.rows[row]
         found.above, found.below = max(found.above, above), max(found.below, below)
         if number:
@@ -340,9 +340,9 @@ class Placement:
     def _seen_lines(self, act: Act, *, joins: bool) -> list[tuple[str, str]]:
         out: list[tuple[str, str]] = self._lines("say", "joins") if joins else []
         fate, arrived = self.course.fates.get(act.number), self.course.arrives(act)
-        if fate in (*KEPT, Fate.AGAIN):
+        if fate in (*KEPT, ArrivalFate.AGAIN):
             out += self._lines("wait" if fate in KEPT else "faint", f"{arrived} {fate.value}")
-        elif arrived and (act.source != "network" or fate is Fate.REFUSED):
+        elif arrived and (act.source != "network" or fate is ArrivalFate.REFUSED):
             out += self._lines("say", arrived)
         for css, text in self.course.signals(act):
             out += self._lines(css, text)
@@ -360,7 +360,7 @@ class Placement:
         if delivers and act.step.command != "send":
             return "deliver"
         fate = self.course.fates.get(act.number)
-        if fate in (*KEPT, Fate.AGAIN):
+        if fate in (*KEPT, ArrivalFate.AGAIN):
             return "wait" if fate in KEPT else "again"
         kinds = [self.course.look(packet) for packet in self.course.broadcasts.get(act.number, ())]
         strongest = next((kind for kind in ("content", "copy", "ephemeral", "sync", "noise") if kind in kinds), "")

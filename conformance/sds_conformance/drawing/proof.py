@@ -11,7 +11,7 @@ from sds_harness.schedules.operations import Operation
 
 from ..judging.formats import counted, short
 from ..protocols.performance_reader import DELIVERED, Item, Key, Sort
-from .course import KEPT, Course, Fate
+from .course import KEPT, ArrivalFate, Course
 from .operation_words import is_done_by, operation_told
 
 T = TypeVar("T")
@@ -291,7 +291,7 @@ class _Story:
     def _outcome(self, act: Act, *, sent: bool = False) -> list[str]:
         fate = self._course.fates.get(act.number)
         out = [f"which {fate.value}"] if fate in KEPT else []
-        out += ["which it has already"] if fate is Fate.AGAIN else []
+        out += ["which it has already"] if fate is ArrivalFate.AGAIN else []
         out += [text for _, text in self._course.signals(act)]
         # The first broadcast of an operation is described with the operation itself.
         untold = self._course.sends(act)[not sent and act.step.command in ("send", *self._course.reading.does) :]

@@ -20,7 +20,7 @@ class Arrow:
 
 
 @dataclass(frozen=True)
-class Text:
+class TextLine:
     """A line of text; ``box`` is the room it takes: left, top, right and bottom."""
 
     x: float
@@ -53,15 +53,15 @@ class Drawing:
     """Where they end."""
     arrows: list[Arrow] = field(default_factory=list)
     dots: list[Dot] = field(default_factory=list)
-    labels: list[Text] = field(default_factory=list)
-    notes: list[Text] = field(default_factory=list)
-    times: list[Text] = field(default_factory=list)
+    labels: list[TextLine] = field(default_factory=list)
+    notes: list[TextLine] = field(default_factory=list)
+    times: list[TextLine] = field(default_factory=list)
     heads: list[tuple[float, int, str, str, bool]] = field(default_factory=list)
     """Names of the participants: x, y, name, subtitle, and whether it is a scripted peer."""
     lives: list[tuple[float, float, float, bool]] = field(default_factory=list)
     """Lines of the participants: x, from y, to y, and whether it is a scripted peer."""
     shades: list[tuple[float, float]] = field(default_factory=list)
-    texts: list[Text] = field(default_factory=list)
+    texts: list[TextLine] = field(default_factory=list)
     """Title, caption and logs."""
     caption: tuple[int, int] | None = None
     """The box of the caption: y and height."""

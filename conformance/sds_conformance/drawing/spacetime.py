@@ -19,7 +19,7 @@ from ..judging.formats import LONGEST_NAME, short
 from ..presentation.markup import environment
 from .course import Course, LogAt
 from .placement import ALMOST_AT_ONCE_MS, Flight, Placement, Spot, columns_of
-from .shapes import Arrow, Dot, Drawing, Text, cross, head, path
+from .shapes import Arrow, Dot, Drawing, TextLine, cross, head, path
 from .text_size import char_width, line_height, lines_of, text_width
 
 GUTTER = 140
@@ -195,7 +195,7 @@ class _Artist:
                 x = GUTTER + 8
                 note = lines_of(row.note, self._out.width - x - 12, limit=1)[0]
                 box = (x, y - 9, x + text_width(note), y + 5)
-                self._out.notes.append(Text(x, y + 3.5, "note", note, box))
+                self._out.notes.append(TextLine(x, y + 3.5, "note", note, box))
             if (row.first or row.note) and row.at_ms != before:
                 before = row.at_ms
                 self._time(f"{'≈' if row.about else ''}{self._course.at(row.at_ms)}", GUTTER - 10, y, "time")
@@ -205,7 +205,7 @@ class _Artist:
 
     def _time(self, text: str, right: float, y: float, css: str) -> None:
         box = (right - text_width(text, 5.6), y - 5, right, y + 5)
-        self._out.times.append(Text(right, y + 3.5, css, text, box))
+        self._out.times.append(TextLine(right, y + 3.5, css, text, box))
 
     # ---- arrows ----------------------------------------------------------------------------------------------------
 
@@ -270,7 +270,7 @@ class _Artist:
     def _label(self, x: float, top: float, css: str, text: str) -> float:
         size = line_height(css)
         box = (x, top, x + text_width(text, char_width(css)), top + size)
-        self._out.labels.append(Text(x, top + size - 3, css, text, box))
+        self._out.labels.append(TextLine(x, top + size - 3, css, text, box))
         return top + size
 
     def _dot_title(self, spot: Spot) -> str:
@@ -289,7 +289,7 @@ class _Artist:
         """Write text across the diagram, and return the next baseline."""
         for part in lines_of(text, self._out.width - x - 24, char, limit):
             box = (x, y - line * 0.75, x + text_width(part, char), y + line * 0.25)
-            self._out.texts.append(Text(x, y, css, part, box))
+            self._out.texts.append(TextLine(x, y, css, part, box))
             y += line
         return y
 
@@ -330,7 +330,7 @@ class _Artist:
         several = len(self._course.performance.schedule.channels) > 1
         for log in logs:
             who = printable(log.who, 16) + (f" in {short(log.channel_id)}" if several else "")
-            self._out.texts.append(Text(28, y, "who", who, (28, y - 11, 28 + text_width(who, 7), y + 3)))
+            self._out.texts.append(TextLine(28, y, "who", who, (28, y - 11, 28 + text_width(who, 7), y + 3)))
             text = self._log_text(log, first[log.channel_id])
             y = self._write(text, GUTTER + 40, y, "log", 7.0, 17, 8)
         return y + 10

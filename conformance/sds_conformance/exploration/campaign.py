@@ -23,7 +23,7 @@ from sds_harness.schedules import Schedule
 
 from ..judging.catalogue import ANOTHER_LAYOUT
 from ..judging.exits import Exit
-from ..judging.finding_replays import Again
+from ..judging.finding_replays import FindingReplays
 from ..judging.garbage import garbage_at_the_end, rarely_collecting
 from ..judging.runner import Connect
 from ..judging.verdict import RANK, Finding, Verdict
@@ -38,7 +38,7 @@ TWINS_EVERY = 8
 
 
 @dataclass(frozen=True)
-class Order:
+class CampaignOrder:
     """The schedules of a campaign and how to judge them. Plain data, so that workers can receive it."""
 
     connect: Connect
@@ -93,7 +93,7 @@ class Played:
 
 
 @dataclass
-class Tally:
+class CampaignTally:
     """The results of all schedules of a campaign."""
 
     declaration: Declaration
@@ -109,7 +109,7 @@ class Tally:
     """By requirement or property: number of schedules that exercised it."""
     situations: Counter[str] = field(default_factory=Counter)
     """Number of schedules in which each situation arose."""
-    flaky: dict[str, Again] = field(default_factory=dict)
+    flaky: dict[str, FindingReplays] = field(default_factory=dict)
     """Findings that not every replay of their schedule shows."""
     errors: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
@@ -161,7 +161,7 @@ def weight(finding: Finding) -> tuple[int, bool]:
 
 
 @dataclass(frozen=True)
-class Ended:
+class WorkerEnded:
     """A worker has played everything it can."""
 
     worker: int
@@ -173,14 +173,14 @@ class Ended:
 
 
 NO_ROOM = "the machine has no room for another process of the suite"
-Progress = Callable[[Tally], None]
+Progress = Callable[[CampaignTally], None]
 
 
 def explore(
-    order: Order,
+    order: CampaignOrder,
     progress: Progress = lambda tally: None,
     begun: Callable[[Declaration], None] = lambda declared: None,
-) -> Tally:
+) -> CampaignTally:
     """Play and judge. ``begun`` is called after the handshake.
 
     Raises TesteeFault if the implementation cannot be driven at all. An interrupt (Ctrl-C) ends the playing; the
@@ -189,7 +189,7 @@ def explore(
     began = time.monotonic()
     company = order.company()
     try:
-        tally = Tally(company.start())
+        tally = CampaignTally(company.start())
         begun(tally.declaration)
         alone = order.jobs <= 1 or tally.declaration.alone
         source = (
@@ -212,13 +212,13 @@ def explore(
     return tally
 
 
-def play_one(order: Order, company: Company, index: int, scope: Scope | None = None) -> Played:
+def play_one(order: CampaignOrder, company: Company, index: int, scope: Scope | None = None) -> Played:
     """Play and judge the schedule with that number; ``scope`` replaces that of the order. Raises NotPlayed."""
     with garbage_at_the_end():
         return _play_one(order, company, index, scope or order.scope)
 
 
-def _play_one(order: Order, company: Company, index: int, scope: Scope) -> Played:
+def _play_one(order: CampaignOrder, company: Company, index: int, scope: Scope) -> Played:
     schedule = order.schedule(index)
     performance = company.play(schedule)
     replay = company.play if order.twins and not index % TWINS_EVERY and performance.breakdown is None else None
@@ -227,7 +227,7 @@ def _play_one(order: Order, company: Company, index: int, scope: Scope) -> Playe
 
 
 def _played_here(
-    order: Order, company: Company, tally: Tally, began: float, indices: Iterable[int]
+    order: CampaignOrder, company: Company, tally: CampaignTally, began: float, indices: Iterable[int]
 ) -> Generator[Played, None, None]:
     with rarely_collecting():
         for index in indices:
@@ -244,12 +244,12 @@ def _played_here(
                 return
 
 
-def _late(order: Order, began: float) -> bool:
+def _late(order: CampaignOrder, began: float) -> bool:
     return bool(order.time_budget_s) and time.monotonic() - began >= order.time_budget_s
 
 
-def _played_by_workers(order: Order, tally: Tally, began: float) -> Generator[Played, None, None]:
-    left = {worker: Ended(worker, not_started=NO_ROOM, at=worker) for worker in range(order.jobs)}
+def _played_by_workers(order: CampaignOrder, tally: CampaignTally, began: float) -> Generator[Played, None, None]:
+    left = {worker: WorkerEnded(worker, not_started=NO_ROOM, at=worker) for worker in range(order.jobs)}
     """By worker: the schedules that are not played yet."""
     with workers() as others:
         stop = others.context.Event()
@@ -259,7 +259,7 @@ def _played_by_workers(order: Order, tally: Tally, began: float) -> Generator[Pl
                 others.start(_work, order, worker, stop)
                 running += 1
             except ResourceMissing as missing:
-                left[worker] = Ended(worker, not_started=str(missing), at=worker)
+                left[worker] = WorkerEnded(worker, not_started=str(missing), at=worker)
         while running:
             if _late(order, began) and not stop.is_set():
                 tally.out_of_time = True
@@ -287,7 +287,9 @@ def _played_by_workers(order: Order, tally: Tally, began: float) -> Generator[Pl
         yield from _played_later(order, tally, began, ended)
 
 
-def _played_later(order: Order, tally: Tally, began: float, ended: Ended) -> Generator[Played, None, None]:
+def _played_later(
+    order: CampaignOrder, tally: CampaignTally, began: float, ended: WorkerEnded
+) -> Generator[Played, None, None]:
     """Play the schedules that a worker left."""
     company = order.company()
     try:
@@ -299,7 +301,7 @@ def _played_later(order: Order, tally: Tally, began: float, ended: Ended) -> Gen
         company.kill()
 
 
-def _work(results: Any, order: Order, worker: int, stop: Event) -> None:
+def _work(results: Any, order: CampaignOrder, worker: int, stop: Event) -> None:
     """Play every n-th schedule. Report at the end, or when the implementation was abandoned."""
     company, index = order.company(), worker
     try:
@@ -309,11 +311,11 @@ def _work(results: Any, order: Order, worker: int, stop: Event) -> None:
                 if stop.is_set():
                     break
                 results.put(play_one(order, company, index))
-        ended = Ended(worker)
+        ended = WorkerEnded(worker)
     except (NotStarted, TesteeFault) as fault:
-        ended = Ended(worker, not_started=str(fault), at=index)
+        ended = WorkerEnded(worker, not_started=str(fault), at=index)
     except NotPlayed as reason:
-        ended = Ended(worker, gave_up=str(reason))
+        ended = WorkerEnded(worker, gave_up=str(reason))
     finally:
         company.kill()
     results.put(ended)

@@ -17,7 +17,7 @@ from sds_harness.declaration import VIRTUAL_CLOCK, Declaration
 from sds_harness.environment import PLAIN
 from sds_harness.faults import Breakdown, FaultKind, TesteeFault
 from sds_harness.link import Limits
-from sds_harness.room import Room
+from sds_harness.room import MemoryBudget
 from sds_harness.schedules import Performance, Schedule
 from sds_harness.session import Session
 from sds_harness.stage import Stage
@@ -103,7 +103,7 @@ class Cast:
         self._protocol = protocol_of(revision)
         self._sessions: dict[str, Session] = {}
         self._in_a_row: dict[str, int] = {}
-        self._room: Room | None = None
+        self._room: MemoryBudget | None = None
         """Memory used by the last performance."""
 
     def __enter__(self) -> Cast:
@@ -162,7 +162,7 @@ class Cast:
             gc.collect()
         stages = self._stages(schedule, roles, translated)
         # All performances of the schedule are kept until it is judged.
-        self._room = room = Room(max(one.limits.kept_bytes for one in self.implementations.values()))
+        self._room = room = MemoryBudget(max(one.limits.kept_bytes for one in self.implementations.values()))
         for stage in stages.values():
             stage.room = room
         try:

@@ -16,7 +16,7 @@ from sds_harness.declaration import printable
 from sds_harness.files import FileError, read_bytes, write_named
 
 from .cached_company import Rehearsed
-from .campaign import Tally
+from .campaign import CampaignTally
 from .exhaustion import CHUNK, Bound, Exhaustion, Prober, Share, join
 from .exhaustion_campaign import Coverage
 
@@ -70,7 +70,7 @@ def save(coverage: Coverage, path: Path) -> None:
 
 def load(path: Path, order: Exhaustion, company: Rehearsed) -> Coverage:
     """Load the progress for ``order``, and replay the schedules with findings. Raises ResumeError and NotPlayed."""
-    tally = Tally(company.declaration)
+    tally = CampaignTally(company.declaration)
     coverage = Coverage(order, tally)
     try:
         data = json.loads(read_bytes(path, MAX_BYTES))
@@ -114,7 +114,7 @@ def _find_again(coverage: Coverage, company: Rehearsed, found: Iterable[int]) ->
     order, tally = coverage.order, coverage.tally
     prober = Prober(order, company)
     for index in found:
-        share = Share(Tally(company.declaration), 0)
+        share = Share(CampaignTally(company.declaration), 0)
         prober.probe(order.word(index), index, share)
         counted = share.tally
         counted.schedules = counted.steps = 0
@@ -123,7 +123,7 @@ def _find_again(coverage: Coverage, company: Rehearsed, found: Iterable[int]) ->
         join(tally, counted)
 
 
-def _about(order: Exhaustion, tally: Tally) -> dict[str, Any]:
+def _about(order: Exhaustion, tally: CampaignTally) -> dict[str, Any]:
     """The parameters that must be equal to resume from a file."""
     return {
         "implementation": f"{tally.declaration.name} {tally.declaration.version}".strip(),

@@ -14,12 +14,12 @@ from sds_harness.json_text import escaped
 from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError, dumps
 from sds_harness.schedules.files import read
 
-from ..judging.finding_replays import ENOUGH, TIMES, Again, played_again
+from ..judging.finding_replays import ENOUGH, TIMES, FindingReplays, played_again
 from ..judging.verdict import RANK, Finding
 from ..protocols import repertoire_of
 from ..protocols.schedules import Repertoire
 from .assessment import BREAKDOWN, assess, judged_revision
-from .campaign import Order
+from .campaign import CampaignOrder
 from .company import Company
 from .shrinking import MAX_ATTEMPTS, shrink
 
@@ -101,8 +101,8 @@ def smallest(
 
 
 def counterexample(
-    order: Order, company: Company, schedule: Schedule, found: Finding, max_attempts: int = MAX_ATTEMPTS
-) -> Counterexample | Again:
+    order: CampaignOrder, company: Company, schedule: Schedule, found: Finding, max_attempts: int = MAX_ATTEMPTS
+) -> Counterexample | FindingReplays:
     """Shrink a schedule that showed ``found``, and replay the result in new processes.
 
     If not every replay reproduces the finding, return how often it was reproduced: the implementation is not
@@ -144,7 +144,9 @@ def counterexample(
     return again if again.flaky else Counterexample(found.requirement, last[0][1], whole, last[0][0], schedule, 0)
 
 
-def counterexample_of(order: Order, company: Company, index: int, found: Finding) -> Counterexample | Again:
+def counterexample_of(
+    order: CampaignOrder, company: Company, index: int, found: Finding
+) -> Counterexample | FindingReplays:
     """Shrink the schedule with that number, or return how often its finding was reproduced. Raises NotPlayed."""
     return counterexample(order, company, order.schedule(index), found)
 
@@ -196,7 +198,7 @@ def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[st
     return out
 
 
-def save_unshrunk(order: Order, index: int, found: Finding, folder: Path) -> dict[str, Path]:
+def save_unshrunk(order: CampaignOrder, index: int, found: Finding, folder: Path) -> dict[str, Path]:
     """Write the schedule with that number unshrunk to ``folder``, for a replay. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     schedule = order.schedule(index)

@@ -18,13 +18,13 @@ from sds_harness.schedules import Schedule
 from sds_harness.schedules.alphabet import Alphabet
 from sds_harness.schedules.files import dumps
 from sds_harness.schedules.word_schedules import Unfolded
-from sds_harness.schedules.worlds import Copy, Part, Word, World
+from sds_harness.schedules.worlds import AlphabetPart, Copy, Word, World
 
 from ..judging.formats import counted
 from ..protocols import repertoire_of
 from .assessment import assess
 from .cached_company import Rehearsed
-from .campaign import Order, Played, Tally, weight
+from .campaign import CampaignOrder, CampaignTally, Played, weight
 from .casts import GivenUp, NotPlayed
 from .company import Casting
 
@@ -47,11 +47,11 @@ def alphabet_of(revision: str) -> Alphabet:
 
 
 @dataclass(frozen=True)
-class Exhaustion(Order):
+class Exhaustion(CampaignOrder):
     """The schedules to play and how to judge them. Plain data, so that workers can receive it."""
 
     participants: int = 2
-    alphabet: tuple[Part, ...] = ()
+    alphabet: tuple[AlphabetPart, ...] = ()
     whole: bool = False
     """No answers are cached, and every participant is judged in each schedule."""
     without: frozenset[int] = frozenset()
@@ -92,7 +92,7 @@ class Exhaustion(Order):
         @cache
         def setting(kinds: frozenset[int]) -> Schedule:
             names = {*no_events, *(self.world.kinds[kind].name for kind in kinds)}
-            return self.letters.setting((Part(tuple(sorted(names))),))
+            return self.letters.setting((AlphabetPart(tuple(sorted(names))),))
 
         return setting
 
@@ -130,7 +130,7 @@ _SHAPE = ("copies", "broadcasts", "everybody", "after_ms", "most", "equals", "ra
 class Share:
     """The results of some schedules of one bound."""
 
-    tally: Tally
+    tally: CampaignTally
     events: int
     """The number of events."""
     chunks: tuple[int, ...] = ()
@@ -305,7 +305,7 @@ def shares(
                 break
             if chunk in task.done or not mine(task.events, chunk):
                 continue
-            share = Share(Tally(company.declaration), task.events, (chunk,))
+            share = Share(CampaignTally(company.declaration), task.events, (chunk,))
             began = time.monotonic()
             for index, word in enumerate(some, task.before + chunk * CHUNK):
                 if ended():
@@ -327,7 +327,7 @@ def shares(
             yield share
 
 
-def join(tally: Tally, more: Tally) -> None:
+def join(tally: CampaignTally, more: CampaignTally) -> None:
     """Add the results of other schedules; the order does not matter."""
     tally.schedules += more.schedules
     tally.steps += more.steps

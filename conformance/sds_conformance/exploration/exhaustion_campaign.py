@@ -16,7 +16,7 @@ from sds_harness.resources import ResourceMissing, usable_processors
 from ..judging.garbage import rarely_collecting
 from ..judging.workers import workers
 from .cached_company import Rehearsed
-from .campaign import NO_ROOM, Ended, Tally
+from .campaign import NO_ROOM, CampaignTally, WorkerEnded
 from .exhaustion import Bound, Exhaustion, Share, Task, join, shares
 
 SAMPLE = 1_000
@@ -30,7 +30,7 @@ class Coverage:
     """The progress, and the findings so far."""
 
     order: Exhaustion
-    tally: Tally
+    tally: CampaignTally
     bounds: list[Bound] = field(default_factory=list)
     """One per number of events, from 1 without gaps; the last one is the target."""
     otherwise: str = ""
@@ -108,7 +108,7 @@ class Coverage:
 
 
 Told = Callable[[Coverage], None]
-Source = Callable[[Exhaustion, list[Task], Tally, float], Generator[Share, None, None]]
+Source = Callable[[Exhaustion, list[Task], CampaignTally, float], Generator[Share, None, None]]
 """Plays tasks. Takes the tally, to record that the implementation was abandoned, and the seconds left, 0 for no limit.
 """
 
@@ -251,7 +251,7 @@ def _played_here(
 
 
 def _played_by_workers(
-    order: Exhaustion, tasks: list[Task], tally: Tally, left_s: float
+    order: Exhaustion, tasks: list[Task], tally: CampaignTally, left_s: float
 ) -> Generator[Share, None, None]:
     until = time.monotonic() + left_s if left_s else math.inf
     left = dict.fromkeys(range(order.jobs), NO_ROOM)
@@ -318,4 +318,4 @@ def _work(results: Any, order: Exhaustion, tasks: list[Task], worker: int, stop:
         not_started = str(fault)
     finally:
         company.kill()
-    results.put(Ended(worker, not_started=not_started))
+    results.put(WorkerEnded(worker, not_started=not_started))

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from sds_harness.schedules import Schedule
 
 from ..judging.exercise import NOTHING, Fault, undeclared_by
-from ..judging.finding_replays import Again
+from ..judging.finding_replays import FindingReplays
 from ..judging.verdict import Finding, Verdict
 from ..protocols import Protocol, default, protocol_of, repertoire_of
 from .assessment import BREAKDOWN, Scope
-from .campaign import Order, explore, play_one
+from .campaign import CampaignOrder, explore, play_one
 from .casts import NotPlayed
 from .company import Casting, Company
 from .counterexample import counterexample
@@ -65,14 +65,14 @@ class Catch:
     """Why schedules cannot find it; "" if they can."""
 
 
-def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0, revision: str = "") -> Order:
+def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0, revision: str = "") -> CampaignOrder:
     """A campaign against a mutant in this process, by default under the revision of its requirement."""
     protocol = _protocol(revision)
     violated = protocol.rules.catalogue.requirements[mutant.requirement]
     without = undeclared_by(protocol.rules, mutant)
     connect = lambda _: protocol.model.mutant(mutant.name, without)  # noqa: E731
     judged = revision or violated.revisions[0]
-    return Order(connect, revision=judged, casting=casting, seed=seed, told=violated.optional)
+    return CampaignOrder(connect, revision=judged, casting=casting, seed=seed, told=violated.optional)
 
 
 def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "") -> Catch:
@@ -96,7 +96,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
             which = index % 2
             schedule = orders[which].schedule(index)
             small = counterexample(orders[which], companies[which], schedule, finding)
-            if isinstance(small, Again):
+            if isinstance(small, FindingReplays):
                 continue
             return replace(
                 missed,
@@ -116,7 +116,7 @@ def unhunted(name: str, revision: str = "") -> Catch:
 
 
 def _findings(
-    orders: list[Order], companies: list[Company], scope: Scope, examples: int
+    orders: list[CampaignOrder], companies: list[Company], scope: Scope, examples: int
 ) -> Iterator[tuple[int, Finding]]:
     """Yield the worst finding of each schedule with findings; stops when both companies are abandoned."""
     for index in range(examples):
@@ -146,7 +146,7 @@ def leave_in_peace(name: str, examples: int, seed: int = 0, revision: str = "") 
     for judged in sorted(scheduled):
         for casting in (Casting.TOGETHER, Casting.AMONG):
             tally = explore(
-                Order(
+                CampaignOrder(
                     lambda _: protocol.model.variant(name, NOTHING),
                     revision=judged,
                     casting=casting,

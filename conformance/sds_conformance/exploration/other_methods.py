@@ -12,9 +12,9 @@ from ..judging.alterations.source import Configuration
 from ..judging.runner import Connect
 from ..protocols import all_vectors, protocol_of
 from ..vectors.folder import default_folder, load_of
-from ..vectors.running.examination import Examiner, chosen
+from ..vectors.running.examination import VectorExaminer, chosen
 from ..vectors.running.subject import Status
-from .campaign import Order, play_one
+from .campaign import CampaignOrder, play_one
 from .casts import NotPlayed
 from .company import Casting
 
@@ -28,7 +28,9 @@ def schedules(connect: Connect, configuration: Configuration) -> str:
     repertoire = protocol_of(configuration.revision).repertoire
     if repertoire is None or configuration.revision not in repertoire.revisions:
         return ""
-    orders = [Order(connect, revision=configuration.revision, casting=c) for c in (Casting.TOGETHER, Casting.AMONG)]
+    orders = [
+        CampaignOrder(connect, revision=configuration.revision, casting=c) for c in (Casting.TOGETHER, Casting.AMONG)
+    ]
     companies = [order.company() for order in orders]
     try:
         for company in companies:
@@ -51,7 +53,7 @@ def vectors(connect: Connect, configuration: Configuration) -> str:
         return ""
     files = chosen(_files(configuration.revision), configuration.revision)
     try:
-        outcome = Examiner(material, connect, Limits(), configuration.revision).examine(files)
+        outcome = VectorExaminer(material, connect, Limits(), configuration.revision).examine(files)
     except TesteeFault as fault:
         return f"it cannot be driven: {fault}"
     for asked in outcome.asked:

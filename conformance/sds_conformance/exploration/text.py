@@ -15,7 +15,7 @@ from ..drawing.proof import proof, story
 from ..drawing.spacetime import spacetime_svg
 from ..judging.causes import Failure, Root, roots
 from ..judging.exits import Exit
-from ..judging.finding_replays import Again
+from ..judging.finding_replays import FindingReplays
 from ..judging.formats import counted
 from ..judging.rules import Rules
 from ..judging.severity import BREAKDOWN_SEVERITY
@@ -26,7 +26,7 @@ from ..presentation.story import headline, labelled, lines_labelled, plain_table
 from ..presentation.story import show_flaky as told_flaky
 from ..protocols import property_of, repertoire_of, stating
 from .assessment import BREAKDOWN, STORM, Scope
-from .campaign import Order, Tally
+from .campaign import CampaignOrder, CampaignTally
 from .counterexample import Counterexample
 
 SCHEMA_ID = "sds-conformance/fuzz/2"
@@ -68,7 +68,7 @@ def failure_of(finding: Finding, schedules: int, exercised: int) -> Failure:
     return Failure(finding.requirement, finding.severity, schedules, exercised, codes=codes, rests_on=rests_on)
 
 
-def roots_of(tally: Tally, rules: Rules, dialect: str = "") -> list[Root]:
+def roots_of(tally: CampaignTally, rules: Rules, dialect: str = "") -> list[Root]:
     """Return the root causes of what was found, the most severe first; ``dialect`` is the dialect in use."""
     failures = [
         failure_of(finding, tally.found_in[what], tally.exercised[what]) for what, finding in tally.found.items()
@@ -81,7 +81,7 @@ def _severity(root: Root) -> int:
     return min(map(severity_number, (root.id, *root.under)))
 
 
-def cause_lines(tally: Tally, found: Iterable[Root]) -> list[CauseLine]:
+def cause_lines(tally: CampaignTally, found: Iterable[Root]) -> list[CauseLine]:
     """The lines of the last screen for root causes."""
     return ordered(
         CauseLine(tally.found[root.id].severity, _severity(root), root.id, root.title or rule_of(root.id)[1])
@@ -89,7 +89,7 @@ def cause_lines(tally: Tally, found: Iterable[Root]) -> list[CauseLine]:
     )
 
 
-def roots_in(tally: Tally, order: Order) -> list[Root]:
+def roots_in(tally: CampaignTally, order: CampaignOrder) -> list[Root]:
     """Return the root causes of what a campaign found."""
     return roots_of(tally, order.scope.rules, tally.declaration.dialect(order.dialect))
 
@@ -100,7 +100,7 @@ def details_of(finding: Finding, files: Mapping[str, Path] = MappingProxyType({}
     return [Text(f"seen: {finding.seen}", "dim", overflow="ellipsis"), *kept]
 
 
-def exercised(tally: Tally, scope: Scope) -> tuple[str, Text]:
+def exercised(tally: CampaignTally, scope: Scope) -> tuple[str, Text]:
     """The line of the last screen with the number of exercised requirements and properties."""
     ids = [requirement.id for requirement in scope.requirements]
     parts = [
@@ -152,7 +152,7 @@ def how_found(example: Counterexample, schedules: int) -> str:
     return f"{found}, {shrunk}; shown by {counted(schedules, 'schedule')} in all"
 
 
-def show_counterexample(console: Console, example: Counterexample, tally: Tally) -> None:
+def show_counterexample(console: Console, example: Counterexample, tally: CampaignTally) -> None:
     """Print a finding: the rule, the shrunk story and the proof."""
     finding = example.finding
     show_head(console, finding)
@@ -176,7 +176,9 @@ def show_unshrunk(console: Console, finding: Finding, found_by: str) -> None:
     show_seen(console, finding)
 
 
-def show_flaky(console: Console, finding: Finding, found_by: str, again: Again | None, *, late: bool = False) -> None:
+def show_flaky(
+    console: Console, finding: Finding, found_by: str, again: FindingReplays | None, *, late: bool = False
+) -> None:
     """Print a flaky finding, or one that could not be replayed (``again`` is None); ``late`` if the time was over."""
     labelled(console, "Found", Text(f"by {found_by}"))
     if again is None:
@@ -207,7 +209,7 @@ def show_head(console: Console, finding: Finding) -> None:
     labelled(console, "Rule", Text(rule))
 
 
-def show_coverage(console: Console, tally: Tally, scope: Scope) -> None:
+def show_coverage(console: Console, tally: CampaignTally, scope: Scope) -> None:
     """Print what the schedules reached: a table of situations, and the requirements and properties that few or none
     reached.
     """
@@ -235,14 +237,14 @@ def show_coverage(console: Console, tally: Tally, scope: Scope) -> None:
     console.print()
 
 
-def failures_in_words(tally: Tally, found: Iterable[Root]) -> str:
+def failures_in_words(tally: CampaignTally, found: Iterable[Root]) -> str:
     """How much failed, and of how many root causes; "" if nothing did."""
     failed = sum(finding.severity is Verdict.FAIL for finding in tally.found.values())
     causes = sum(tally.found[root.id].severity is Verdict.FAIL for root in found)
     return f"{counted(causes, 'root cause')}, {failed} failed" if failed else ""
 
 
-def last_line(tally: Tally, found: Iterable[Root], name: str) -> Text:
+def last_line(tally: CampaignTally, found: Iterable[Root], name: str) -> Text:
     """The verdict, in one sentence."""
     failed = failures_in_words(tally, found)
     warned = sum(f.severity is Verdict.WARN for f in tally.found.values())
@@ -272,7 +274,7 @@ def last_line(tally: Tally, found: Iterable[Root], name: str) -> Text:
     return Text(f"Nothing was found against {name}{warnings} ({played}).", "bold green")
 
 
-def finding_json(tally: Tally, what: str, root: Root | None) -> dict[str, Any]:
+def finding_json(tally: CampaignTally, what: str, root: Root | None) -> dict[str, Any]:
     """The finding against a requirement or property as JSON, how often it was found, and the root cause that it is
     under.
     """
@@ -293,7 +295,7 @@ def in_order(found: Iterable[Root]) -> dict[str, Root | None]:
     return {what: None if what == root.id else root for root in found for what in (root.id, *root.under)}
 
 
-def head_json(tally: Tally, revision: str, profile: str, cast: str, seed: int) -> dict[str, Any]:
+def head_json(tally: CampaignTally, revision: str, profile: str, cast: str, seed: int) -> dict[str, Any]:
     """The schedules and options that were played, as JSON."""
     return {
         "implementation": {"name": tally.declaration.name, "version": tally.declaration.version},
@@ -307,7 +309,7 @@ def head_json(tally: Tally, revision: str, profile: str, cast: str, seed: int) -
     }
 
 
-def reached_json(tally: Tally, scope: Scope) -> dict[str, Any]:
+def reached_json(tally: CampaignTally, scope: Scope) -> dict[str, Any]:
     """Number of schedules that exercised each requirement, as JSON."""
     judged = [*(requirement.id for requirement in scope.requirements), *scope.properties]
     return {
@@ -316,7 +318,7 @@ def reached_json(tally: Tally, scope: Scope) -> dict[str, Any]:
     }
 
 
-def as_json(tally: Tally, order: Order, roots: Iterable[Root], shrunk: Shrunk) -> dict[str, Any]:
+def as_json(tally: CampaignTally, order: CampaignOrder, roots: Iterable[Root], shrunk: Shrunk) -> dict[str, Any]:
     """The result as JSON; ``roots`` are its root causes, see `roots_in`."""
     findings = []
     for what, root in in_order(roots).items():

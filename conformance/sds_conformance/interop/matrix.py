@@ -14,14 +14,14 @@ from ..exploration.casts import Cast, NotPlayed
 from ..judging.exits import Exit
 from ..judging.runner import BrokenRun, tolerated
 from ..protocols import exchanges_of
-from ..protocols.exchanges import RECEIVER, Cell, Exchange, Exchanges, Mark, Pair, Side, left_open, no
+from ..protocols.exchanges import RECEIVER, AspectMark, Cell, Exchange, Exchanges, Pair, PairSide, left_open, no
 
 Progress = Callable[[str, int, int], None]
 """Called with the current activity, its number from 0, and the total."""
 
 
 @dataclass
-class Meeting:
+class PairResult:
     """How one implementation, the sender, and another one understand each other."""
 
     pair: Pair
@@ -34,11 +34,11 @@ class Meeting:
     def understood(self) -> bool:
         """Nothing is misunderstood, and messages are understood at all."""
         through = self.cells.get(self.through)
-        return not self.misunderstood and through is not None and through.mark is Mark.YES
+        return not self.misunderstood and through is not None and through.mark is AspectMark.YES
 
     @property
     def misunderstood(self) -> tuple[str, ...]:
-        return tuple(aspect for aspect, cell in self.cells.items() if cell.mark is Mark.NO)
+        return tuple(aspect for aspect, cell in self.cells.items() if cell.mark is AspectMark.NO)
 
 
 @dataclass
@@ -47,10 +47,10 @@ class Interop:
 
     exchanges: Exchanges
     names: tuple[str, ...]
-    sides: dict[str, Side]
+    sides: dict[str, PairSide]
     """Of the implementations that could be driven."""
     undriven: dict[str, Breakdown]
-    meetings: dict[tuple[str, str], Meeting] = field(default_factory=dict)
+    meetings: dict[tuple[str, str], PairResult] = field(default_factory=dict)
     """By sender and receiver. Each meets itself as well: what it does not understand then is its own fault."""
     breakdowns: list[tuple[str, BrokenRun]] = field(default_factory=list)
     performances: int = 0
@@ -64,7 +64,7 @@ class Interop:
         return [note for pair in pairs for note in self.exchanges.notes(pair)]
 
     @property
-    def misunderstandings(self) -> list[Meeting]:
+    def misunderstandings(self) -> list[PairResult]:
         """The pairs that do not understand each other, in the order of the matrix."""
         return [meeting for meeting in self.meetings.values() if not meeting.understood]
 
@@ -145,7 +145,7 @@ def explore(
     cast.start()
     cast.hold_to_text()
     dialects = {name: cast.dialect(name) for name in cast.driven}
-    sides = {n: Side(n, cast.declarations[n], d.name if d is not None else "") for n, d in dialects.items()}
+    sides = {n: PairSide(n, cast.declarations[n], d.name if d is not None else "") for n, d in dialects.items()}
     exchanges = exchanges_of(cast.revision)
     out = Interop(exchanges, tuple(cast.implementations), sides, cast.undriven, breakdowns=cast.breakdowns)
     begun(out)
@@ -154,7 +154,7 @@ def explore(
     for number, (pair, exchange) in enumerate(product(pairs, exchanges.all)):
         names = (pair.sender.name, pair.receiver.name)
         progress(f"{names[0]} → {names[1]}: {exchange.name}", number, total)
-        meeting = out.meetings.setdefault(names, Meeting(pair, exchanges.through))
+        meeting = out.meetings.setdefault(names, PairResult(pair, exchanges.through))
         try:
             meeting.cells |= _met(cast, pair, exchange, out) if not out.interrupted else _unplayed(exchange)
         except KeyboardInterrupt:
@@ -189,8 +189,8 @@ def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, 
         broke = _cut_short(cast, show, roles)
         if broke is not None:
             # Aspects that were not reached because of the breakdown have no result of their own.
-            cells = {aspect: cell if cell.mark is Mark.YES else broke for aspect, cell in cells.items()}
-        if show.breakdown is not None or not any(cell.mark is Mark.NO for cell in cells.values()):
+            cells = {aspect: cell if cell.mark is AspectMark.YES else broke for aspect, cell in cells.items()}
+        if show.breakdown is not None or not any(cell.mark is AspectMark.NO for cell in cells.values()):
             break
     return cells
 

@@ -14,12 +14,12 @@ from ..judging.exits import Exit
 from ..judging.formats import counted
 from ..judging.runner import BrokenRun, tolerated
 from ..presentation.story import hanging, show_breakdown
-from ..protocols.exchanges import Mark, Side
+from ..protocols.exchanges import AspectMark, PairSide
 from .matrix import Interop
 
-_SIGNS = {Mark.YES: "✓", Mark.NO: "✗", Mark.OPEN: "–"}  # noqa: RUF001
-_ASCII_SIGNS = {Mark.YES: "+", Mark.NO: "x", Mark.OPEN: "-"}
-STYLES = {Mark.YES: "green", Mark.NO: "bold red", Mark.OPEN: "dim"}
+_SIGNS = {AspectMark.YES: "✓", AspectMark.NO: "✗", AspectMark.OPEN: "–"}  # noqa: RUF001
+_ASCII_SIGNS = {AspectMark.YES: "+", AspectMark.NO: "x", AspectMark.OPEN: "-"}
+STYLES = {AspectMark.YES: "green", AspectMark.NO: "bold red", AspectMark.OPEN: "dim"}
 _FEW = 4
 _GAP = "   "
 _NUMBERS = {2: "Both", 3: "All three", 4: "All four", 5: "All five"}
@@ -46,7 +46,7 @@ class InteropStory:
         if self._outcome.meetings:
             self._show_matrix()
             self._show_legend()
-        for mark in (Mark.NO, Mark.YES, Mark.OPEN):
+        for mark in (AspectMark.NO, AspectMark.YES, AspectMark.OPEN):
             self._show_reasons(mark)
         for note in self._outcome.notes:
             hanging(self._console, Text("Note    ", "yellow"), Text(note))
@@ -98,7 +98,7 @@ class InteropStory:
     def _show_legend(self) -> None:
         for aspect, meaning in self._outcome.exchanges.aspects.items():
             self._console.print(Text(f"  {self._aspects[aspect]}  {meaning}", "dim"), soft_wrap=True)
-        signs = "   ".join(f"{self._signs[mark]} {mark.value}" for mark in Mark)
+        signs = "   ".join(f"{self._signs[mark]} {mark.value}" for mark in AspectMark)
         self._console.print(Text(f"  {signs}, or not declared", "dim"), soft_wrap=True)
         if any(meeting.pair.translated for meeting in self._outcome.meetings.values()):
             numbers = self._outcome.exchanges.translated
@@ -108,7 +108,7 @@ class InteropStory:
 
     # ---- words -----------------------------------------------------------------------------------------------------
 
-    def _show_reasons(self, mark: Mark) -> None:
+    def _show_reasons(self, mark: AspectMark) -> None:
         """Print the reasons for one mark; equal reasons of several pairs or aspects are printed once."""
         pairs: dict[tuple[str, str], list[str]] = {}
         for aspect in self._aspects:
@@ -170,7 +170,7 @@ class InteropStory:
             f"{self._aspects[aspect]} {aspect}" if few else str(self._aspects[aspect]) for aspect in aspects
         )
 
-    def _introduction(self, side: Side) -> str:
+    def _introduction(self, side: PairSide) -> str:
         declared = side.declared
         name = printable(f"{declared.name} {declared.version}".strip(), 60)
         language = f" ({printable(declared.language, 20)})" if declared.language else ""

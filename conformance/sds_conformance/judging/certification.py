@@ -22,12 +22,12 @@ from .observations import Known
 from .plan import Plan, left_out
 from .positions import WayShown
 from .registry import Run, scenario_of
-from .run_player import EVERYTHING, Keep, Player
+from .run_player import EVERYTHING, Keep, RunPlayer
 from .run_results import Gathering
 from .runner import ALL_RUNS, BrokenRun, Connect, Runner, tolerated
 from .trace_storage import dumps
 from .verdict import Judge, RequirementVerdict, Verdict
-from .work_distribution import Alone, Lost, Order, Shared, Sharing, Source, units_of
+from .work_distribution import Alone, LostUnit, ResultSource, Shared, Sharing, WorkerOrder, units_of
 from .workers import workers
 
 ENOUGH = 0.9
@@ -157,20 +157,20 @@ def certify(
         units += units_of([run for run in runs if run.name not in first])
         got = Gathering(what.rules, what.requirements, runs, strict=strict)
         told = _Told(progress, len(runs))
-        player = Player(runner, what.rules, what.requirements, keep, known=known, announced=told.begun)
+        player = RunPlayer(runner, what.rules, what.requirements, keep, known=known, announced=told.begun)
         with ExitStack() as stack:
-            source: Source = Alone(player, units)
+            source: ResultSource = Alone(player, units)
             if sharing is not None and (jobs := sharing.jobs_for(units)) > 1 and not declaration.alone:
                 others = stack.enter_context(workers())
                 files = tuple(scenario for scenario in what.scenarios if scenario.file is not None)
                 declared = dumps(declaration)
-                order = Order(connect, limits, what.revision, dialect, declared, what.requirements, keep, files)
+                order = WorkerOrder(connect, limits, what.revision, dialect, declared, what.requirements, keep, files)
                 source = Shared(player, units, others, what.rules.language, told.ended)
                 source.begin(order, sharing.rules_of, jobs)
             stack.enter_context(rarely_collecting())
             try:
                 for result in source.results():
-                    if isinstance(result, Lost):
+                    if isinstance(result, LostUnit):
                         got.lost(result, declaration)
                         continue
                     got.take(result)

@@ -23,7 +23,7 @@ _MOST = 1_000
 """Combinations of facts whose selections are cached."""
 
 
-class Asking(Generic[A]):
+class CheckSelection(Generic[A]):
     """Selects those that have something to look at in a view, and keeps their order."""
 
     def __init__(self, facts: Facts, those: Iterable[A]) -> None:

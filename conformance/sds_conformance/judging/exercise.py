@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, Link
 
-from .alterations.source import Source
+from .alterations.source import ModelSource
 from .catalogue import SELF_TEST
 from .causes import consequences
 from .certification import Certification, Progress, certify
@@ -79,7 +79,7 @@ class Fault(Choice, Protocol):
 T = TypeVar("T")
 
 
-class Loaded(Mapping[str, T]):
+class LazyMapping(Mapping[str, T]):
     """A mapping that is imported on first access, so commands that need no mutants start faster."""
 
     def __init__(self, load: Callable[[], Mapping[str, T]]) -> None:
@@ -121,7 +121,7 @@ class Model:
     variant: Callable[[str, frozenset[int]], Link] = _nobody
     chosen_in: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
     """The revisions in which a variant makes a difference, each with the profile."""
-    source: Source | None = None
+    source: ModelSource | None = None
     """Source code of the model, from which faults are derived; None if none are."""
     speaking: Callable[[str, frozenset[int]], Link] | None = None
     """Starts the reference in a wire dialect ("" for none) without declaring the given capabilities; None if the model

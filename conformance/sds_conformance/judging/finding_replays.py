@@ -14,7 +14,7 @@ TIMES = 5
 
 
 @dataclass(frozen=True)
-class Again:
+class FindingReplays:
     """Number of replays of a finding, and how many of them showed it."""
 
     shown: int
@@ -37,13 +37,13 @@ class Again:
         return f"It showed {self.shown} of the {times} that it was played again, each time afresh: {why}."
 
 
-NEVER = Again(0, 0)
+NEVER = FindingReplays(0, 0)
 
 
-def played_again(shows: Callable[[], bool], enough: int, before: Again = NEVER) -> Again:
+def played_again(shows: Callable[[], bool], enough: int, before: FindingReplays = NEVER) -> FindingReplays:
     """Replay until ``enough`` replays in a row showed the finding, or else `TIMES` times; ``before`` counts as well."""
     shown, played = before.shown, before.played
     while played < TIMES and not shown == played == enough:
         played += 1
         shown += shows()
-    return Again(shown, played)
+    return FindingReplays(shown, played)

@@ -16,7 +16,7 @@ from sds_harness.faults import FaultKind
 from sds_harness.link import Limits
 
 from .certification import Certification
-from .finding_replays import ENOUGH, TIMES, Again
+from .finding_replays import ENOUGH, TIMES, FindingReplays
 from .registry import Run
 from .runner import Connect, Runner
 from .verdict import RANK, Finding, Judge, Verdict
@@ -88,14 +88,14 @@ def _chosen(outcome: Certification) -> list[_Played]:
     return list(chosen.values())
 
 
-def _repeated(played: _Played, shown_once: Callable[[], list[str]]) -> dict[str, Again]:
+def _repeated(played: _Played, shown_once: Callable[[], list[str]]) -> dict[str, FindingReplays]:
     """Return how often each failure was reproduced."""
     shown: Counter[str] = Counter()
     times = 0
     while times < TIMES and not (times >= played.enough and all(shown[what] == times for what in played.wanted)):
         times += 1
         shown.update(shown_once())
-    return {what: Again(shown[what], times) for what in played.wanted}
+    return {what: FindingReplays(shown[what], times) for what in played.wanted}
 
 
 def _shown(outcome: Certification, played: _Played, connect: Connect, limits: Limits, dialect: str | None) -> list[str]:
@@ -119,7 +119,7 @@ def _shows_again(before: Finding, now: Finding) -> bool:
     return now.is_like(before) and RANK[now.severity] >= RANK[before.severity]
 
 
-def _note(outcome: Certification, played: _Played, again: dict[str, Again]) -> None:
+def _note(outcome: Certification, played: _Played, again: dict[str, FindingReplays]) -> None:
     for verdict in outcome.verdicts:
         if verdict.requirement.id in played.findings:
             verdict.again = again[verdict.requirement.id]

@@ -13,7 +13,7 @@ from typing import Any
 from sds_harness.declaration import Declaration
 from sds_harness.trace import Step, Trace
 
-from .check_selection import Asking
+from .check_selection import CheckSelection
 from .deafness import Hearing
 from .judgement import Observation, Outcome
 from .registry import Check, Register
@@ -71,8 +71,8 @@ class Applicable(dict[str, list[Check]]):
             self[requirement] = [check for check in wanted if not declared.lacking(check.needs)]
 
     @cached_property
-    def asking(self) -> Asking[Check]:
-        return Asking(self._facts, (check for checks in self.values() for check in checks))
+    def asking(self) -> CheckSelection[Check]:
+        return CheckSelection(self._facts, (check for checks in self.values() for check in checks))
 
 
 def observe(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable) -> Sights:

@@ -14,7 +14,7 @@ from typing import Any
 from sds_harness.environment import PLAIN
 from sds_harness.trace import Trace
 
-from .check_selection import Asking
+from .check_selection import CheckSelection
 from .registry import Showing
 from .rules import Rules, View
 
@@ -86,7 +86,9 @@ class WayReader:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._showing = Asking(rules.register.facts, (one for many in rules.register.shown.values() for one in many))
+        self._showing = CheckSelection(
+            rules.register.facts, (one for many in rules.register.shown.values() for one in many)
+        )
 
     def read(self, trace: Trace[Any], views: Sequence[View]) -> Ways:
         """Return the ways that a trace shows in its views.

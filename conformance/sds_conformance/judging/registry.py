@@ -13,7 +13,7 @@ from sds_harness.schedules import Schedule
 
 from .check_selection import Facts
 from .judgement import Observation
-from .table import Fact, Row, Table
+from .table import Fact, RuleRow, Table
 from .view_cache import once
 
 E = TypeVar("E", bound=Fact)
@@ -178,8 +178,8 @@ class Register:
     def table(
         self,
         facts: Callable[[Any], Iterable[E]],
-        told: Callable[[E, Row[E]], tuple[str, str]],
-        rows: Sequence[Row[E]],
+        told: Callable[[E, RuleRow[E]], tuple[str, str]],
+        rows: Sequence[RuleRow[E]],
         *,
         of: str = "",
         apart: bool = False,

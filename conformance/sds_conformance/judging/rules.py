@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from sds_harness.clock import Shown
+from sds_harness.clock import ClockProbe
 from sds_harness.declaration import Declaration
 from sds_harness.environment import PLAIN, Environment
 from sds_harness.language import Language
@@ -88,7 +88,7 @@ class Rules(ABC):
         """Extract plain data from a trace before it is dropped; `Words.doubts` uses it."""
         return None
 
-    def clock(self, session: Session, dialect: Any) -> Shown:
+    def clock(self, session: Session, dialect: Any) -> ClockProbe:
         """Read from a session which time an implementation uses. Only if ``shows_time`` is set."""
         raise NotImplementedError
 

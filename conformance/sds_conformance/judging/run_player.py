@@ -12,7 +12,7 @@ from .garbage import garbage_at_the_end
 from .observations import Known
 from .registry import Run
 from .rules import Rules
-from .run_summary import Looker, Shown
+from .run_summary import Looker, RunSummary
 from .runner import OUR_LIMITS, BrokenRun, Runner
 from .trace_storage import pack
 
@@ -21,12 +21,12 @@ Announced = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Result:
+class RunResult:
     """The result of one run, or of the end of a unit. Plain data."""
 
     run: str = ""
     """Name of the run; "" at the end of a unit."""
-    shown: Shown | None = None
+    shown: RunSummary | None = None
     """None if the handshake failed."""
     broken: tuple[BrokenRun, ...] = ()
     trace: bytes | None = None
@@ -61,7 +61,7 @@ EVERYTHING = Keep()
 VERDICTS = Keep(traces=False, plain=False, ways=False)
 
 
-class Player:
+class RunPlayer:
     """Plays units in sequence. The runs of a unit share a process of the implementation, which ends with them."""
 
     def __init__(
@@ -84,7 +84,7 @@ class Player:
         """The process did not exit by itself once; do not wait for that again."""
         self._told = 0
 
-    def unit(self, runs: Sequence[Run]) -> Iterator[Result]:
+    def unit(self, runs: Sequence[Run]) -> Iterator[RunResult]:
         """Play the runs, and yield the result of each and of the end of the process."""
         self.runner.begin()
         for run in runs:
@@ -96,7 +96,7 @@ class Player:
                 break
         yield self.end()
 
-    def end(self) -> Result:
+    def end(self) -> RunResult:
         """End the process and return the result."""
         if self._endless:
             self.runner.kill()
@@ -104,18 +104,18 @@ class Player:
             self.runner.close()
         broken = self._broken()
         self._endless |= bool(broken)
-        return Result(broken=broken)
+        return RunResult(broken=broken)
 
-    def _played(self, run: Run) -> Result:
+    def _played(self, run: Run) -> RunResult:
         trace = self.runner.trace_of(run)
         if trace is None:
-            return Result(run.name, None, self._broken())
+            return RunResult(run.name, None, self._broken())
         shown = self._looker.look(trace)
         told = shown.worth_a_word or trace.breakdown is not None or bool(trace.unmet)
         kept = told or (self._keep.plain and run.plain)
         heard = self._rules.heed(trace) if self._keep.traces and (told or run.plain) else None
         packed = pack(trace) if self._keep.traces and kept else None
-        return Result(run.name, shown, self._broken(), packed, heard, trace.unmet, _unchecked(run, trace))
+        return RunResult(run.name, shown, self._broken(), packed, heard, trace.unmet, _unchecked(run, trace))
 
     def _broken(self) -> tuple[BrokenRun, ...]:
         """The breakdowns since the last call."""

@@ -11,12 +11,12 @@ from .deafness import Hearing
 from .positions import Ways
 from .registry import Run
 from .rules import Rules
-from .run_player import Result
-from .run_summary import Shown
+from .run_player import RunResult
+from .run_summary import RunSummary
 from .runner import END, PATIENCE, BrokenRun, used_up
 from .trace_storage import Traces
 from .verdict import Judge
-from .work_distribution import Lost
+from .work_distribution import LostUnit
 
 
 class Gathering:
@@ -53,7 +53,7 @@ class Gathering:
         """No further run can be played, or further runs would show nothing new."""
         return self._in_a_row >= PATIENCE or bool(self.used_up)
 
-    def take(self, result: Result) -> None:
+    def take(self, result: RunResult) -> None:
         """Add the next result."""
         self._in_a_row = result.in_a_row(self._in_a_row)
         # Report a process that does not exit only once.
@@ -78,13 +78,13 @@ class Gathering:
         if result.trace is not None:
             self._keep(result.run, result.trace)
 
-    def lost(self, lost: Lost, declaration: Declaration) -> None:
+    def lost(self, lost: LostUnit, declaration: Declaration) -> None:
         """Record the unplayed runs of a unit as an error of the suite: a worker process has ended."""
         for run in lost.unit:
             if run.name not in self.played:
                 why = f"{run.name}: {lost.why}"
                 counted = run.scenario.exercises
-                shown = Shown(run.name, run.environment.name, declaration, 0, suite_error=why, counted=counted)
+                shown = RunSummary(run.name, run.environment.name, declaration, 0, suite_error=why, counted=counted)
                 self.judge.take(shown, run)
 
     def fails(self, enough: Callable[[str], bool]) -> bool:

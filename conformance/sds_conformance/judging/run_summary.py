@@ -19,7 +19,7 @@ from .rules import Rules
 
 
 @dataclass(slots=True)
-class Told:
+class ReportedObservation:
     """One observation to report, with its place."""
 
     check: str
@@ -32,20 +32,20 @@ class Told:
 
 
 @dataclass(slots=True)
-class Met:
+class RequirementResult:
     """The results of a run for one requirement."""
 
     exercised: int = 0
     """Number of observations, without those that were met only because the participant accepted no message."""
     places: dict[bool | None, int] = field(default_factory=dict)
     """Number of all observations, by whether the participant showed any message that it was sent."""
-    told: list[Told] = field(default_factory=list)
+    told: list[ReportedObservation] = field(default_factory=list)
     error: str = ""
     """The error that a check raised."""
 
 
 @dataclass
-class Shown:
+class RunSummary:
     """The results of one run. Plain data, because another process may have played the run."""
 
     run: str
@@ -61,7 +61,7 @@ class Shown:
     """The requirements that the run counts for."""
     hearing: Hearing = field(default_factory=Hearing)
     """What participants showed of the messages that they received."""
-    met: dict[str, Met] = field(default_factory=dict)
+    met: dict[str, RequirementResult] = field(default_factory=dict)
     """Results by requirement, only for those with observations or errors."""
     unread: str = ""
     """The error that occurred when the trace was read; nothing else is known of the run in that case."""
@@ -69,7 +69,7 @@ class Shown:
     """The ways of the implementation that the run shows."""
 
     @classmethod
-    def of(cls, trace: Trace[Any]) -> Shown:
+    def of(cls, trace: Trace[Any]) -> RunSummary:
         """Return the data of a run that was not judged yet."""
         return cls(
             trace.schedule,
@@ -105,9 +105,9 @@ class Looker:
         self._checks_for: dict[frozenset[int], Applicable] = {}
         """Applicable checks by requirement, by the declared capabilities."""
 
-    def look(self, trace: Trace[Any]) -> Shown:
+    def look(self, trace: Trace[Any]) -> RunSummary:
         """Judge one trace."""
-        shown = Shown.of(trace)
+        shown = RunSummary.of(trace)
         try:
             sights = self._sights(trace, shown)
         except Exception as error:  # an error of the suite must not become a verdict on the implementation
@@ -118,7 +118,7 @@ class Looker:
         shown.met = {requirement: _met(seen, trace) for requirement, seen in sights.items() if seen}
         return shown
 
-    def _sights(self, trace: Trace[Any], shown: Shown) -> Sights:
+    def _sights(self, trace: Trace[Any], shown: RunSummary) -> Sights:
         applicable = self._applicable(trace.declaration)
 
         def look() -> Sights:
@@ -139,15 +139,15 @@ class Looker:
         return known
 
 
-def told_of(sight: Sight, observation: Observation, trace: Trace[Any]) -> Told:
+def told_of(sight: Sight, observation: Observation, trace: Trace[Any]) -> ReportedObservation:
     """Return an observation of a check with its place."""
     step = observation.step
     said = trace.steps[step - 1].said if 0 < step <= len(trace.steps) else ()
-    return Told(sight.check.name, sight.participant, sight.channel_id, observation, said)
+    return ReportedObservation(sight.check.name, sight.participant, sight.channel_id, observation, said)
 
 
-def _met(seen: Iterable[Sight], trace: Trace[Any]) -> Met:
-    met = Met()
+def _met(seen: Iterable[Sight], trace: Trace[Any]) -> RequirementResult:
+    met = RequirementResult()
     for sight in seen:
         if sight.error:
             met.error = sight.error

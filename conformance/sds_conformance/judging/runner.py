@@ -11,12 +11,12 @@ from sds_harness.declaration import Declaration
 from sds_harness.environment import PLAIN
 from sds_harness.faults import Breakdown, FaultKind, TesteeFault
 from sds_harness.link import Limits, Link
-from sds_harness.room import Room
+from sds_harness.room import MemoryBudget
 from sds_harness.session import Session
 from sds_harness.stage import ScheduleStopped, Stage
 from sds_harness.trace import Dialect, Trace
 
-from .finding_replays import Again
+from .finding_replays import FindingReplays
 from .registry import Run
 from .rules import Rules
 
@@ -40,7 +40,7 @@ class BrokenRun:
     step: int
     command: str
     breakdown: Breakdown
-    again: Again | None = None
+    again: FindingReplays | None = None
     """Result of replaying the run; None if it was not replayed."""
 
     @classmethod
@@ -124,7 +124,7 @@ class Runner:
             self._in_a_row += 1
             return None
         stage = self._rules.stage(session, run.name, self.dialect, run.environment)
-        stage.room = Room(self._limits.kept_bytes)
+        stage.room = MemoryBudget(self._limits.kept_bytes)
         stage.go_ahead()
         return stage
 

@@ -24,7 +24,7 @@ class Fact(Protocol):
 E = TypeVar("E", bound=Fact)
 
 
-class Row(NamedTuple, Generic[E]):
+class RuleRow(NamedTuple, Generic[E]):
     """The rule of a requirement for one fact of a trace."""
 
     requirement: str
@@ -52,8 +52,8 @@ class Table(Generic[E]):
     def __init__(
         self,
         facts: Callable[[Any], Iterable[E]],
-        told: Callable[[E, Row[E]], tuple[str, str]],
-        rows: Sequence[Row[E]],
+        told: Callable[[E, RuleRow[E]], tuple[str, str]],
+        rows: Sequence[RuleRow[E]],
     ) -> None:
         """``facts`` finds in a view what the rows judge, each with the ``step`` where it happened. ``told`` describes
         what was expected and what was seen for a fact that violates a row.
@@ -93,7 +93,7 @@ class Table(Generic[E]):
                     found.setdefault(key, []).append(held(fact.step))
         return found
 
-    def _blame(self, fact: E, row: Row[E]) -> Observation:
+    def _blame(self, fact: E, row: RuleRow[E]) -> Observation:
         expected, seen = self._told(fact, row)
         if not row.code:
             return noted(fact.step, f"{seen} where {expected}")

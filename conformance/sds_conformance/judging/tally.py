@@ -10,7 +10,7 @@ MAX_STEPS = 64
 """Largest number of steps stored per run."""
 
 
-class Kind(NamedTuple):
+class ViolationKind(NamedTuple):
     """A way to violate a requirement, with its severity."""
 
     code: str
@@ -23,12 +23,12 @@ class Kind(NamedTuple):
 class Tally:
     """All violations of one requirement."""
 
-    kinds: dict[Kind, Counter[str]] = field(default_factory=dict)
+    kinds: dict[ViolationKind, Counter[str]] = field(default_factory=dict)
     """By kind: number of violations in each scenario."""
     places: dict[str, set[int]] = field(default_factory=dict)
     """By run: the steps that violate the requirement."""
 
-    def add(self, run: str, scenario: str, step: int, kind: Kind) -> None:
+    def add(self, run: str, scenario: str, step: int, kind: ViolationKind) -> None:
         """Count one violation."""
         self.kinds.setdefault(kind, Counter())[scenario] += 1
         steps = self.places.setdefault(run, set())

@@ -13,12 +13,12 @@ from sds_harness.stage import NEEDS
 from sds_harness.trace import Trace
 
 from .catalogue import Requirement
-from .finding_replays import Again
+from .finding_replays import FindingReplays
 from .judgement import Observation, Outcome
 from .registry import Run, scenario_of
 from .rules import Rules
-from .run_summary import Looker, Shown, Told
-from .tally import Kind, Tally
+from .run_summary import Looker, ReportedObservation, RunSummary
+from .tally import Tally, ViolationKind
 
 OBSERVE = "observe"
 """The capability to show the state, in every testee protocol that has it."""
@@ -105,7 +105,7 @@ def severity_of(requirement: Requirement, observation: Observation, *, strict: b
 
 
 def finding_of(
-    requirement: Requirement, told: Told, severity: Verdict, run: str, environment: str, recorded: int
+    requirement: Requirement, told: ReportedObservation, severity: Verdict, run: str, environment: str, recorded: int
 ) -> Finding:
     """Create a finding; ``recorded`` is the line of the transcript where its trace begins."""
     observation = told.observation
@@ -147,7 +147,7 @@ class RequirementVerdict:
     """All violations, including those without a stored finding."""
     told_by: dict[Outcome, set[str]] = field(default_factory=dict)
     """By outcome: names of the checks that observed it."""
-    again: Again | None = None
+    again: FindingReplays | None = None
     """Result of replaying the reported finding; None if it was not replayed."""
     reason: str = ""
     """Why it is inconclusive or skipped, or the error of the suite."""
@@ -181,7 +181,7 @@ class Judge:
         """Judge one trace; ``run`` is the run that it was played for."""
         self.take(Looker(self._rules, self._verdicts).look(trace), run)
 
-    def take(self, shown: Shown, run: Run | None = None) -> None:
+    def take(self, shown: RunSummary, run: Run | None = None) -> None:
         """Add the results of a run."""
         self._declared = shown.declaration
         self._note_lacking(shown.declaration)
@@ -244,7 +244,7 @@ class Judge:
             verdict.verdict, verdict.reason = self._conclude(requirement_id, verdict)
         return list(self._verdicts.values())
 
-    def _keep(self, shown: Shown, verdict: RequirementVerdict, told: Told) -> None:
+    def _keep(self, shown: RunSummary, verdict: RequirementVerdict, told: ReportedObservation) -> None:
         requirement, observation = verdict.requirement, told.observation
         verdict.told_by.setdefault(observation.outcome, set()).add(told.check)
         severity = severity_of(requirement, observation, strict=self._strict)
@@ -252,7 +252,7 @@ class Judge:
         if RANK[severity] > RANK[worst]:
             self._worst[requirement.id] = severity
         if severity is not Verdict.PASS:
-            kind = Kind(observation.code, severity.value)
+            kind = ViolationKind(observation.code, severity.value)
             verdict.tally.add(shown.run, scenario_of(shown.run), observation.step, kind)
         same = [f for f in verdict.findings if f.run == shown.run and f.severity is severity]
         if len(same) >= MAX_OF_ONE_RUN:
@@ -266,7 +266,7 @@ class Judge:
             verdict.findings_dropped += 1
             verdict.findings.pop()
 
-    def _note_obstacle(self, requirement_id: str, shown: Shown) -> None:
+    def _note_obstacle(self, requirement_id: str, shown: RunSummary) -> None:
         if shown.breakdown is not None:
             why = f"the implementation broke down first ({shown.breakdown.kind.value} in {shown.run})"
         elif shown.stopped:

@@ -20,7 +20,7 @@ from sds_harness.resources import ResourceMissing
 from .garbage import rarely_collecting
 from .registry import IN, Run, Scenario
 from .rules import Rules
-from .run_player import Keep, Player, Result
+from .run_player import Keep, RunPlayer, RunResult
 from .runner import Connect, Runner
 from .trace_storage import dumps, loads
 from .workers import Workers
@@ -37,7 +37,7 @@ RulesOf = Callable[[str], Rules]
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostUnit:
     """A unit whose worker process ended before the unit was done."""
 
     unit: Unit
@@ -57,7 +57,7 @@ class Sharing:
 
 
 @dataclass(frozen=True)
-class Order:
+class WorkerOrder:
     """The arguments of a worker. Plain data."""
 
     connect: Connect
@@ -82,39 +82,39 @@ def units_of(runs: Sequence[Run]) -> list[Unit]:
     return out
 
 
-class Source(Protocol):
+class ResultSource(Protocol):
     """An iterator of results."""
 
-    def results(self) -> Iterator[Result | Lost]:
+    def results(self) -> Iterator[RunResult | LostUnit]:
         """Yield the results of all units, in their order."""
         ...
 
-    def rest(self) -> Iterator[Result]:
+    def rest(self) -> Iterator[RunResult]:
         """After an interrupt: yield the results that have arrived."""
         ...
 
 
-class Alone(Source):
+class Alone(ResultSource):
     """Plays the units in this process, one after the other."""
 
-    def __init__(self, player: Player, units: Sequence[Unit]) -> None:
+    def __init__(self, player: RunPlayer, units: Sequence[Unit]) -> None:
         self._player = player
         self._units = units
 
-    def results(self) -> Iterator[Result | Lost]:
+    def results(self) -> Iterator[RunResult | LostUnit]:
         for unit in self._units:
             yield from self._player.unit(unit)
 
-    def rest(self) -> Iterator[Result]:
+    def rest(self) -> Iterator[RunResult]:
         yield from ()
 
 
-class Shared(Source):
+class Shared(ResultSource):
     """Plays the units in this process and in workers."""
 
     def __init__(
         self,
-        player: Player,
+        player: RunPlayer,
         units: Sequence[Unit],
         others: Workers,
         language: Language,
@@ -127,7 +127,7 @@ class Shared(Source):
         self._others = others
         self._received = received
         self._taken = others.context.Value("i", 0)
-        self._came: defaultdict[int, deque[bytes | Result]] = defaultdict(deque)
+        self._came: defaultdict[int, deque[bytes | RunResult]] = defaultdict(deque)
         """By unit; results of workers stay pickled until they are yielded."""
         self._at = 0
         self._returned: list[int] = []
@@ -135,7 +135,7 @@ class Shared(Source):
         self._begun: set[int] = set()
         """Units from which workers sent a result."""
 
-    def begin(self, order: Order, rules_of: RulesOf, jobs: int) -> None:
+    def begin(self, order: WorkerOrder, rules_of: RulesOf, jobs: int) -> None:
         """Start workers, so that ``jobs`` processes play in total."""
         self._taken.value = 1  # this process plays the first unit, because it has the implementation running
         names = [[run.name for run in unit] for unit in self._units]
@@ -145,7 +145,7 @@ class Shared(Source):
             except ResourceMissing:
                 return  # fewer processes play the units
 
-    def results(self) -> Iterator[Result | Lost]:
+    def results(self) -> Iterator[RunResult | LostUnit]:
         mine: int | None = 0
         while mine is not None:
             yield from self._play(mine)
@@ -159,20 +159,22 @@ class Shared(Source):
                 lost = self._others.lost()
                 if lost or self._at in self._begun:
                     codes = ", ".join(map(str, lost)) or "none"
-                    yield Lost(self._units[self._at], f"a process of the suite ended before its work was done: {codes}")
+                    yield LostUnit(
+                        self._units[self._at], f"a process of the suite ended before its work was done: {codes}"
+                    )
                     self._at += 1
                 else:
                     yield from self._play(self._at)
             yield from self._in_turn()
 
-    def _play(self, number: int) -> Iterator[Result]:
+    def _play(self, number: int) -> Iterator[RunResult]:
         for result in self._player.unit(self._units[number]):
             self._came[number].append(result)
             while self._take_in(wait=False):
                 pass
             yield from self._in_turn()
 
-    def rest(self) -> Iterator[Result]:
+    def rest(self) -> Iterator[RunResult]:
         while self._arrived(wait=False) is not None:  # no progress is reported after an interrupt
             pass
         for unit in sorted(self._came):
@@ -198,13 +200,13 @@ class Shared(Source):
         self._came[unit].append(result)
         return str(run)
 
-    def _in_turn(self) -> Iterator[Result]:
+    def _in_turn(self) -> Iterator[RunResult]:
         while self._came[self._at]:
             result = self._unpacked(self._came[self._at].popleft())
             self._at += not result.run
             yield result
 
-    def _unpacked(self, result: bytes | Result) -> Result:
+    def _unpacked(self, result: bytes | RunResult) -> RunResult:
         return loads(result, self._language) if isinstance(result, bytes) else result
 
 
@@ -223,12 +225,12 @@ def _next(taken: Any, there_are: int) -> int | None:
     return number if number < there_are else None
 
 
-def _work(reports: Any, order: Order, rules_of: RulesOf, units: Sequence[Sequence[str]], taken: Any) -> None:
+def _work(reports: Any, order: WorkerOrder, rules_of: RulesOf, units: Sequence[Sequence[str]], taken: Any) -> None:
     """Play units, given as names of runs, until none is left."""
     rules = rules_of(order.revision)
     declared = loads(order.declaration, rules.language)
     runner = Runner(order.connect, order.limits, rules, order.revision, order.dialect, declared)
-    player = Player(runner, rules, order.requirements, order.keep)
+    player = RunPlayer(runner, rules, order.requirements, order.keep)
     try:
         with rarely_collecting():
             while (number := _next(taken, len(units))) is not None:

@@ -14,13 +14,13 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.environment import PLAIN
-from sds_harness.transcript.reader import Broke, Conversation, Exchange, Part, Said
+from sds_harness.transcript.reader import Broke, Conversation, RecordedExchange, Said, TranscriptPart
 
 from ..judging.formats import by_the_clock, counted, hex_of
 from .evidence import lines_told
 from .stderr_quotes import quoted
 from .story import hanging, labelled, show_stderr
-from .traces import Enacted, Told
+from .traces import Enacted, StepText
 
 MAX_RUNS = 3
 """Number of runs shown for a requirement without findings."""
@@ -32,7 +32,7 @@ _INDENT = 10
 
 
 @dataclass
-class Wanted:
+class DialogueSelection:
     """Selects the parts of a transcript to show."""
 
     participant: str = ""
@@ -49,7 +49,7 @@ class Wanted:
     @classmethod
     def of(
         cls, remarks: Iterable[tuple[str, Mapping[str, Any]]], participant: str, channel: str, globs: tuple[str, ...]
-    ) -> Wanted:
+    ) -> DialogueSelection:
         """Select by the ``remarks`` of a transcript."""
         out, runs = cls(participant, channel, globs), dict[str, None]()
         for kind, row in remarks:
@@ -64,12 +64,12 @@ class Wanted:
         out.runs = frozenset() if out.findings else frozenset([*runs][:MAX_RUNS])
         return out
 
-    def found_in(self, part: Part) -> list[Mapping[str, Any]]:
+    def found_in(self, part: TranscriptPart) -> list[Mapping[str, Any]]:
         """The findings in a part: by its line, or by its name if they have no line."""
         return [f for f in self.findings if (f.get("part") or 0) == part.line or (not f.get("part") and named(f, part))]
 
 
-def named(finding: Mapping[str, Any], part: Part) -> bool:
+def named(finding: Mapping[str, Any], part: TranscriptPart) -> bool:
     """Does a finding name the schedule of a part, or its vector?"""
     return finding.get("run") in {part.name, part.vector} - {""}
 
@@ -81,7 +81,7 @@ _TOLD = ("effects", "opened", "state")
 class Dialogue:
     """Prints the parts of a transcript, and counts them."""
 
-    def __init__(self, console: Console, wanted: Wanted) -> None:
+    def __init__(self, console: Console, wanted: DialogueSelection) -> None:
         self._console = console
         self._wanted = wanted
         self._conversation: Conversation | None = None
@@ -91,7 +91,7 @@ class Dialogue:
         self.channels: dict[str, None] = {}
         """The channels that occur, in order."""
 
-    def show(self, part: Part) -> None:
+    def show(self, part: TranscriptPart) -> None:
         """Print the selected steps of a part."""
         self.parts += 1
         wanted = self._wanted
@@ -125,7 +125,7 @@ class Dialogue:
             show_stderr(self._console, part.stderr[-12:])
         self._console.print()
 
-    def _is_wanted(self, words: Told | None) -> bool:
+    def _is_wanted(self, words: StepText | None) -> bool:
         wanted = self._wanted
         if words is None:
             return not (wanted.participant or wanted.channel)
@@ -135,7 +135,7 @@ class Dialogue:
             not wanted.channel or wanted.channel in words.channels
         )
 
-    def _head(self, part: Part) -> None:
+    def _head(self, part: TranscriptPart) -> None:
         conversation = part.conversation
         if conversation is not self._conversation:
             self._conversation = conversation
@@ -155,7 +155,9 @@ class Dialogue:
             )
             hanging(self._console, Text(), title)
 
-    def _exchange(self, number: int, exchange: Exchange, words: Told | None, rest: Sequence[Mapping[str, Any]]) -> None:
+    def _exchange(
+        self, number: int, exchange: RecordedExchange, words: StepText | None, rest: Sequence[Mapping[str, Any]]
+    ) -> None:
         """Print a request with its reply and its findings."""
         before = Text.assemble(("> ", "bold red") if rest else "  ", (f"{number or '':>3} ", "dim"))
         if words is None:
@@ -203,7 +205,7 @@ class Dialogue:
         show_stderr(self._console, broke.stderr[-12:])
 
 
-def _concerns(finding: Mapping[str, Any], words: Told | None) -> bool:
+def _concerns(finding: Mapping[str, Any], words: StepText | None) -> bool:
     """Is a finding about the participant of a step?"""
     return words is None or finding.get("participant") in ("", None, words.participant)
 

@@ -52,7 +52,7 @@ class Exhibit:
 
 
 @dataclass(frozen=True)
-class Line:
+class StoryLine:
     """A line of a story before wrapping."""
 
     label: str
@@ -80,21 +80,21 @@ class Story:
     seen: str
     difference: str
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[StoryLine]:
         """The lines from the environment to what was seen."""
         if self.environment:
-            yield Line("Played in", self.environment)
+            yield StoryLine("Played in", self.environment)
         label = "Done"
         for exhibit in self.exhibits:
             number = "…" if exhibit.step is None else str(exhibit.step.index)
-            yield Line(label, exhibit.text, f"{number:>3} ", exhibit.blamed, exhibit.step is None)
+            yield StoryLine(label, exhibit.text, f"{number:>3} ", exhibit.blamed, exhibit.step is None)
             label = ""
             for effect in exhibit.effects:
-                yield Line("", effect, f"    {ARROW} ")
-        yield Line("Expected", self.expected)
-        yield Line("Seen", self.seen)
+                yield StoryLine("", effect, f"    {ARROW} ")
+        yield StoryLine("Expected", self.expected)
+        yield StoryLine("Seen", self.seen)
         if self.difference:
-            yield Line("", self.difference)
+            yield StoryLine("", self.difference)
 
 
 def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None, narrator: Narrator | None = None) -> Story:

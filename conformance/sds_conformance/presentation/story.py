@@ -15,12 +15,12 @@ from sds_harness.declaration import Declaration, printable
 from sds_harness.environment import PLAIN
 from sds_harness.trace import Trace
 
-from ..judging.finding_replays import Again
+from ..judging.finding_replays import FindingReplays
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, Verdict
 from ..protocols import protocol_of, protocols
 from ..protocols.words import named
-from .evidence import ARROW, Line, story_of
+from .evidence import ARROW, StoryLine, story_of
 from .last_screen import STYLES, labelled_command
 from .stderr_quotes import quoted
 
@@ -81,7 +81,7 @@ def show_doubts(console: Console, doubts: Sequence[str]) -> None:
         console.print()
 
 
-def show_flaky(console: Console, again: Again | None, more: str = "") -> None:
+def show_flaky(console: Console, again: FindingReplays | None, more: str = "") -> None:
     """Print how often the replays showed a finding, if it is flaky."""
     if again is not None and again.flaky:
         labelled(console, "Flaky", Text(again.sentence + more, "yellow"))
@@ -101,7 +101,7 @@ def show_finding(
     show_softened(console, finding)
 
 
-def joined(lines: Iterable[Line], width: int) -> Iterator[Line]:
+def joined(lines: Iterable[StoryLine], width: int) -> Iterator[StoryLine]:
     """Put what came out of a step into its line if all of it fits there, and the gap after it into the last line."""
     for step, effects, gap in _steps(lines):
         whole = " ".join([step.text, *(f"{ARROW} {effect.text}" for effect in effects)])
@@ -115,9 +115,9 @@ def joined(lines: Iterable[Line], width: int) -> Iterator[Line]:
         yield from out
 
 
-def _steps(lines: Iterable[Line]) -> Iterator[tuple[Line, list[Line], Line | None]]:
+def _steps(lines: Iterable[StoryLine]) -> Iterator[tuple[StoryLine, list[StoryLine], StoryLine | None]]:
     """Each line with what came out of it, and the gap that follows."""
-    out: list[tuple[Line, list[Line], Line | None]] = []
+    out: list[tuple[StoryLine, list[StoryLine], StoryLine | None]] = []
     for line in lines:
         if line.head.strip() == ARROW and out:
             out[-1][1].append(line)

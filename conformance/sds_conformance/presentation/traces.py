@@ -21,7 +21,7 @@ from sds_harness.link import Limits, Link
 from sds_harness.session import Session
 from sds_harness.stage import Stage
 from sds_harness.trace import Party, Step, Trace
-from sds_harness.transcript.reader import Exchange, Part, Said
+from sds_harness.transcript.reader import RecordedExchange, Said, TranscriptPart
 from sds_testee.framing import Framing, FramingError
 
 from ..judging.rules import Rules
@@ -31,7 +31,7 @@ from .stderr_quotes import MAX_CHARS, MAX_LINES
 
 
 @dataclass(frozen=True)
-class Told:
+class StepText:
     """A step as text."""
 
     participant: str
@@ -49,7 +49,7 @@ class Told:
 class Enacted:
     """A trace that was rebuilt, and the exchanges that its steps come from."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: TranscriptPart) -> None:
         self.counted: dict[int, int] = {}
         """Step numbers of the schedule by the line of the request; empty without a schedule or if the protocol is
         unknown.
@@ -73,7 +73,7 @@ class Enacted:
         with suppress(Exception):
             self._narrator = protocol.narrator(stage.trace)
 
-    def tell(self, exchange: Exchange) -> Told | None:
+    def tell(self, exchange: RecordedExchange) -> StepText | None:
         """Describe an exchange; None if that is not possible."""
         step, narrator, trace = self._steps.get(exchange.request.line), self._narrator, self._trace
         if step is None or narrator is None or trace is None:
@@ -81,7 +81,7 @@ class Enacted:
         party = trace.parties.get(step.participant)
         called = frozenset({step.participant, party.participant_id if party is not None else ""}) - {""}
         with suppress(Exception):  # as above
-            return Told(
+            return StepText(
                 step.participant,
                 called,
                 narrator.channels(step),
@@ -92,7 +92,7 @@ class Enacted:
             )
         return None
 
-    def _enact(self, stage: Stage[Any], part: Part, exchange: Exchange, language: Language) -> None:
+    def _enact(self, stage: Stage[Any], part: TranscriptPart, exchange: RecordedExchange, language: Language) -> None:
         request = _message(exchange.request, language.request)
         if request is None or request.WhichOneof("command") is None:
             return
@@ -112,7 +112,7 @@ class Enacted:
         self._steps[exchange.request.line] = step
 
 
-def _stage(part: Part, rules: Rules) -> Stage[Any] | None:
+def _stage(part: TranscriptPart, rules: Rules) -> Stage[Any] | None:
     """Create a stage for the schedule; None if the handshake is missing."""
     handshake = part.conversation.handshake
     reply = _message(handshake.reply, rules.language.reply) if handshake is not None and handshake.reply else None

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from .freedoms import Freedom
 
 if TYPE_CHECKING:
-    from sds_harness.corpus.kind import Kind
+    from sds_harness.corpus.kind import CorpusKind
 
 
 @dataclass(frozen=True)
 class Corpora:
     """The corpora of a protocol."""
 
-    kind: Callable[[], Kind]
+    kind: Callable[[], CorpusKind]
     """Returns the storage format. Called only to record or read a corpus, because the import needs Arrow."""
     in_words: Callable[[Mapping[str, Any]], str]
     """Describes a row for users: the command of its step, and the result."""

@@ -18,7 +18,7 @@ sending implementation; the receiver ("bob", a column) runs the receiving one.
 """
 
 
-class Mark(Enum):
+class AspectMark(Enum):
     """The result of one aspect."""
 
     YES = "understood"
@@ -31,24 +31,24 @@ class Mark(Enum):
 class Cell:
     """The result of one aspect for one ordered pair."""
 
-    mark: Mark
+    mark: AspectMark
     reason: str = ""
     """Explanation; "" if there is none."""
 
 
-YES = Cell(Mark.YES)
+YES = Cell(AspectMark.YES)
 
 
 def no(reason: str) -> Cell:
-    return Cell(Mark.NO, reason)
+    return Cell(AspectMark.NO, reason)
 
 
 def left_open(reason: str) -> Cell:
-    return Cell(Mark.OPEN, reason)
+    return Cell(AspectMark.OPEN, reason)
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class PairSide:
     """One implementation of a pair."""
 
     name: str
@@ -70,8 +70,8 @@ class Side:
 class Pair:
     """A sender and a receiver. Both can be the same implementation; then two of its participants meet."""
 
-    sender: Side
-    receiver: Side
+    sender: PairSide
+    receiver: PairSide
 
     @property
     def translated(self) -> bool:

@@ -20,7 +20,7 @@ END = "end"
 
 
 @dataclass(frozen=True)
-class Side:
+class DivergentSide:
     """One side of a divergence: its performance, and the point where it departs from the other side."""
 
     performance: Performance
@@ -46,16 +46,16 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Case:
+class DivergentSteps:
     """A divergence with its two sides."""
 
     fields: frozenset[str]
     """The columns that differ, without those that differ as a consequence of others."""
-    a: Side
-    b: Side
+    a: DivergentSide
+    b: DivergentSide
 
     @property
-    def sides(self) -> tuple[Side, Side]:
+    def sides(self) -> tuple[DivergentSide, DivergentSide]:
         return self.a, self.b
 
     def told(self, column: str) -> str:
@@ -79,7 +79,7 @@ class Case:
         row_a, row_b = self.a.row or {}, self.b.row or {}
         return set(row_a.get(field, ())) ^ set(row_b.get(field, ()))
 
-    def played(self) -> list[tuple[Side, Act]]:
+    def played(self) -> list[tuple[DivergentSide, Act]]:
         """The differing step as an act, for each side that has it."""
         return [(side, side.act) for side in self.sides if side.act is not None]
 
@@ -91,10 +91,10 @@ class Freedom:
     name: str
     words: str
     """The choice that the text leaves open."""
-    covers: Callable[[Case], bool]
+    covers: Callable[[DivergentSteps], bool]
 
 
-def covering(case: Case, freedoms: Sequence[Freedom], columns: Sequence[str]) -> tuple[Freedom, ...]:
+def covering(case: DivergentSteps, freedoms: Sequence[Freedom], columns: Sequence[str]) -> tuple[Freedom, ...]:
     """Find the freedoms that explain a difference; empty if they leave a column unexplained.
 
     The result is the first freedom that explains the whole difference. Otherwise it is the freedoms that explain its
@@ -111,15 +111,15 @@ def covering(case: Case, freedoms: Sequence[Freedom], columns: Sequence[str]) ->
 # ---- Of any text -----------------------------------------------------------------------------------------------------
 
 
-def only(*fields: str, at: tuple[str, ...] = ()) -> Callable[[Case], bool]:
+def only(*fields: str, at: tuple[str, ...] = ()) -> Callable[[DivergentSteps], bool]:
     """Do only these columns differ, at one of these commands? Any command counts if none is named."""
     return lambda case: case.only(*fields) and (not at or case.command in at)
 
 
-def one_declares(signals: Mapping[str, int]) -> Callable[[Case], bool]:
+def one_declares(signals: Mapping[str, int]) -> Callable[[DivergentSteps], bool]:
     """Are all differing columns signals that only one side declares? ``signals`` maps columns to capabilities."""
 
-    def covers(case: Case) -> bool:
+    def covers(case: DivergentSteps) -> bool:
         kinds = [signals.get(field) for field in case.fields]
         return bool(kinds) and all(
             kind is not None and case.a.can(case.who, kind) != case.b.can(case.who, kind) for kind in kinds
@@ -128,7 +128,7 @@ def one_declares(signals: Mapping[str, int]) -> Callable[[Case], bool]:
     return covers
 
 
-def left_out(case: Case) -> bool:
+def left_out(case: DivergentSteps) -> bool:
     """Does the operation need a capability that only one side declares, so that only one side plays it?"""
     known = [side.performance.left_out for side in case.sides]
     return any(
@@ -138,7 +138,7 @@ def left_out(case: Case) -> bool:
     )
 
 
-def calm(case: Case) -> bool:
+def calm(case: DivergentSteps) -> bool:
     """Is the network calm, so that one side continues while the other has nothing more to do?"""
     moved = {"command", "participant", "at_ms", END} & case.fields
     operations = case.a.performance.schedule.operations

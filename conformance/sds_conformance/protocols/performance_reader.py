@@ -62,7 +62,7 @@ class Signal:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownState:
     """The state that a participant showed."""
 
     log: tuple[Key, ...] | None
@@ -138,7 +138,7 @@ class Reading(ABC):
         """The signals of a step, in order."""
 
     @abstractmethod
-    def shown(self, step: Any) -> Shown | None:
+    def shown(self, step: Any) -> ShownState | None:
         """The state that a step shows; None if it shows none."""
 
     @abstractmethod

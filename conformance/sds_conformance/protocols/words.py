@@ -23,7 +23,7 @@ def named(limit: str) -> str:
 
 
 @dataclass(frozen=True)
-class Facts:
+class QuotedFacts:
     """Introduced by a step: messages, requests and timestamps that findings quote."""
 
     carried: frozenset[str] = frozenset()
@@ -53,7 +53,7 @@ class Narrator(Protocol):
         """The IDs that a step refers to: of messages, or of other objects that findings quote."""
         ...
 
-    def facts(self, step: Any) -> Facts:
+    def facts(self, step: Any) -> QuotedFacts:
         """Return the messages, requests and timestamps that the step introduces."""
         ...
 

@@ -63,9 +63,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
     if why := unsupported():
         raise pytest.UsageError(why)
-    from .suite import Suite
+    from .suite import SuiteSession
 
-    config.pluginmanager.register(Suite(config), SUITE)
+    config.pluginmanager.register(SuiteSession(config), SUITE)
 
 
 @pytest.fixture

@@ -19,14 +19,14 @@ from ..judging.registry import Scenario
 from ..judging.rules import UnknownDialect
 from ..presentation.invocation import Invocation, unusual
 from ..protocols import default, protocol_of, revisions
-from ..scenario_files.reader import Loaded, ScenarioFileError, load, one_revision
+from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load, one_revision
 
 SHORTEST_S = 0.05
 """Shorter timeouts make no sense for any implementation."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class SessionOptions:
     """The implementation, how to communicate with it, and what to judge."""
 
     command: tuple[str, ...]
@@ -59,7 +59,7 @@ class Asked:
         return Invocation(self.command, self.framing.value, typed, files=files)
 
 
-def asked(config: pytest.Config) -> Asked:
+def asked(config: pytest.Config) -> SessionOptions:
     """Read the options. Raises UsageError."""
     loaded = _files(config)
     noted = one_revision(loaded)
@@ -94,10 +94,12 @@ def asked(config: pytest.Config) -> Asked:
     )
     files = tuple(one.scenario(revision, everywhere=True) for one in loaded)
     what = plan(rules, profile=profile, revision=revision, environments=environments, files=files)
-    return Asked(_command(config), Framing(framing), dialect, limits, bool(_value(config, "strict")), what, files)
+    return SessionOptions(
+        _command(config), Framing(framing), dialect, limits, bool(_value(config, "strict")), what, files
+    )
 
 
-def _files(config: pytest.Config) -> list[Loaded]:
+def _files(config: pytest.Config) -> list[LoadedScenario]:
     try:
         return load(map(Path, _value(config, "scenario-file")))
     except ScenarioFileError as error:

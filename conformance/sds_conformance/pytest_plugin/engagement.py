@@ -19,15 +19,15 @@ from ..judging.registry import Run, Scenario
 from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner, tolerated
 from ..judging.verdict import RANK, Judge, RequirementVerdict, Verdict
-from .asked import Asked
-from .stories import LONGEST, Told, brief_of, story_of, told_breakdown
+from .asked import SessionOptions
+from .stories import LONGEST, StoryFailure, brief_of, story_of, told_breakdown
 
 UNDRIVEN = "the implementation could not be driven: the first error says why"
 GAVE_UP = "inconclusive: not played: too many breakdowns"
 
 
 @dataclass(frozen=True)
-class Judged:
+class RunVerdict:
     """The verdict on one requirement from one run, without the trace, because there are thousands of these."""
 
     verdict: Verdict
@@ -40,14 +40,14 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """The result of one run."""
 
-    judged: Mapping[str, Judged] = field(default_factory=dict)
+    judged: Mapping[str, RunVerdict] = field(default_factory=dict)
     """By requirement: those that the run is for, and others that it violates."""
     exercised_beside: int = 0
     """Number of observations of all other requirements."""
-    broke: Told | None = None
+    broke: StoryFailure | None = None
     error: str = ""
     """The scenario raised an error: an error of the suite."""
     surprises: tuple[str, ...] = ()
@@ -61,14 +61,14 @@ class Outcome:
 class Engagement:
     """One implementation and its results."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: SessionOptions) -> None:
         self.asked = asked
         what = asked.what
         self._runner = Runner(asked.connect, asked.limits, what.rules, what.revision, asked.dialect)
         self._declaration: Declaration | None = None
         self._left_out: Mapping[str, str] = {}
         self._undriven = False
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[str, RunOutcome] = {}
         self._runs_for: dict[str, list[Run]] = {}
         for run in what.runs:
             for requirement in run.scenario.exercises:
@@ -90,7 +90,7 @@ class Engagement:
         except UnknownDialect as error:
             self._undriven = True
             sentence = printable(str(error), LONGEST)
-            raise Told(sentence, sentence) from None
+            raise StoryFailure(sentence, sentence) from None
         self._dialect = known.name if known is not None else ""
         self._left_out = left_out(what.environments, declared, what.rules.revisions[what.revision], False)
         self._declaration = declared
@@ -102,13 +102,13 @@ class Engagement:
             if broken.breakdown.kind is FaultKind.DISHONEST or broken.where == "honesty probe":
                 raise told_breakdown(broken)
 
-    def outcome(self, run: Run) -> Outcome:
+    def outcome(self, run: Run) -> RunOutcome:
         """The result of a run, which is played unless it was before."""
         if run.name not in self._outcomes:
             self._outcomes[run.name] = self._play(run)
         return self._outcomes[run.name]
 
-    def elsewhere(self, run: Run) -> dict[str, Judged]:
+    def elsewhere(self, run: Run) -> dict[str, RunVerdict]:
         """Findings of a run about requirements that it is not for, unless a run that is for them shows them as well.
 
         The result does not depend on the order: the runs for these requirements are played now if needed.
@@ -152,15 +152,15 @@ class Engagement:
         """Kill the process."""
         self._runner.kill()
 
-    def _play(self, run: Run) -> Outcome:
+    def _play(self, run: Run) -> RunOutcome:
         self.start()
         if why := self._left_out.get(run.environment.name):
-            return Outcome(unplayed=why)
+            return RunOutcome(unplayed=why)
         if self._runner.gave_up:
-            return Outcome(unplayed=GAVE_UP)
+            return RunOutcome(unplayed=GAVE_UP)
         stage = self._runner.stage(run)
         if stage is None:
-            return Outcome(broke=self._told(self._runner.breakdowns[-1]))
+            return RunOutcome(broke=self._told(self._runner.breakdowns[-1]))
         with self._runner.playing(stage):
             run.scenario.function(stage)
         trace = stage.trace
@@ -172,26 +172,26 @@ class Engagement:
         for verdict in verdicts:
             if verdict.requirement.id not in run.scenario.exercises:
                 beside += verdict.exercised
-        return Outcome(judged, beside, broke, trace.suite_error, surprises(run, trace), trace.unchecked)
+        return RunOutcome(judged, beside, broke, trace.suite_error, surprises(run, trace), trace.unchecked)
 
     def _worth_keeping(
         self, verdicts: Iterable[RequirementVerdict], outcome: Certification, run: Run
-    ) -> Iterator[tuple[str, Judged]]:
+    ) -> Iterator[tuple[str, RunVerdict]]:
         for verdict in verdicts:
             name = verdict.requirement.id
             if verdict.verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR):
                 again = self.asked.invocation.replay(name, verdict.worst)
                 told = story_of(verdict, outcome, again), brief_of(verdict)
-                yield name, Judged(verdict.verdict, verdict.exercised, verdict.reason, *told)
+                yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason, *told)
             elif name in run.scenario.exercises:
-                yield name, Judged(verdict.verdict, verdict.exercised, verdict.reason)
+                yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason)
 
     def _shown(self, requirement: str, verdict: Verdict) -> bool:
         runs = sorted(self._runs_for.get(requirement, ()), key=lambda run: run.name not in self._outcomes)
         shown = (self.outcome(run).judged.get(requirement) for run in runs)
         return any(judged is not None and RANK.get(judged.verdict, 0) >= RANK.get(verdict, 3) for judged in shown)
 
-    def _told(self, broken: BrokenRun, outcome: Certification | None = None) -> Told:
+    def _told(self, broken: BrokenRun, outcome: Certification | None = None) -> StoryFailure:
         how = self.asked.invocation if outcome is not None else None
         return told_breakdown(broken, outcome, how)
 

@@ -13,8 +13,8 @@ from sds_harness.declaration import printable
 from ..judging.formats import counted
 from ..judging.registry import IN, Run
 from ..judging.verdict import Verdict
-from .engagement import Engagement, Outcome
-from .stories import LONGEST, SdsWarning, Told
+from .engagement import Engagement, RunOutcome
+from .stories import LONGEST, SdsWarning, StoryFailure
 
 ROOT = "sds"
 """The root node."""
@@ -24,7 +24,7 @@ EXERCISED = pytest.StashKey[int]()
 """Set on an item after it ran: number of observations."""
 
 
-class Suite(pytest.Collector):
+class SuiteCollector(pytest.Collector):
     """The root collector."""
 
     def __init__(self, *, engagement: Engagement, only: Collection[str] | None, **node: Any) -> None:
@@ -37,10 +37,10 @@ class Suite(pytest.Collector):
             yield Handshake.from_parent(self, name=HANDSHAKE, engagement=self._engagement)
         for run in self._engagement.asked.what.runs:
             if self._only is None or run.name in self._only:
-                yield Played.from_parent(self, name=run.name, engagement=self._engagement, run=run)
+                yield PlayedScenario.from_parent(self, name=run.name, engagement=self._engagement, run=run)
 
 
-class Played(pytest.Collector):
+class PlayedScenario(pytest.Collector):
     """A scenario in an environment, played once for all items below it."""
 
     def __init__(self, *, engagement: Engagement, run: Run, **node: Any) -> None:
@@ -54,7 +54,7 @@ class Played(pytest.Collector):
         judged = self._engagement.asked.what.requirements
         for requirement in self._run.scenario.exercises:
             if requirement in judged:
-                yield Requirement.from_parent(self, name=requirement, engagement=self._engagement, run=self._run)
+                yield RequirementItem.from_parent(self, name=requirement, engagement=self._engagement, run=self._run)
         yield Others.from_parent(self, name=OTHERS, engagement=self._engagement, run=self._run)
         file = self._run.scenario.file
         if file is not None and file.expected:
@@ -88,7 +88,7 @@ class _OfARun(SdsItem):
     def __init__(self, *, run: Run, **node: Any) -> None:
         super().__init__(**node)
         self.run = run
-        self.outcome = Outcome()
+        self.outcome = RunOutcome()
 
     def setup(self) -> None:
         """Play the run. Errors of the suite or its environment end the item here."""
@@ -97,24 +97,24 @@ class _OfARun(SdsItem):
             pytest.skip(printable(self.outcome.unplayed, LONGEST))
         if self.outcome.error:
             error = printable(self.outcome.error, LONGEST)
-            raise Told(f"Our fault: {error}", error)
+            raise StoryFailure(f"Our fault: {error}", error)
 
 
-class Requirement(_OfARun):
+class RequirementItem(_OfARun):
     """One requirement, judged on one run that is for it."""
 
     def setup(self) -> None:
         super().setup()
         judged = self.outcome.judged.get(self.name)
         if judged is not None and judged.verdict is Verdict.ERROR:
-            raise Told(judged.story, judged.brief)
+            raise StoryFailure(judged.story, judged.brief)
 
     def runtest(self) -> None:
         judged = self.outcome.judged.get(self.name)
         if judged is not None:
             self.stash[EXERCISED] = judged.exercised
             if judged.verdict is Verdict.FAIL:
-                raise Told(judged.story, judged.brief)
+                raise StoryFailure(judged.story, judged.brief)
         if self.outcome.broke is not None:
             raise self.outcome.broke.with_traceback(None)
         assert judged is not None
@@ -135,7 +135,7 @@ class Others(_OfARun):
         bad = {name: judged for name, judged in found.items() if judged.verdict is not Verdict.WARN}
         if bad:
             said = f"{counted(len(bad), 'requirement')} that other scenarios are for: {', '.join(bad)}"
-            raise Told("\n\n".join(judged.story for judged in bad.values()), said)
+            raise StoryFailure("\n\n".join(judged.story for judged in bad.values()), said)
         if self.outcome.broke is not None:
             raise self.outcome.broke.with_traceback(None)
         for name, judged in found.items():
@@ -150,7 +150,7 @@ class Expectations(_OfARun):
     def runtest(self) -> None:
         self.stash[EXERCISED] = 1
         if found := self.outcome.surprises:
-            raise Told("\n\n".join(found), found[0])
+            raise StoryFailure("\n\n".join(found), found[0])
         if self.outcome.broke is not None:
             raise self.outcome.broke.with_traceback(None)
         if self.outcome.unchecked:

@@ -19,11 +19,11 @@ from ..judging.runner import BrokenRun
 from ..judging.verdict import Verdict
 from .engagement import Engagement
 from .items import EXERCISED
-from .stories import LONGEST, SdsWarning, Told, brief_of, story_of, told_breakdown
+from .stories import LONGEST, SdsWarning, StoryFailure, brief_of, story_of, told_breakdown
 
 ENGAGEMENT = pytest.StashKey[Engagement]()
 """In the configuration: the implementation of this session."""
-PERFORMANCE = pytest.StashKey["Performance"]()
+PERFORMANCE = pytest.StashKey["StagePerformance"]()
 """On an item: the performance of its test."""
 ENDINGS = (ScheduleStopped, TesteeFault)
 """Exceptions that end a schedule early and are no failure of the test."""
@@ -31,7 +31,7 @@ OWN = (Exception, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exc
 """Other exceptions of a test; an interrupt is not one of them."""
 
 
-class Performance:
+class StagePerformance:
     """The schedule that one test plays."""
 
     def __init__(self, item: pytest.Item, engagement: Engagement) -> None:
@@ -78,7 +78,7 @@ class Performance:
                 self._item.add_report_section("call", "sds", told)
             raise own
         if told:
-            raise Told(told, "; ".join(briefs))
+            raise StoryFailure(told, "; ".join(briefs))
         if trace.stopped:
             pytest.skip(f"inconclusive: {printable(trace.stopped, LONGEST)}")
         if not exercised and self._item.get_closest_marker("sds") is not None:
@@ -94,7 +94,7 @@ class Performance:
 @contextmanager
 def performing(item: pytest.Item) -> Iterator[Stage[Any]]:
     """Yield the stage for a test."""
-    performance = Performance(item, item.config.stash[ENGAGEMENT])
+    performance = StagePerformance(item, item.config.stash[ENGAGEMENT])
     item.stash[PERFORMANCE] = performance
     yield performance.stage
     performance.end()

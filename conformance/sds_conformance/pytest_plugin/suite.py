@@ -16,15 +16,15 @@ from . import stages
 from .asked import asked
 from .engagement import Engagement
 from .items import EXERCISED, ROOT
-from .items import Suite as SuiteNode
+from .items import SuiteCollector as SuiteNode
 from .stages import ENGAGEMENT, PERFORMANCE
-from .stories import COLUMNS, SdsWarning, Told, told_breakdown
+from .stories import COLUMNS, SdsWarning, StoryFailure, told_breakdown
 
 PROPERTY = "sds_exercised"
 """In a report: number of observations of the item."""
 
 
-class Suite:
+class SuiteSession:
     """One pytest session with an implementation."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -85,7 +85,7 @@ class Suite:
         report = yield
         if EXERCISED in item.stash and (call.when == "call" or not report.passed):
             report.user_properties.append((PROPERTY, item.stash[EXERCISED]))
-        if call.excinfo is not None and isinstance(call.excinfo.value, Told):
+        if call.excinfo is not None and isinstance(call.excinfo.value, StoryFailure):
             told = call.excinfo.getrepr(style="value")
             if told.reprcrash is not None:
                 told.reprcrash.message = call.excinfo.value.brief

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, misshapen, parse_json, read_bytes
-from sds_harness.schedules.worlds import Part
+from sds_harness.schedules.worlds import AlphabetPart
 
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion
 from ..exploration.text import SCHEMA_ID as FUZZ_SCHEMA
@@ -174,7 +174,7 @@ def exhausted_told(data: dict[str, Any]) -> str:
 def _digest(told: dict[str, Any], revision: str) -> str:
     """The digest of all schedules of that alphabet; "" if the alphabet is invalid."""
     try:
-        parts = tuple(map(Part.read, told["alphabet"]))
+        parts = tuple(map(AlphabetPart.read, told["alphabet"]))
         return Exhaustion(_nobody, revision=revision, participants=told["participants"], alphabet=parts).digest
     except ValueError:
         return ""

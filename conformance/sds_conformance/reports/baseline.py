@@ -25,7 +25,7 @@ from sds_harness.declaration import printable
 from sds_harness.files import FileError, packaged_schema, read_text
 
 from ..exploration.text import SCHEMA_ID as FUZZ
-from ..judging.finding_replays import Again
+from ..judging.finding_replays import FindingReplays
 from ..judging.registry import scenario_of
 from ..judging.runner import tolerated
 from ..judging.verdict import Verdict, full_code
@@ -44,7 +44,7 @@ BREAKDOWN = "breakdown"
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailureKey:
     """One way in which one requirement, property or vector fails."""
 
     what: str
@@ -60,13 +60,13 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedResult:
     """The part of a command's result that baselines need."""
 
     by: str
     implementation: str
     revision: str
-    failures: Sequence[Failure]
+    failures: Sequence[FailureKey]
     verdicts: Mapping[str, str]
     """By requirement, property or vector: the verdict, with the reason if it was not judged."""
     whole: bool
@@ -86,15 +86,15 @@ class Judged:
     """Maps flaky requirements and properties to the evidence, in a few words; not for `vectors`."""
 
 
-def judged(data: Mapping[str, Any]) -> Judged:
+def judged(data: Mapping[str, Any]) -> JudgedResult:
     """Read the result from the JSON of a command. Raises KeyError, TypeError or ValueError for any other JSON."""
     return _READERS[BY[data["schema"]]](data)
 
 
-def _of_run(data: Mapping[str, Any]) -> Judged:
+def _of_run(data: Mapping[str, Any]) -> JudgedResult:
     rows, summary = data["requirements"], data["summary"]
     failures = [
-        Failure(row["id"], _code(kind), tuple(kind["scenarios"]))
+        FailureKey(row["id"], _code(kind), tuple(kind["scenarios"]))
         for row in rows
         if row["verdict"] == Verdict.FAIL.value
         for kind in row["kinds"]
@@ -102,12 +102,12 @@ def _of_run(data: Mapping[str, Any]) -> Judged:
     ]
     soft = tolerated(strict=data["strict"], narrowed=data["narrowed"])
     failures += [
-        Failure(BREAKDOWN, kind, tuple(dict.fromkeys(scenario_of(row["where"]) for row in rows_of_kind)))
+        FailureKey(BREAKDOWN, kind, tuple(dict.fromkeys(scenario_of(row["where"]) for row in rows_of_kind)))
         for kind, rows_of_kind in _by_kind(data["breakdowns"]).items()
         if kind not in soft
     ]
     under = {under["requirement"]: cause["requirement"] for cause in data["causes"] for under in cause["under"]}
-    return Judged(
+    return JudgedResult(
         "run",
         _name(data),
         data["revision"],
@@ -139,7 +139,7 @@ def _flaky(replayed: Sequence[tuple[str, Mapping[str, Any]]], under: Mapping[str
 
 def _evidence(repeated: Mapping[str, Any]) -> str:
     """How many replays showed a failure; "" if all did."""
-    again = Again(int(repeated["shown"]), int(repeated["played"]))
+    again = FindingReplays(int(repeated["shown"]), int(repeated["played"]))
     return f"it showed in {again.shown} of {again.played} replays" if again.flaky else ""
 
 
@@ -148,13 +148,13 @@ def under_flaky(cause: str) -> str:
     return f"it is under {printable(cause, 80)}, which is flaky"
 
 
-def _of_fuzz(data: Mapping[str, Any]) -> Judged:
+def _of_fuzz(data: Mapping[str, Any]) -> JudgedResult:
     under = {row["id"]: str(row["under"]["id"]) for row in data["findings"] if "under" in row}
-    return Judged(
+    return JudgedResult(
         "fuzz",
         _name(data),
         data["revision"],
-        [Failure(row["id"], _code(row)) for row in data["findings"] if row["severity"] == Verdict.FAIL.value],
+        [FailureKey(row["id"], _code(row)) for row in data["findings"] if row["severity"] == Verdict.FAIL.value],
         dict.fromkeys(data["exercised"], "pass") | {row["id"]: row["severity"] for row in data["findings"]},
         not (data["interrupted"] or data["out_of_time"] or data["gave_up"]),
         seed=data["seed"],
@@ -165,13 +165,13 @@ def _of_fuzz(data: Mapping[str, Any]) -> Judged:
     )
 
 
-def _of_vectors(data: Mapping[str, Any]) -> Judged:
+def _of_vectors(data: Mapping[str, Any]) -> JudgedResult:
     rows = data["vectors"]
-    return Judged(
+    return JudgedResult(
         "vectors",
         _name(data),
         data["revision"],
-        [Failure(row["id"], row["status"]) for row in rows if row["status"] in VECTOR_CODES],
+        [FailureKey(row["id"], row["status"]) for row in rows if row["status"] in VECTOR_CODES],
         {row["id"]: row["status"] for row in rows},
         not data["interrupted"] and not data["unasked"],
         errors=data["counts"]["error"],
@@ -215,7 +215,7 @@ class OldBaselineError(BaselineError):
 
 
 @dataclass(frozen=True)
-class Entry:
+class BaselineEntry:
     """A known failure, with its first and last line in the file, counted from 1."""
 
     first: int
@@ -254,7 +254,7 @@ class Baseline:
     environments: frozenset[str]
     fuzz: tuple[int, int] | None
     """Seed and number of schedules."""
-    entries: Sequence[Entry]
+    entries: Sequence[BaselineEntry]
     known: int
     """The line where the list begins."""
 
@@ -328,8 +328,8 @@ def parse_yaml(text: str, path: Path) -> Any:
         raise BaselineError(f"{shown}: {printable(str(error))}") from None
 
 
-def _entry(row: Any, first: int, last: int) -> Entry:
-    return Entry(
+def _entry(row: Any, first: int, last: int) -> BaselineEntry:
+    return BaselineEntry(
         first,
         last,
         str(row["vector"] if "vector" in row else row["requirement"]),
@@ -411,7 +411,7 @@ class Complaint:
     """No requirement, property or vector has the ID, so the entry can never match."""
 
 
-class Outcome(Enum):
+class FlakyOutcome(Enum):
     """Result of a flaky entry in one run."""
 
     FAILED = "failed"
@@ -430,18 +430,18 @@ class Match:
     """The comparison of a baseline with the result of a command."""
 
     baseline: Baseline
-    judged: Judged
-    known: list[tuple[Failure, Entry]] = field(default_factory=list)
-    new: list[Failure] = field(default_factory=list)
+    judged: JudgedResult
+    known: list[tuple[FailureKey, BaselineEntry]] = field(default_factory=list)
+    new: list[FailureKey] = field(default_factory=list)
     """Failures that no entry covers, with the scenarios that none covers."""
     complaints: list[Complaint] = field(default_factory=list)
     unseen: int = 0
     """Number of entries that did not fail in a run that is too small to call them stale."""
-    flaky: list[tuple[Entry, Outcome]] = field(default_factory=list)
+    flaky: list[tuple[BaselineEntry, FlakyOutcome]] = field(default_factory=list)
     """The flaky entries that the run can judge, in the order of the file."""
 
     @property
-    def requirements(self) -> dict[str, Entry]:
+    def requirements(self) -> dict[str, BaselineEntry]:
         """The requirements whose failures are all known, each with an entry."""
         new = {failure.what for failure in self.new}
         return {failure.what: entry for failure, entry in self.known if failure.what not in new}
@@ -454,7 +454,7 @@ class Match:
 
 
 def match(
-    baseline: Baseline, judged: Judged, codes: Mapping[str, Collection[str]], scenarios: Collection[str]
+    baseline: Baseline, judged: JudgedResult, codes: Mapping[str, Collection[str]], scenarios: Collection[str]
 ) -> Match:
     """Compare a baseline with the failures.
 
@@ -462,7 +462,7 @@ def match(
     all scenarios.
     """
     out = Match(baseline, judged)
-    used: set[Entry | tuple[Entry, str]] = set()
+    used: set[BaselineEntry | tuple[BaselineEntry, str]] = set()
     for failure in judged.failures:
         about = [entry for entry in baseline.entries if entry.what == failure.what and _speaks_of(entry, judged)]
         left = list(failure.scenarios) or [""]
@@ -494,18 +494,18 @@ def match(
     return out
 
 
-def covers(entries: Sequence[Entry], failure: Failure, judged: Judged) -> bool:
+def covers(entries: Sequence[BaselineEntry], failure: FailureKey, judged: JudgedResult) -> bool:
     """Do the entries cover a failure in each of its scenarios?"""
     about = [e for e in entries if e.what == failure.what and _speaks_of(e, judged) and e.lists(failure.code)]
     return all(any(entry.allows(scenario) for entry in about) for scenario in failure.scenarios or ("",))
 
 
-def _speaks_of(entry: Entry, judged: Judged) -> bool:
+def _speaks_of(entry: BaselineEntry, judged: JudgedResult) -> bool:
     """Does an entry apply to a command? Entries for `run` also apply to `fuzz`."""
     return entry.by == judged.by or (entry.by, judged.by) == ("run", "fuzz")
 
 
-def _otherwise(about: Sequence[Entry], failure: Failure) -> Complaint:
+def _otherwise(about: Sequence[BaselineEntry], failure: FailureKey) -> Complaint:
     """Complain about a failure that is listed only with other codes or scenarios."""
     listed = [entry for entry in about if entry.lists(failure.code)]
     entry = (listed or about)[0]
@@ -514,7 +514,9 @@ def _otherwise(about: Sequence[Entry], failure: Failure) -> Complaint:
     return Complaint(entry.first, failure.what, says, f"fix it, or add it to {entry.lines}")
 
 
-def _nonsense(entry: Entry, codes: Mapping[str, Collection[str]], scenarios: Collection[str]) -> Iterator[Complaint]:
+def _nonsense(
+    entry: BaselineEntry, codes: Mapping[str, Collection[str]], scenarios: Collection[str]
+) -> Iterator[Complaint]:
     """Complain about entries that cannot match anything, whatever is played."""
     if entry.by != "vectors" and entry.what not in codes:
         gone = withdrawn(entry.what)
@@ -534,7 +536,9 @@ def _nonsense(entry: Entry, codes: Mapping[str, Collection[str]], scenarios: Col
             )
 
 
-def _stale(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, str]]) -> Iterator[Complaint]:
+def _stale(
+    entry: BaselineEntry, judged: JudgedResult, used: Collection[BaselineEntry | tuple[BaselineEntry, str]]
+) -> Iterator[Complaint]:
     """Complain about an entry, or about codes of it, that did not fail."""
     if entry.by != judged.by:
         return
@@ -561,19 +565,21 @@ def _stale(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, s
         )
 
 
-def _outcome(entry: Entry, judged: Judged, used: Collection[Entry | tuple[Entry, str]]) -> Outcome | None:
+def _outcome(
+    entry: BaselineEntry, judged: JudgedResult, used: Collection[BaselineEntry | tuple[BaselineEntry, str]]
+) -> FlakyOutcome | None:
     """The outcome of a flaky entry; None if the run does not show one."""
     if entry in used:
-        return Outcome.FAILED
+        return FlakyOutcome.FAILED
     # A breakdown has no verdict: a complete run without one passes.
     verdict = "pass" if entry.what == BREAKDOWN and judged.whole else judged.verdicts.get(entry.what)
     played = judged.by != "run" or not entry.scenarios or _played(entry.scenarios, judged.scenarios)
     if entry.by != judged.by or verdict is None or not played:
         return None
-    return Outcome.PASSED if verdict.partition(":")[0] in PASSING else Outcome.NOT_SHOWN
+    return FlakyOutcome.PASSED if verdict.partition(":")[0] in PASSING else FlakyOutcome.NOT_SHOWN
 
 
-def _says_enough(baseline: Baseline, entry: Entry, judged: Judged) -> bool:
+def _says_enough(baseline: Baseline, entry: BaselineEntry, judged: JudgedResult) -> bool:
     """Was enough played to call entries that did not fail stale?"""
     match judged.by:
         case "run":

@@ -11,7 +11,18 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from .baseline import SCHEMA_ID, Baseline, Entry, Failure, Judged, Match, covers, parse, parse_yaml, under_flaky
+from .baseline import (
+    SCHEMA_ID,
+    Baseline,
+    BaselineEntry,
+    FailureKey,
+    JudgedResult,
+    Match,
+    covers,
+    parse,
+    parse_yaml,
+    under_flaky,
+)
 
 TO_DO = "not explained yet"
 """Placeholder for the reason of an entry."""
@@ -22,7 +33,7 @@ _HEAD = """\
 """
 
 
-def fresh(several: Sequence[Judged], reason: str, link: str, *, per_scenario: bool) -> str:
+def fresh(several: Sequence[JudgedResult], reason: str, link: str, *, per_scenario: bool) -> str:
     """Return a new file that lists all failures."""
     head: dict[str, object] = {"schema": SCHEMA_ID, "implementation": several[0].implementation}
     head["revision"] = several[0].revision
@@ -64,7 +75,7 @@ def _unfold(data: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Update:
+class BaselineUpdate:
     """An updated file."""
 
     text: str
@@ -74,7 +85,7 @@ class Update:
     """Number of those that were removed."""
 
 
-def updated(baseline: Baseline, judged: Judged, found: Match, reason: str, link: str) -> Update:
+def updated(baseline: Baseline, judged: JudgedResult, found: Match, reason: str, link: str) -> BaselineUpdate:
     """Update a file: entries with errors are rewritten with their reason and link, or removed.
 
     ``reason`` and ``link`` are used for new entries. An entry that is marked flaky stays as it is, unless nothing has
@@ -98,14 +109,14 @@ def updated(baseline: Baseline, judged: Judged, found: Match, reason: str, link:
         if what in whats
         for text in _entries(judged.by, failing[what], *known.get(what, (reason, link)), marks, per_scenario=False)
     ]
-    return Update(
+    return BaselineUpdate(
         _changed(baseline, gone, add),
         len([what for what in failing if what in whats and what not in known]),
         len([what for what in known if what not in failing]),
     )
 
 
-def _changed(baseline: Baseline, remove: Sequence[Entry], add: Sequence[str]) -> str:
+def _changed(baseline: Baseline, remove: Sequence[BaselineEntry], add: Sequence[str]) -> str:
     """Remove some entries and add others; everything else stays unchanged."""
     lines = baseline.text.splitlines()
     gone = {number for entry in remove for number in range(entry.first, entry.last + 1)}
@@ -121,7 +132,7 @@ def _changed(baseline: Baseline, remove: Sequence[Entry], add: Sequence[str]) ->
     return "\n".join(left).rstrip("\n") + "\n"
 
 
-def _indent(lines: Sequence[str], entries: Sequence[Entry]) -> int:
+def _indent(lines: Sequence[str], entries: Sequence[BaselineEntry]) -> int:
     """Indentation of the list in the file."""
     if not entries:
         return 2
@@ -130,13 +141,13 @@ def _indent(lines: Sequence[str], entries: Sequence[Entry]) -> int:
 
 
 def _entries(
-    by: str, failures: Sequence[Failure], reason: str, link: str, flaky: Mapping[str, str], *, per_scenario: bool
+    by: str, failures: Sequence[FailureKey], reason: str, link: str, flaky: Mapping[str, str], *, per_scenario: bool
 ) -> list[str]:
     """Return the lines of one entry per requirement or vector, or per scenario of it, indented by two.
 
     ``flaky`` maps the requirements to mark to the evidence, which becomes a comment.
     """
-    several: dict[tuple[str, str], list[Failure]] = {}
+    several: dict[tuple[str, str], list[FailureKey]] = {}
     for failure in failures:
         for scenario in failure.scenarios if per_scenario and failure.scenarios else ("",):
             several.setdefault((failure.what, scenario), []).append(failure)
@@ -160,7 +171,7 @@ def _entries(
     return out
 
 
-def renewed(text: str, path: Path, several: Sequence[Judged]) -> str:
+def renewed(text: str, path: Path, several: Sequence[JudgedResult]) -> str:
     """Convert a file of the old format: codes replace sentences, and entries that no longer fail have none. Raises
     BaselineError.
     """

@@ -34,7 +34,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReplayResult:
     """The result of a replay."""
 
     compared: tuple[str, ...]
@@ -121,7 +121,7 @@ def _said(value: Any) -> str:
     return printable(", ".join(map(str, value)) if isinstance(value, list) else str(value), 300) or "nothing"
 
 
-def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> Comparison:
+def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> ReplayResult:
     """Compare the certificate with the new results."""
     now = {verdict.requirement.id: verdict for verdict in outcome.verdicts}
     compared, differences = [], []
@@ -134,7 +134,7 @@ def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> Com
         if broken.breakdown.kind.value not in {*tolerated(), *data["breakdowns"]}:
             where = printable(broken.where, 80)
             differences.append(f"it broke down ({broken.breakdown.kind.value}) in {where}, which is not certified")
-    return Comparison(tuple(compared), tuple(dict.fromkeys(differences)))
+    return ReplayResult(tuple(compared), tuple(dict.fromkeys(differences)))
 
 
 def _difference(

@@ -13,7 +13,7 @@ from sds_testee.version import suite_version
 
 from ..judging.causes import Cause, told_as_another
 from ..judging.certification import Certification
-from ..judging.finding_replays import Again
+from ..judging.finding_replays import FindingReplays
 from ..judging.formats import counted
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict, full_code
@@ -204,7 +204,7 @@ def _requirement(verdict: RequirementVerdict, outcome: Certification, how: Invoc
     }
 
 
-def _repeated(again: Again | None) -> dict[str, Any]:
+def _repeated(again: FindingReplays | None) -> dict[str, Any]:
     return {"repeated": asdict(again)} if again is not None else {}
 
 

@@ -24,7 +24,7 @@ from ..judging.registry import scenario_of
 from ..judging.verdict import Verdict
 from ..presentation.markup import environment
 from ..protocols.words import named as name_of_limit
-from .limits import Line, lines
+from .limits import LimitLine, lines
 from .overall_result import standing
 from .report import Report, Row
 from .scenario_files import remarks, unmet
@@ -43,7 +43,7 @@ VERDICTS += (Verdict.SKIPPED.value, Verdict.PASS.value)
 
 
 @dataclass
-class Entry:
+class RequirementEntry:
     """A requirement with everything that the page shows of it."""
 
     data: Row
@@ -69,11 +69,11 @@ class Entry:
 
 
 @dataclass
-class Section:
+class SectionEntry:
     """A section of the text, and its requirements."""
 
     title: str
-    rows: list[Entry] = field(default_factory=list)
+    rows: list[RequirementEntry] = field(default_factory=list)
 
     @property
     def counts(self) -> str:
@@ -115,7 +115,7 @@ def html(report: Report) -> str:
     )
 
 
-def _limit_lines(report: Report) -> list[Line]:
+def _limit_lines(report: Report) -> list[LimitLine]:
     """The measured limits; empty if they were not measured."""
     limits = report.limits
     return lines(limits["rows"], searched=limits["at"] is None) if limits is not None else []
@@ -154,17 +154,17 @@ def _order(data: Row) -> list[int]:
     return list(dict.fromkeys([*first, *range(len(data["requirements"]))]))
 
 
-def _rows(report: Report, stories: Stories) -> dict[str, Entry]:
+def _rows(report: Report, stories: Stories) -> dict[str, RequirementEntry]:
     """Entries by ID; duplicates in a report are dropped."""
     catalogue = report.protocol.rules.catalogue
-    rows: dict[str, Entry] = {}
+    rows: dict[str, RequirementEntry] = {}
     for place, data in enumerate(report.data["requirements"]):
         told = stories.of.get(place, [])
         stated = catalogue.requirements.get(data["id"])
         softened = [stated.softened] if stated is not None and stated.softened and data["verdict"] == "warn" else []
         named = dict.fromkeys([*softened, *(story.row["position"] for story in told)])
         positions = [name for name in named if name in catalogue.positions]
-        rows.setdefault(data["id"], Entry(data, told, report.known_failures(data["id"]), positions))
+        rows.setdefault(data["id"], RequirementEntry(data, told, report.known_failures(data["id"]), positions))
     for cause in report.data["causes"]:
         for under in cause["under"]:
             if under["requirement"] in rows and cause["requirement"] in rows:
@@ -173,10 +173,10 @@ def _rows(report: Report, stories: Stories) -> dict[str, Entry]:
     return rows
 
 
-def _sections(data: Row, rows: Mapping[str, Entry]) -> list[Section]:
-    sections = {name: Section(title) for name, title in data["sections"].items()}
+def _sections(data: Row, rows: Mapping[str, RequirementEntry]) -> list[SectionEntry]:
+    sections = {name: SectionEntry(title) for name, title in data["sections"].items()}
     for row in rows.values():
-        sections.setdefault(row.data["section"], Section(row.data["section"])).rows.append(row)
+        sections.setdefault(row.data["section"], SectionEntry(row.data["section"])).rows.append(row)
     return [section for section in sections.values() if section.rows]
 
 
@@ -189,7 +189,7 @@ def _summary_of_causes(data: Row) -> str:
     return " and ".join(parts)
 
 
-def _positions(report: Report, rows: Mapping[str, Entry]) -> Iterable[tuple[Position, str]]:
+def _positions(report: Report, rows: Mapping[str, RequirementEntry]) -> Iterable[tuple[Position, str]]:
     """The positions that the page mentions, with the suite's treatment of each."""
     known = report.protocol.rules.catalogue.positions
     named = {name for row in rows.values() for name in row.positions}

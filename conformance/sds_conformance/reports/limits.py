@@ -42,7 +42,7 @@ _NOT_CERTIFIED = ("expected", "seen", "said", "step", "exponent", "again")
 
 
 @dataclass(frozen=True)
-class Line:
+class LimitLine:
     """A dimension, as a page shows it."""
 
     title: str
@@ -55,10 +55,10 @@ class Line:
     again: str
 
 
-def lines(rows: Iterable[Mapping[str, Any]], *, searched: bool = True) -> list[Line]:
+def lines(rows: Iterable[Mapping[str, Any]], *, searched: bool = True) -> list[LimitLine]:
     """Format the rows of limits."""
     return [
-        Line(
+        LimitLine(
             row["title"],
             TONES[row["verdict"]],
             cell(row["held"]),

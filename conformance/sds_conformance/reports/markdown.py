@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..judging.formats import counted
 from ..judging.verdict import Verdict
-from .baseline import Outcome
+from .baseline import FlakyOutcome
 from .gfm import block, code, prose
 from .overall_result import standing
 from .plain import breakdown, story
@@ -138,8 +138,8 @@ def _known(report: Report) -> Iterator[str]:
         flaky = ", flaky, failed this time" if row.get("flaky") else ""
         yield f"- {prose(row['requirement'])}{where}{flaky}: {code(row['reason'])}{link}"
     for row in report.flaky_entries:
-        if row["outcome"] != Outcome.FAILED.value:
-            yield f"- {prose(row['requirement'])}, {Outcome(row['outcome']).phrase}: {code(row['reason'])}"
+        if row["outcome"] != FlakyOutcome.FAILED.value:
+            yield f"- {prose(row['requirement'])}, {FlakyOutcome(row['outcome']).phrase}: {code(row['reason'])}"
     yield "A known failure is a failure: it does not stop a build, and it stands on every certificate."
 
 

@@ -25,7 +25,7 @@ class Tone(Enum):
 
 
 @dataclass(frozen=True)
-class Standing:
+class OverallResult:
     """The overall result of a report."""
 
     tone: Tone
@@ -35,34 +35,34 @@ class Standing:
     """Continues a sentence that begins with the name of the implementation."""
 
 
-def standing(report: Report) -> Standing:
+def standing(report: Report) -> OverallResult:
     """Compute the overall result from the rows of a report; its counts are not trusted."""
     data = report.data
     counts = Counter(row["verdict"] for row in report.requirements())
     hard = len(report.hard_breakdowns)
     unfinished = report.unfinished
     if data["summary"]["exit_code"] == Exit.NOT_DRIVEN:
-        return Standing(Tone.BAD, "could not be driven", "could not be driven: nothing was exercised.")
+        return OverallResult(Tone.BAD, "could not be driven", "could not be driven: nothing was exercised.")
     if counts["fail"]:
         return _faulty(report, counts, unfinished)
     if unfinished and (not hard or report.cut_off or data["summary"]["interrupted"]):
-        return Standing(Tone.NONE, "not complete", f"has no verdict as a whole: {unfinished}.")
+        return OverallResult(Tone.NONE, "not complete", f"has no verdict as a whole: {unfinished}.")
     if hard:
         so_far = f" So far: {unfinished}." if unfinished else ""
         said = f"does not conform: {counted(hard, 'breakdown')}.{so_far}"
-        return Standing(Tone.BAD, counted(hard, "breakdown"), said)
+        return OverallResult(Tone.BAD, counted(hard, "breakdown"), said)
     if report.unmet:
         unmet = counted(len(report.unmet), "expectation")
-        return Standing(Tone.BAD, f"{unmet} not met", f"does not meet {unmet} of scenario files.")
+        return OverallResult(Tone.BAD, f"{unmet} not met", f"does not meet {unmet} of scenario files.")
     if counts["error"]:
         what = f"{counted(counts['error'], 'requirement')} could not be judged by a fault of the suite"
-        return Standing(Tone.NONE, "no verdict", f"has no verdict as a whole: {what}.")
+        return OverallResult(Tone.NONE, "no verdict", f"has no verdict as a whole: {what}.")
     if not any(row["exercised"] for row in report.requirements()):
-        return Standing(Tone.NONE, "nothing exercised", "has no verdict: nothing was exercised.")
+        return OverallResult(Tone.NONE, "nothing exercised", "has no verdict: nothing was exercised.")
     return _without_faults(report, counts)
 
 
-def _faulty(report: Report, counts: Counter[str], unfinished: str) -> Standing:
+def _faulty(report: Report, counts: Counter[str], unfinished: str) -> OverallResult:
     failing = list(report.requirements("fail"))
     known = sum(bool(report.known_failures(row["id"])) for row in failing)
     unsteady = sum(bool(flaky(row)) for row in failing)
@@ -78,10 +78,10 @@ def _faulty(report: Report, counts: Counter[str], unfinished: str) -> Standing:
     what += [f"{counted(len(unmet), 'expectation')} not met"] if (unmet := report.unmet) else []
     what += [f"{counts['error']} not judged by a fault of the suite"] if counts["error"] else []
     so_far = f" So far: {unfinished}." if unfinished else ""
-    return Standing(Tone.BAD, short, f"does not conform: {', '.join(what)}.{so_far}")
+    return OverallResult(Tone.BAD, short, f"does not conform: {', '.join(what)}.{so_far}")
 
 
-def _without_faults(report: Report, counts: Counter[str]) -> Standing:
+def _without_faults(report: Report, counts: Counter[str]) -> OverallResult:
     rows = list(asked(report))
     judged = sum(row["exercised"] > 0 for row in rows)
     warnings = f", {counted(counts['warn'], 'warning')}" if counts["warn"] else ""
@@ -96,11 +96,11 @@ def _without_faults(report: Report, counts: Counter[str]) -> Standing:
         warned = warnings and f", with{warnings[1:]}"
         told = f"conforms to what was tested{warned}. It is no verdict on the whole: {'; '.join(why)}."
         short = "partial, no faults" if judged == len(rows) else f"partial, {judged} of {len(rows)} judged"
-        return Standing(Tone.PARTIAL, short, told)
+        return OverallResult(Tone.PARTIAL, short, told)
     about = f" ({' + '.join(parts)})" if (parts := _parts(report)) else ""
     but = f", {judged} of {len(rows)}" if judged < len(rows) else ""
     told = f"conforms to what was tested{about}" + (f", {of}" if but else "") + (warnings and f", with{warnings[1:]}")
-    return Standing(Tone.GOOD, f"conformant{about}{but}{warnings}", f"{told}.")
+    return OverallResult(Tone.GOOD, f"conformant{about}{but}{warnings}", f"{told}.")
 
 
 def _part_of(report: Report, row: Row) -> str:

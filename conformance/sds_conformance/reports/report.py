@@ -21,7 +21,7 @@ from sds_harness.trace import Trace
 
 from ..judging.certification import Certification
 from ..judging.exits import Exit
-from ..judging.finding_replays import Again
+from ..judging.finding_replays import FindingReplays
 from ..judging.formats import by_the_clock, counted
 from ..judging.registry import IN
 from ..judging.runner import tolerated
@@ -289,9 +289,9 @@ def code_of(row: Row) -> str:
     return str(finding["code"] if finding is not None else row["id"])
 
 
-def again_of(row: Mapping[str, Any]) -> Again | None:
+def again_of(row: Mapping[str, Any]) -> FindingReplays | None:
     """How often replays reproduced a failure or a breakdown; None if it was not replayed."""
-    return Again(**row["repeated"]) if "repeated" in row else None
+    return FindingReplays(**row["repeated"]) if "repeated" in row else None
 
 
 def flaky(row: Row) -> str:

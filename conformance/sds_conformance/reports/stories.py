@@ -13,7 +13,7 @@ from ..judging.formats import counted, foremost, hex_of
 from ..presentation.evidence import Exhibit, Story, lines_told, quoted_in, story_of
 from ..presentation.stderr_quotes import quoted
 from ..protocols import Protocol
-from ..protocols.words import Facts, Narrator
+from ..protocols.words import Narrator, QuotedFacts
 from .report import Report, Row, finding_of, run_of
 
 MAX_TALKS = 400
@@ -45,7 +45,7 @@ class PageStory:
 
 
 @dataclass(frozen=True)
-class Turn:
+class ConversationStep:
     """A step of a conversation, or a gap of omitted steps if ``number`` is 0."""
 
     number: int
@@ -73,7 +73,7 @@ class Talk:
 
     run: str
     anchor: str
-    turns: Sequence[Turn]
+    turns: Sequence[ConversationStep]
     stopped: str
     steps: int
 
@@ -132,7 +132,7 @@ class _Remembering:
     def __init__(self, narrator: Narrator) -> None:
         self._narrator = narrator
         self._touched: dict[int, frozenset[str]] = {}
-        self._facts: dict[int, Facts] = {}
+        self._facts: dict[int, QuotedFacts] = {}
         self._done: dict[tuple[int, frozenset[str], str], str] = {}
         self._came_out: dict[tuple[int, frozenset[str], str], list[str]] = {}
         self.channels = narrator.channels
@@ -150,7 +150,7 @@ class _Remembering:
             self._came_out[key] = self._narrator.came_out(step, about, told)
         return self._came_out[key]
 
-    def facts(self, step: Step) -> Facts:
+    def facts(self, step: Step) -> QuotedFacts:
         if step.index not in self._facts:
             self._facts[step.index] = self._narrator.facts(step)
         return self._facts[step.index]
@@ -212,7 +212,7 @@ class _Teller:
             len(marked),
         )
         shown.sort(key=lambda step: step.index)
-        turns: list[Turn] = []
+        turns: list[ConversationStep] = []
         before = 0
         try:
             for step in shown:
@@ -225,11 +225,11 @@ class _Teller:
         return Talk(run, anchor, turns, self._trace.stopped, len(steps))
 
 
-def _gap(steps: int) -> list[Turn]:
-    return [Turn(0, counted(steps, "more step"))] if steps > 0 else []
+def _gap(steps: int) -> list[ConversationStep]:
+    return [ConversationStep(0, counted(steps, "more step"))] if steps > 0 else []
 
 
-def _turn(narrator: Narrator, step: Step, found: Sequence[Found]) -> Turn:
+def _turn(narrator: Narrator, step: Step, found: Sequence[Found]) -> ConversationStep:
     touched, told = narrator.touches(step), [one.told for one in found]
     named = quoted_in(" ".join(told), touched)
     lines = lines_told(narrator.came_out(step, named or touched), told, MAX_LINES)
@@ -237,7 +237,7 @@ def _turn(narrator: Narrator, step: Step, found: Sequence[Found]) -> Turn:
     wires = [_hex(wire) for wire in raw[:MAX_WIRES]]
     wires += [f"… {len(raw) - MAX_WIRES} more"] if len(raw) > MAX_WIRES else []
     rests = dict.fromkeys((one.severity, one.requirement) for one in found)
-    return Turn(step.index, narrator.done(step, named), lines, wires, list(rests))
+    return ConversationStep(step.index, narrator.done(step, named), lines, wires, list(rests))
 
 
 def _hex(raw: bytes) -> str:

@@ -26,7 +26,7 @@ _REFUSES = "refuses"
 
 
 @dataclass(frozen=True)
-class Kind:
+class ExpectationKind:
     """A kind of expectation."""
 
     sentence: str
@@ -38,19 +38,19 @@ class Kind:
 
 
 KINDS = {
-    "delivers": Kind("{} delivers {}", DELIVERED, ordered=True),
-    "does_not_deliver": Kind("{} does not deliver {}", DELIVERED, negated=True),
-    "acknowledged": Kind("{} reports {} as acknowledged", ACKNOWLEDGED),
-    "not_acknowledged": Kind("{} does not report {} as acknowledged", ACKNOWLEDGED, negated=True),
-    "misses": Kind("{} reports {} as missing", "missing"),
-    "gives_up": Kind("{} reports {} as lost", "lost"),
-    _REFUSES: Kind("{} refuses {}"),
+    "delivers": ExpectationKind("{} delivers {}", DELIVERED, ordered=True),
+    "does_not_deliver": ExpectationKind("{} does not deliver {}", DELIVERED, negated=True),
+    "acknowledged": ExpectationKind("{} reports {} as acknowledged", ACKNOWLEDGED),
+    "not_acknowledged": ExpectationKind("{} does not report {} as acknowledged", ACKNOWLEDGED, negated=True),
+    "misses": ExpectationKind("{} reports {} as missing", "missing"),
+    "gives_up": ExpectationKind("{} reports {} as lost", "lost"),
+    _REFUSES: ExpectationKind("{} refuses {}"),
 }
 """All kinds, by their key in a file. The schema of each protocol has those that it can show."""
 
 
 @dataclass(frozen=True)
-class Result:
+class ExpectationResult:
     """The result of checking the expectations of a schedule."""
 
     unmet: tuple[tuple[int, str], ...] = ()
@@ -64,25 +64,25 @@ def sentence(expected: Expectation) -> str:
     return KINDS[expected.what].sentence.format(printable(expected.who), _listed(expected.labels))
 
 
-def check(performance: Performance, reading: Reading) -> Result:
+def check(performance: Performance, reading: Reading) -> ExpectationResult:
     """Compare a performance with the expectations of its schedule."""
     unmet = []
     if performance.storm:
         unmet.append((ENDLESS, "no end of messages"))
     expectations = performance.schedule.expect
     if not expectations:
-        return Result(tuple(unmet))
+        return ExpectationResult(tuple(unmet))
     if performance.ended:
-        return Result(tuple(unmet), performance.ended)
+        return ExpectationResult(tuple(unmet), performance.ended)
     if why := next((why for why in performance.left_out.values() if NEEDS in why or UNSUPPORTED in why), ""):
-        return Result(tuple(unmet), why)
+        return ExpectationResult(tuple(unmet), why)
     for expected in expectations:
         if why := _undeclared(expected, performance.cast[expected.who].declaration):
-            return Result(tuple(unmet), why)
+            return ExpectationResult(tuple(unmet), why)
     for index, expected in enumerate(expectations):
         if seen := _contradiction(expected, performance, reading):
             unmet.append((index, seen))
-    return Result(tuple(unmet))
+    return ExpectationResult(tuple(unmet))
 
 
 def _undeclared(expected: Expectation, declared: Declaration) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import Operation, Route, Schedule, ScheduleFileError
-from sds_harness.schedules.files import YAML_SUFFIXES, Document, read
+from sds_harness.schedules.files import YAML_SUFFIXES, ScheduleDocument, read
 from sds_harness.suggestions import did_you_mean
 
 from ..judging.registry import Scenario, ScenarioFile
@@ -70,7 +70,7 @@ def renamed(schedule: Schedule, label: Callable[[str], str]) -> Schedule:
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedScenario:
     """A scenario file that was read."""
 
     path: Path
@@ -115,9 +115,9 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
     return found
 
 
-def load(paths: Iterable[Path]) -> list[Loaded]:
+def load(paths: Iterable[Path]) -> list[LoadedScenario]:
     """Read scenario files and folders of them. Raises ScenarioFileError at the first error."""
-    out: dict[str, Loaded] = {}
+    out: dict[str, LoadedScenario] = {}
     for path in files_in(paths):
         loaded = load_one(path)
         if (other := out.setdefault(loaded.name, loaded)) is not loaded:
@@ -126,7 +126,7 @@ def load(paths: Iterable[Path]) -> list[Loaded]:
     return list(out.values())
 
 
-def load_one(path: Path) -> Loaded:
+def load_one(path: Path) -> LoadedScenario:
     """Read a scenario file. Raises ScenarioFileError."""
     document, found = _examined(path)
     if found:
@@ -137,7 +137,7 @@ def load_one(path: Path) -> Loaded:
     name = name_of(path)
     schedule = notation.from_document(document)
     lines = tuple(document.line(("expect", index)) for index in range(len(schedule.expect)))
-    return Loaded(path, name, schedule if schedule.name else replace(schedule, name=name), revision, lines)
+    return LoadedScenario(path, name, schedule if schedule.name else replace(schedule, name=name), revision, lines)
 
 
 def errors_in(path: Path) -> list[str]:
@@ -150,11 +150,11 @@ def name_of(path: Path) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", path.name)[-LONGEST_NAME:]
 
 
-def _examined(path: Path) -> tuple[Document, list[str]]:
+def _examined(path: Path) -> tuple[ScheduleDocument, list[str]]:
     try:
         document = read(path)
     except ScheduleFileError as error:
-        return Document(None), [_sentence(path, error)]
+        return ScheduleDocument(None), [_sentence(path, error)]
     noted = _noted(document.data)
     if noted and noted not in revisions():
         line = document.line(("revision",))
@@ -201,7 +201,7 @@ def _shown(path: Path) -> str:
     return printable(str(path), 300)
 
 
-def one_revision(files: Sequence[Loaded]) -> str:
+def one_revision(files: Sequence[LoadedScenario]) -> str:
     """The revision that the files name; "" if they name none. Raises ScenarioFileError if they name several."""
     named: dict[str, Path] = {}
     for loaded in files:

@@ -15,8 +15,8 @@ from sds_harness.link import Limits
 from .changelog import DISAGREES, changelog_named, changelog_versions
 from .documents import Document
 from .model import Material, Vector, VectorSet
-from .running.examination import Examiner
-from .running.subject import Answer, Status
+from .running.examination import VectorExaminer
+from .running.subject import Status, VectorResult
 
 _AGREE = (Status.PASS, Status.ACCEPTABLE)
 
@@ -39,13 +39,13 @@ def disagreements(vector_set: VectorSet, every: Iterable[Document]) -> Iterator[
                     yield test["id"], f"{document.path}: {test['id']}: {problem} (in {revision})"
 
 
-def _asked(material: Material, document: Document, revision: str) -> Iterator[tuple[Vector, list[Answer]]]:
+def _asked(material: Material, document: Document, revision: str) -> Iterator[tuple[Vector, list[VectorResult]]]:
     """The answers of each model to the written vectors of a document."""
     file = {**document.content, "tests": document.written}
-    answers: dict[str, list[Answer]] = {}
+    answers: dict[str, list[VectorResult]] = {}
     for model in material.models:
         try:
-            outcome = Examiner(material, model, Limits(), revision).examine([file])
+            outcome = VectorExaminer(material, model, Limits(), revision).examine([file])
         except TesteeFault as fault:
             raise AssertionError(f"the reference model cannot be driven: {fault}") from fault
         for asked in outcome.asked:
@@ -54,7 +54,7 @@ def _asked(material: Material, document: Document, revision: str) -> Iterator[tu
         yield test, answers.get(test["id"], [])
 
 
-def _problem(answers: Sequence[Answer]) -> str:
+def _problem(answers: Sequence[VectorResult]) -> str:
     """Why the reference model disagrees; "" if it agrees."""
     given = [answer for answer in answers if answer.status is not Status.SKIPPED]
     wrong = next((answer for answer in given if answer.status not in _AGREE), None)

@@ -76,7 +76,7 @@ def _json(name: str, content: bytes) -> Any:
 
 
 @dataclass(frozen=True)
-class Manifest:
+class VectorManifest:
     """The manifest of a folder of vectors."""
 
     version: str
@@ -102,7 +102,7 @@ def files_in(vector_set: VectorSet, folder: Path, pattern: str = "*") -> dict[st
     }
 
 
-def load_manifest(vector_set: VectorSet, folder: Path) -> Manifest:
+def load_manifest(vector_set: VectorSet, folder: Path) -> VectorManifest:
     """Load the manifest of a folder, of any version. Raises VectorsError."""
     content = read_bytes(folder / MANIFEST)
     data = _json(MANIFEST, content)
@@ -119,7 +119,7 @@ def load_manifest(vector_set: VectorSet, folder: Path) -> Manifest:
             raise VectorsError(f"{MANIFEST}: {printable(path)} is no file in {'/, '.join(known[:-1])}/ or {known[-1]}/")
     if not isinstance(retired, list) or not all(isinstance(item, str) for item in retired):
         raise VectorsError(f"{MANIFEST}: retired is a list of IDs")
-    return Manifest(data["version"], data["generatorVersion"], files, tuple(retired), file_digest(content))
+    return VectorManifest(data["version"], data["generatorVersion"], files, tuple(retired), file_digest(content))
 
 
 def load_all(vector_set: VectorSet, folder: Path) -> list[dict[str, Any]]:
@@ -159,7 +159,7 @@ WINDOWS_LINE_ENDS = (
 )
 
 
-def _published(material: Material, path: Path, manifest: Manifest) -> dict[str, Any]:
+def _published(material: Material, path: Path, manifest: VectorManifest) -> dict[str, Any]:
     """Load one file, and check its digest and schema. Raises VectorsError."""
     name, content = f"{material.folder}/{path.name}", read_bytes(path)
     data = _json(path.name, content)

@@ -16,7 +16,7 @@ from sds_harness.declaration import printable
 
 from .canonical import digest, file_digest, formatted
 from .changelog import CORRECTED, RETIRED, changelog_named, changelog_versions
-from .folder import CHANGELOG, LEDGER, MANIFEST, Manifest, VectorsError, read_json
+from .folder import CHANGELOG, LEDGER, MANIFEST, VectorManifest, VectorsError, read_json
 from .model import GENERATOR_VERSION
 from .schemas import record
 
@@ -118,7 +118,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 # ---- What stands ---------------------------------------------------------------------------------------------------
 
 
-def breaches(folder: Path, manifest: Manifest, documents: Iterable[dict[str, Any]]) -> Iterator[str]:
+def breaches(folder: Path, manifest: VectorManifest, documents: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Yield a sentence for each promise of a release that the files of ``folder`` break."""
     try:
         ledger = read_ledger(folder)
@@ -151,7 +151,7 @@ def _of_manifest(folder: Path, ledger: Ledger, current: str) -> Iterator[str]:
         yield f"{CHANGELOG}: {ledger.last['version']} is released, and {current} comes before it"
 
 
-def _of_tests(folder: Path, ledger: Ledger, current: str, manifest: Manifest, now: Tests) -> Iterator[str]:
+def _of_tests(folder: Path, ledger: Ledger, current: str, manifest: VectorManifest, now: Tests) -> Iterator[str]:
     open_version = ledger.release(current) is None
     corrected = changelog_named(folder, current, CORRECTED) if open_version else set()
     retiring = changelog_named(folder, current, RETIRED) if open_version else set()

@@ -15,7 +15,7 @@ from .folder import (
     MANIFEST,
     PROSE,
     WINDOWS_LINE_ENDS,
-    Manifest,
+    VectorManifest,
     VectorsError,
     files_in,
     has_windows_line_ends,
@@ -69,7 +69,7 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
     return list(dict.fromkeys([*out, gap] if gap else out))
 
 
-def _with_windows_line_ends(vector_set: VectorSet, folder: Path, manifest: Manifest) -> list[str]:
+def _with_windows_line_ends(vector_set: VectorSet, folder: Path, manifest: VectorManifest) -> list[str]:
     out = []
     for name, path in files_in(vector_set, folder).items():
         with suppress(VectorsError):  # reported later
@@ -78,7 +78,7 @@ def _with_windows_line_ends(vector_set: VectorSet, folder: Path, manifest: Manif
     return out
 
 
-def _files(vector_set: VectorSet, folder: Path, manifest: Manifest) -> Iterator[str]:
+def _files(vector_set: VectorSet, folder: Path, manifest: VectorManifest) -> Iterator[str]:
     """Check that exactly the files of the manifest exist."""
     there = files_in(vector_set, folder)
     for name in sorted(set(there) - set(manifest.files)):

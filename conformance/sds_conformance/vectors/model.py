@@ -12,7 +12,7 @@ from sds_harness.session import Session
 
 from ..judging.catalogue import Catalogue, Requirement
 from ..judging.runner import Connect
-from .running.subject import Answer, Subject
+from .running.subject import Subject, VectorResult
 
 GENERATOR_VERSION = "1"
 """Version of the format: it changes with the meaning of a field, not with the vectors."""
@@ -49,7 +49,7 @@ class Group:
     """By revision. A group of another revision adds a builder under the same name."""
 
 
-class Register:
+class VectorRegister:
     """The groups of a protocol with computed vectors, by name, in the order of registration."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Shape:
     title: str
     test: Schema
     """Schema of one vector."""
-    ask: Callable[[Any, Vector], Answer]
+    ask: Callable[[Any, Vector], VectorResult]
     """Runs a vector on the subject of the protocol. Raises Skip and ScheduleStopped."""
     definitions: Mapping[str, Schema] = field(default_factory=dict)
     """Schemas that the schema of a vector refers to."""
@@ -112,7 +112,7 @@ class Material:
     """
     language: Language
     """The testee protocol."""
-    held: Callable[[Any, Vector, Answer], Answer]
+    held: Callable[[Any, Vector, VectorResult], VectorResult]
     """Returns the answer to a vector, or a violation that occurred before it."""
     models: Sequence[Connect]
     """The reference model under each profile that vectors can name; all of them must agree with written vectors."""

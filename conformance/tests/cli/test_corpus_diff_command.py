@@ -20,7 +20,7 @@ from pyarrow import parquet as pq
 
 from sds_conformance.corpus import verdicts
 from sds_conformance.corpus.classes import Class
-from sds_conformance.corpus.difference import Difference, Sum
+from sds_conformance.corpus.difference import CorpusDifference, Sum
 from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.corpus.report import as_json, finish, prepare_folder
 from sds_harness.corpus.errors import CorpusError
@@ -151,7 +151,7 @@ def test_names_that_are_no_text_do_not_lose_the_outcome(corpora: dict[str, Path]
     data["suite_version"] = "\ud800"
     (other / MANIFEST).write_text(json.dumps(data))
     a, b = (read_complete(Place.at(str(folder)), kind_of) for folder in (corpora["reference"], other))
-    difference = Difference(a, b, 24, 0, Sum())
+    difference = CorpusDifference(a, b, 24, 0, Sum())
     out = Place.at(str(tmp_path / "d"))
     out.make()
     finish(difference, [], as_json(difference, []), out)

@@ -26,7 +26,7 @@ from sds_conformance.cli.interop import command as interop
 from sds_conformance.cli.options import exit_code
 from sds_conformance.cli.output_filter import DoorConsole, doors, shown_json
 from sds_conformance.exploration import campaign
-from sds_conformance.exploration.campaign import Tally
+from sds_conformance.exploration.campaign import CampaignTally
 from sds_conformance.judging.exits import Exit
 from sds_harness.declaration import Declaration
 from sds_harness.sds.language import SDS
@@ -277,7 +277,7 @@ def test_a_killed_worker_of_the_self_test_is_no_failed_proof(monkeypatch: pytest
 
 
 def test_what_went_wrong_in_the_suite_is_no_verdict_of_generated_schedules() -> None:
-    tally = Tally(Declaration.unknown("x", SDS))
+    tally = CampaignTally(Declaration.unknown("x", SDS))
     tally.exercised["SDS-MSG-01"] = 1
     assert exit_code(tally) == Exit.CONFORMANT
     tally.errors["worker"] = "a worker ended with exit code -9"

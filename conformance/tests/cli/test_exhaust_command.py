@@ -10,14 +10,14 @@ import pytest
 from played import broken_adapter, reference, reference_command
 from sds_conformance.cli import exhaust as command
 from sds_conformance.exploration import exhaustion_campaign
-from sds_conformance.exploration.campaign import Tally
+from sds_conformance.exploration.campaign import CampaignTally
 from sds_conformance.exploration.counterexample import load
 from sds_conformance.exploration.exhaustion import SCHEMA_ID, Exhaustion
 from sds_conformance.exploration.exhaustion_campaign import Coverage
 from sds_conformance.exploration.text import roots_in
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.link import LocalLink
-from sds_harness.schedules.worlds import Part
+from sds_harness.schedules.worlds import AlphabetPart
 from suite_terminal import too_wide, typed, words
 
 FINDING = Finding("SDS-SYNC-03", "", "", "plain", "alice", "c1", 1, "", "", "", Verdict.FAIL)
@@ -56,9 +56,9 @@ def test_what_fails_is_a_counterexample_as_any_other(tmp_path: Path) -> None:
 
 def test_what_is_told_is_never_more_than_was_finished() -> None:
     """Of a bound that is not whole there is a share, which is rounded down and is no proof."""
-    order = Exhaustion(lambda _: LocalLink(reference()), alphabet=(Part(("send",)),))
+    order = Exhaustion(lambda _: LocalLink(reference()), alphabet=(AlphabetPart(("send",)),))
     company = order.rehearsed()
-    coverage = Coverage(order, Tally(company.start()))
+    coverage = Coverage(order, CampaignTally(company.start()))
     company.kill()
     coverage.aim(5)
     none = command.last_line(coverage, [], "somebody 1").plain

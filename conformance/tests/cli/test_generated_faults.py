@@ -10,9 +10,9 @@ from importlib import import_module
 
 import pytest
 
-from sds_conformance.judging.alterations.fates import End, Fate
-from sds_conformance.judging.alterations.places import Place
-from sds_conformance.judging.alterations.source import Source
+from sds_conformance.judging.alterations.fates import AlterationResult, End
+from sds_conformance.judging.alterations.places import AlterationPlace
+from sds_conformance.judging.alterations.source import ModelSource
 from sds_conformance.protocols.sds.source import SOURCE
 from suite_terminal import typed, words
 
@@ -24,7 +24,7 @@ ONE_PROCESS = ("selftest", "--generated", "--jobs", "1")
 
 
 @pytest.fixture
-def source(monkeypatch: pytest.MonkeyPatch) -> Source:
+def source(monkeypatch: pytest.MonkeyPatch) -> ModelSource:
     """The source as it is, in its first configuration alone; the processes that play are forks of this one."""
     few = replace(SOURCE, configurations=SOURCE.configurations[:1], excuses=lambda: "")
     module = import_module("sds_conformance.cli.generated")
@@ -36,9 +36,15 @@ def source(monkeypatch: pytest.MonkeyPatch) -> Source:
 def fates_of(monkeypatch: pytest.MonkeyPatch, *ends: End, interrupted: bool = False) -> None:
     """Have the first places end so, without playing any."""
 
-    def examined(err: object, reached: object, chosen: list[Place], excused: object, jobs: int) -> Iterator[Fate]:
+    def examined(
+        err: object, reached: object, chosen: list[AlterationPlace], excused: object, jobs: int
+    ) -> Iterator[AlterationResult]:
         for place, end in zip(chosen, ends, strict=False):
-            yield Fate(place, end, "fuzz", "SDS-SEND-02 in schedule 3: 7") if end is End.FOUND else Fate(place, end)
+            yield (
+                AlterationResult(place, end, "fuzz", "SDS-SEND-02 in schedule 3: 7")
+                if end is End.FOUND
+                else AlterationResult(place, end)
+            )
         if interrupted:
             raise KeyboardInterrupt
 
@@ -76,7 +82,7 @@ def test_the_same_for_programs() -> None:
     assert (fault["name"], fault["place"]["new"], fault["end"]) == (COUNTS, "2", "fails")
 
 
-def test_an_excuse_for_what_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch, source: Source) -> None:
+def test_an_excuse_for_what_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch, source: ModelSource) -> None:
     excused = replace(source, excuses=lambda: f"legal\t{COUNTS}\tit counts")
     module = import_module("sds_conformance.cli.generated")
     protocol = module.derived()[0]

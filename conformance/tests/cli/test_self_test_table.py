@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sds_conformance.cli.selftest import Proof, markdown
+from sds_conformance.cli.selftest import SelfTestProof, markdown
 from sds_conformance.judging.exercise import Acceptance, Kill
 from sds_conformance.protocols import protocols
 from sds_conformance.protocols.sds.register import CHECKS
@@ -20,8 +20,8 @@ def kill_of(name: str, requirement: str, verdict: str = "fail", *, killed: bool 
     return Kill(name, requirement, f"what {name} does", verdict, killed, (), 0, checks, skipped)
 
 
-def proof_of(*kills: Kill, refused: tuple[str, ...] = ()) -> Proof:
-    return Proof(list(kills), [Acceptance("a-variant", "chooses a | b", 99, 0, refused)])
+def proof_of(*kills: Kill, refused: tuple[str, ...] = ()) -> SelfTestProof:
+    return SelfTestProof(list(kills), [Acceptance("a-variant", "chooses a | b", 99, 0, refused)])
 
 
 GOOD = proof_of(kill_of("late", "SDS-SEND-01"), kill_of("early", "SDS-MSG-01", "warn"))
@@ -29,7 +29,7 @@ BAD = proof_of(kill_of("late", "SDS-SEND-01", "pass", killed=False), refused=("S
 
 
 @pytest.fixture
-def outcome_of_the_run(monkeypatch: pytest.MonkeyPatch) -> list[Proof]:
+def outcome_of_the_run(monkeypatch: pytest.MonkeyPatch) -> list[SelfTestProof]:
     """The results of all mutants and variants, without playing them."""
     proofs = [GOOD]
     # Of the package, the name of this module is that of the command in it.
@@ -44,7 +44,7 @@ def outcome_of_the_run(monkeypatch: pytest.MonkeyPatch) -> list[Proof]:
 def test_mutants_stand_in_the_order_of_the_catalogue_whatever_the_order_they_ran_in() -> None:
     text = markdown(GOOD)
     assert text.index("`early`") < text.index("`late`")
-    turned = Proof(GOOD.kills[::-1], GOOD.acceptances, [], [])
+    turned = SelfTestProof(GOOD.kills[::-1], GOOD.acceptances, [], [])
     assert markdown(turned) == text
 
 
@@ -66,7 +66,7 @@ def test_what_went_wrong_stands_in_the_table_as_well() -> None:
 
 def test_a_pending_mutant_has_its_reason_in_the_table_and_is_counted() -> None:
     waiting = replace(kill_of("sly", "SDS-RECV-05", "pass", killed=False), pending="no scenario waits", also=("SDS-X",))
-    proof = Proof([*GOOD.kills, waiting], GOOD.acceptances)
+    proof = SelfTestProof([*GOOD.kills, waiting], GOOD.acceptances)
     text = markdown(proof)
     assert proof.complete
     assert "**2 of 3 mutants killed by their requirement, 1 pending, 1 of 1 legal variant accepted.**" in text
@@ -77,10 +77,10 @@ def test_a_pending_mutant_has_its_reason_in_the_table_and_is_counted() -> None:
 
 def test_checks_that_nothing_proves_are_named_permissions_apart() -> None:
     duty, permission = CHECKS["SDS-SEND-01"][0], CHECKS["SDS-ACK-03"][0]
-    text = markdown(Proof([], [], [], [permission, duty]))
+    text = markdown(SelfTestProof([], [], [], [permission, duty]))
     assert f"Checks that no mutant makes fail:\n\n- `{duty.name}` of SDS-SEND-01\n" in text
     assert f"Permissions, which nothing can violate:\n\n- `{permission.name}` of SDS-ACK-03\n" in text
-    assert "no mutant makes fail" not in markdown(Proof([], [], [], [permission]))
+    assert "no mutant makes fail" not in markdown(SelfTestProof([], [], [], [permission]))
 
 
 # ---- The verdict -----------------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def test_checks_that_nothing_proves_are_named_permissions_apart() -> None:
 
 @pytest.mark.parametrize(("proof", "exit_code"), [(GOOD, 0), (BAD, 1)])
 def test_the_tables_are_written_whatever_the_verdict(
-    tmp_path: Path, outcome_of_the_run: list[Proof], proof: Proof, exit_code: int
+    tmp_path: Path, outcome_of_the_run: list[SelfTestProof], proof: SelfTestProof, exit_code: int
 ) -> None:
     outcome_of_the_run.append(proof)
     result = typed("selftest", "--markdown", tmp_path / "table.md")
@@ -116,7 +116,9 @@ def test_2_an_unknown_capability_is_told_with_those_that_there_are() -> None:
     assert "observe" in words(result.stderr)
 
 
-def test_what_needs_a_capability_that_is_left_out_is_counted_as_skipped(outcome_of_the_run: list[Proof]) -> None:
+def test_what_needs_a_capability_that_is_left_out_is_counted_as_skipped(
+    outcome_of_the_run: list[SelfTestProof],
+) -> None:
     outcome_of_the_run.append(
         proof_of(kill_of("shy", "SDS-STATE-13", "skipped", killed=False, skipped="not declared: observe"))
     )
@@ -126,7 +128,9 @@ def test_what_needs_a_capability_that_is_left_out_is_counted_as_skipped(outcome_
     assert "skipped: not declared: observe" in words(result.stdout)
 
 
-def test_1_a_pending_mutant_that_its_requirement_rejects_must_lose_its_mark(outcome_of_the_run: list[Proof]) -> None:
+def test_1_a_pending_mutant_that_its_requirement_rejects_must_lose_its_mark(
+    outcome_of_the_run: list[SelfTestProof],
+) -> None:
     outcome_of_the_run.append(proof_of(replace(kill_of("sly", "SDS-RECV-05"), pending="no scenario waits")))
     result = typed("selftest")
     assert result.exit_code == 1
@@ -140,7 +144,7 @@ def test_few_mutants_are_pending_each_with_a_reason() -> None:
     assert not [reason for reason in reasons if reason.endswith(".")]
 
 
-def test_1_what_fails_beside_a_mutant_without_a_reason_is_named(outcome_of_the_run: list[Proof]) -> None:
+def test_1_what_fails_beside_a_mutant_without_a_reason_is_named(outcome_of_the_run: list[SelfTestProof]) -> None:
     also = ("SDS-SEND-02", "SDS-SEND-03")
     kill = replace(kill_of("late", "SDS-SEND-01"), also=also, unexplained=also[1:])
     outcome_of_the_run.append(proof_of(kill))
@@ -150,15 +154,15 @@ def test_1_what_fails_beside_a_mutant_without_a_reason_is_named(outcome_of_the_r
     assert "| fail | SDS-SEND-02, **SDS-SEND-03** |" in markdown(proof_of(kill))
 
 
-def test_1_declared_consequences_that_do_not_come_about_are_named(outcome_of_the_run: list[Proof]) -> None:
+def test_1_declared_consequences_that_do_not_come_about_are_named(outcome_of_the_run: list[SelfTestProof]) -> None:
     outcome_of_the_run.append(replace(GOOD, outdated=["SDS-A fails SDS-B"]))
     result = typed("selftest")
     assert result.exit_code == 1
     assert "Declared as a consequence, and not seen: SDS-A fails SDS-B" in words(result.stdout)
 
 
-def test_1_requirements_without_a_mutant_are_named(outcome_of_the_run: list[Proof]) -> None:
-    outcome_of_the_run.append(Proof(GOOD.kills, GOOD.acceptances, ["SDS-MSG-99"], CHECKS["SDS-SEND-01"]))
+def test_1_requirements_without_a_mutant_are_named(outcome_of_the_run: list[SelfTestProof]) -> None:
+    outcome_of_the_run.append(SelfTestProof(GOOD.kills, GOOD.acceptances, ["SDS-MSG-99"], CHECKS["SDS-SEND-01"]))
     result = typed("selftest")
     assert result.exit_code == 1
     assert "Requirements without a mutant: SDS-MSG-99" in words(result.stdout)

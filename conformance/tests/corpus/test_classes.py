@@ -15,7 +15,7 @@ from compared import SCHEDULES, SCOPE, change, classified, compared, corpus, fli
 from played import certified, with_verdict
 from sds_conformance.corpus import classes
 from sds_conformance.corpus.classes import AND, Class, judged, where
-from sds_conformance.corpus.difference import Difference, Sum, stored
+from sds_conformance.corpus.difference import CorpusDifference, Sum, stored
 from sds_conformance.corpus.divergences import DIFFERENT, Divergence, divergences
 from sds_conformance.corpus.report import page
 from sds_conformance.exploration.assessment import Assessment, assess, in_time
@@ -73,7 +73,7 @@ def test_a_dialect_is_not_blamed_for_what_else_differs(reference: Path, tmp_path
 def test_that_a_dialect_is_translated_is_said_once(reference: Path) -> None:
     a = corpus(reference)
     b = replace(a, manifest=replace(a.manifest, dialect="nim-\x1bsds"))
-    difference = Difference(a, b, SCHEDULES, 0, Sum())
+    difference = CorpusDifference(a, b, SCHEDULES, 0, Sum())
     (sentence,) = difference.translated
     assert sentence.isprintable()
     assert sentence.startswith("B speaks the dialect nim-")

@@ -22,7 +22,7 @@ from compared import classified, corpus
 from sds_conformance.corpus.classes import Class
 from sds_conformance.corpus.difference import comparable
 from sds_conformance.corpus.verdicts import Checker
-from sds_conformance.exploration.campaign import Tally, explore
+from sds_conformance.exploration.campaign import CampaignTally, explore
 from sds_harness.clearskies.generator import Grammar
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.reader import stored_in
@@ -45,10 +45,10 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder_of(Model(), tmp_path_factory.mktemp("corpora") / "reference")
 
 
-def found_in(folder: Path) -> Tally:
+def found_in(folder: Path) -> CampaignTally:
     """What `corpus check` says, in this process."""
     it = corpus(folder)
-    tally = Tally(order_of().company().start())
+    tally = CampaignTally(order_of().company().start())
     for each in stored_in(it, 0):
         tally.add(Checker(it, SCOPE).judge(0, each))
     return tally

@@ -21,7 +21,7 @@ from sds_conformance.corpus.classes import Class, Classified, judged
 from sds_conformance.corpus.difference import comparable, stored
 from sds_conformance.corpus.kinds import corpora_of
 from sds_conformance.corpus.verdicts import Checker
-from sds_conformance.exploration.campaign import Order, Tally
+from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.reader import stored_in
 from sds_harness.link import Link, LocalLink
@@ -37,7 +37,7 @@ SCHEDULES = 12
 GRAMMAR = Grammar(most=4, sds_r=False)
 
 
-def proposed(model: object = Model(), schedules: int = SCHEDULES, seed: int = 5) -> Order:
+def proposed(model: object = Model(), schedules: int = SCHEDULES, seed: int = 5) -> CampaignOrder:
     return replace(order_of(model, schedules, grammar=GRAMMAR, seed=seed), revision=FORUM)  # type: ignore[arg-type]
 
 
@@ -46,10 +46,10 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return record_here(tmp_path_factory.mktemp("corpora") / "reference", proposed(), twins=True)
 
 
-def found_in(folder: Path) -> Tally:
+def found_in(folder: Path) -> CampaignTally:
     """What `corpus check` says, in this process."""
     it = corpus(folder)
-    tally = Tally(proposed().company().start())
+    tally = CampaignTally(proposed().company().start())
     for each in stored_in(it, 0):
         tally.add(Checker(it, SCOPE).judge(0, each))
     return tally

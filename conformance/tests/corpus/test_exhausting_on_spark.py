@@ -9,11 +9,11 @@ import pytest
 
 from played import reference_command
 from sds_conformance.exploration import exhaustion_campaign
-from sds_conformance.exploration.campaign import Tally
+from sds_conformance.exploration.campaign import CampaignTally
 from sds_conformance.exploration.exhaustion import Exhaustion
 from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
 from sds_harness.link import Limits, StdioLink
-from sds_harness.schedules.worlds import Part
+from sds_harness.schedules.worlds import AlphabetPart
 from sds_testee.framing import Framing
 
 pytest.importorskip("pyspark")
@@ -21,7 +21,7 @@ pytest.importorskip("pyarrow")
 from sds_conformance.corpus import exhaustion as on_spark
 
 pytestmark = pytest.mark.spark
-ALPHABET = (Part(("send", "sync", "arrive")),)
+ALPHABET = (AlphabetPart(("send", "sync", "arrive")),)
 
 
 def covered(session: Any, mutant: str = "", budget_s: float = 0.0) -> Coverage:
@@ -29,11 +29,11 @@ def covered(session: Any, mutant: str = "", budget_s: float = 0.0) -> Coverage:
     order = Exhaustion(
         partial(StdioLink, command, Framing.JSON, Limits()),
         profile="core",
-        alphabet=(Part(("send", "sync", "arrive")),),
+        alphabet=(AlphabetPart(("send", "sync", "arrive")),),
         time_budget_s=budget_s,
     )
     company = order.rehearsed()
-    coverage = Coverage(order, Tally(company.start()))
+    coverage = Coverage(order, CampaignTally(company.start()))
     exhaust(order, company, coverage, 4, elsewhere=on_spark.spread(session) if session is not None else None)
     return coverage
 

@@ -16,8 +16,8 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from sds_conformance.corpus.classes import Class
-from sds_conformance.corpus.difference import Cause, Difference
-from sds_conformance.corpus.report import Sample, page
+from sds_conformance.corpus.difference import CorpusDifference, DivergenceCause
+from sds_conformance.corpus.report import DivergenceSample, page
 
 BROWSER = shutil.which("chromium")
 NARROW = 400
@@ -26,7 +26,7 @@ PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" class="spacetime" width="1060
 
 def shown() -> str:
     """A page with something in each of its parts, and with words that cannot be broken at a blank."""
-    cause = Cause(Class.B_VIOLATES, "SDS-SYNC-03", "", 1_234_567, [(3, 7)])
+    cause = DivergenceCause(Class.B_VIOLATES, "SDS-SYNC-03", "", 1_234_567, [(3, 7)])
     found: Any = SimpleNamespace(
         causes=[cause],
         classes=Counter({Class.B_VIOLATES: 1_234_567, Class.BOTH_VIOLATE: 12}),
@@ -50,9 +50,9 @@ def shown() -> str:
         )
         for side in "AB"
     ]
-    difference = Difference(corpora[0], corpora[1], 65_433, 1_234_567, found)
+    difference = CorpusDifference(corpora[0], corpora[1], 65_433, 1_234_567, found)
     pictures = {side: PICTURE.format(side) for side in "AB"}
-    return page(difference, [Sample(cause, 7, "samples/x.json", pictures, "They part.", ("a line",))])
+    return page(difference, [DivergenceSample(cause, 7, "samples/x.json", pictures, "They part.", ("a line",))])
 
 
 def test_the_picture_of_a_stands_beside_that_of_b() -> None:

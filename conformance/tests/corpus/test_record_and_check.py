@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from played import broken_adapter, reference_command
-from sds_conformance.exploration.campaign import Order, explore, play_one
+from sds_conformance.exploration.campaign import CampaignOrder, explore, play_one
 from sds_conformance.exploration.company import Casting
 from suite_terminal import too_wide, typed, words
 
@@ -88,7 +88,7 @@ def connect_reference() -> Any:
 
 
 def test_only_what_is_missing_is_recorded_again(spark: Any, tmp_path: Path) -> None:
-    order, folder = Order(connect_reference(), examples=10), tmp_path / "c"
+    order, folder = CampaignOrder(connect_reference(), examples=10), tmp_path / "c"
     recording = recording_of(folder, order, per_shard=4)
     assert prepare(recording, overwrite=False) == set()
     outcome = record(spark, recording)

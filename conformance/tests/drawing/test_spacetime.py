@@ -9,7 +9,7 @@ import pytest
 from diagrams import CAUSES, NOT_BOB, SVG, arrival, crowd, of_class, parsed, texts, unordered
 from performed import TRIO, message, reference, shown
 from sds_conformance.drawing import placement
-from sds_conformance.drawing.shapes import Drawing, Text
+from sds_conformance.drawing.shapes import Drawing, TextLine
 from sds_conformance.drawing.spacetime import draw, spacetime_svg
 from sds_harness.sds import operations as ops
 from sds_harness.sds.operations import Member, Operation, Route
@@ -30,7 +30,7 @@ def overlaps(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def overlapping(labels: list[Text]) -> list[tuple[str, str]]:
+def overlapping(labels: list[TextLine]) -> list[tuple[str, str]]:
     return [
         (one.text, other.text)
         for number, one in enumerate(labels)

@@ -15,11 +15,11 @@ from played import Handle, altered, broken_adapter, reference, reference_command
 from sds_conformance.cli.options import Driven
 from sds_conformance.exploration import campaign
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
-from sds_conformance.exploration.campaign import Order, Tally, explore, play_one
+from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore, play_one
 from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.counterexample import Counterexample, counterexample_of
 from sds_conformance.exploration.hunt import order_for
-from sds_conformance.judging.finding_replays import TIMES, Again
+from sds_conformance.judging.finding_replays import TIMES, FindingReplays
 from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.properties import PROPERTIES
@@ -40,9 +40,9 @@ LIGHT = Grammar(most=3, passages=("burst", "diamond"), longest=1)
 """Short schedules, each with at least one message."""
 
 
-def order(handle: Handle | None = None, **rest: Any) -> Order:
+def order(handle: Handle | None = None, **rest: Any) -> CampaignOrder:
     """A campaign against the reference, or against what ``handle`` is."""
-    return Order(lambda _: LocalLink(handle or reference()), **({"examples": 10} | rest))
+    return CampaignOrder(lambda _: LocalLink(handle or reference()), **({"examples": 10} | rest))
 
 
 def raising(error: type[BaseException], command: str, times: int = 1_000_000) -> Handle:
@@ -57,7 +57,7 @@ def raising(error: type[BaseException], command: str, times: int = 1_000_000) ->
     return handle
 
 
-def told(tally: Tally) -> dict[str, Any]:
+def told(tally: CampaignTally) -> dict[str, Any]:
     """The result of a campaign, without its duration."""
     return {f.name: getattr(tally, f.name) for f in fields(tally) if f.name != "seconds"}
 
@@ -103,7 +103,7 @@ def test_the_order_in_which_schedules_come_makes_no_difference() -> None:
         one.assessment.errors["a check"] = f"said {index * 7 % 12:02}"
     dice, tallies = Random(0), []
     for _ in range(6):
-        tally = Tally(declaration)
+        tally = CampaignTally(declaration)
         for one in played:
             tally.add(one)
         tallies.append(told(tally))
@@ -115,7 +115,7 @@ def test_the_order_in_which_schedules_come_makes_no_difference() -> None:
 def test_the_worst_finding_counts_and_of_these_the_first() -> None:
     what = replace(order_for(MUTANTS["lamport-in-twos"]), grammar=LIGHT)
     company = what.company()
-    tally = Tally(company.start())
+    tally = CampaignTally(company.start())
     played = [play_one(what, company, index) for index in (2, 5, 6)]
     soft = replace(played[0].assessment.findings[0], severity=Verdict.WARN)
     hard = [replace(soft, severity=Verdict.FAIL, seen=f"in {one.index}") for one in played]
@@ -133,7 +133,7 @@ def test_the_worst_finding_counts_and_of_these_the_first() -> None:
 def test_two_workers_say_what_one_says() -> None:
     command = reference_command("--mutant", "sync-does-not-increase")
     driven = Driven(tuple(command), Framing.JSON, "", Limits())
-    one = Order(driven.connect, examples=30, seed=2, grammar=Grammar(most=3, longest=1))
+    one = CampaignOrder(driven.connect, examples=30, seed=2, grammar=Grammar(most=3, longest=1))
     alone, together = explore(one), explore(replace(one, jobs=2))
     assert told(together) == told(alone)
     assert alone.schedules == 30
@@ -142,7 +142,9 @@ def test_two_workers_say_what_one_says() -> None:
 
 def test_workers_tell_that_the_implementation_was_given_up() -> None:
     driven = Driven(tuple(broken_adapter("crashes")), Framing.JSON, "", Limits())
-    tally = explore(Order(driven.connect, examples=40, jobs=2, grammar=Grammar(most=3, passages=("quiet-time",))))
+    tally = explore(
+        CampaignOrder(driven.connect, examples=40, jobs=2, grammar=Grammar(most=3, passages=("quiet-time",)))
+    )
     assert "given up" in tally.gave_up
     assert tally.schedules == tally.found_in[BREAKDOWN] == 2 * PATIENCE
     assert tally.errors == {}
@@ -180,7 +182,7 @@ def test_who_cannot_be_driven_is_not_played() -> None:
 
 
 def test_an_interrupt_keeps_what_was_played() -> None:
-    def progress(tally: Tally) -> None:
+    def progress(tally: CampaignTally) -> None:
         if tally.schedules == 3:
             raise KeyboardInterrupt
 
@@ -222,12 +224,12 @@ def test_a_fault_that_does_not_show_again_gives_no_counterexample() -> None:
         faulty = next(links, None)
         return faulty(variables) if faulty else LocalLink(reference())
 
-    what = Order(connect, examples=2, grammar=LIGHT)
+    what = CampaignOrder(connect, examples=2, grammar=LIGHT)
     tally = explore(what)
     finding = tally.found["SDS-SEND-01"]
     company = what.company()
     company.start()
-    assert counterexample_of(what, company, 0, finding) == Again(0, TIMES)
+    assert counterexample_of(what, company, 0, finding) == FindingReplays(0, TIMES)
     again = mutant.company()
     again.start()
     assert isinstance(counterexample_of(mutant, again, 0, finding), Counterexample)

@@ -11,7 +11,7 @@ import pytest
 
 from played import reference
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Assessment, assess
-from sds_conformance.exploration.campaign import Order, explore
+from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.exploration.company import Casting, Company
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, counterexample_of, load, save
 from sds_conformance.exploration.hunt import order_for
@@ -42,7 +42,7 @@ KILLED = {
 """Mutants, with what each of them violates and a passage that leads to it."""
 
 
-def order_against(name: str, casting: Casting = Casting.TOGETHER) -> Order:
+def order_against(name: str, casting: Casting = Casting.TOGETHER) -> CampaignOrder:
     """A campaign against a mutant, of schedules in which its passage is one of several."""
     what, passage = KILLED[name]
     sds_r = what.startswith("SDS-R-")
@@ -51,13 +51,13 @@ def order_against(name: str, casting: Casting = Casting.TOGETHER) -> Order:
     return replace(order_for(MUTANTS[name], casting), grammar=grammar, twins=False)
 
 
-def company_of(order: Order) -> Company:
+def company_of(order: CampaignOrder) -> Company:
     company = order.company()
     company.start()
     return company
 
 
-def first_finding(order: Order, what: str) -> tuple[int, Finding]:
+def first_finding(order: CampaignOrder, what: str) -> tuple[int, Finding]:
     """The first schedule on which it is found, and the finding."""
     company, scope = company_of(order), order.scope.only(what)
     for index in range(EXAMPLES):
@@ -68,13 +68,13 @@ def first_finding(order: Order, what: str) -> tuple[int, Finding]:
     raise AssertionError(f"{what} was not found within {EXAMPLES} schedules")
 
 
-def judged(order: Order, schedule: Schedule) -> Assessment:
+def judged(order: CampaignOrder, schedule: Schedule) -> Assessment:
     company = company_of(order)
     return assess(company.play(schedule), order.scope, company.judged(schedule), company.play)
 
 
 @pytest.fixture(scope="module", params=KILLED)
-def shrunk(request: pytest.FixtureRequest) -> tuple[Order, Counterexample]:
+def shrunk(request: pytest.FixtureRequest) -> tuple[CampaignOrder, Counterexample]:
     """A campaign against a mutant, and the counterexample that it gives."""
     order = order_against(request.param)
     index, finding = first_finding(order, KILLED[request.param][0])
@@ -83,7 +83,7 @@ def shrunk(request: pytest.FixtureRequest) -> tuple[Order, Counterexample]:
     return order, example
 
 
-def broken(command: str) -> Order:
+def broken(command: str) -> CampaignOrder:
     """A campaign against the reference, which crashes whenever it gets a command."""
 
     def connect(_: object) -> LocalLink:
@@ -96,13 +96,13 @@ def broken(command: str) -> Order:
 
         return LocalLink(handle)
 
-    return Order(connect, examples=20)
+    return CampaignOrder(connect, examples=20)
 
 
 # ---- Shrunk ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_found_is_small(shrunk: tuple[Order, Counterexample]) -> None:
+def test_what_is_found_is_small(shrunk: tuple[CampaignOrder, Counterexample]) -> None:
     _, example = shrunk
     assert 1 <= len(example.schedule.operations) <= SMALL
     assert len(example.schedule.operations) < len(example.original.operations)
@@ -113,14 +113,14 @@ def test_what_is_found_is_small(shrunk: tuple[Order, Counterexample]) -> None:
     assert example.act.who == example.finding.participant
 
 
-def test_nothing_is_found_where_the_reference_plays_it(shrunk: tuple[Order, Counterexample]) -> None:
+def test_nothing_is_found_where_the_reference_plays_it(shrunk: tuple[CampaignOrder, Counterexample]) -> None:
     order, example = shrunk
     sound = replace(order, connect=lambda _: LocalLink(reference()))
     seen = judged(sound, example.schedule)
     assert (seen.findings, seen.errors) == ([], {})
 
 
-def test_files_show_the_same_again(shrunk: tuple[Order, Counterexample], tmp_path: Path) -> None:
+def test_files_show_the_same_again(shrunk: tuple[CampaignOrder, Counterexample], tmp_path: Path) -> None:
     order, example = shrunk
     files = save(example, tmp_path / "a" / "b", svg_of(example), plain_story(example))
     assert set(files) == {"schedule", "trace", "picture", "story"}
@@ -216,7 +216,7 @@ def test_among_references_the_mutant_is_blamed() -> None:
 
 def small_example(name: str = "sloppy") -> Counterexample:
     mutant = MUTANTS["sync-does-not-increase"]
-    order = Order(
+    order = CampaignOrder(
         lambda _: LocalLink(reference(mutant.configure(Config()), participant=mutant.participant_class, name=name)),
         grammar=Grammar(passages=("syncs",)),
         twins=False,

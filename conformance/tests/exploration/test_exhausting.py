@@ -17,7 +17,7 @@ from sds_conformance.cli.exhaust import events_left_out, last_line
 from sds_conformance.exploration import exhaustion, exhaustion_campaign
 from sds_conformance.exploration.assessment import BREAKDOWN
 from sds_conformance.exploration.cached_company import Rehearsed
-from sds_conformance.exploration.campaign import Tally
+from sds_conformance.exploration.campaign import CampaignTally
 from sds_conformance.exploration.checkpoint import ResumeError, load, save
 from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.exhaustion import Exhaustion, Prober, Share, alphabet_of
@@ -26,12 +26,12 @@ from sds_conformance.judging.causes import Root
 from sds_conformance.judging.exercise import NOTHING
 from sds_conformance.protocols import default
 from sds_harness.link import Link, LocalLink
-from sds_harness.schedules.worlds import Part, Word
+from sds_harness.schedules.worlds import AlphabetPart, Word
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import decode
 
-CORE = (Part(("send", "sync", "time", "arrive")),)
-FULL = (Part(("send", "sync", "time", "arrive", "repair")),)
+CORE = (AlphabetPart(("send", "sync", "time", "arrive")),)
+FULL = (AlphabetPart(("send", "sync", "time", "arrive", "repair")),)
 
 
 def begun(handle: Handle | None = None, mutant: str = "", **rest: Any) -> tuple[Exhaustion, Rehearsed, Coverage]:
@@ -44,7 +44,7 @@ def begun(handle: Handle | None = None, mutant: str = "", **rest: Any) -> tuple[
     order = Exhaustion(connect, **asked)
     company = order.rehearsed()
     order = order.for_whom(company.start())
-    return order, company, Coverage(order, Tally(company.declaration))
+    return order, company, Coverage(order, CampaignTally(company.declaration))
 
 
 def exhausted(last: int, mutant: str = "", handle: Handle | None = None, **rest: Any) -> Coverage:
@@ -87,7 +87,7 @@ def test_what_cannot_happen_is_left_out_and_nothing_else(monkeypatch: pytest.Mon
 
 def test_all_have_the_same_in_the_end() -> None:
     """Properties of a settled group are checked in every schedule, too."""
-    alphabet = (Part(("send", "sync", "arrive", "rest")),)
+    alphabet = (AlphabetPart(("send", "sync", "arrive", "rest")),)
     coverage = exhausted(3, alphabet=alphabet)
     assert coverage.tally.exercised["G-01"] == 6
     assert not coverage.tally.found
@@ -106,7 +106,7 @@ def test_what_is_not_declared_is_no_part_of_the_alphabet() -> None:
     without = frozenset({pb.CAPABILITY_SYNC, pb.CAPABILITY_SDS_R})
     order, company, _ = begun(reference(without=without), profile="full", alphabet=FULL)
     company.kill()
-    assert order.alphabet == (Part(("send", "time", "arrive")),)
+    assert order.alphabet == (AlphabetPart(("send", "time", "arrive")),)
     order, company, _ = begun(profile="core", alphabet=FULL)
     company.kill()
     assert order.alphabet == CORE
@@ -122,7 +122,7 @@ def test_a_fault_is_found_in_the_shortest_schedule_that_shows_it() -> None:
     company.start()
     shown = []
     for index, word in enumerate(words[: at + 1]):
-        share = Share(Tally(company.declaration), len(word))
+        share = Share(CampaignTally(company.declaration), len(word))
         Prober(order, company).probe(word, index, share)
         shown += [index] * ("SDS-SYNC-03" in share.tally.found)
     company.kill()
@@ -196,7 +196,7 @@ def breaking_at(*commands: str) -> Handle:
 
 
 def test_an_event_that_it_always_breaks_at_is_left_out_and_the_rest_is_played(tmp_path: Path) -> None:
-    alphabet = (Part(("send", "sync", "time", "arrive")),)
+    alphabet = (AlphabetPart(("send", "sync", "time", "arrive")),)
     coverage = exhausted(4, handle=breaking_at("send_sync"), alphabet=alphabet)
     without = exhausted(4, alphabet=(alphabet[0].without("sync"),))
     assert coverage.tally.gave_up == ""
@@ -226,7 +226,7 @@ def test_odd_values_that_it_breaks_at_are_left_out_and_the_others_are_played() -
         return inner(request)
 
     inner = reference()
-    alphabet = (Part(("send", "arrive", "values")),)
+    alphabet = (AlphabetPart(("send", "arrive", "values")),)
     coverage = exhausted(2, handle=breaking, alphabet=alphabet)
     large = "values: A timestamp after which there are few more of so many bits; and then there are none."
     assert events_left_out(coverage) == [large]

@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console
 
 from played import reference
-from sds_conformance.exploration.campaign import Order, Tally, explore
+from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
 from sds_conformance.exploration.counterexample import Counterexample, counterexample_of
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.exploration.text import as_json, last_line, roots_in, show_flaky
-from sds_conformance.judging.finding_replays import Again
+from sds_conformance.judging.finding_replays import FindingReplays
 from sds_harness.link import Link, LocalLink
 from sds_harness.sds.generator import Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -25,17 +25,17 @@ FAULT = order_for(MUTANTS["lamport-in-twos"])
 SHOWS = "SDS-SEND-01"
 
 
-def some_processes(*faulty: bool) -> Order:
+def some_processes(*faulty: bool) -> CampaignOrder:
     """A campaign against an implementation of which some processes have a fault; those after them have none."""
     kinds = iter(faulty)
 
     def connect(variables: Mapping[str, str]) -> Link:
         return FAULT.connect(variables) if next(kinds, False) else LocalLink(reference())
 
-    return Order(connect, examples=1, grammar=LIGHT)
+    return CampaignOrder(connect, examples=1, grammar=LIGHT)
 
 
-def proven(order: Order) -> tuple[Tally, Counterexample | Again]:
+def proven(order: CampaignOrder) -> tuple[CampaignTally, Counterexample | FindingReplays]:
     """The findings of a campaign, and the results of their replays."""
     tally, company = explore(order), order.company()
     company.start()
@@ -49,14 +49,14 @@ def test_a_fault_that_comes_back_each_time_is_proven() -> None:
 @pytest.mark.parametrize(
     ("later", "again"),
     [
-        ((), Again(0, 5)),
-        ((False, True, False, True), Again(2, 5)),
-        ((True, False, True), Again(2, 5)),
-        ((True, True, False, True, True, True), Again(4, 5)),
+        ((), FindingReplays(0, 5)),
+        ((False, True, False, True), FindingReplays(2, 5)),
+        ((True, False, True), FindingReplays(2, 5)),
+        ((True, True, False, True, True, True), FindingReplays(4, 5)),
     ],
     ids=["never again", "not at first", "not when it was shrunk", "not when it was proven once"],
 )
-def test_a_fault_that_does_not_come_back_each_time_is_flaky(later: tuple[bool, ...], again: Again) -> None:
+def test_a_fault_that_does_not_come_back_each_time_is_flaky(later: tuple[bool, ...], again: FindingReplays) -> None:
     # The first process is that of the campaign, the second one says hello.
     tally, got = proven(some_processes(True, True, *later))
     assert got == again
@@ -71,7 +71,7 @@ def test_a_fault_that_does_not_come_back_each_time_is_flaky(later: tuple[bool, .
 
 
 def test_one_repetition_is_called_one_time() -> None:
-    assert Again(0, 1).sentence.startswith("It showed 0 of the 1 time that it was played again, ")
+    assert FindingReplays(0, 1).sentence.startswith("It showed 0 of the 1 time that it was played again, ")
 
 
 def test_what_takes_a_long_schedule_is_proven_by_that_and_not_by_a_short_one() -> None:
@@ -86,7 +86,7 @@ def test_what_takes_a_long_schedule_is_proven_by_that_and_not_by_a_short_one() -
 
         return LocalLink(handle)
 
-    order = Order(connect, examples=1, grammar=Grammar(most=3, passages=("burst",), longest=4))
+    order = CampaignOrder(connect, examples=1, grammar=Grammar(most=3, passages=("burst",), longest=4))
     _, example = proven(order)
     assert isinstance(example, Counterexample)
     assert example.schedule.operations == order.schedule(0).operations

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from capped import CHANNELS, FILTERS, PARTICIPANTS, REPAIRS, Start, capped
 from played import altered, reference
-from sds_conformance.exploration.limits.case import Case, How
+from sds_conformance.exploration.limits.case import How, SizeResult
 from sds_conformance.exploration.limits.cost import STEADY, growth
 from sds_conformance.exploration.limits.cpu_time import spent_s
-from sds_conformance.exploration.limits.measurement import Measured, Order, introduced, measure
-from sds_conformance.exploration.limits.row import Row, Weight, row_of
+from sds_conformance.exploration.limits.measurement import Measured, MeasurementOrder, introduced, measure
+from sds_conformance.exploration.limits.row import LimitRow, Weight, row_of
 from sds_conformance.exploration.limits.search import Search
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Verdict
@@ -62,13 +62,15 @@ def measured(
     """Measure dimensions, with ``other`` values for some of their fields."""
     there = [DIMENSIONS[name].of_text(RULES, revision, "full") for name in names]
     dimensions = [replace(dimension, **other) for dimension in there if dimension]  # type: ignore[arg-type]
-    order = Order(lambda _: start(), Limits(), RULES, revision, "full", None, False, dimensions, budget_s, at)
+    order = MeasurementOrder(
+        lambda _: start(), Limits(), RULES, revision, "full", None, False, dimensions, budget_s, at
+    )
     out = introduced(order)
     measure(order, out)
     return out
 
 
-def row(start: Start, name: str, *, at: int | None = None, revision: str = "sds-2026-01", **other: int) -> Row:
+def row(start: Start, name: str, *, at: int | None = None, revision: str = "sds-2026-01", **other: int) -> LimitRow:
     (only,) = measured(start, name, at=at, revision=revision, **other).rows
     return only
 
@@ -203,16 +205,18 @@ def test_what_a_message_costs_is_told_with_its_exponent() -> None:
 
 @given(st.floats(0.0, 2.0), st.floats(1e-4, 1e-3))
 def test_the_exponent_is_the_one_of_the_cost(power: float, each_s: float) -> None:
-    cases = [Case(1 << n, How.HELD, spent_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
+    cases = [SizeResult(1 << n, How.HELD, spent_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
     assert growth(cases) == pytest.approx(power, abs=1e-6)
     assert growth(cases[:6]) is None
 
 
 def test_how_many_messages_a_second_there_are_is_told() -> None:
     for power, told in ((0.0, "steady: "), (1.0, "grows: each costs as N^1.00, ")):
-        search = Search(DIMENSIONS["cost"], 1 << 14, lambda size, known: Case(size, How.HELD), lambda *_: True)
+        search = Search(DIMENSIONS["cost"], 1 << 14, lambda size, known: SizeResult(size, How.HELD), lambda *_: True)
         search.run()
-        search.cases |= {1 << n: Case(1 << n, How.HELD, spent_s=0.001 * (1 << n) ** (1 + power)) for n in range(2, 15)}
+        search.cases |= {
+            1 << n: SizeResult(1 << n, How.HELD, spent_s=0.001 * (1 << n) ** (1 + power)) for n in range(2, 15)
+        }
         found = row_of(search, Declaration.unknown("x", SDS), "")
         assert found.why.startswith(told)
         assert found.why.endswith(f"{1000 / (1 << 14) ** power:,.0f} a second")
@@ -348,7 +352,7 @@ def searched(limit: int, most: int = 1 << 62) -> Search:
     search = Search(
         PLAIN,
         most,
-        lambda size, known: Case(size, How.HELD if size <= limit else How.CRASHED),
+        lambda size, known: SizeResult(size, How.HELD if size <= limit else How.CRASHED),
         lambda seconds, narrowing: True,
     )
     search.run()
@@ -373,10 +377,10 @@ def test_where_people_set_limits_is_looked_first(limit: int) -> None:
 def test_nothing_is_tried_for_which_there_is_no_time() -> None:
     spent = 0.0
 
-    def attempt(size: int, known: frozenset[str]) -> Case:
+    def attempt(size: int, known: frozenset[str]) -> SizeResult:
         nonlocal spent
         spent += size / 100
-        return Case(size, How.HELD if size <= 1_000 else How.SLOW, seconds=size / 100)
+        return SizeResult(size, How.HELD if size <= 1_000 else How.SLOW, seconds=size / 100)
 
     search = Search(PLAIN, 1 << 62, attempt, lambda seconds, narrowing: spent + seconds <= 30)
     search.run()

@@ -9,18 +9,20 @@ import pytest
 from clearskies_asked import Handle, altered, reference
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.mutants import MUTANTS
-from sds_conformance.exploration.limits.measurement import Order, introduced, measure
-from sds_conformance.exploration.limits.row import Row, Weight
+from sds_conformance.exploration.limits.measurement import MeasurementOrder, introduced, measure
+from sds_conformance.exploration.limits.row import LimitRow, Weight
 from sds_conformance.protocols.clearskies.dimensions import DIMENSIONS
 from sds_conformance.protocols.clearskies.rules import RULES
 from sds_harness.link import Limits, LocalLink
 
 
-def row(handle: Handle, name: str, most: int) -> Row:
+def row(handle: Handle, name: str, most: int) -> LimitRow:
     dimension = DIMENSIONS[name].of_text(RULES, "clearskies-database", "full")
     assert dimension is not None
     limited = replace(dimension, most=most)
-    order = Order(lambda _: LocalLink(handle), Limits(), RULES, RULES.current, "full", None, False, [limited], 600.0)
+    order = MeasurementOrder(
+        lambda _: LocalLink(handle), Limits(), RULES, RULES.current, "full", None, False, [limited], 600.0
+    )
     out = introduced(order)
     measure(order, out)
     (only,) = out.rows

@@ -16,14 +16,14 @@ import pytest
 from played import reference_command
 from sds_conformance.exploration import exhaustion_campaign
 from sds_conformance.exploration.assessment import Scope
-from sds_conformance.exploration.campaign import Order, Tally, explore
+from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
 from sds_conformance.exploration.exhaustion import Exhaustion
 from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
 from sds_conformance.exploration.text import last_line, roots_of
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.declaration import Declaration
-from sds_harness.schedules.worlds import Part
+from sds_harness.schedules.worlds import AlphabetPart
 from sds_harness.sds.generator import Grammar
 from sds_harness.sds.language import SDS
 from sharers import without_room
@@ -94,7 +94,7 @@ def test_what_does_not_start_again_is_not_driven_and_no_verdict(tmp_path: Path) 
 
 def test_schedules_of_a_worker_without_room_for_a_thread_are_played_later() -> None:
     connect = partial(without_room, reference_command(), os.getpid())
-    one = Order(connect, examples=8, grammar=Grammar(most=3, passages=("burst",), longest=1))
+    one = CampaignOrder(connect, examples=8, grammar=Grammar(most=3, passages=("burst",), longest=1))
     alone, together = explore(one), explore(replace(one, jobs=2))
     assert together.exit_code == alone.exit_code == Exit.CONFORMANT
     assert (together.schedules, together.exercised) == (8, alone.exercised)
@@ -106,10 +106,10 @@ def test_chunks_of_a_worker_without_room_for_a_thread_are_played_later(monkeypat
 
     def coverage(jobs: int) -> Coverage:
         connect = partial(without_room, reference_command(), os.getpid())
-        order: Any = Exhaustion(connect, alphabet=(Part(("send", "arrive")),), jobs=jobs)
+        order: Any = Exhaustion(connect, alphabet=(AlphabetPart(("send", "arrive")),), jobs=jobs)
         company = order.rehearsed()
         order = order.for_whom(company.start())
-        out = Coverage(order, Tally(company.declaration))
+        out = Coverage(order, CampaignTally(company.declaration))
         exhaust(order, company, out, 3)
         company.kill()
         return out
@@ -121,8 +121,8 @@ def test_chunks_of_a_worker_without_room_for_a_thread_are_played_later(monkeypat
     assert (together.tally.errors, together.tally.not_started) == ({}, "")
 
 
-def tally(**changes: object) -> Tally:
-    out = Tally(Declaration.unknown("x", SDS), schedules=3)
+def tally(**changes: object) -> CampaignTally:
+    out = CampaignTally(Declaration.unknown("x", SDS), schedules=3)
     for name, value in changes.items():
         setattr(out, name, value)
     out.found_at = dict.fromkeys(out.found, 0)

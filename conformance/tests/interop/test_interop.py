@@ -14,7 +14,7 @@ from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.story import InteropStory
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.runner import PATIENCE
-from sds_conformance.protocols.exchanges import Mark
+from sds_conformance.protocols.exchanges import AspectMark
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.exchanges.aspects import Aspect
 from sds_harness.link import LocalLink
@@ -39,7 +39,7 @@ def met(**starts: Start) -> Interop:
         return explore(cast)
 
 
-def marked(outcome: Interop, sender: str, receiver: str, mark: Mark = Mark.NO) -> set[str]:
+def marked(outcome: Interop, sender: str, receiver: str, mark: AspectMark = AspectMark.NO) -> set[str]:
     return {aspect for aspect, cell in outcome.meetings[sender, receiver].cells.items() if cell.mark is mark}
 
 
@@ -70,7 +70,7 @@ def test_two_references_understand_everything() -> None:
     outcome = met(one=reference, two=reference)
     assert set(outcome.meetings) == {("one", "one"), ("one", "two"), ("two", "one"), ("two", "two")}
     for names in outcome.meetings:
-        assert marked(outcome, *names, mark=Mark.YES) == set(Aspect)
+        assert marked(outcome, *names, mark=AspectMark.YES) == set(Aspect)
     assert outcome.exit_code == Exit.CONFORMANT
     assert (outcome.notes, outcome.breakdowns, outcome.misunderstandings) == ([], [], [])
 
@@ -98,7 +98,7 @@ def test_a_private_wire_layout_is_one_fault_and_hides_nothing() -> None:
     for names in (("ref", "nim"), ("nim", "ref")):
         assert outcome.meetings[names].pair.translated
         assert marked(outcome, *names) == {Aspect.WIRE}
-        assert marked(outcome, *names, mark=Mark.YES) == set(Aspect) - {Aspect.WIRE}
+        assert marked(outcome, *names, mark=AspectMark.YES) == set(Aspect) - {Aspect.WIRE}
         assert "nim must act" in reason(outcome, *names, Aspect.WIRE)
         assert "refuses the bytes" in reason(outcome, *names, Aspect.WIRE)
     assert outcome.meetings["nim", "nim"].understood
@@ -243,8 +243,10 @@ def lesser(*without: int) -> Start:
 def test_what_is_not_declared_is_left_open_and_no_fault(without: Iterable[int], open_: set[Aspect]) -> None:
     outcome = met(lesser=lesser(*without), ref=reference)
     assert outcome.misunderstandings == []
-    assert marked(outcome, "lesser", "ref", Mark.OPEN) | marked(outcome, "ref", "lesser", Mark.OPEN) == open_
-    for aspect in open_ & marked(outcome, "lesser", "ref", Mark.OPEN):
+    assert (
+        marked(outcome, "lesser", "ref", AspectMark.OPEN) | marked(outcome, "ref", "lesser", AspectMark.OPEN) == open_
+    )
+    for aspect in open_ & marked(outcome, "lesser", "ref", AspectMark.OPEN):
         assert "lesser" in reason(outcome, "lesser", "ref", aspect)
     assert outcome.exit_code == Exit.CONFORMANT
 
@@ -255,7 +257,9 @@ def test_nothing_that_gets_through_is_no_agreement() -> None:
             reply.rejected.reason = "no room"
 
     outcome = met(one=lambda: altered(refuses), two=lambda: altered(refuses))
-    assert all(mark is Mark.OPEN for m in outcome.meetings.values() for mark in (c.mark for c in m.cells.values()))
+    assert all(
+        mark is AspectMark.OPEN for m in outcome.meetings.values() for mark in (c.mark for c in m.cells.values())
+    )
     assert "no room" in reason(outcome, "one", "two", Aspect.CONTENT)
     assert outcome.exit_code == Exit.NOTHING_EXERCISED
 
@@ -340,8 +344,8 @@ def test_an_interrupt_keeps_what_was_understood_until_then() -> None:
         outcome = explore(cast, progress)
     assert outcome.interrupted
     assert outcome.exit_code == Exit.INTERRUPTED
-    assert marked(outcome, "a", "a", Mark.YES)
-    assert not marked(outcome, "b", "a", Mark.NO)
+    assert marked(outcome, "a", "a", AspectMark.YES)
+    assert not marked(outcome, "b", "a", AspectMark.NO)
     assert {cell.reason for cell in outcome.meetings["b", "a"].cells.values()} == {"not played: there was an interrupt"}
     console = Console(width=200, record=True, file=StringIO())
     story = InteropStory(console, outcome)

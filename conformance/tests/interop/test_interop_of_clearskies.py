@@ -20,7 +20,7 @@ from sds_conformance.interop.mixed import explore_mixed
 from sds_conformance.interop.troupe import Troupe
 from sds_conformance.protocols import exchanges_of
 from sds_conformance.protocols.clearskies.exchanges import MEANINGS, Aspect
-from sds_conformance.protocols.exchanges import Mark
+from sds_conformance.protocols.exchanges import AspectMark
 from sds_harness.link import LocalLink
 
 REVISION = "clearskies-database"
@@ -49,7 +49,7 @@ def met(name: str) -> Interop:
         return explore(cast)
 
 
-def marked(outcome: Interop, mark: Mark) -> dict[str, str]:
+def marked(outcome: Interop, mark: AspectMark) -> dict[str, str]:
     return {
         f"{sender} to {receiver}, {aspect}": cell.reason
         for (sender, receiver), meeting in outcome.meetings.items()
@@ -61,8 +61,8 @@ def marked(outcome: Interop, mark: Mark) -> dict[str, str]:
 @pytest.mark.parametrize("name", ["reference", "sends-at-ticks", "spaced-bodies", "losers-of-keys-deleted", "echoes"])
 def test_the_reference_and_legal_variants_understand_everything_of_each_other(name: str) -> None:
     outcome = met(name)
-    assert marked(outcome, Mark.NO) == {}
-    assert marked(outcome, Mark.OPEN) == {}
+    assert marked(outcome, AspectMark.NO) == {}
+    assert marked(outcome, AspectMark.OPEN) == {}
     assert len(outcome.meetings) == 4
 
 
@@ -78,7 +78,7 @@ def test_the_reference_and_legal_variants_understand_everything_of_each_other(na
     ],
 )
 def test_what_is_not_understood_is_named(name: str, aspect: Aspect) -> None:
-    wrong = marked(met(name), Mark.NO)
+    wrong = marked(met(name), AspectMark.NO)
     assert any(key.endswith(f", {aspect}") for key in wrong), wrong
     assert all("other" in reason for key, reason in wrong.items() if key.endswith(f", {aspect}"))
     assert not any(key.startswith("ref to ref") for key in wrong)
@@ -88,7 +88,7 @@ def test_another_profile_of_signatures_is_told_and_only_signatures_are_not_belie
     sha1 = replace(Config(), signature_profile=PROFILES["rsa-pkcs1-sha1"])
     with cast_of(ref=TesteeOptions("1"), other=TesteeOptions("1", sha1)) as cast:
         outcome = explore(cast)
-    between = {key for key in marked(outcome, Mark.NO) if key.startswith(("ref to other", "other to ref"))}
+    between = {key for key in marked(outcome, AspectMark.NO) if key.startswith(("ref to other", "other to ref"))}
     assert between == {
         f"{pair}, {aspect}" for pair in ("ref to other", "other to ref") for aspect in (Aspect.SIGNATURE, Aspect.RELAY)
     }
@@ -100,8 +100,8 @@ def test_what_is_not_declared_is_left_open() -> None:
     lesser = TesteeOptions("1", without=frozenset({pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_RENAME}))
     with cast_of(ref=TesteeOptions("1"), other=lesser) as cast:
         outcome = explore(cast)
-    assert marked(outcome, Mark.NO) == {}
-    left = marked(outcome, Mark.OPEN)
+    assert marked(outcome, AspectMark.NO) == {}
+    left = marked(outcome, AspectMark.OPEN)
     assert set(left) == {
         *(f"{who} to other, {Aspect.SIGNATURE}" for who in ("ref", "other")),
         *(f"other to {who}, {aspect}" for who in ("ref", "other") for aspect in (Aspect.RELAY, Aspect.RENAMING)),

@@ -16,7 +16,7 @@ from sds_conformance.exploration.casts import Cast, Implementation, OtherText
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.mixed import explore_mixed
 from sds_conformance.interop.troupe import Troupe
-from sds_conformance.protocols.exchanges import Mark
+from sds_conformance.protocols.exchanges import AspectMark
 from sds_conformance.protocols.sds.exchanges.aspects import Aspect
 from sds_harness.link import LocalLink
 from sds_harness.schedules import dumps
@@ -50,7 +50,7 @@ def misunderstood(outcome: Interop) -> dict[str, str]:
         f"{sender} to {receiver}, {aspect}": cell.reason
         for (sender, receiver), meeting in outcome.meetings.items()
         for aspect, cell in meeting.cells.items()
-        if cell.mark is Mark.NO
+        if cell.mark is AspectMark.NO
     }
 
 
@@ -74,7 +74,7 @@ def test_two_references_understand_each_other_in_all_that_the_proposal_has() -> 
     outcome = met(one=reference, other=reference)
     assert misunderstood(outcome) == {}
     for meeting in outcome.meetings.values():
-        assert {aspect for aspect, cell in meeting.cells.items() if cell.mark is Mark.YES} == {*Aspect} - {
+        assert {aspect for aspect, cell in meeting.cells.items() if cell.mark is AspectMark.YES} == {*Aspect} - {
             Aspect.REPAIR
         }
     assert "SDS-R" not in outcome.exchanges.introduced(outcome.sides["one"].declared)
@@ -91,7 +91,7 @@ def test_what_is_said_of_the_order_of_histories_is_said_of_nobody_who_shows_no_l
 
     outcome = met(ref=reference, hidden=hidden)
     assert misunderstood(outcome) == {}
-    assert outcome.meetings["ref", "hidden"].cells[Aspect.ORDER].mark is Mark.OPEN
+    assert outcome.meetings["ref", "hidden"].cells[Aspect.ORDER].mark is AspectMark.OPEN
 
 
 @pytest.mark.parametrize(

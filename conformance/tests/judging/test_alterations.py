@@ -10,8 +10,8 @@ import pytest
 
 import sds_reference
 from sds_conformance.judging.alterations.copies import copied
-from sds_conformance.judging.alterations.places import Place, altered, places, text_of
-from sds_conformance.judging.alterations.source import Configuration, Source
+from sds_conformance.judging.alterations.places import AlterationPlace, altered, places, text_of
+from sds_conformance.judging.alterations.source import Configuration, ModelSource
 from sds_conformance.judging.alterations.syntax import alterations
 from sds_conformance.protocols.sds.source import MODULES, SOURCE
 
@@ -28,7 +28,7 @@ def changes(source: str) -> list[tuple[str, str]]:
     return found
 
 
-def named(name: str) -> Place:
+def named(name: str) -> AlterationPlace:
     return next(place for place in PLACES if place.name == name)
 
 
@@ -105,7 +105,7 @@ def test_a_name_says_where_and_what_and_outlives_the_numbers_of_lines(monkeypatc
     name = "bloom_filter.RollingBloomFilter.to_wire: opposite: self._wire is None"
     place, moved = named(name), "# A remark.\n\n" + text_of(SOURCE.package, "bloom_filter")
     monkeypatch.setattr("sds_conformance.judging.alterations.places.text_of", lambda package, module: moved)
-    later = next(p for p in places(Source("sds_reference", ("bloom_filter",), (), SOURCE.start)) if p.name == name)
+    later = next(p for p in places(ModelSource("sds_reference", ("bloom_filter",), (), SOURCE.start)) if p.name == name)
     assert later.line == place.line + 2
     assert (place.old, place.new) == ("self._wire is None", "self._wire is not None")
 

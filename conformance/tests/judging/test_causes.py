@@ -8,7 +8,7 @@ from dataclasses import replace
 from sds_conformance.judging.catalogue import ANOTHER_LAYOUT
 from sds_conformance.judging.causes import Failure, causes, consequences, roots
 from sds_conformance.judging.severity import SEVERITIES
-from sds_conformance.judging.tally import MAX_STEPS, Kind, Tally
+from sds_conformance.judging.tally import MAX_STEPS, Tally, ViolationKind
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.rules import RULES
 
@@ -30,7 +30,7 @@ def verdict(
     tally = Tally()
     for run, steps in places.items():
         for step in steps:
-            tally.add(run, run, step, Kind(code, kind.value))
+            tally.add(run, run, step, ViolationKind(code, kind.value))
     return RequirementVerdict(KNOWN[requirement], kind, tally=tally)
 
 
@@ -101,7 +101,7 @@ def test_a_dialect_is_one_cause_and_explains_nothing_but_the_layout() -> None:
 def test_what_is_wrong_after_translation_is_a_cause_of_its_own() -> None:
     layout = [verdict(name, {"run-1": {1}}, code=ANOTHER_LAYOUT) for name in LAYOUT[:2]]
     wrong = verdict(LAYOUT[2], {"run-1": {1}}, code="wrong-encoding")
-    wrong.tally.add("run-1", "run-1", 2, Kind(ANOTHER_LAYOUT, "fail"))
+    wrong.tally.add("run-1", "run-1", 2, ViolationKind(ANOTHER_LAYOUT, "fail"))
     assert told(*layout, wrong, dialect="nim-sds") == {LAYOUT[0]: [LAYOUT[1]], LAYOUT[2]: []}
 
 
@@ -133,7 +133,9 @@ def test_what_passes_is_no_cause() -> None:
 def test_a_tally_counts_by_code_and_keeps_few_steps() -> None:
     tally = Tally()
     for number in range(1000):
-        tally.add("run", "often" if number % 4 else "rarely", number, Kind("late" if number % 2 else "lost", "fail"))
+        tally.add(
+            "run", "often" if number % 4 else "rarely", number, ViolationKind("late" if number % 2 else "lost", "fail")
+        )
     assert {kind.code: dict(scenarios) for kind, scenarios in tally.kinds.items()} == {
         "lost": {"rarely": 250, "often": 250},
         "late": {"often": 500},

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from sds_conformance.judging.alterations.coverage import Reach, Reached, functions, reach, statements
-from sds_conformance.judging.alterations.examination import Examiner, Means
+from sds_conformance.judging.alterations.coverage import Reached, RunCoverage, functions, reach, statements
+from sds_conformance.judging.alterations.examination import AlterationExaminer, Means
 from sds_conformance.judging.alterations.excuses import EQUIVALENT, LEGAL, read_excuses, stale
-from sds_conformance.judging.alterations.fates import End, Fate
-from sds_conformance.judging.alterations.places import Place, places
+from sds_conformance.judging.alterations.fates import AlterationResult, End
+from sds_conformance.judging.alterations.places import AlterationPlace, places
 from sds_conformance.judging.alterations.source import Configuration
 from sds_conformance.judging.alterations.summary import Reckoning
 from sds_conformance.judging.runner import Connect
@@ -32,9 +32,9 @@ def reached() -> Reached:
 
 
 @pytest.fixture
-def fate_of(reached: Reached) -> Callable[..., Fate]:
-    def examine(name: str, *means: tuple[str, Means]) -> Fate:
-        return Examiner(RULES, SOURCE, reached, means).examine(PLACES[name])
+def fate_of(reached: Reached) -> Callable[..., AlterationResult]:
+    def examine(name: str, *means: tuple[str, Means]) -> AlterationResult:
+        return AlterationExaminer(RULES, SOURCE, reached, means).examine(PLACES[name])
 
     return examine
 
@@ -79,7 +79,7 @@ def test_outside_of_functions_everything_is_executed(reached: Reached) -> None:
 def test_one_of_each_kind_comes_before_others_of_that_kind() -> None:
     place = PLACES["lamport_clock.LamportClock.witness: always: lamport_timestamp > self.value"]
     kinds = {"": 0b01, "alike": 0b01, "other": 0b11, "alike too": 0b01}
-    reaches = {Configuration("r", variant=v): [Reach("run", 1, b"", bits)] for v, bits in kinds.items()}
+    reaches = {Configuration("r", variant=v): [RunCoverage("run", 1, b"", bits)] for v, bits in kinds.items()}
     known = {(place.module, place.statement): 0, (place.module, place.statement + 1): 1}
     reached = Reached(known, reaches, {(place.module, place.function): 0b11})
     assert [c.variant for c, _ in reached.by(place)] == ["", "other", "alike", "alike too"]
@@ -88,14 +88,14 @@ def test_one_of_each_kind_comes_before_others_of_that_kind() -> None:
 # ---- What finds it ---------------------------------------------------------------------------------------------------
 
 
-def test_a_requirement_kills(fate_of: Callable[..., Fate]) -> None:
+def test_a_requirement_kills(fate_of: Callable[..., AlterationResult]) -> None:
     fate = fate_of("lamport_clock.LamportClock.next: one-more: 1")
     assert (fate.end, fate.configuration) == (End.FAILS, "the model, sds-2026-01")
     assert fate.by in RULES.catalogue.requirements
     assert fate.killed_by_run
 
 
-def test_a_fault_of_a_variant_is_found_when_that_is_played(fate_of: Callable[..., Fate]) -> None:
+def test_a_fault_of_a_variant_is_found_when_that_is_played(fate_of: Callable[..., AlterationResult]) -> None:
     fate = fate_of("participant.Participant.receive: dropped: self.join(message.channel_id, now_ms)")
     assert fate.end is End.BREAKS
     assert fate.configuration == "creates-channels, sds-2026-01"
@@ -106,12 +106,12 @@ def test_what_does_not_even_start_breaks_down(reached: Reached) -> None:
     def start(package: str, configuration: Configuration) -> Link:
         raise ImportError(package)
 
-    fate = Examiner(RULES, replace(SOURCE, start=start), reached).examine(next(iter(PLACES.values())))
+    fate = AlterationExaminer(RULES, replace(SOURCE, start=start), reached).examine(next(iter(PLACES.values())))
     assert fate.end is End.BREAKS
     assert fate.seen.startswith("no start: ImportError: sds_reference__copy")
 
 
-def test_what_hangs_breaks_down(fate_of: Callable[..., Fate], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_hangs_breaks_down(fate_of: Callable[..., AlterationResult], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sds_conformance.judging.alterations.timed_run.COMMAND_S", 0.2)
     fate = fate_of("outgoing_buffer.OutgoingBuffer.take_due: always: self._due and self._due[0][0] <= now_ms")
     assert fate.end in (End.BREAKS, End.FAILS)
@@ -120,13 +120,13 @@ def test_what_hangs_breaks_down(fate_of: Callable[..., Fate], monkeypatch: pytes
 UNCHANGED = "channel.Channel.review_bloom_filter: never: not len(self.outgoing)"
 
 
-def test_what_changes_nothing_lives(fate_of: Callable[..., Fate]) -> None:
+def test_what_changes_nothing_lives(fate_of: Callable[..., AlterationResult]) -> None:
     fate = fate_of(UNCHANGED, ("luck", found_nothing))
     assert (fate.end, fate.configurations, fate.reaching) == (End.LIVES, 2, 2)
     assert not fate.killed
 
 
-def test_what_a_run_accepts_other_means_can_find(fate_of: Callable[..., Fate]) -> None:
+def test_what_a_run_accepts_other_means_can_find(fate_of: Callable[..., AlterationResult]) -> None:
     fate = fate_of(UNCHANGED, ("luck", found_once()))
     assert (fate.end, fate.by, fate.seen) == (End.FOUND, "luck", "no good")
     assert fate.killed
@@ -134,11 +134,11 @@ def test_what_a_run_accepts_other_means_can_find(fate_of: Callable[..., Fate]) -
 
 
 def test_for_one_that_is_excused_no_other_means_are_tried(reached: Reached) -> None:
-    examiner = Examiner(RULES, SOURCE, reached, (("luck", found_once()),))
+    examiner = AlterationExaminer(RULES, SOURCE, reached, (("luck", found_once()),))
     assert examiner.examine(PLACES[UNCHANGED], briefly=True).end is End.LIVES
 
 
-def test_what_other_means_have_against_the_model_itself_is_no_kill(fate_of: Callable[..., Fate]) -> None:
+def test_what_other_means_have_against_the_model_itself_is_no_kill(fate_of: Callable[..., AlterationResult]) -> None:
     assert fate_of(UNCHANGED, ("luck", found_something)).end is End.LIVES
 
 
@@ -159,8 +159,8 @@ def test_an_excuse_that_is_none_is_refused_with_its_line(text: str) -> None:
         read_excuses(text)
 
 
-def a_fate(place: Place, end: End = End.FAILS) -> Fate:
-    return Fate(place, end)
+def a_fate(place: AlterationPlace, end: End = End.FAILS) -> AlterationResult:
+    return AlterationResult(place, end)
 
 
 SOME = [*PLACES.values()][:10]

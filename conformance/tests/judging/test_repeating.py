@@ -17,7 +17,7 @@ from sds_conformance.cli import main
 from sds_conformance.cli.options import Driven
 from sds_conformance.judging import flakiness
 from sds_conformance.judging.certification import Certification, certify
-from sds_conformance.judging.finding_replays import Again
+from sds_conformance.judging.finding_replays import FindingReplays
 from sds_conformance.judging.flakiness import repeat
 from sds_conformance.judging.runner import Connect
 from sds_conformance.judging.verdict import Verdict
@@ -75,17 +75,21 @@ def printed(outcome: Certification) -> str:
 
 def test_what_comes_back_each_time_is_told_as_it_was() -> None:
     outcome = played(one_after_the_other(then=True))
-    assert verdict_on(outcome, FAULT).again == Again(3, 3)
+    assert verdict_on(outcome, FAULT).again == FindingReplays(3, 3)
     assert "laky" not in printed(outcome)
     assert document(outcome, HOW)["requirements"][0]["repeated"] == {"shown": 3, "played": 3}
 
 
 @pytest.mark.parametrize(
     ("later", "again"),
-    [((), Again(0, 5)), ((True, False, True), Again(2, 5)), ((True, True, True), Again(3, 3))],
+    [
+        ((), FindingReplays(0, 5)),
+        ((True, False, True), FindingReplays(2, 5)),
+        ((True, True, True), FindingReplays(3, 3)),
+    ],
     ids=["never", "sometimes", "as often as it takes"],
 )
-def test_what_does_not_come_back_each_time_fails_and_is_flaky(later: tuple[bool, ...], again: Again) -> None:
+def test_what_does_not_come_back_each_time_fails_and_is_flaky(later: tuple[bool, ...], again: FindingReplays) -> None:
     outcome = played(one_after_the_other(True, *later))
     assert verdict_on(outcome, FAULT).again == again
     assert outcome.exit_code == 1
@@ -110,7 +114,7 @@ def test_it_is_played_again_where_it_failed() -> None:
 
     outcome = played(connect, "turkish")
     (environment,) = outcome.plan.environments
-    assert verdict_on(outcome, FAULT).again == Again(3, 3)
+    assert verdict_on(outcome, FAULT).again == FindingReplays(3, 3)
     assert environment.variables
     assert [dict(one) for one in entered[-3:]] == [dict(environment.variables)] * 3
 
@@ -135,19 +139,19 @@ def test_few_scenarios_are_played_again_however_much_fails(monkeypatch: pytest.M
     repeat(outcome, connect, Limits())
     assert len([cause for cause in outcome.causes if cause.verdict.verdict is Verdict.FAIL]) > 1
     assert len(processes) == 3
-    told = {verdict.findings[0].run for verdict in outcome.verdicts if verdict.again == Again(3, 3)}
+    told = {verdict.findings[0].run for verdict in outcome.verdicts if verdict.again == FindingReplays(3, 3)}
     assert len(told) == 1
 
 
 def test_a_breakdown_that_does_not_come_back_is_flaky() -> None:
     outcome = played(one_after_the_other(True, fault=broken))
     (broke,) = outcome.breakdowns
-    assert broke.again == Again(0, 5)
+    assert broke.again == FindingReplays(0, 5)
     assert "Flaky     It showed 0 of the 5 times that" in printed(outcome)
     assert outcome.exit_code != 0
     assert list(Draft202012Validator(load_schema()).iter_errors(document(outcome, HOW))) == []
     stable = played(one_after_the_other(then=True, fault=broken))
-    assert stable.breakdowns[0].again == Again(1, 1)
+    assert stable.breakdowns[0].again == FindingReplays(1, 1)
 
 
 def test_an_interrupt_ends_the_playing_and_keeps_what_was_found() -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sds_conformance.judging.judgement import Observation, Outcome
 from sds_conformance.judging.registry import Register
-from sds_conformance.judging.table import Row
+from sds_conformance.judging.table import RuleRow
 
 
 class Number(NamedTuple):
@@ -29,8 +29,8 @@ def a_register(*, apart: bool) -> Register:
         numbers,
         lambda number, row: (row.why, f"{number.value}"),
         [
-            Row("TOY-1", lambda n: True, lambda n: n.value % 2, "odd", "an even number"),
-            Row(
+            RuleRow("TOY-1", lambda n: True, lambda n: n.value % 2, "odd", "an even number"),
+            RuleRow(
                 "TOY-2", lambda n: n.value >= 0, lambda n: n.value > 9, "large", "at most 9", lambda n: f"AMB-{n.value}"
             ),
         ],

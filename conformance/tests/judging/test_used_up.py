@@ -13,14 +13,14 @@ from played import Handle, altered, plan, reference
 from sds_conformance.cli.options import exit_code
 from sds_conformance.exploration import casts
 from sds_conformance.exploration.assessment import BREAKDOWN
-from sds_conformance.exploration.campaign import Order, explore
+from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.exits import Exit
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.reports.document import document, load_schema
-from sds_conformance.vectors.running.examination import Examiner, chosen
+from sds_conformance.vectors.running.examination import VectorExaminer, chosen
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, LocalLink
@@ -75,7 +75,9 @@ def test_what_one_run_says_takes_no_room_from_the_next() -> None:
 
 
 def test_a_schedule_that_was_generated_may_keep_no_more() -> None:
-    order = Order(lambda _: LocalLink(reference()), Limits(kept_bytes=1 << 12), examples=3, grammar=Grammar(longest=1))
+    order = CampaignOrder(
+        lambda _: LocalLink(reference()), Limits(kept_bytes=1 << 12), examples=3, grammar=Grammar(longest=1)
+    )
     tally = explore(order)
     assert tally.found[BREAKDOWN].seen.startswith("too-much: its replies, and what was made of them, came to over")
 
@@ -85,7 +87,7 @@ def test_what_was_much_is_let_go_before_the_next_schedule(
     monkeypatch: pytest.MonkeyPatch, large: int, is_kept: bool
 ) -> None:
     monkeypatch.setattr(casts, "LARGE_BYTES", large)
-    order = Order(lambda _: LocalLink(reference()), grammar=Grammar(longest=1))
+    order = CampaignOrder(lambda _: LocalLink(reference()), grammar=Grammar(longest=1))
     company = order.company()
     company.start()
     gc.collect()
@@ -111,7 +113,7 @@ def test_the_total_time_ends_a_run_and_what_was_played_is_judged() -> None:
 
 def test_the_total_time_ends_a_campaign() -> None:
     handle = _sleeps_once(1.1, at=100)
-    tally = explore(Order(lambda _: LocalLink(handle), Limits(total_s=1), examples=10_000, twins=False))
+    tally = explore(CampaignOrder(lambda _: LocalLink(handle), Limits(total_s=1), examples=10_000, twins=False))
     assert tally.gave_up.startswith("under test ran out of time: the total time of 1 s was over")
     assert BREAKDOWN not in tally.found
     assert exit_code(tally) == Exit.NON_CONFORMANT
@@ -119,7 +121,7 @@ def test_the_total_time_ends_a_campaign() -> None:
 
 def test_vectors_are_not_asked_after_the_total_time() -> None:
     handle, asked = _sleeps_once(1.1, at=20), list(chosen(files(), CURRENT, ["lamport"]))
-    examiner = Examiner(MATERIAL, lambda _: LocalLink(handle), Limits(total_s=1), CURRENT)
+    examiner = VectorExaminer(MATERIAL, lambda _: LocalLink(handle), Limits(total_s=1), CURRENT)
     outcome = examiner.examine(asked)
     assert outcome.out_of_time
     assert len(outcome.asked) + outcome.unasked == sum(len(file["tests"]) for file in asked)

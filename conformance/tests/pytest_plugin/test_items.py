@@ -14,7 +14,7 @@ from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS
-from sds_conformance.pytest_plugin.asked import Asked
+from sds_conformance.pytest_plugin.asked import SessionOptions
 from sds_conformance.pytest_plugin.engagement import Engagement
 from sds_harness.link import Limits
 from sds_harness.sds.stage import Stage
@@ -29,7 +29,7 @@ def engaged(mutant: str, *scenarios: str) -> Engagement:
     """A mutant, engaged for a suite that has these scenarios alone."""
     command = tuple(reference_command("--mutant", mutant))
     what = replace(plan(), scenarios=tuple(SCENARIOS[name] for name in scenarios))
-    return Engagement(Asked(command, Framing.JSON, "", Limits(), False, what))
+    return Engagement(SessionOptions(command, Framing.JSON, "", Limits(), False, what))
 
 
 def test_every_requirement_of_every_scenario_is_an_item_and_nothing_is_started(pytester: pytest.Pytester) -> None:

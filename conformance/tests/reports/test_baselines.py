@@ -14,8 +14,8 @@ from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.reports.baseline import (
     Baseline,
     BaselineError,
-    Failure,
-    Judged,
+    FailureKey,
+    JudgedResult,
     Match,
     OldBaselineError,
     load,
@@ -37,16 +37,18 @@ CODES = {
     "breakdown": ("crash", "hang"),
 }
 SCENARIOS = {"ties", "joins", "late-copies"}
-FAILURE = Failure(ONE, "delivered-early", ("ties", "joins"))
-SECOND = Failure(OTHER, "not-unique", ("joins",))
+FAILURE = FailureKey(ONE, "delivered-early", ("ties", "joins"))
+SECOND = FailureKey(OTHER, "not-unique", ("joins",))
 HEAD = "schema: sds-conformance/baseline/2\nrevision: sds-2026-01\nenvironments: [plain]\n"
 
 
-def run(*failures: Failure, whole: bool = True, environments: tuple[str, ...] = ("plain", "turkish")) -> Judged:
+def run(
+    *failures: FailureKey, whole: bool = True, environments: tuple[str, ...] = ("plain", "turkish")
+) -> JudgedResult:
     verdicts = {ONE: "pass", OTHER: "pass", "SDS-RECV-07": "skipped: not declared: observe"}
     verdicts |= {failure.what: "fail" for failure in failures}
     played = frozenset(SCENARIOS if whole else {"ties"})
-    return Judged(
+    return JudgedResult(
         "run", "mine 1.0", "sds-2026-01", failures, verdicts, whole, frozenset(environments), frozenset(played)
     )
 
@@ -55,7 +57,7 @@ def listing(text: str) -> Baseline:
     return parse(HEAD + text, Path("known.yaml"))
 
 
-def held(text: str, judged: Judged) -> Match:
+def held(text: str, judged: JudgedResult) -> Match:
     return match(listing(text), judged, CODES, SCENARIOS)
 
 
@@ -115,7 +117,7 @@ def test_a_code_that_is_not_seen_any_more_is_told() -> None:
     assert said(held(listed, run(FAILURE))) == [
         (6, "still fails, but not by never-delivered", "remove never-delivered from lines 6-8")
     ]
-    assert held(listed, fuzzed(Failure(ONE, "delivered-early"))).complaints == []
+    assert held(listed, fuzzed(FailureKey(ONE, "delivered-early"))).complaints == []
 
 
 @pytest.mark.parametrize(
@@ -133,8 +135,8 @@ def test_a_code_that_the_suite_does_not_know_is_told(code: str, change: str) -> 
 
 def test_a_breakdown_is_known_by_its_kind() -> None:
     listed = "known:\n  - requirement: breakdown\n    codes: [crash]\n    reason: x\n"
-    assert held(listed, run(Failure("breakdown", "crash", ("ties",)))).new == []
-    found = held(listed, run(Failure("breakdown", "hang", ("ties",))))
+    assert held(listed, run(FailureKey("breakdown", "crash", ("ties",)))).new == []
+    found = held(listed, run(FailureKey("breakdown", "hang", ("ties",))))
     assert "fails in another way: breakdown/hang" in found.complaints[0].says
 
 
@@ -179,21 +181,21 @@ def test_a_run_that_is_too_small_calls_nothing_out_of_date() -> None:
     assert not held(there.replace("ties", "joins"), run(whole=False)).complaints
 
 
-def fuzzed(*failures: Failure, seed: int = 0, examples: int = 500, whole: bool = True) -> Judged:
+def fuzzed(*failures: FailureKey, seed: int = 0, examples: int = 500, whole: bool = True) -> JudgedResult:
     verdicts = {ONE: "pass", "G-04": "pass"} | {failure.what: "fail" for failure in failures}
-    return Judged("fuzz", "mine 1.0", "sds-2026-01", failures, verdicts, whole, seed=seed, examples=examples)
+    return JudgedResult("fuzz", "mine 1.0", "sds-2026-01", failures, verdicts, whole, seed=seed, examples=examples)
 
 
-G_04 = Failure("G-04", "")
+G_04 = FailureKey("G-04", "")
 BY_FUZZ = "fuzz: {seed: 0, examples: 500}\nknown:\n  - requirement: G-04\n    by: fuzz\n    reason: x\n"
 
 
 def test_fuzz_takes_what_run_lists_and_its_own() -> None:
     by_run = LISTED.removeprefix("known:\n")
-    found = held(BY_FUZZ + by_run, fuzzed(G_04, Failure(ONE, "delivered-early")))
+    found = held(BY_FUZZ + by_run, fuzzed(G_04, FailureKey(ONE, "delivered-early")))
     assert (found.new, found.complaints, set(found.requirements)) == ([], [], {"G-04", ONE})
-    assert held(BY_FUZZ, fuzzed(G_04, Failure(ONE, "delivered-early"))).new
-    assert held(LISTED, fuzzed(Failure(ONE, "never-delivered"))).new
+    assert held(BY_FUZZ, fuzzed(G_04, FailureKey(ONE, "delivered-early"))).new
+    assert held(LISTED, fuzzed(FailureKey(ONE, "never-delivered"))).new
     assert held(LISTED, fuzzed()).complaints == []  # schedules need not find what scenarios do
     assert held(BY_FUZZ, run()).complaints == []
 
@@ -206,7 +208,9 @@ def test_fuzz_calls_out_of_date_what_the_same_schedules_do_not_find() -> None:
 
 def test_vectors_go_by_their_ids() -> None:
     listed = "known:\n  - vector: wire/a\n    reason: x\n  - vector: wire/gone\n    reason: x\n"
-    judged = Judged("vectors", "mine", "sds-2026-01", [Failure("wire/a", "fail")], {"wire/a": "fail"}, whole=True)
+    judged = JudgedResult(
+        "vectors", "mine", "sds-2026-01", [FailureKey("wire/a", "fail")], {"wire/a": "fail"}, whole=True
+    )
     assert said(held(listed, judged)) == [(7, "there is no such vector", "remove lines 7-8")]
 
 
@@ -270,25 +274,27 @@ def test_fuzz_and_vectors_take_flaky_entries() -> None:
         found = held(by_fuzz, judged)
         assert (found.new, found.complaints, outcomes(found)) == ([], [], [("G-04", outcome)])
     assert outcomes(held(FLAKY, fuzzed())) == []  # schedules need not find what scenarios do
-    assert outcomes(held(FLAKY, fuzzed(Failure(ONE, "delivered-early")))) == [(ONE, "flaky, failed this time")]
+    assert outcomes(held(FLAKY, fuzzed(FailureKey(ONE, "delivered-early")))) == [(ONE, "flaky, failed this time")]
     listed = "known:\n  - vector: wire/a\n    flaky: true\n    reason: x\n"
     for status, outcome in (("pass", "passed"), ("fail", "failed"), ("skipped", "not shown")):
-        failures = [Failure("wire/a", "fail")] if status == "fail" else []
-        found = held(listed, Judged("vectors", "mine", "sds-2026-01", failures, {"wire/a": status}, whole=True))
+        failures = [FailureKey("wire/a", "fail")] if status == "fail" else []
+        found = held(listed, JudgedResult("vectors", "mine", "sds-2026-01", failures, {"wire/a": status}, whole=True))
         assert (found.complaints, outcomes(found)) == ([], [("wire/a", f"flaky, {outcome} this time")])
-    gone = held(listed.replace("wire/a", "wire/gone"), Judged("vectors", "mine", "sds-2026-01", [], {}, whole=True))
+    gone = held(
+        listed.replace("wire/a", "wire/gone"), JudgedResult("vectors", "mine", "sds-2026-01", [], {}, whole=True)
+    )
     assert [complaint.says for complaint in gone.complaints] == ["there is no such vector"]
 
 
 def test_a_flaky_breakdown_may_come_and_go() -> None:
     listed = "known:\n  - requirement: breakdown\n    codes: [crash]\n    flaky: true\n    reason: x\n"
     assert outcomes(held(listed, run())) == [("breakdown", "flaky, passed this time")]
-    crashed = held(listed, run(Failure("breakdown", "crash", ("ties",))))
+    crashed = held(listed, run(FailureKey("breakdown", "crash", ("ties",))))
     assert (crashed.new, outcomes(crashed)) == ([], [("breakdown", "flaky, failed this time")])
 
 
 @pytest.mark.parametrize("failures", [(), (FAILURE,)])
-def test_an_update_keeps_a_flaky_entry_and_its_mark(failures: tuple[Failure, ...]) -> None:
+def test_an_update_keeps_a_flaky_entry_and_its_mark(failures: tuple[FailureKey, ...]) -> None:
     judged = run(*failures, SECOND)
     update = updated(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
     assert (update.added, update.removed) == (1, 0)
@@ -362,7 +368,7 @@ def test_a_failure_under_a_flaky_entry_is_added_as_flaky() -> None:
 THREE = ("starts-at-zero", "ties-by-arrival", "buffers-syncs")
 
 
-def played_with(*faults: str) -> Judged:
+def played_with(*faults: str) -> JudgedResult:
     """The result of an implementation that has several faults at once."""
     channels = tuple(vars(MUTANTS[name].participant_class)["channel_class"] for name in faults)
     participant = type("WithFaults", (Participant,), {"channel_class": type("Channels", channels, {})})
@@ -371,12 +377,12 @@ def played_with(*faults: str) -> Judged:
 
 
 @pytest.fixture(scope="module")
-def with_three() -> Judged:
+def with_three() -> JudgedResult:
     return played_with(*THREE)
 
 
 @pytest.mark.parametrize("mended", THREE)
-def test_mending_one_of_three_faults_leaves_the_entries_of_the_others(with_three: Judged, mended: str) -> None:
+def test_mending_one_of_three_faults_leaves_the_entries_of_the_others(with_three: JudgedResult, mended: str) -> None:
     baseline = parse(fresh([with_three], "known", "", per_scenario=False), Path("known.yaml"))
     others = played_with(*(name for name in THREE if name != mended))
     found = compare(baseline, others)
@@ -395,7 +401,7 @@ def test_mending_one_of_three_faults_leaves_the_entries_of_the_others(with_three
     assert set(update.text.splitlines()) < set(baseline.text.splitlines())
 
 
-def test_a_failure_under_a_listed_root_cause_is_new_and_explained(with_three: Judged) -> None:
+def test_a_failure_under_a_listed_root_cause_is_new_and_explained(with_three: JudgedResult) -> None:
     assert with_three.under["SDS-SYNC-03"] == "SDS-SYNC-06"
     baseline = parse(fresh([with_three], "known", "", per_scenario=False), Path("known.yaml"))
     for unlisted, explained in (
@@ -459,7 +465,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("per_scenario", [False, True])
 def test_what_is_written_matches_what_it_was_written_of(per_scenario: bool) -> None:
-    odd = Failure("SDS-RECV-07", "late", ("ties",))
+    odd = FailureKey("SDS-RECV-07", "late", ("ties",))
     several = [run(FAILURE, SECOND, odd), fuzzed(G_04)]
     text = fresh(several, "why: not", "https://example.org/#1", per_scenario=per_scenario)
     for judged in several:
@@ -494,7 +500,7 @@ known:
 
 
 def test_an_update_changes_whole_entries_and_nothing_else() -> None:
-    judged = run(SECOND, Failure("SDS-RECV-07", "late", ("ties",)))
+    judged = run(SECOND, FailureKey("SDS-RECV-07", "late", ("ties",)))
     update = updated(listing(KEPT), judged, held(KEPT, judged), "found today", "https://example.org/2")
     assert (update.added, update.removed) == (1, 1)
     added = """\
@@ -544,7 +550,7 @@ FLOWING = (
 def test_a_file_in_flow_style_or_another_order_can_be_brought_up_to_date(text: str) -> None:
     baseline = in_block_style(parse(text, Path("known.yaml")))
     assert (baseline.revision, [entry.reason for entry in baseline.entries]) == ("sds-2026-01", ["mended", "stays"])
-    judged = run(SECOND, Failure("SDS-RECV-07", "late", ("ties",)))
+    judged = run(SECOND, FailureKey("SDS-RECV-07", "late", ("ties",)))
     update = updated(baseline, judged, match(baseline, judged, CODES, SCENARIOS), "found today", "")
     after = parse(update.text, Path("known.yaml"))
     assert (update.added, update.removed, after.revision) == (1, 1, "sds-2026-01")

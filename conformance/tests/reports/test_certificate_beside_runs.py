@@ -18,7 +18,7 @@ from sds_conformance.reports.certificate import (
 )
 from sds_conformance.reports.certificate_page import page
 from sds_conformance.reports.certificate_validity import unfounded
-from sds_harness.schedules.worlds import Part
+from sds_harness.schedules.worlds import AlphabetPart
 
 MUST, SHOULD, OF_SDS_R = "SDS-MSG-01", "SDS-STATE-06", "SDS-R-STATE-01"
 
@@ -79,7 +79,7 @@ def test_vectors_and_schedules_count(tmp_path: Path, vectors: dict[str, Any], fu
 
 def exhausted(**changes: Any) -> dict[str, Any]:
     """What `exhaust --json` prints."""
-    order = Exhaustion(Mock(), participants=3, alphabet=(Part(("send", "arrive"), 9),))
+    order = Exhaustion(Mock(), participants=3, alphabet=(AlphabetPart(("send", "arrive"), 9),))
     told = {key: played()[key] for key in ("implementation", "revision", "profile", "cast", "gave_up", "errors")}
     told |= {"schema": EXHAUST, "participants": 3, "alphabet": ["send,arrive:9"], "digest": order.digest}
     return told | {"finished": 6, "proved_schedules": 3751, "findings": []} | changes

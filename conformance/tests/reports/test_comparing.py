@@ -10,8 +10,8 @@ import pytest
 
 from played import AMENDED
 from sds_conformance.protocols.sds.rules import RULES
-from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, Column, gather, titled
-from sds_conformance.reports.comparing.comparison import Change, Comparison, changed, compare
+from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, ReportColumn, gather, titled
+from sds_conformance.reports.comparing.comparison import Comparison, ResultChange, changed, compare
 from sds_conformance.reports.comparing.history import histories
 from sds_conformance.reports.files import read_report
 from sds_conformance.reports.report import Report, ReportError
@@ -21,8 +21,8 @@ JUDGED = ("fail", "warn", "pass")
 NOT_JUDGED = ("inconclusive", "skipped", "error")
 
 
-def column(data: dict[str, Any] | None = None, **verdicts: Any) -> Column:
-    return Column.of(Report(data if data is not None else made(**verdicts)))
+def column(data: dict[str, Any] | None = None, **verdicts: Any) -> ReportColumn:
+    return ReportColumn.of(Report(data if data is not None else made(**verdicts)))
 
 
 def compared(*several: dict[str, Any], only: tuple[str, ...] = ()) -> Comparison:
@@ -36,11 +36,11 @@ def test_what_became_of_a_requirement(old: str, new: str) -> None:
     if old == new:
         assert change is None
     elif old in JUDGED and new in JUDGED:
-        assert change is (Change.BETTER if JUDGED.index(new) > JUDGED.index(old) else Change.WORSE)
+        assert change is (ResultChange.BETTER if JUDGED.index(new) > JUDGED.index(old) else ResultChange.WORSE)
     elif old in JUDGED:
-        assert change is Change.NO_LONGER
+        assert change is ResultChange.NO_LONGER
     else:
-        assert change is (Change.NOW if new in JUDGED else Change.STILL_NOT)
+        assert change is (ResultChange.NOW if new in JUDGED else ResultChange.STILL_NOT)
 
 
 def test_another_kind_of_violation_is_told_and_fewer_kinds_are_not() -> None:
@@ -48,8 +48,8 @@ def test_another_kind_of_violation_is_told_and_fewer_kinds_are_not() -> None:
     both = made(RECV_06="fail")
     kinds = [data["requirements"][0]["kinds"][0] for data in (one, other)]
     both["requirements"][0]["kinds"] = kinds
-    assert changed(column(one), column(other), "SDS-RECV-06") is Change.OTHERWISE
-    assert changed(column(one), column(both), "SDS-RECV-06") is Change.OTHERWISE
+    assert changed(column(one), column(other), "SDS-RECV-06") is ResultChange.OTHERWISE
+    assert changed(column(one), column(both), "SDS-RECV-06") is ResultChange.OTHERWISE
     assert changed(column(both), column(one), "SDS-RECV-06") is None
     comparison = compared(one, other)
     assert [row.told.id for row in comparison.differences] == ["SDS-RECV-06"]
@@ -78,7 +78,7 @@ def test_changes_are_told_between_releases_and_between_two() -> None:
     assert compared(*several).pairs == [(1, 2)]
     assert compared(*several[:2]).pairs == [(0, 1)]
     (better,) = compared(*several).changes(1, 2)
-    assert (better.change, [step.told.id for step in better.steps]) == (Change.BETTER, ["SDS-RECV-01"])
+    assert (better.change, [step.told.id for step in better.steps]) == (ResultChange.BETTER, ["SDS-RECV-01"])
 
 
 def test_of_what_is_judged_now_the_violations_are_named_and_the_rest_is_counted() -> None:
@@ -106,9 +106,9 @@ def test_a_report_that_was_cut_off_claims_nothing_of_what_is_missing(tmp_path: P
     folder = kept(tmp_path / "cut", made(version="2", RECV_01="pass", RECV_02="fail"))
     lines = (folder / "report.jsonl").read_text("utf-8").splitlines(keepends=True)
     (folder / "report.jsonl").write_text("".join(lines[:-2]), "utf-8")
-    comparison = compare([column(RECV_01="fail", RECV_02="pass"), Column.of(read_report(folder))])
+    comparison = compare([column(RECV_01="fail", RECV_02="pass"), ReportColumn.of(read_report(folder))])
     assert [row.cells[1] for row in comparison.rows] == ["pass", UNKNOWN]
-    assert [some.change for some in comparison.changes(0, 1)] == [Change.BETTER]
+    assert [some.change for some in comparison.changes(0, 1)] == [ResultChange.BETTER]
     assert any(said.startswith("Cut off: B.") for said in comparison.cautions)
 
 
@@ -152,9 +152,9 @@ def test_when_each_requirement_changed() -> None:
     assert [c.version for c in series.columns] == ["1", "2", "3"]
     told = [(turn.told.id, turn.after.version, turn.verdicts, turn.change) for turn in series.turns]
     assert told == [
-        ("SDS-RECV-01", "3", ("fail", "pass"), Change.BETTER),
-        ("SDS-RECV-02", "3", ("pass", "skipped"), Change.NO_LONGER),
-        ("SDS-RECV-01", "2", ("pass", "fail"), Change.WORSE),
+        ("SDS-RECV-01", "3", ("fail", "pass"), ResultChange.BETTER),
+        ("SDS-RECV-02", "3", ("pass", "skipped"), ResultChange.NO_LONGER),
+        ("SDS-RECV-01", "2", ("pass", "fail"), ResultChange.WORSE),
     ]
     since = datetime(2026, 1, 3, tzinfo=UTC)
     assert [turn.after.version for turn in histories(series.columns, (), since)[0].turns] == ["3", "3"]
@@ -165,7 +165,7 @@ def test_a_gap_in_the_history_hides_no_change_and_makes_none() -> None:
     days = [made(day=1, RECV_01="pass"), made(day=2, RECV_02="pass"), made(day=3, RECV_01="fail"), made(day=4)]
     (series,) = histories([column(data) for data in days])
     (turn,) = series.turns
-    assert (turn.before.started.day, turn.after.started.day, turn.change) == (1, 3, Change.WORSE)
+    assert (turn.before.started.day, turn.after.started.day, turn.change) == (1, 3, ResultChange.WORSE)
     assert turn.doubt == ""
 
 

@@ -11,7 +11,7 @@ import pytest
 from played import REPOSITORY, plan
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import REGISTER
-from sds_conformance.reports.comparing.columns import Column
+from sds_conformance.reports.comparing.columns import ReportColumn
 from sds_conformance.reports.report import Report
 from short_reports import made
 
@@ -41,10 +41,10 @@ def headings(text: str) -> set[str]:
     return {line for line in text.splitlines() if re.match(r"##? [^F]", line)}
 
 
-def column(name: str, version: str, language: str, **more: Any) -> Column:
+def column(name: str, version: str, language: str, **more: Any) -> ReportColumn:
     data = made(name, version, RECV_01="pass", RECV_02="fail" if name == "b" else "pass") | more
     data["implementation"]["language"] = language
-    return Column.of(Report(data))
+    return ReportColumn.of(Report(data))
 
 
 def test_the_releases_are_those_that_the_adapter_drives() -> None:
@@ -56,7 +56,7 @@ def test_toys_that_come_out_alike_share_a_column() -> None:
     kept, languages = SCRIPT["together"]([column("a", "1", "Go"), *toys])
     assert [one.name for one in kept] == ["a", "toy-sds"]
     assert languages == ["C", "Rust"]
-    odd = Column.of(Report(made("toy-sds", "1", RECV_01="fail")))
+    odd = ReportColumn.of(Report(made("toy-sds", "1", RECV_01="fail")))
     assert len(SCRIPT["together"]([*toys, odd])[0]) == 2
 
 

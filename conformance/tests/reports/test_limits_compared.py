@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sds_conformance.reports.comparing.limits import Extent, Reach, reaches, smaller
+from sds_conformance.reports.comparing.limits import DimensionReach, Extent, reaches, smaller
 
 
 def extent(held: int | None, first_not: int | None = None, **more: Any) -> Extent:
@@ -55,8 +55,8 @@ def test_a_size_in_few_characters(one: Extent, told: str) -> None:
     ],
 )
 def test_what_was_not_tried_is_no_difference(one: Extent, other: Extent, differ: bool) -> None:
-    assert Reach("things", (one, other)).differs is differ
-    assert Reach("things", (other, one, None)).differs is differ
+    assert DimensionReach("things", (one, other)).differs is differ
+    assert DimensionReach("things", (other, one, None)).differs is differ
 
 
 def test_only_what_certainly_holds_less_got_smaller() -> None:

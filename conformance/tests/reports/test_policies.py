@@ -15,7 +15,7 @@ from pages import Page, hostile
 from played import REPOSITORY
 from sds_conformance.reports.badge import badge
 from sds_conformance.reports.certificate_page import page as certificate_page
-from sds_conformance.reports.comparing.columns import Column
+from sds_conformance.reports.comparing.columns import ReportColumn
 from sds_conformance.reports.comparing.comparison import compare
 from sds_conformance.reports.comparing.history import histories
 from sds_conformance.reports.comparing.page import comparison_page, history_page
@@ -27,9 +27,9 @@ SOURCES = [REPOSITORY / "conformance" / "sds_conformance", REPOSITORY / "harness
 LOADING = {"src", "srcset", "srcdoc", "action", "formaction", "background", "data", "poster", "ping", "xlink:href"}
 
 
-def columns() -> list[Column]:
+def columns() -> list[ReportColumn]:
     several = [made("a", day=1, RECV_01="pass"), made("a", day=2, RECV_01="fail")]
-    return [Column.of(Report(data)) for data in several]
+    return [ReportColumn.of(Report(data)) for data in several]
 
 
 PAGES: dict[str, Callable[[], str]] = {

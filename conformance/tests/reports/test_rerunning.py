@@ -13,7 +13,7 @@ from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.certificate import Certificate, certificate
-from sds_conformance.reports.certificate_replay import Comparison, Sample, another, compare, drawn
+from sds_conformance.reports.certificate_replay import ReplayResult, Sample, another, compare, drawn
 from sds_conformance.reports.report import Report
 
 WAITING = ("a-dependency-that-waits", "a-dependent-of-the-buffered", "a-chain-in-reverse")
@@ -25,7 +25,7 @@ def again(mutant: str, *scenarios: str) -> Certification:
     return certify_reference(start, scenarios=scenarios)
 
 
-def compared(made: Certificate, outcome: Certification) -> Comparison:
+def compared(made: Certificate, outcome: Certification) -> ReplayResult:
     return compare(made.data, Sample(outcome.plan, everything=False), outcome)
 
 

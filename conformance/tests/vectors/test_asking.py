@@ -14,8 +14,8 @@ from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
 from sds_conformance.vectors.running.causes import WrongAnswers, causes_of
-from sds_conformance.vectors.running.examination import Asked, Examination, Examiner, weighed
-from sds_conformance.vectors.running.subject import Answer, Status
+from sds_conformance.vectors.running.examination import AnsweredVector, Examination, VectorExaminer, weighed
+from sds_conformance.vectors.running.subject import Status, VectorResult
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS, open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -268,7 +268,7 @@ def test_what_is_expected_is_never_sent() -> None:
             answer: pb.Reply = super().call(request, timeout_s, reply)
             return answer
 
-    examiner = Examiner(MATERIAL, lambda _: Listening(reference()), Limits(), CURRENT)
+    examiner = VectorExaminer(MATERIAL, lambda _: Listening(reference()), Limits(), CURRENT)
     chosen = [file for file in files() if file["group"] in ("bloom-build-waku-sds-js", "wire-encoding")]
     examiner.examine(chosen)
     heard = b"".join(said)
@@ -306,15 +306,15 @@ def test_a_private_layout_that_is_not_translated_is_one_difference_of_all_transc
     assert len(cause.asked) == outcome.count(Status.FAIL) == len(outcome.asked)
 
 
-def _weighed(requirements: list[str], answer: Answer) -> Answer:
+def _weighed(requirements: list[str], answer: VectorResult) -> VectorResult:
     return weighed(MATERIAL, {"requirements": requirements}, answer, CURRENT)
 
 
 def test_a_failure_against_a_should_is_a_warning() -> None:
-    failed = Answer(Status.FAIL, "this", "that")
+    failed = VectorResult(Status.FAIL, "this", "that")
     assert _weighed(["SDS-EPHEMERAL-04"], failed).status is Status.WARN
     assert _weighed(["SDS-EPHEMERAL-04", "SDS-MSG-05"], failed).status is Status.FAIL
-    assert _weighed(["SDS-EPHEMERAL-04"], Answer(Status.PASS)).status is Status.PASS
+    assert _weighed(["SDS-EPHEMERAL-04"], VectorResult(Status.PASS)).status is Status.PASS
     assert (
         weighed(
             MATERIAL, {"requirements": ["SDS-MSG-05"]}, replace(failed, requirements=("SDS-MSG-18",)), CURRENT
@@ -326,7 +326,7 @@ def test_a_failure_against_a_should_is_a_warning() -> None:
 def test_an_unknown_shape_is_skipped() -> None:
     session = open_session(lambda: LocalLink(reference()), Limits(), CURRENT)
     assert SdsSubject(session, CURRENT).declaration.name == "the reference"
-    examiner = Examiner(MATERIAL, lambda _: LocalLink(reference()), Limits(), CURRENT)
+    examiner = VectorExaminer(MATERIAL, lambda _: LocalLink(reference()), Limits(), CURRENT)
     outcome = examiner.examine([{"group": "x", "shape": "spiral", "tests": [{"id": "x/y", "requirements": []}]}])
     assert outcome.count(Status.SKIPPED) == 1
     assert outcome.exit_code == 4
@@ -372,5 +372,5 @@ def wrong(outcome: Examination) -> list[WrongAnswers]:
     return [one for one in causes_of(RULES, outcome.asked, violated_of) if one.verdict is Verdict.FAIL]
 
 
-def violated_of(one: Asked) -> list[str]:
+def violated_of(one: AnsweredVector) -> list[str]:
     return list(one.answer.requirements) or MATERIAL.stated(one.vector["requirements"], [CURRENT])

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from played import Handle, altered, reference
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
-from sds_conformance.vectors.running.examination import Examination, Examiner
+from sds_conformance.vectors.running.examination import Examination, VectorExaminer
 from sds_conformance.vectors.running.subject import Status
 from sds_conformance.vectors.schemas import NUMERAL, TEXT
 from sds_harness.link import Limits, LocalLink
@@ -77,7 +77,7 @@ def test_an_entry_that_gets_lost_is_a_failure(name: str) -> None:
         shown.append(bool(reply.state.outgoing_repairs.entries or reply.state.incoming_repairs.entries))
 
     (test,) = [test for test in every_test() if test["id"] == f"repair-buffers/{name}"]
-    examiner = Examiner(MATERIAL, lambda _: LocalLink(_answers("state", lost)()), Limits(), CURRENT)
+    examiner = VectorExaminer(MATERIAL, lambda _: LocalLink(_answers("state", lost)()), Limits(), CURRENT)
     outcome = examiner.examine([{"group": "repair-buffers", "shape": "repair-buffers", "tests": [test]}])
     assert [a.answer.status for a in outcome.asked] == [Status.FAIL]
 

@@ -14,8 +14,8 @@ from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.reports.document import document
-from sds_conformance.vectors.running.examination import Examination, Examiner, chosen, weighed
-from sds_conformance.vectors.running.subject import Answer, Status
+from sds_conformance.vectors.running.examination import Examination, VectorExaminer, chosen, weighed
+from sds_conformance.vectors.running.subject import Status, VectorResult
 from sds_harness.faults import FaultKind, TesteeFault
 from sds_harness.link import Limits, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -91,7 +91,7 @@ def test_a_conversation_whose_end_nobody_saw_is_no_pass() -> None:
 
 
 def test_what_nobody_knows_softens_nothing() -> None:
-    failed = Answer(Status.FAIL, "this", "that")
+    failed = VectorResult(Status.FAIL, "this", "that")
     for ids in ([], ["SDS-XX-99"], ["SDS-XX-99", "SDS-EPHEMERAL-04"]):
         assert weighed(MATERIAL, {"requirements": ids}, failed, CURRENT).status is Status.FAIL
 
@@ -127,7 +127,7 @@ def test_a_process_that_does_not_start_any_more_ends_it() -> None:
             raise TesteeFault(FaultKind.EXIT, "gone")
         return LocalLink(altered(breaks))
 
-    examiner = Examiner(MATERIAL, connect, Limits(), CURRENT)
+    examiner = VectorExaminer(MATERIAL, connect, Limits(), CURRENT)
     outcome = examiner.examine(chosen(files(), CURRENT, ["wire-*", "lamport"]))
     assert len(started) < 12
     every = [test for file in chosen(files(), CURRENT, ["wire-*", "lamport"]) for test in file["tests"]]
@@ -159,7 +159,7 @@ class Interrupted(LocalLink):
 @pytest.mark.parametrize("after", [2, 3, 20, 101])
 def test_an_interrupt_is_nobodys_fault(after: int) -> None:
     link = Interrupted(after)
-    examiner = Examiner(MATERIAL, lambda _: link, Limits(), CURRENT)
+    examiner = VectorExaminer(MATERIAL, lambda _: link, Limits(), CURRENT)
     whole = list(chosen(files(), CURRENT, ["lamport", "log-order"]))
     outcome = examiner.examine(whole)
     assert outcome.interrupted
@@ -172,7 +172,9 @@ def test_an_interrupt_is_nobodys_fault(after: int) -> None:
 
 def test_a_fault_of_the_suite_is_told_as_one() -> None:
     outcome = asked(groups=["log-order"])
-    outcome.asked[0] = type(outcome.asked[0])("log-order", outcome.asked[0].vector, Answer(Status.ERROR, reason="oops"))
+    outcome.asked[0] = type(outcome.asked[0])(
+        "log-order", outcome.asked[0].vector, VectorResult(Status.ERROR, reason="oops")
+    )
     said = _sentence(outcome, []).plain
     assert "The suite itself failed at 1 vector" in said
     assert "wrong answer" not in said

@@ -25,7 +25,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from ..declaration import Declaration
 from ..schedules.alphabet import Alphabet
 from ..schedules.operations import Route
-from ..schedules.worlds import Kind, Part, Word, World, Write
+from ..schedules.worlds import AlphabetPart, EventKind, Word, World, Write
 from .generator import NAMES
 from .operations import (
     ODDITIES,
@@ -63,15 +63,15 @@ UUIDS = "uuids"
 answer differently each time."""
 Operations = tuple[Operation, ...]
 
-_KINDS: list[Kind] = []
+_KINDS: list[EventKind] = []
 """The kinds of events at one participant, and those that need nothing else, in the order in which words are spelled."""
 
 
 def event(name: str, **rest: Any) -> Callable[[Write], Write]:
-    """Register a kind of events under its name in an alphabet. ``rest`` are further fields of ``Kind``."""
+    """Register a kind of events under its name in an alphabet. ``rest`` are further fields of ``EventKind``."""
 
     def register(write: Write) -> Write:
-        _KINDS.append(Kind(name, write, **rest))
+        _KINDS.append(EventKind(name, write, **rest))
         return write
 
     return register
@@ -225,14 +225,14 @@ def _identified(write: Write) -> Write:
     return written
 
 
-def _kinds(names: Collection[str]) -> tuple[Kind, ...]:
+def _kinds(names: Collection[str]) -> tuple[EventKind, ...]:
     """All kinds in a world of these participants."""
     anew: dict[str, Any] = {"broadcasts": True, "everybody": True, "cuts": True}
     return (
         *_KINDS,
-        Kind("reconnect", _bound(_reconnect, names), **anew),
-        Kind(RESTART, _bound(_restart, names), **anew, equals=False, aware=True),
-        Kind("arrive", copies=1, broadcasts=True),
+        EventKind("reconnect", _bound(_reconnect, names), **anew),
+        EventKind(RESTART, _bound(_restart, names), **anew, equals=False, aware=True),
+        EventKind("arrive", copies=1, broadcasts=True),
     )
 
 
@@ -241,27 +241,29 @@ class ClearSkiesAlphabet(Alphabet):
 
     names = (*dict.fromkeys(kind.name for kind in _kinds(())), READER, UUIDS)
     usual = (
-        Part(("write", "later", "delete", "arrive", UUIDS)),
-        Part(("write", "delete", "arrive", "reconnect", "time", UUIDS), 5),
-        Part(("write", "other", "rename", "delete", "arrive", UUIDS), 4),
-        Part(("write", "later", "delete", "arrive", REST, UUIDS), 5),
-        Part(("write", "delete", "arrive", "ask", "stranger", UUIDS), 3),
-        Part(("write", "delete", "arrive", "reconnect", RESTART, UUIDS), 4),
-        Part(("write", "arrive", "odd", UUIDS), 2),
+        AlphabetPart(("write", "later", "delete", "arrive", UUIDS)),
+        AlphabetPart(("write", "delete", "arrive", "reconnect", "time", UUIDS), 5),
+        AlphabetPart(("write", "other", "rename", "delete", "arrive", UUIDS), 4),
+        AlphabetPart(("write", "later", "delete", "arrive", REST, UUIDS), 5),
+        AlphabetPart(("write", "delete", "arrive", "ask", "stranger", UUIDS), 3),
+        AlphabetPart(("write", "delete", "arrive", "reconnect", RESTART, UUIDS), 4),
+        AlphabetPart(("write", "arrive", "odd", UUIDS), 2),
     )
-    example = Part(("write", "arrive"))
+    example = AlphabetPart(("write", "arrive"))
 
-    def possible(self, declared: Declaration, profile: str, wanted: Collection[Part]) -> tuple[Part, ...]:
+    def possible(
+        self, declared: Declaration, profile: str, wanted: Collection[AlphabetPart]
+    ) -> tuple[AlphabetPart, ...]:
         return self.only([name for name in self.names if name not in _NEEDS or declared.can(_NEEDS[name])], wanted)
 
-    def world(self, participants: int, parts: Collection[Part]) -> World:
+    def world(self, participants: int, parts: Collection[AlphabetPart]) -> World:
         names = self.check(participants, len(STRANGERS), parts)
         kinds = tuple(kind for kind in _kinds(NAMES[:participants]) if kind.name in names)
         if UUIDS in names:
             kinds = tuple(replace(kind, write=_identified(kind.write)) if kind.write else kind for kind in kinds)
         return World(participants, kinds, alike=READER not in names, parts=tuple(parts), streams=True)
 
-    def setting(self, parts: Collection[Part]) -> Schedule:
+    def setting(self, parts: Collection[AlphabetPart]) -> Schedule:
         names = {name for part in parts for name in part.names}
         members = (Member(NAMES[0], store=RESTART in names), Member(NAMES[1], read_only=READER in names))
         return Schedule((*members, *map(Member, NAMES[2:])), (), ())

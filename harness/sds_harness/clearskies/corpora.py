@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..corpus.kind import Kind
+from ..corpus.kind import CorpusKind
 from ..corpus.schema import ANSWER, AT_MS, COMMAND, PARTICIPANT, TEXT, TEXTS, Column, Columns, normative
 from ..schedules import Schedule, dumps
 from ..trace import Dialect
@@ -17,7 +17,7 @@ from .language import CLEARSKIES
 from .notation import NOTATION
 from .performance import Performance
 from .player import play
-from .rows import Facts
+from .rows import ClearSkiesRowReader
 from .stage import Stage
 
 _digest = partial(Column, type=pa.int64(), normative=True, dictionary=False, opaque=True)
@@ -78,10 +78,10 @@ def portable(request: Any) -> Any:
     return out
 
 
-KIND = Kind(
+KIND = CorpusKind(
     CLEARSKIES,
     COLUMNS,
-    Facts,
+    ClearSkiesRowReader,
     Stage,
     play,
     dumps,

@@ -21,7 +21,7 @@ _EXACT = 1 << 53
 """Below this, a double represents every integer exactly."""
 
 
-class Facts:
+class ClearSkiesRowReader:
     """Reads the columns of ClearSkies from the steps of one performance."""
 
     def __init__(self, performance: Performance) -> None:

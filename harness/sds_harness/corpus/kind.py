@@ -14,7 +14,7 @@ from ..trace import Dialect
 from .schema import Columns, Row
 
 
-class Facts(Protocol):
+class RowReader(Protocol):
     """Reads the columns of its protocol from the steps of one performance."""
 
     def compared(self, step: Any, trace: Any) -> Row:
@@ -32,12 +32,12 @@ def _as_it_is(request: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Kind:
+class CorpusKind:
     """The corpora of a protocol. All functions must be picklable by name, because workers receive them."""
 
     language: Language
     columns: Columns
-    facts: Callable[[Performance], Facts]
+    facts: Callable[[Performance], RowReader]
     """Reads a performance."""
     stage: Callable[[Session, str, Any], Stage[Any]]
     """Makes the stage for a schedule with this name, in this dialect."""

@@ -14,7 +14,7 @@ from ..declaration import UNNAMED, Declaration, printable
 from ..json_text import dumps
 from ..schedules import Performance
 from .errors import CorpusError
-from .kind import Kind
+from .kind import CorpusKind
 from .place import Place
 from .schema import READABLE, SCHEDULES_PER_ROW_GROUP, SCHEMA_VERSION
 
@@ -120,10 +120,10 @@ class Corpus:
 
     place: Place
     manifest: Manifest
-    kind: Kind
+    kind: CorpusKind
 
 
-KindOf = Callable[[str], Kind]
+KindOf = Callable[[str], CorpusKind]
 """The kind of a corpus, by the revision in its manifest, which may be unknown."""
 
 
@@ -131,7 +131,7 @@ WORDS = ("name", "version", "language", "homepage")
 """Fields of the declaration that are free text."""
 
 
-def implementation_of(declared: Declaration, kind: Kind) -> dict[str, Any]:
+def implementation_of(declared: Declaration, kind: CorpusKind) -> dict[str, Any]:
     """The declaration as JSON values."""
     return {
         **{name: getattr(declared, name) for name in WORDS},
@@ -223,7 +223,7 @@ def _complaint(manifest: Manifest) -> str:
     return ""
 
 
-def _misdeclared(implementation: dict[str, Any], kind: Kind) -> str:
+def _misdeclared(implementation: dict[str, Any], kind: CorpusKind) -> str:
     empty = Declaration.unknown("", kind.language)
     types: dict[str, type] = {
         **dict.fromkeys((*WORDS, *map(kind.stored_name, empty.profiles)), str),

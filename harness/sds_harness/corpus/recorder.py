@@ -20,7 +20,7 @@ from ..faults import TesteeFault
 from ..schedules import Performance, Schedule
 from .errors import CorpusError, NotDriven
 from .jobs import Progress, failures_told, in_schedules, over, watched
-from .kind import Kind
+from .kind import CorpusKind
 from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Corpus, Manifest, is_of_corpus, read_corpus
 from .place import Place, remove_halves
 from .rows import rows_of
@@ -55,7 +55,7 @@ def insisting(replay: Replay) -> Iterator[Replay]:
         raise troubles[0]
 
 
-class Company(Protocol):
+class RecordingCompany(Protocol):
     """The players of a schedule: the implementation under test and the others in the cast."""
 
     def start(self) -> Declaration:
@@ -87,7 +87,7 @@ class Company(Protocol):
 class Recording(Corpus):
     """The data that the tasks of a recording share. It must be picklable, because workers receive it."""
 
-    company: Callable[[], Company]
+    company: Callable[[], RecordingCompany]
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RecordingOutcome:
     """The result of a recording."""
 
     known: int
@@ -190,7 +190,7 @@ def _hold_to(place: Place, found: Manifest, wanted: Manifest) -> None:
             )
 
 
-def record(spark: SparkSession, recording: Recording, progress: Progress = lambda done, of: None) -> Outcome:
+def record(spark: SparkSession, recording: Recording, progress: Progress = lambda done, of: None) -> RecordingOutcome:
     """Record the missing shards. Raises CorpusError.
 
     After an interrupt, the committed shards remain. When no shard is missing, the manifest is completed and
@@ -212,7 +212,7 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
         hold_to_count(recording)
         (place / MANIFEST).write_text(manifest.finished(total.kept_steps, total.kept_rows).to_json())
         (place / SUCCESS).write_text("")
-    return Outcome(known, total.schedules, total.steps, total.rows, total.seconds, tuple(total.troubles))
+    return RecordingOutcome(known, total.schedules, total.steps, total.rows, total.seconds, tuple(total.troubles))
 
 
 def _count_of(corpus: Corpus, shard: int) -> Count:
@@ -248,7 +248,12 @@ def record_shard(recording: Recording, shard: int) -> Count:
 
 
 def _play_all(
-    recording: Recording, shard: int, company: Company, count: Count, rows: ShardWriter, twins: ShardWriter | None
+    recording: Recording,
+    shard: int,
+    company: RecordingCompany,
+    count: Count,
+    rows: ShardWriter,
+    twins: ShardWriter | None,
 ) -> None:
     broken = 0
     for index in recording.manifest.range_of(shard):
@@ -260,7 +265,12 @@ def _play_all(
 
 
 def _play_one(
-    recording: Recording, index: int, company: Company, count: Count, rows: ShardWriter, twins: ShardWriter | None
+    recording: Recording,
+    index: int,
+    company: RecordingCompany,
+    count: Count,
+    rows: ShardWriter,
+    twins: ShardWriter | None,
 ) -> bool:
     """Play a schedule and store its rows. Returns whether it ran to its end. The performance is not kept in memory."""
     manifest = recording.manifest
@@ -284,7 +294,7 @@ def _play_one(
     return performance.breakdown is None
 
 
-def _keeping(kind: Kind, company: Company, index: int, twins: ShardWriter) -> Replay:
+def _keeping(kind: CorpusKind, company: RecordingCompany, index: int, twins: ShardWriter) -> Replay:
     """Plays the twins of one schedule and stores them."""
     keys = itertools.count(index * TWINS_OF_ONE + 1)
 

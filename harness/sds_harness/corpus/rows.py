@@ -25,7 +25,7 @@ from ..stage import Stage
 from ..trace import Step, Trace
 from .digests import exact_digest, joined, plan_digest, schedule_digest
 from .errors import CorpusError
-from .kind import Kind
+from .kind import CorpusKind
 from .schema import Row
 
 
@@ -39,7 +39,7 @@ class Recorded:
     """Their keys are the column names of the kind."""
 
 
-def rows_of(kind: Kind, performance: Performance, schedule: int, judged: Sequence[str]) -> Recorded:
+def rows_of(kind: CorpusKind, performance: Performance, schedule: int, judged: Sequence[str]) -> Recorded:
     """Everything that is stored of a performance; ``schedule`` is its index, ``judged`` are the members under test."""
     writer = _Writer(kind, performance)
     steps: list[Row] = []
@@ -68,7 +68,7 @@ def rows_of(kind: Kind, performance: Performance, schedule: int, judged: Sequenc
     return Recorded(side, steps)
 
 
-def digest_of(kind: Kind, performance: Performance) -> bytes:
+def digest_of(kind: CorpusKind, performance: Performance) -> bytes:
     """The digest of a performance, as in the side table."""
     writer = _Writer(kind, performance)
     compared = (writer.compared(act.step, act.trace, act) for act in performance.acts if kind.compares(act))
@@ -85,7 +85,7 @@ def bare(message: Any) -> bytes:
         message.id = number
 
 
-def _played_by(kind: Kind, trace: Trace[Any]) -> Row:
+def _played_by(kind: CorpusKind, trace: Trace[Any]) -> Row:
     breakdown = trace.breakdown
     return {
         "role": trace.declaration.name,
@@ -116,7 +116,7 @@ def _in_order(performance: Performance) -> Iterator[tuple[Step, Trace[Any], Act 
 class _Writer:
     """Writes the rows of one performance: the columns of every corpus and those of its protocol."""
 
-    def __init__(self, kind: Kind, performance: Performance) -> None:
+    def __init__(self, kind: CorpusKind, performance: Performance) -> None:
         self._columns, self._portable = kind.columns, kind.portable
         self._told = kind.facts(performance)
         self._places = {id(trace): place for place, trace in enumerate(performance.traces)}
@@ -162,7 +162,7 @@ class Rebuilt:
 class _StoredLink(Link):
     """A link that answers with the stored replies of one trace, in order."""
 
-    def __init__(self, kind: Kind, played_by: Row, rows: Iterable[Row]) -> None:
+    def __init__(self, kind: CorpusKind, played_by: Row, rows: Iterable[Row]) -> None:
         self._portable = kind.portable
         self._hello: bytes = played_by["hello"]
         self._fault = (played_by["breakdown"], played_by["detail"], tuple(played_by["stderr"]))
@@ -203,7 +203,7 @@ class _StoredLink(Link):
         return reply(id=request.id, unsupported={})
 
 
-def rebuild(kind: Kind, revision: str, side: Row, rows: Sequence[Row], plan: Schedule | None = None) -> Rebuilt:
+def rebuild(kind: CorpusKind, revision: str, side: Row, rows: Sequence[Row], plan: Schedule | None = None) -> Rebuilt:
     """Rebuild the performance of a schedule from its row in the side table and its rows, ordered by position.
 
     ``plan`` replaces the schedule in the side table, if given. Raises Unsound if the data contradict each other.
@@ -232,7 +232,7 @@ def rebuild(kind: Kind, revision: str, side: Row, rows: Sequence[Row], plan: Sch
     return Rebuilt(performance, tuple(side["judged"]), tuple(filter(kind.compares, performance.acts)))
 
 
-def _stage(kind: Kind, revision: str, link: _StoredLink, played_by: Row, schedule: Schedule) -> Stage[Any]:
+def _stage(kind: CorpusKind, revision: str, link: _StoredLink, played_by: Row, schedule: Schedule) -> Stage[Any]:
     session = Session(lambda: link, Limits(), revision, kind.language)
     try:
         dialect = kind.read_dialect(played_by["dialect"]) if played_by["dialect"] else None

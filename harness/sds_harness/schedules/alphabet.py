@@ -12,7 +12,7 @@ from collections.abc import Collection
 from ..declaration import Declaration
 from .operations import Schedule
 from .word_schedules import Unfolded
-from .worlds import Part, Word, World
+from .worlds import AlphabetPart, Word, World
 
 
 class Alphabet(ABC):
@@ -20,28 +20,30 @@ class Alphabet(ABC):
 
     names: tuple[str, ...]
     """All names that a user can select."""
-    usual: tuple[Part, ...]
+    usual: tuple[AlphabetPart, ...]
     """The parts that are played by default."""
-    example: Part
+    example: AlphabetPart
     """A short alphabet in which participants send something, for messages to users."""
 
     @abstractmethod
-    def possible(self, declared: Declaration, profile: str, wanted: Collection[Part]) -> tuple[Part, ...]:
+    def possible(
+        self, declared: Declaration, profile: str, wanted: Collection[AlphabetPart]
+    ) -> tuple[AlphabetPart, ...]:
         """The selected parts that an implementation with this declaration can play in a profile, in the usual order."""
 
     @abstractmethod
-    def world(self, participants: int, parts: Collection[Part]) -> World:
+    def world(self, participants: int, parts: Collection[AlphabetPart]) -> World:
         """The world with this number of participants and these parts. Raises ValueError if there is none."""
 
     @abstractmethod
-    def setting(self, parts: Collection[Part]) -> Schedule:
+    def setting(self, parts: Collection[AlphabetPart]) -> Schedule:
         """The participants and the configuration of all schedules of a world."""
 
     @abstractmethod
     def unfold(self, world: World, word: Word, setting: Schedule) -> Unfolded:
         """The word as a schedule. ``setting`` has everything that all words share."""
 
-    def check(self, participants: int, most: int, parts: Collection[Part]) -> set[str]:
+    def check(self, participants: int, most: int, parts: Collection[AlphabetPart]) -> set[str]:
         """The names in the parts. Raises ValueError for unknown names, and for a number of participants that is not
         from 1 to ``most``."""
         if not 1 <= participants <= most:
@@ -51,7 +53,9 @@ class Alphabet(ABC):
             raise ValueError(f"there is no event {min(unknown)!r}: there are {', '.join(self.names)}")
         return names
 
-    def only(self, there: Collection[str], wanted: Collection[Part]) -> tuple[Part, ...]:
+    def only(self, there: Collection[str], wanted: Collection[AlphabetPart]) -> tuple[AlphabetPart, ...]:
         """The parts with the names that are ``there``, in the usual order and without duplicates."""
         names = [name for name in self.names if name in there]
-        return tuple(dict.fromkeys(Part(tuple(n for n in names if n in part.names), part.most) for part in wanted))
+        return tuple(
+            dict.fromkeys(AlphabetPart(tuple(n for n in names if n in part.names), part.most) for part in wanted)
+        )

@@ -66,7 +66,7 @@ class ScheduleFileError(Exception):
 
 
 @dataclass(frozen=True)
-class Document:
+class ScheduleDocument:
     """The values in the text of a file, not yet checked to be a schedule."""
 
     data: Any
@@ -111,13 +111,13 @@ class Notation:
 
     def loads(self, text: str) -> Schedule:
         """Parse the text of a JSON file. Raises ScheduleFileError."""
-        return self.from_document(Document(parsed(text), text))
+        return self.from_document(ScheduleDocument(parsed(text), text))
 
     def load(self, path: Path) -> Schedule:
         """Read a schedule from a file. Raises ScheduleFileError, also if the file cannot be read."""
         return self.from_document(read(path))
 
-    def from_document(self, document: Document) -> Schedule:
+    def from_document(self, document: ScheduleDocument) -> Schedule:
         """Parse a file that was read. Raises ScheduleFileError with the line."""
         try:
             return self.from_json(document.data)
@@ -125,7 +125,7 @@ class Notation:
             error.line = document.line(error.path)
             raise
 
-    def errors(self, document: Document) -> list[ScheduleFileError]:
+    def errors(self, document: ScheduleDocument) -> list[ScheduleFileError]:
         """The errors of a file, at most ``MOST_ERRORS``, in the order of its lines."""
         data = document.data
         try:
@@ -229,20 +229,20 @@ class Notation:
         return kind(**_values(row, self.entry))
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> ScheduleDocument:
     """The content of a file, not yet checked to be a schedule. Raises ScheduleFileError, also if the file cannot be
     read."""
     in_yaml = path.suffix.lower() in YAML_SUFFIXES
     try:
         text = read_bytes(path, MAX_YAML_BYTES if in_yaml else MAX_BYTES).decode("utf-8")
-        return yaml_document(text) if in_yaml else Document(parsed(text), text)
+        return yaml_document(text) if in_yaml else ScheduleDocument(parsed(text), text)
     except FileError as error:
         raise ScheduleFileError(f"it {error}") from None
     except UnicodeDecodeError:
         raise ScheduleFileError("it is no text in UTF-8") from None
 
 
-def yaml_document(text: str) -> Document:
+def yaml_document(text: str) -> ScheduleDocument:
     """The content of a YAML file. Raises ScheduleFileError."""
     try:
         data, lines = yaml_text.parse(text)
@@ -251,7 +251,7 @@ def yaml_document(text: str) -> Document:
         raise ScheduleFileError(f"it is no YAML of a schedule: {error}", line=error.line) from None
     except ValueError as error:
         raise ScheduleFileError(f"it is no YAML of a schedule: {printable(str(error), 120)}") from None
-    return Document(data, lines=lines)
+    return ScheduleDocument(data, lines=lines)
 
 
 _SPACE = re.compile(r"[ \t\n\r]*")

@@ -58,7 +58,7 @@ Copy = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Kind:
+class EventKind:
     """A kind of events."""
 
     name: str
@@ -93,7 +93,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Part:
+class AlphabetPart:
     """A set of kinds that may occur together in one word."""
 
     names: tuple[str, ...]
@@ -101,12 +101,12 @@ class Part:
     most: int = 0
     """Longest word, in events; 0 means any length."""
 
-    def without(self, name: str) -> Part:
+    def without(self, name: str) -> AlphabetPart:
         """The part without one name."""
-        return Part(tuple(other for other in self.names if other != name), self.most)
+        return AlphabetPart(tuple(other for other in self.names if other != name), self.most)
 
     @classmethod
-    def read(cls, text: str) -> Part:
+    def read(cls, text: str) -> AlphabetPart:
         """Parse the text form: names separated by commas, optionally followed by ``:8``. Raises ValueError."""
         names, colon, most = text.partition(":")
         return cls(tuple(name.strip() for name in names.split(",") if name.strip()), int(most) if colon else 0)
@@ -120,12 +120,12 @@ class World:
     """A number of participants, and the events that can happen to them."""
 
     participants: int
-    kinds: tuple[Kind, ...]
+    kinds: tuple[EventKind, ...]
     alike: bool = True
     """Whether names of participants have no effect except where message IDs decide an order."""
     gaps_by_name: bool = False
     """Whether names also have an effect where a participant learns of a message that it has not received."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[AlphabetPart, ...] = ()
     """All events of a word must belong to one of these parts; empty means that any event may occur."""
     streams: bool = False
     """Whether an arrival is everything that one participant has under way to another one."""
@@ -285,7 +285,7 @@ class _Speller:
         self._world = world
         self._parts = [
             frozenset(index for index, kind in enumerate(world.kinds) if kind.name in part.names)
-            for part in world.parts or (Part(tuple(kind.name for kind in world.kinds)),)
+            for part in world.parts or (AlphabetPart(tuple(kind.name for kind in world.kinds)),)
             if not part.most or part.most >= length
         ]
         self._word: list[Event] = []
@@ -328,7 +328,7 @@ class _Speller:
             if self._first(event):
                 yield event
 
-    def _can(self, kind: Kind) -> bool:
+    def _can(self, kind: EventKind) -> bool:
         if kind.due and not any(self._world.kinds[event.kind].starts for event in self._word):
             return False
         return not kind.most or self._often.get(kind.name, 0) < kind.most

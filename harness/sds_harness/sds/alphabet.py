@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ..declaration import Declaration
 from ..schedules.alphabet import Alphabet
 from ..schedules.word_schedules import UnfoldedBroadcasts, unfold
-from ..schedules.worlds import Kind, Part, Word, World
+from ..schedules.worlds import AlphabetPart, EventKind, Word, World
 from .events import KINDS, REPAIRS, REST
 from .generator import NAMES
 from .odd_arrivals import PATIENT
@@ -33,17 +33,17 @@ from .operations import Member, Schedule
 
 REPAIR = "repair"
 """Not an event: switches SDS-R on. Its requests and answers travel with the messages of all other events."""
-_KINDS = (*KINDS, Kind("arrive", copies=1), Kind("twice", copies=2))
+_KINDS = (*KINDS, EventKind("arrive", copies=1), EventKind("twice", copies=2))
 ALPHABET = (*dict.fromkeys(kind.name for kind in _KINDS), REPAIR)
 """All names that can be requested."""
 USUAL = (
-    Part(("send", "sync", "arrive", REPAIR)),
-    Part(("send", "time", "arrive", REPAIR)),
-    Part(("send", "sync", "time", "arrive", REPAIR), 6),
-    Part(("send", "sync", "ephemeral", "time", "arrive", "twice", REPAIR), 4),
-    Part(("send", "sync", "arrive", REST, REPAIR), 5),
-    Part(("send", "sync", "time", "arrive", ODD, APPLICATION, CLOCK, TWINS, CHANNEL, REPAIR), 2),
-    Part((PATIENT, VALUES, ROUND, PERIODIC, NAMELESS, FORTY, UNREPAIRED, CROWD, MANY, REPAIR), 1),
+    AlphabetPart(("send", "sync", "arrive", REPAIR)),
+    AlphabetPart(("send", "time", "arrive", REPAIR)),
+    AlphabetPart(("send", "sync", "time", "arrive", REPAIR), 6),
+    AlphabetPart(("send", "sync", "ephemeral", "time", "arrive", "twice", REPAIR), 4),
+    AlphabetPart(("send", "sync", "arrive", REST, REPAIR), 5),
+    AlphabetPart(("send", "sync", "time", "arrive", ODD, APPLICATION, CLOCK, TWINS, CHANNEL, REPAIR), 2),
+    AlphabetPart((PATIENT, VALUES, ROUND, PERIODIC, NAMELESS, FORTY, UNREPAIRED, CROWD, MANY, REPAIR), 1),
 )
 """The parts that are played by default."""
 _NEEDS = {
@@ -61,15 +61,17 @@ class SdsAlphabet(Alphabet):
     """The alphabet of SDS."""
 
     names = ALPHABET
-    usual: tuple[Part, ...] = USUAL
-    example = Part(("send", "arrive"))
+    usual: tuple[AlphabetPart, ...] = USUAL
+    example = AlphabetPart(("send", "arrive"))
 
-    def possible(self, declared: Declaration, profile: str, wanted: Collection[Part]) -> tuple[Part, ...]:
+    def possible(
+        self, declared: Declaration, profile: str, wanted: Collection[AlphabetPart]
+    ) -> tuple[AlphabetPart, ...]:
         """Without SDS-R if the profile does not judge it."""
         there = {name for name in self.names if name not in _NEEDS or declared.can(_NEEDS[name])}
         return self.only(there - {REPAIR} if profile == "core" else there, wanted)
 
-    def world(self, participants: int, parts: Collection[Part]) -> World:
+    def world(self, participants: int, parts: Collection[AlphabetPart]) -> World:
         names = self.check(participants, len(NAMES), parts)
         sds_r = REPAIR in names
         kinds = tuple(kind for kind in _KINDS if kind.name in names and (sds_r or kind not in REPAIRS))
@@ -77,7 +79,7 @@ class SdsAlphabet(Alphabet):
         # messages.
         return World(participants, kinds, gaps_by_name=sds_r, parts=tuple(parts))
 
-    def setting(self, parts: Collection[Part]) -> Schedule:
+    def setting(self, parts: Collection[AlphabetPart]) -> Schedule:
         names = {name for part in parts for name in part.names}
         sds_r = REPAIR in names and UNREPAIRED not in names
         configuration: dict[str, int | float | bool] = {
@@ -109,7 +111,7 @@ class ProposedAlphabet(SdsAlphabet):
     names = tuple(name for name in ALPHABET if name != REPAIR)
     usual = tuple(part.without(REPAIR) for part in USUAL)
 
-    def world(self, participants: int, parts: Collection[Part]) -> World:
+    def world(self, participants: int, parts: Collection[AlphabetPart]) -> World:
         world = super().world(participants, parts)
         ranked = (replace(kind, ranked=True, starts=True) if kind.name == "sync" else kind for kind in world.kinds)
         return replace(world, kinds=tuple(ranked))

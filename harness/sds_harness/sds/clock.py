@@ -13,7 +13,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 from sds_reference.testee.dialect import Dialect
 
-from ..clock import Shown
+from ..clock import ClockProbe
 from ..declaration import printable
 from ..session import Session
 from ..stage import START_MS, ScheduleStopped
@@ -34,24 +34,24 @@ PAUSES = 3
 """How often a day passes, each time followed by a tick."""
 
 
-def shows(session: Session, dialect: Dialect | None) -> Shown:
+def shows(session: Session, dialect: Dialect | None) -> ClockProbe:
     """Probe the time of an implementation in a session of its own. Raises TesteeFault."""
     stage = Stage(session, "the clock", dialect)
     if not stage.revision.lamport_follows_clock:
-        return Shown(clock="nothing on the wire of this revision goes by the clock")
+        return ClockProbe(clock="nothing on the wire of this revision goes by the clock")
     try:
         stamps = [_timestamp(stage, number, now_ms) for number, now_ms in enumerate(TIMES_MS)]
     except ScheduleStopped as stopped:
-        return Shown(clock=f"its Lamport timestamps cannot be read: {printable(str(stopped))}")
+        return ClockProbe(clock=f"its Lamport timestamps cannot be read: {printable(str(stopped))}")
     if None in stamps:
-        return Shown(clock="its messages have no Lamport timestamps to read it from")
+        return ClockProbe(clock="its messages have no Lamport timestamps to read it from")
     if not _follow([stamp or 0 for stamp in stamps]):
-        return Shown(clock="a static binary? Its Lamport timestamps do not follow the clock")
+        return ClockProbe(clock="a static binary? Its Lamport timestamps do not follow the clock")
     stage.now_ms = TIMES_MS[-1]
     try:
-        return Shown(timers=next(_standing_timers(stage), ""))
+        return ClockProbe(timers=next(_standing_timers(stage), ""))
     except ScheduleStopped as stopped:
-        return Shown(timers=f"they cannot be seen: {printable(str(stopped))}")
+        return ClockProbe(timers=f"they cannot be seen: {printable(str(stopped))}")
 
 
 def _timestamp(stage: Stage, number: int, now_ms: int) -> int | None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sds_reference.testee.dialect import Dialect, parse_dialect
 
-from ..corpus.kind import Kind
+from ..corpus.kind import CorpusKind
 from ..corpus.schema import ANSWER, AT_MS, COMMAND, PARTICIPANT, TEXT, TEXTS, Column, Columns, normative
 from ..schedules import Schedule, dumps
 from .generator import name_of
@@ -17,7 +17,7 @@ from .language import SDS
 from .notation import NOTATION
 from .performance import Performance
 from .player import play
-from .rows import Facts
+from .rows import SdsRowReader
 from .stage import Stage
 
 _digest = partial(Column, type=pa.int64(), normative=True, dictionary=False, opaque=True)
@@ -80,10 +80,10 @@ def translate(performance: Performance) -> None:
         trace.translate()
 
 
-KIND = Kind(
+KIND = CorpusKind(
     SDS,
     COLUMNS,
-    Facts,
+    SdsRowReader,
     Stage,
     play,
     dumps,

@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..schedules.worlds import Kind, Write
+from ..schedules.worlds import EventKind, Write
 from .generator import NAMES
 from .operations import Calm, Ephemeral, Operation, Route, Send, Sync, Tick
 
 PERIOD_MS = 31_000
 """After this time, everything is due that a small world has due within 30 seconds."""
 REST = "rest"
-KINDS: list[Kind] = []
+KINDS: list[EventKind] = []
 """All kinds except arrivals, in the order in which words are spelled."""
-REPAIRS: set[Kind] = set()
+REPAIRS: set[EventKind] = set()
 """The kinds that exist only with SDS-R."""
 
 
 def event(name: str, *, repairs: bool = False, **rest: Any) -> Callable[[Write], Write]:
-    """Register a kind of events under its name in an alphabet. ``rest`` are further fields of ``Kind``."""
+    """Register a kind of events under its name in an alphabet. ``rest`` are further fields of ``EventKind``."""
 
     def register(write: Write) -> Write:
-        kind = Kind(name, write, **rest)
+        kind = EventKind(name, write, **rest)
         KINDS.append(kind)
         REPAIRS.update({kind} if repairs else ())
         return write

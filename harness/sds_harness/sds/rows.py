@@ -18,7 +18,7 @@ from .trace import Step, Trace, Wire
 LONGEST_ID = 200
 
 
-class Facts:
+class SdsRowReader:
     """Reads the columns of SDS from the steps of one performance."""
 
     def __init__(self, performance: Performance) -> None:

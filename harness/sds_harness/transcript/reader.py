@@ -39,7 +39,7 @@ class Said:
 
 
 @dataclass
-class Exchange:
+class RecordedExchange:
     """A request and its reply, if there was one."""
 
     request: Said
@@ -68,11 +68,11 @@ class Conversation:
     framing: str = ""
     process: int = 0
     variables: Row = field(default_factory=dict)
-    handshake: Exchange | None = None
+    handshake: RecordedExchange | None = None
 
 
 @dataclass
-class Part:
+class TranscriptPart:
     """The exchanges of one schedule, or those before the first schedule."""
 
     conversation: Conversation
@@ -85,7 +85,7 @@ class Part:
     start_ms: int = 0
     vector: str = ""
     """The golden vector that is asked; "" if none."""
-    exchanges: list[Exchange] = field(default_factory=list)
+    exchanges: list[RecordedExchange] = field(default_factory=list)
     participants: dict[int, str] = field(default_factory=dict)
     """The names that findings use for participants, by handle."""
     broke: list[Broke] = field(default_factory=list)
@@ -103,9 +103,9 @@ def remarks(path: Path) -> Iterator[tuple[str, Row]]:
                 yield kind, row[kind]
 
 
-def parts(path: Path, complain: Complain) -> Iterator[Part]:
+def parts(path: Path, complain: Complain) -> Iterator[TranscriptPart]:
     """All parts with at least one exchange or fault, in the order in which they end. Raises NoTranscript, FileError."""
-    open_: dict[int, Part] = {}
+    open_: dict[int, TranscriptPart] = {}
     for line, row in _rows(path, complain):
         if "transcript" in row or "finding" in row or "judged" in row:
             continue
@@ -114,8 +114,8 @@ def parts(path: Path, complain: Complain) -> Iterator[Part]:
             complain(line, "it belongs to no conversation")
             continue
         if "begins" in row:
-            open_[number] = Part(_conversation(number, _object(row, "begins")), line)
-        part = open_.setdefault(number, Part(Conversation(number), line))
+            open_[number] = TranscriptPart(_conversation(number, _object(row, "begins")), line)
+        part = open_.setdefault(number, TranscriptPart(Conversation(number), line))
         if "part" in row or "vector" in row:
             if _said_anything(part):
                 yield part
@@ -141,7 +141,7 @@ def parts(path: Path, complain: Complain) -> Iterator[Part]:
             yield part
 
 
-def _said_anything(part: Part) -> bool:
+def _said_anything(part: TranscriptPart) -> bool:
     return bool(part.exchanges or part.broke)
 
 
@@ -197,10 +197,10 @@ def _conversation(number: int, begins: Row) -> Conversation:
     )
 
 
-def _next_part(before: Part, line: int, row: Row) -> Part:
+def _next_part(before: TranscriptPart, line: int, row: Row) -> TranscriptPart:
     """A vector spans one part or several. The requests to a codec have no part of their own."""
     told = _object(row, "vector" if "vector" in row else "part")
-    return Part(
+    return TranscriptPart(
         before.conversation,
         line,
         _text(told, "name"),
@@ -212,7 +212,7 @@ def _next_part(before: Part, line: int, row: Row) -> Part:
     )
 
 
-def _exchange(part: Part, line: int, row: Row, complain: Complain) -> None:
+def _exchange(part: TranscriptPart, line: int, row: Row, complain: Complain) -> None:
     message = row.get("json")
     said = Said(
         line,
@@ -224,7 +224,7 @@ def _exchange(part: Part, line: int, row: Row, complain: Complain) -> None:
     )
     match row["direction"]:
         case ">":
-            part.exchanges.append(Exchange(said))
+            part.exchanges.append(RecordedExchange(said))
             part.conversation.handshake = part.conversation.handshake or part.exchanges[0]
         case "<" if part.exchanges and part.exchanges[-1].reply is None:
             part.exchanges[-1].reply = said

@@ -7,20 +7,20 @@ import pytest
 from performed import shown
 from sds_harness.schedules.files import to_json
 from sds_harness.schedules.word_schedules import unfold
-from sds_harness.schedules.worlds import Part
+from sds_harness.schedules.worlds import AlphabetPart
 from sds_harness.sds.alphabet import ALPHABET, REPAIR, SDS, USUAL
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Tick
 
 
-def everything(*, repairs: bool) -> tuple[Part, ...]:
-    return (Part(tuple(name for name in ALPHABET if repairs or name != REPAIR)),)
+def everything(*, repairs: bool) -> tuple[AlphabetPart, ...]:
+    return (AlphabetPart(tuple(name for name in ALPHABET if repairs or name != REPAIR)),)
 
 
-def plain(*, repairs: bool) -> tuple[Part, ...]:
+def plain(*, repairs: bool) -> tuple[AlphabetPart, ...]:
     """Of participants alone."""
     names = ("send", "sync", "ephemeral", "time", "arrive", "twice", REPAIR)
-    return (Part(names if repairs else names[:-1]),)
+    return (AlphabetPart(names if repairs else names[:-1]),)
 
 
 @pytest.mark.parametrize("repairs", [False, True])
@@ -55,13 +55,13 @@ def test_what_is_under_way_arrives() -> None:
 
 def test_nobody_knows_another_event() -> None:
     with pytest.raises(ValueError, match="no event 'shout'"):
-        SDS.world(2, [Part(("send", "shout"))])
+        SDS.world(2, [AlphabetPart(("send", "shout"))])
     with pytest.raises(ValueError, match="not 9"):
         SDS.world(9, USUAL)
 
 
 def test_a_part_is_what_it_is_typed_as() -> None:
-    assert Part.read("send, arrive:3") == Part(("send", "arrive"), 3)
-    assert all(Part.read(str(part)) == part for part in USUAL)
+    assert AlphabetPart.read("send, arrive:3") == AlphabetPart(("send", "arrive"), 3)
+    assert all(AlphabetPart.read(str(part)) == part for part in USUAL)
     with pytest.raises(ValueError, match="invalid literal"):
-        Part.read("send:many")
+        AlphabetPart.read("send:many")

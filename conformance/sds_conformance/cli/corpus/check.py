@@ -15,7 +15,7 @@ from rich.text import Text
 from sds_harness.declaration import printable
 
 from ...exploration.assessment import Scope, judged_revision
-from ...exploration.campaign import Tally
+from ...exploration.campaign import CampaignTally
 from ...exploration.text import (
     cause_lines,
     details_of,
@@ -127,7 +127,7 @@ def check_command(
 
 
 def _last_screen(
-    tally: Tally, roots: Sequence[Root], manifest: Manifest, scope: Scope, folder: str, *, everything: bool
+    tally: CampaignTally, roots: Sequence[Root], manifest: Manifest, scope: Scope, folder: str, *, everything: bool
 ) -> LastScreen:
     command, why = "", ""
     if roots:
@@ -140,7 +140,7 @@ def _last_screen(
     return LastScreen(last_line(tally, roots, manifest.name), cause_lines(tally, roots), facts, command, why)
 
 
-def _tell(out: Console, tally: Tally, roots: Sequence[Root], folder: str, stories: int | None) -> None:
+def _tell(out: Console, tally: CampaignTally, roots: Sequence[Root], folder: str, stories: int | None) -> None:
     for root in roots[:stories]:
         what = root.id
         finding, index = tally.found[what], tally.found_at[what]
@@ -156,7 +156,7 @@ def _tell(out: Console, tally: Tally, roots: Sequence[Root], folder: str, storie
 
 
 def _json(
-    tally: Tally, roots: Sequence[Root], manifest: Manifest, scope: Scope, revision: str, profile: str
+    tally: CampaignTally, roots: Sequence[Root], manifest: Manifest, scope: Scope, revision: str, profile: str
 ) -> dict[str, Any]:
     return {
         **head_json(tally, revision, profile, printable(manifest.casting), manifest.seed),

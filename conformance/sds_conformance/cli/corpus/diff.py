@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.spark import SparkOptions
 
-    from ...corpus.difference import Cause, Difference
-    from ...corpus.report import Sample
+    from ...corpus.difference import CorpusDifference, DivergenceCause
+    from ...corpus.report import DivergenceSample
 
 _EPILOG = """
 \b
@@ -125,7 +125,7 @@ def diff_command(
     sys.exit(Exit.CONFORMANT if difference.same else Exit.NON_CONFORMANT)
 
 
-def _last_screen(difference: Difference, place: Place) -> LastScreen:
+def _last_screen(difference: CorpusDifference, place: Place) -> LastScreen:
     from ...corpus.classes import Class
 
     found = [cause for cause in difference.causes if cause.kind is not Class.LEGAL]
@@ -144,13 +144,15 @@ def _last_screen(difference: Difference, place: Place) -> LastScreen:
     return LastScreen(_last_line(difference), ordered(causes), facts, command, why)
 
 
-def _severity(cause: Cause) -> int:
+def _severity(cause: DivergenceCause) -> int:
     """That of the requirement which a cause names, 3 for one that names none."""
     named = re.search(r"\b(?:[A-Z]+-)+[0-9]{2}\b", cause.cause)
     return severity_number(named.group()) if named is not None and stating(named.group()) is not None else 3
 
 
-def _tell(out: Console, difference: Difference, samples: list[Sample], place: Place, stories: int | None) -> None:
+def _tell(
+    out: Console, difference: CorpusDifference, samples: list[DivergenceSample], place: Place, stories: int | None
+) -> None:
     from ...corpus.report import of_cause
 
     labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.shown})"))
@@ -173,7 +175,7 @@ def _tell(out: Console, difference: Difference, samples: list[Sample], place: Pl
         out.print(f"Of other causes: {counted(more, 'schedule')}, in {place.shown}.\n", soft_wrap=True)
 
 
-def _tell_cause(out: Console, cause: Cause, samples: list[Sample], place: Place) -> None:
+def _tell_cause(out: Console, cause: DivergenceCause, samples: list[DivergenceSample], place: Place) -> None:
     from ...corpus.report import rules_of
 
     head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {counted(cause.schedules, 'schedule')}")
@@ -196,7 +198,7 @@ def _percent(count: int, total: int) -> str:
     return f"{100 * count / total:.2f} %" if total else ""
 
 
-def _last_line(difference: Difference) -> Text:
+def _last_line(difference: CorpusDifference) -> Text:
     total = difference.identical + difference.divergent
     in_all = f"({counted(total, 'schedule')}, {difference.seconds:.1f} s)"
     if not difference.divergent:

@@ -14,7 +14,7 @@ from rich.text import Text
 from sds_harness.corpus.errors import SparkFailed
 from sds_harness.declaration import Declaration
 
-from ...exploration.campaign import TWINS_EVERY, Order
+from ...exploration.campaign import TWINS_EVERY, CampaignOrder
 from ...exploration.company import Casting
 from ...judging.exits import Exit
 from ...judging.formats import counted
@@ -26,7 +26,7 @@ from .shared import on_spark, spark_job
 
 if TYPE_CHECKING:
     from sds_harness.corpus.manifest import Manifest
-    from sds_harness.corpus.recorder import Outcome
+    from sds_harness.corpus.recorder import RecordingOutcome
     from sds_harness.corpus.spark import SparkOptions
 
 _EPILOG = """
@@ -100,7 +100,7 @@ def record_command(
 
     out, err = console(), console(stderr=True)
     grammar = grammar_of(driven, revision, profile, participants, passages)
-    order = Order(
+    order = CampaignOrder(
         driven.connect, driven.limits, driven.dialect, revision, profile, Casting(casting), grammar, seed, schedules
     )
     declared = _declaration(err, driven, order)
@@ -130,7 +130,7 @@ def record_command(
     sys.exit(Exit.NOT_DRIVEN if outcome.troubles else Exit.CONFORMANT)
 
 
-def _declaration(err: Console, driven: Driven, order: Order) -> Declaration:
+def _declaration(err: Console, driven: Driven, order: CampaignOrder) -> Declaration:
     """Is it there at all? Asked before anything is written, and before Spark takes its time to start."""
     company = order.company()
     try:
@@ -141,7 +141,14 @@ def _declaration(err: Console, driven: Driven, order: Order) -> Declaration:
 
 
 def _tell(
-    out: Console, err: Console, shown: str, manifest: Manifest, outcome: Outcome, seconds: float, *, json_wanted: bool
+    out: Console,
+    err: Console,
+    shown: str,
+    manifest: Manifest,
+    outcome: RecordingOutcome,
+    seconds: float,
+    *,
+    json_wanted: bool,
 ) -> None:
     if json_wanted:
         told: dict[str, Any] = {

@@ -23,7 +23,7 @@ from ...judging.formats import counted
 from ...presentation.last_screen import LastScreen, show_last_screen
 from ...presentation.story import labelled
 from ...protocols import protocol_of, scheduled
-from ...scenario_files.reader import Loaded
+from ...scenario_files.reader import LoadedScenario
 from ..campaign_output import Plays, print_json, steps_bar
 from ..grpc_options import SCHEME, without_server
 from ..options import (
@@ -117,7 +117,7 @@ Exit codes:
 def interop_command(
     named: tuple[str, ...],
     examples: int,
-    files: tuple[Loaded, ...],
+    files: tuple[LoadedScenario, ...],
     seed: int,
     revision: str | None,
     dialects: tuple[str, ...],

@@ -26,9 +26,9 @@ from ...presentation.last_screen import CauseLine, LastScreen, ordered, show_las
 from ...presentation.story import labelled, plain_table, show_doubts, show_name, show_under
 from ...protocols import protocol_of
 from ...reports.baseline import Match, judged
-from ...vectors.folder import Manifest, VectorsError, default_folder, load_manifest, load_of
+from ...vectors.folder import VectorManifest, VectorsError, default_folder, load_manifest, load_of
 from ...vectors.running.causes import WrongAnswers, causes_of
-from ...vectors.running.examination import SCHEMA_ID, Asked, Examination, Examiner, chosen
+from ...vectors.running.examination import SCHEMA_ID, AnsweredVector, Examination, VectorExaminer, chosen
 from ...vectors.running.subject import Status
 from ..baseline_option import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from ..campaign_output import driven_or_ended, print_json, steps_bar
@@ -118,7 +118,7 @@ def run_command(
         )
     files = list(chosen(whole, revision, groups))
     protocol = protocol_of(revision)
-    examiner = Examiner(material, driven.connect, driven.limits, revision, driven.dialect, protocol.rules.heed)
+    examiner = VectorExaminer(material, driven.connect, driven.limits, revision, driven.dialect, protocol.rules.heed)
     with driven_or_ended(err, driven), steps_bar(err) as bar:
         outcome = examiner.examine(files, bar)
     signals.hold()
@@ -139,7 +139,7 @@ def run_command(
     sys.exit(gate(found, outcome.exit_code))
 
 
-def _report(outcome: Examination, causes: Sequence[WrongAnswers], manifest: Manifest) -> dict[str, Any]:
+def _report(outcome: Examination, causes: Sequence[WrongAnswers], manifest: VectorManifest) -> dict[str, Any]:
     return {
         "schema": SCHEMA_ID,
         "implementation": {"name": outcome.declaration.name, "version": outcome.declaration.version},
@@ -170,7 +170,7 @@ def _report(outcome: Examination, causes: Sequence[WrongAnswers], manifest: Mani
     }
 
 
-def _row(asked: Asked, revision: str) -> dict[str, Any]:
+def _row(asked: AnsweredVector, revision: str) -> dict[str, Any]:
     answer = asked.answer
     told = {
         "expected": answer.expected,
@@ -189,7 +189,7 @@ def _row(asked: Asked, revision: str) -> dict[str, Any]:
     }
 
 
-def _violated(asked: Asked, revision: str) -> list[str]:
+def _violated(asked: AnsweredVector, revision: str) -> list[str]:
     """The requirements that a wrong answer violates: those of the answer, if it has some, else all that the vector
     names."""
     return list(asked.answer.requirements) or VECTOR_SET.of(revision).stated(asked.vector["requirements"], [revision])
@@ -281,7 +281,7 @@ def _cause_lines(outcome: Examination, causes: Sequence[WrongAnswers]) -> list[C
     return ordered(lines)
 
 
-def _show_warning(out: Console, asked: Asked, revision: str) -> None:
+def _show_warning(out: Console, asked: AnsweredVector, revision: str) -> None:
     """A warning in a line: what it is about, and the position that tolerates it."""
     answer = asked.answer
     why = answer.reason if answer.reason in VECTOR_SET.of(revision).positions else ""
@@ -308,7 +308,7 @@ MOST_NAMES = 6
 """Other vectors of a root cause that are named."""
 
 
-def _show_answer(out: Console, asked: Asked, revision: str, *, alike: bool = False) -> None:
+def _show_answer(out: Console, asked: AnsweredVector, revision: str, *, alike: bool = False) -> None:
     """Print a wrong answer; ``alike`` if it stands for those of its root cause."""
     answer, vector = asked.answer, asked.vector
     if alike:

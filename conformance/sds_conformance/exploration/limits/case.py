@@ -15,7 +15,7 @@ from sds_harness.trace import Step, Trace
 
 from ...judging.registry import Run, Scenario
 from ...judging.rules import Rules
-from ...judging.run_summary import Looker, Shown
+from ...judging.run_summary import Looker, RunSummary
 from ...judging.runner import Runner
 from ...judging.verdict import RANK, Finding, Verdict, finding_of, severity_of
 from ...protocols.dimensions import Dimension
@@ -60,7 +60,7 @@ _BREAKDOWNS = {
 
 
 @dataclass(frozen=True)
-class Case:
+class SizeResult:
     """The result of one size."""
 
     size: int
@@ -102,7 +102,7 @@ class Cases:
         self._strict = strict
         self._looker = Looker(rules, requirements)
 
-    def play(self, dimension: Dimension, size: int, known: frozenset[str] = frozenset()) -> Case:
+    def play(self, dimension: Dimension, size: int, known: frozenset[str] = frozenset()) -> SizeResult:
         """Play a size. Requirements in ``known`` are violated at any size, so they do not count."""
         began = time.perf_counter()
         said: list[str] = []
@@ -118,9 +118,11 @@ class Cases:
         trace = self.runner.trace_of(Run(Scenario(f"{dimension.name}-{size}", play, ())))
         if trace is None:
             broken = self.runner.breakdowns[before].breakdown
-            return Case(size, _broken(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began)
+            return SizeResult(
+                size, _broken(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began
+            )
         # A timed dimension is not judged: another dimension plays the same.
-        shown = Shown.of(trace) if dimension.timed else self._looker.look(trace)
+        shown = RunSummary.of(trace) if dimension.timed else self._looker.look(trace)
         findings = self._findings(shown)
         new = [finding for finding in findings if finding.requirement not in known]
         how, why = _how(trace, shown, bool(new), "".join(said))
@@ -130,7 +132,7 @@ class Cases:
         worst = min(
             new, key=lambda f: (-RANK[f.severity], f.requirement not in about, f.step, f.requirement), default=None
         )
-        return Case(
+        return SizeResult(
             size,
             how,
             why,
@@ -141,7 +143,7 @@ class Cases:
             time.perf_counter() - began,
         )
 
-    def _findings(self, shown: Shown) -> list[Finding]:
+    def _findings(self, shown: RunSummary) -> list[Finding]:
         """Failures and warnings, the first of each requirement and severity."""
         out: dict[tuple[str, Verdict], Finding] = {}
         for requirement_id, met in shown.met.items():
@@ -154,7 +156,7 @@ class Cases:
         return list(out.values())
 
 
-def _how(trace: Trace[Any], shown: Shown, violated: bool, said: str) -> tuple[How, str]:
+def _how(trace: Trace[Any], shown: RunSummary, violated: bool, said: str) -> tuple[How, str]:
     """The result of a trace without a breakdown, and the reason."""
     ours = trace.suite_error or shown.unread or next((met.error for met in shown.met.values() if met.error), "")
     if ours:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 
-from .case import Case
+from .case import SizeResult
 
 STEADY = 0.4
 """Below, the growth cannot be distinguished from a logarithm or from noise."""
@@ -18,7 +18,7 @@ _LAST = 3
 """Number of the largest sizes used: at small sizes, constant costs hide the growth."""
 
 
-def growth(cases: Iterable[Case]) -> float | None:
+def growth(cases: Iterable[SizeResult]) -> float | None:
     """The exponent of the cost per message: 0 is constant, 1 means quadratic total cost. None if too little was played.
 
     The cost of the additional messages of each size is the difference of the times; the exponent is the least-squares

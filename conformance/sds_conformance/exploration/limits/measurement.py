@@ -20,8 +20,8 @@ from ...judging.garbage import rarely_collecting
 from ...judging.rules import Rules
 from ...judging.runner import Connect, Runner
 from ...protocols.dimensions import Dimension
-from .case import Case, Cases, How
-from .row import Row, Weight, most_of, row_of
+from .case import Cases, How, SizeResult
+from .row import LimitRow, Weight, most_of, row_of
 from .search import Search
 
 SCHEMA_ID = "sds-conformance/limits/2"
@@ -38,7 +38,7 @@ load_schema = partial(packaged_schema, __package__, "limits.schema.json")
 
 
 @dataclass(frozen=True)
-class Order:
+class MeasurementOrder:
     """The dimensions to measure, the time budget and the options."""
 
     connect: Connect
@@ -63,7 +63,7 @@ class Measured:
     at: int | None = None
     """The one size that was played besides the smallest; None for a search."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
-    rows: list[Row] = field(default_factory=list)
+    rows: list[LimitRow] = field(default_factory=list)
     seconds: float = 0.0
     interrupted: bool = False
 
@@ -80,7 +80,7 @@ class Measured:
         return Exit.CONFORMANT if weights - {Weight.NOT_EXERCISED} else Exit.NOTHING_EXERCISED
 
 
-def introduced(order: Order) -> Measured:
+def introduced(order: MeasurementOrder) -> Measured:
     """Perform the handshake. Raises TesteeFault if the implementation cannot be driven, and UnknownDialect."""
     runner = _runner(order, order.limits)
     try:
@@ -91,7 +91,7 @@ def introduced(order: Order) -> Measured:
         runner.close()
 
 
-def measure(order: Order, out: Measured, told: Told = lambda what, number, total: None) -> None:
+def measure(order: MeasurementOrder, out: Measured, told: Told = lambda what, number, total: None) -> None:
     """Measure each dimension within its share of the budget; after an interrupt the results so far are kept."""
     began = time.monotonic()
     ends = began + order.budget_s
@@ -115,7 +115,9 @@ def measure(order: Order, out: Measured, told: Told = lambda what, number, total
 class _One:
     """One dimension of one implementation."""
 
-    def __init__(self, order: Order, declared: Declaration, dimension: Dimension, share: float, ends: float) -> None:
+    def __init__(
+        self, order: MeasurementOrder, declared: Declaration, dimension: Dimension, share: float, ends: float
+    ) -> None:
         self._order = order
         self._declared = declared
         self._began, self._share, self._ends = time.monotonic(), share, ends
@@ -138,7 +140,7 @@ class _One:
             self.cases = self._fresh()
             self._again = self._play(first, self.searching.known).same_as == case.same_as
 
-    def row(self) -> Row:
+    def row(self) -> LimitRow:
         return row_of(self.searching, self._declared, self._why, self._again)
 
     def _fresh(self) -> Cases:
@@ -149,7 +151,7 @@ class _One:
         requirements = [requirement.id for requirement in order.rules.judged(order.revision, order.profile)]
         return Cases(runner, order.rules, requirements, strict=order.strict)
 
-    def _play(self, size: int, known: frozenset[str]) -> Case:
+    def _play(self, size: int, known: frozenset[str]) -> SizeResult:
         self._told(size)
         return self.cases.play(self.searching.dimension, size, known)
 
@@ -158,7 +160,7 @@ class _One:
         return time.monotonic() + seconds <= min(self._began + share, self._ends)
 
 
-def _runner(order: Order, limits: Limits, declared: Declaration | None = None) -> Runner:
+def _runner(order: MeasurementOrder, limits: Limits, declared: Declaration | None = None) -> Runner:
     return Runner(order.connect, limits, order.rules, order.revision, order.dialect, declared)
 
 
@@ -166,7 +168,7 @@ def _tell(told: Told, dimension: Dimension, number: int, total: int, size: int) 
     told(f"{dimension.name} {size:,}", number, total)
 
 
-def as_json(order: Order, measured: Measured, replays: Sequence[str]) -> dict[str, Any]:
+def as_json(order: MeasurementOrder, measured: Measured, replays: Sequence[str]) -> dict[str, Any]:
     """The result as JSON; ``replays`` are the commands that play the first failing size, by row.
 
     ``limits.schema.json`` in this folder describes it.

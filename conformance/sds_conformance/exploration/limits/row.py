@@ -11,7 +11,7 @@ from sds_harness.faults import FaultKind
 
 from ...judging.verdict import Verdict
 from ...protocols.dimensions import Dimension
-from .case import Case, How
+from .case import How, SizeResult
 from .cost import STEADY, growth
 from .search import Search
 
@@ -33,21 +33,21 @@ class Weight(Enum):
 
 
 @dataclass(frozen=True)
-class Row:
+class LimitRow:
     """One dimension of an implementation."""
 
     dimension: Dimension
     weight: Weight
     held: int | None = None
     """The largest size that held; None if none did."""
-    first_not: Case | None = None
+    first_not: SizeResult | None = None
     """The smallest size known to fail."""
     declared: int | None = None
     why: str = ""
     """Why nothing was exercised, or why no larger size was tried."""
     again: bool | None = None
     """Was the first failing size confirmed in a new process? None if that was not tried."""
-    cases: tuple[Case, ...] = ()
+    cases: tuple[SizeResult, ...] = ()
     """All cases that were played, by size."""
     exponent: float | None = None
     """Exponent of the cost per message, if it is measured and known."""
@@ -96,7 +96,7 @@ class Row:
         }
 
 
-def _told(case: Case, dimension: Dimension) -> dict[str, Any]:
+def _told(case: SizeResult, dimension: Dimension) -> dict[str, Any]:
     told = {"size": case.size, "how": case.how.value, "steps": case.steps, "seconds": round(case.seconds, 3)}
     return told | ({"processor_seconds": round(case.spent_s, 3)} if dimension.timed else {})
 
@@ -113,7 +113,7 @@ def most_of(dimension: Dimension, declared: Declaration, room: int) -> tuple[int
     return dimension.most, ""
 
 
-def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool | None = None) -> Row:
+def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool | None = None) -> LimitRow:
     """Create the row from the current results."""
     dimension = search.dimension
     cases = tuple(sorted(search.cases.values(), key=lambda case: case.size))
@@ -122,9 +122,11 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
     case = search.cases[first] if first is not None else None
     held = search.held
 
-    def row(weight: Weight, why: str = "", shown: Case | None = None) -> Row:
+    def row(weight: Weight, why: str = "", shown: SizeResult | None = None) -> LimitRow:
         known = tuple(sorted(search.known))
-        return Row(dimension, weight, held, shown, dimension.bound(declared.limits.get), why, again, cases, known=known)
+        return LimitRow(
+            dimension, weight, held, shown, dimension.bound(declared.limits.get), why, again, cases, known=known
+        )
 
     ours = next((c for c in cases if c.how is How.OURS), None)
     if ours is not None:
@@ -142,7 +144,7 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
     return row(Weight.HELD, f"not tried beyond{_because(beyond)}" if search.ended else "interrupted")
 
 
-def _timed(row: Row) -> Row:
+def _timed(row: LimitRow) -> LimitRow:
     """Add the cost, if enough was played."""
     power = growth(row.cases)
     if power is None:
@@ -171,7 +173,7 @@ def weight(dimension: Dimension, size: int, how: How, bound: int | None, *, fail
     return Weight.WARNING
 
 
-def _why_nothing(cases: tuple[Case, ...], ended: bool) -> str:
+def _why_nothing(cases: tuple[SizeResult, ...], ended: bool) -> str:
     """Why nothing was exercised."""
     if not cases:
         return "not tried: the budget was used up" if ended else "not tried: interrupted"
@@ -183,7 +185,7 @@ def _why_nothing(cases: tuple[Case, ...], ended: bool) -> str:
     return f"{case.how.value} at {size}: {what}" if what else f"{case.how.value} at {size}"
 
 
-def _because(beyond: Case | None) -> str:
+def _because(beyond: SizeResult | None) -> str:
     """The reason, unless it was lack of time."""
     told = beyond is not None and beyond.said.startswith(_NO_ROOM)
     return f": {printable(beyond.said, _MAX_TOLD)}" if beyond is not None and told else ""

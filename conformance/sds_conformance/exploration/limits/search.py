@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...protocols.dimensions import Dimension
-from .case import Case, How
+from .case import How, SizeResult
 
 FIRST = 3
 """The first size that is tried."""
 GROWTH = 2.0
 """Twice the size is expected to take at least so many times as long."""
 
-Try = Callable[[int, frozenset[str]], Case]
+Try = Callable[[int, frozenset[str]], SizeResult]
 """Plays a size; the given requirements are known to be violated at any size."""
 
 
@@ -25,7 +25,7 @@ class Search:
         """
         self.dimension = dimension
         self.most = most
-        self.cases: dict[int, Case] = {}
+        self.cases: dict[int, SizeResult] = {}
         self.known: frozenset[str] = frozenset()
         """Requirements that are violated at the smallest size already, independent of the dimension."""
         self.ended = False
@@ -98,7 +98,7 @@ class Search:
         while self.first_not - self.held > 1:
             yield (self.held + self.first_not) // 2
 
-    def _try(self, size: int) -> Case:
+    def _try(self, size: int) -> SizeResult:
         case = self._attempt(size, self.known)
         self.cases[size] = case
         return case

@@ -18,8 +18,8 @@ from ..plan import Plan, plan
 from ..registry import Run
 from ..rules import Rules
 from .copies import copied
-from .places import Place, text_of
-from .source import Configuration, Source
+from .places import AlterationPlace, text_of
+from .source import Configuration, ModelSource
 from .timed_run import Attended, play
 
 _MARK = "__executed__"
@@ -29,7 +29,7 @@ Statements = Mapping[tuple[str, int], int]
 
 
 @dataclass(frozen=True)
-class Reach:
+class RunCoverage:
     """One run of a configuration, as the model plays it."""
 
     run: str
@@ -45,12 +45,12 @@ class Reached:
     """The statements that all configurations execute."""
 
     statements: Statements
-    reaches: Mapping[Configuration, Sequence[Reach]]
+    reaches: Mapping[Configuration, Sequence[RunCoverage]]
     """The runs of each configuration, those with the fewest steps first."""
     functions: Mapping[tuple[str, str], int]
     """The statements of each function as a bit mask, by module and name."""
 
-    def by(self, place: Place) -> list[tuple[Configuration, list[Reach]]]:
+    def by(self, place: AlterationPlace) -> list[tuple[Configuration, list[RunCoverage]]]:
         """The configurations that execute a place, with the runs in which they do.
 
         The first of all comes first, and one of each kind, by what they execute of the function, before others of that
@@ -59,7 +59,7 @@ class Reached:
         bit = 1 << self.statements[place.module, place.statement] if place.statement else -1
         within = self.functions.get((place.module, place.function), -1)
         kinds: Counter[int] = Counter()
-        found: list[tuple[int, Configuration, list[Reach]]] = []
+        found: list[tuple[int, Configuration, list[RunCoverage]]] = []
         for configuration, reaches in self.reaches.items():
             if runs := [reach for reach in reaches if reach.executed & bit]:
                 kind = self._executed[configuration] & within
@@ -77,7 +77,7 @@ class Reached:
         return out
 
 
-def statements(source: Source) -> Statements:
+def statements(source: ModelSource) -> Statements:
     """Number the statements of the functions in all modules of the protocol."""
     known: dict[tuple[str, int], int] = {}
     for module in source.modules:
@@ -87,7 +87,7 @@ def statements(source: Source) -> Statements:
     return known
 
 
-def functions(source: Source, known: Statements) -> dict[tuple[str, str], int]:
+def functions(source: ModelSource, known: Statements) -> dict[tuple[str, str], int]:
     """The statements of each function, as bit masks."""
     return {
         (module, name): sum(1 << known[module, line] for line in _lines(function))
@@ -113,7 +113,7 @@ def _lines(function: ast.FunctionDef) -> set[int]:
     return {node.lineno for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function}
 
 
-def reach(rules: Rules, source: Source, configuration: Configuration) -> list[Reach]:
+def reach(rules: Rules, source: ModelSource, configuration: Configuration) -> list[RunCoverage]:
     """Play a configuration and record the executed statements."""
     known = statements(source)
     executed: set[int] = set()
@@ -125,7 +125,7 @@ def reach(rules: Rules, source: Source, configuration: Configuration) -> list[Re
             link = Attended(source.start(package, configuration))
             trace, _ = play(rules, configuration, link, run)
             bits = sum(1 << number for number in executed)
-            out.append(Reach(run.name, len(trace.steps) if trace else 0, link.answers, bits))
+            out.append(RunCoverage(run.name, len(trace.steps) if trace else 0, link.answers, bits))
     return sorted(out, key=lambda reach: reach.steps)
 
 

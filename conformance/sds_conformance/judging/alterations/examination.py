@@ -15,11 +15,11 @@ from ..rules import Rules
 from ..runner import Connect
 from ..verdict import Judge, RequirementVerdict, Verdict
 from .copies import copied
-from .coverage import Reach, Reached, planned, runs_of
-from .fates import End, Fate
-from .places import Place, altered
-from .source import Configuration, Source
-from .timed_run import Attended, OutOfTime, limited, play
+from .coverage import Reached, RunCoverage, planned, runs_of
+from .fates import AlterationResult, End
+from .places import AlterationPlace, altered
+from .source import Configuration, ModelSource
+from .timed_run import Attended, RunTimeout, limited, play
 
 BUDGET_S = 20.0
 """CPU seconds for judging one place; a run that has started is completed."""
@@ -37,29 +37,29 @@ _WORST = ((Verdict.FAIL, End.FAILS), (Verdict.WARN, End.WARNS), (Verdict.ERROR, 
 
 
 @dataclass(frozen=True)
-class Examiner:
+class AlterationExaminer:
     """Tests altered models."""
 
     rules: Rules
-    source: Source
+    source: ModelSource
     reached: Reached
     means: Sequence[tuple[str, Means]] = ()
     """Other methods by name, for alterations that judging accepts."""
 
-    def examine(self, place: Place, *, briefly: bool = False) -> Fate:
+    def examine(self, place: AlterationPlace, *, briefly: bool = False) -> AlterationResult:
         """Return the result of one alteration; ``briefly`` skips expensive methods."""
-        began, fate = time.process_time(), Fate(place, End.LIVES)
+        began, fate = time.process_time(), AlterationResult(place, End.LIVES)
         try:
             changed = {place.module: altered(self.source.package, place)}
             with limited(PATIENCE_S, whole=True), copied(self.source.package, changed) as package:
                 fate = self._examined(fate, package, began, briefly=briefly)
-        except OutOfTime:
+        except RunTimeout:
             fate = replace(fate, end=End.SUITE_ERROR, seen=f"no end after {PATIENCE_S:.0f} s")
         except Exception as error:  # an error of the suite at one place must not end the others
             fate = replace(fate, end=End.SUITE_ERROR, seen=f"{type(error).__name__}: {error}")
         return replace(fate, seconds=round(time.process_time() - began, 2))
 
-    def _examined(self, fate: Fate, package: str, began: float, *, briefly: bool) -> Fate:
+    def _examined(self, fate: AlterationResult, package: str, began: float, *, briefly: bool) -> AlterationResult:
         reaching = self.reached.by(fate.place)
         fate = replace(fate, reaching=len(reaching))
         try:
@@ -80,8 +80,13 @@ class Examiner:
         return fate if briefly else self._found_otherwise(fate, package, tried)
 
     def _certified(
-        self, fate: Fate, package: str, configuration: Configuration, reaches: Sequence[Reach], ends: float
-    ) -> Fate:
+        self,
+        fate: AlterationResult,
+        package: str,
+        configuration: Configuration,
+        reaches: Sequence[RunCoverage],
+        ends: float,
+    ) -> AlterationResult:
         """Judge the runs that execute the place, those with the fewest steps first; the first failure decides.
 
         A warning or a breakdown counts if no run fails.
@@ -111,7 +116,9 @@ class Examiner:
             return replace(fate, end=End.BREAKS, seen="nothing is exercised", configuration=str(configuration))
         return best
 
-    def _judged(self, fate: Fate, requirements: Sequence[str], trace: Trace[Any], run: Run) -> tuple[Fate, bool]:
+    def _judged(
+        self, fate: AlterationResult, requirements: Sequence[str], trace: Trace[Any], run: Run
+    ) -> tuple[AlterationResult, bool]:
         """Return the result of a run, and whether it exercised anything."""
         judge = Judge(self.rules, requirements)
         judge.add(trace, run)
@@ -121,7 +128,9 @@ class Examiner:
                 return replace(fate, end=end, by=against.requirement.id, seen=_told(against)), True
         return fate, any(found.exercised for found in verdicts)
 
-    def _found_otherwise(self, fate: Fate, package: str, reaching: Sequence[Configuration]) -> Fate:
+    def _found_otherwise(
+        self, fate: AlterationResult, package: str, reaching: Sequence[Configuration]
+    ) -> AlterationResult:
         """Try other methods, which are more expensive or test less."""
         tried = list(dict.fromkeys(replace(configuration, environment="plain") for configuration in reaching))
         for configuration in tried[:TRIED_OTHERWISE]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .fates import Fate
-from .places import Place
+from .fates import AlterationResult
+from .places import AlterationPlace
 
 EQUIVALENT = "equivalent"
 """No test could distinguish it from the model."""
@@ -47,7 +47,9 @@ def read_excuses(text: str) -> dict[str, Excuse]:
     return out
 
 
-def stale(excuses: Mapping[str, Excuse], places: Iterable[Place], fates: Iterable[Fate]) -> dict[str, str]:
+def stale(
+    excuses: Mapping[str, Excuse], places: Iterable[AlterationPlace], fates: Iterable[AlterationResult]
+) -> dict[str, str]:
     """The outdated excuses by place, with the reason."""
     known = {place.name for place in places}
     out = {name: "there is no such place" for name in excuses if name not in known}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from .places import Place
+from .places import AlterationPlace
 
 
 class End(Enum):
@@ -28,10 +28,10 @@ KILLED_BY_RUN = (End.FAILS, End.WARNS, End.BREAKS)
 
 
 @dataclass(frozen=True)
-class Fate:
+class AlterationResult:
     """The result of the model with one alteration."""
 
-    place: Place
+    place: AlterationPlace
     end: End
     by: str = ""
     """What found it: a requirement, or the name of another method."""

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from .source import Source
+from .source import ModelSource
 from .syntax import Alteration, alterations
 
 _TURNED = ("always", "never", "negated", "opposite", "without")
@@ -18,7 +18,7 @@ _TURNED = ("always", "never", "negated", "opposite", "without")
 
 
 @dataclass(frozen=True)
-class Place:
+class AlterationPlace:
     """One possible alteration. Plain data."""
 
     module: str
@@ -62,7 +62,7 @@ def text_of(package: str, module: str) -> str:
     return source_of(package, module).read_text("utf-8")
 
 
-def places(source: Source) -> list[Place]:
+def places(source: ModelSource) -> list[AlterationPlace]:
     """All places in the modules of the protocol, except choices that the text leaves open, and except checks of misuse
     by the caller of the model.
     """
@@ -71,7 +71,7 @@ def places(source: Source) -> list[Place]:
     return [p for p in found if p.rule not in _TURNED or not source.choice(p.about.removeprefix("not "))]
 
 
-def _places(module: str, text: str) -> Iterator[Place]:
+def _places(module: str, text: str) -> Iterator[AlterationPlace]:
     alike: Counter[tuple[str, str, str]] = Counter()
     for number, alteration in enumerate(alterations(ast.parse(text))):
         where, rule, about = alteration.where, alteration.rule, _words(alteration.node)
@@ -79,14 +79,16 @@ def _places(module: str, text: str) -> Iterator[Place]:
         occurrence = alike[where.name, rule, about]
         old, new = _words(alteration.old), _words(alteration.new)
         line = alteration.node.lineno
-        yield Place(module, where.name, rule, about, old, new, occurrence, line, where.statement, number, where.refusal)
+        yield AlterationPlace(
+            module, where.name, rule, about, old, new, occurrence, line, where.statement, number, where.refusal
+        )
 
 
 def _words(node: ast.AST) -> str:
     return " ".join(ast.unparse(node).split())
 
 
-def altered(package: str, place: Place) -> ast.Module:
+def altered(package: str, place: AlterationPlace) -> ast.Module:
     """Return the syntax tree of the module of ``place`` with the alteration."""
     tree = ast.parse(text_of(package, place.module))
     _numbered(alterations(tree), place.number).apply()

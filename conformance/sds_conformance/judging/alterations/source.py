@@ -26,7 +26,7 @@ class Configuration:
 
 
 @dataclass(frozen=True)
-class Source:
+class ModelSource:
     """The source of a model."""
 
     package: str

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from .excuses import LARGEST_SHARE, Excuse, stale
-from .fates import End, Fate
-from .places import Place
+from .fates import AlterationResult, End
+from .places import AlterationPlace
 
 GOAL_BY_RUN = 0.97
 """Share of the unexcused alterations that judging must find."""
@@ -21,9 +21,9 @@ GOAL = 0.99
 class Reckoning:
     """The results of the alterations that were played."""
 
-    places: Sequence[Place]
+    places: Sequence[AlterationPlace]
     """All places."""
-    fates: Sequence[Fate]
+    fates: Sequence[AlterationResult]
     """Results of those that were played, in the order of the source."""
     excuses: Mapping[str, Excuse]
     planned: int = 0
@@ -35,7 +35,7 @@ class Reckoning:
         return stale(self.excuses, self.places, self.fates)
 
     @cached_property
-    def judged(self) -> list[Fate]:
+    def judged(self) -> list[AlterationResult]:
         """Results that count: not excused."""
         return [fate for fate in self.fates if fate.name not in self.excuses]
 
@@ -45,7 +45,7 @@ class Reckoning:
         return Counter(self.excuses[fate.name].kind for fate in self.fates if fate.name in self.excuses)
 
     @cached_property
-    def survivors(self) -> list[Fate]:
+    def survivors(self) -> list[AlterationResult]:
         """Alterations that nothing found, and those that made the suite fail."""
         return [fate for fate in self.judged if not fate.killed]
 

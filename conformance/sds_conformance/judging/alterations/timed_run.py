@@ -23,7 +23,7 @@ COMMAND_S = 5.0
 """CPU seconds that a model may take for one command; it needs a thousandth of that."""
 
 
-class OutOfTime(BaseException):
+class RunTimeout(BaseException):
     """A model in this process takes too long. Not an Exception, because a model may catch those."""
 
 
@@ -47,7 +47,7 @@ def limited(seconds: float, *, whole: bool = False) -> Iterator[None]:
 
 
 def _expired(number: int, frame: FrameType | None) -> NoReturn:
-    raise OutOfTime
+    raise RunTimeout
 
 
 class Attended(Link):
@@ -66,7 +66,7 @@ class Attended(Link):
         try:
             with limited(COMMAND_S):
                 answer = self._link.call(request, timeout_s, reply)
-        except OutOfTime:
+        except RunTimeout:
             raise TesteeFault(FaultKind.HANG, "it does not come to an end") from None
         self._digest.update(answer.SerializeToString(deterministic=True))
         return answer

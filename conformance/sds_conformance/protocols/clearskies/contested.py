@@ -10,17 +10,17 @@ import json
 from typing import Any
 
 from sds_harness.clearskies.frames import GET_UPDATES, UPDATE
-from sds_harness.clearskies.rows import Facts
+from sds_harness.clearskies.rows import ClearSkiesRowReader
 from sds_harness.schedules import Act
 
-from ..freedoms import Case, Side
+from ..freedoms import DivergentSide, DivergentSteps
 from .properties.club_view import ClubView
 from .sides import OF_DATABASES, before, view_of
 from .view.facts import COMMANDS
 from .view.peer_view import PeerView
 
 
-def in_conflict(case: Case) -> bool:
+def in_conflict(case: DivergentSteps) -> bool:
     """Were two records, or two versions of one, in conflict at the participant, and do the sides agree on all other
     records?
 
@@ -28,7 +28,7 @@ def in_conflict(case: Case) -> bool:
     conflict may count a change of its own.
     """
     views = [(side, view_of(side, case.who), act) for side, act in case.played()]
-    those = [(Facts(side.performance), side, view, act) for side, view, act in views if view is not None]
+    those = [(ClearSkiesRowReader(side.performance), side, view, act) for side, view, act in views if view is not None]
     # Compare by key: uuids are random, and a record in conflict on one side need not be in conflict on the other.
     records = {facts.names.record(uuid) for facts, _, view, act in those for uuid in view.contested(act.step)}
     if len(those) != len(case.sides) or not records:
@@ -42,7 +42,7 @@ def in_conflict(case: Case) -> bool:
     return one == other
 
 
-def _keys(facts: Facts, view: PeerView, act: Act, records: set[str]) -> set[str]:
+def _keys(facts: ClearSkiesRowReader, view: PeerView, act: Act, records: set[str]) -> set[str]:
     """The keys that these records ever had."""
     name = facts.names.record
     told = (u.key for u in (*view.sent, *view.received) if u.step.index <= act.step.index and name(u.uuid) in records)
@@ -56,7 +56,7 @@ def _named(act: Act) -> set[str]:
     return {command.key, command.new_key} if act.step.command == "rename" else {command.key}
 
 
-def _of_others(facts: Facts, side: Side, act: Act, records: set[str]) -> dict[str, Any]:
+def _of_others(facts: ClearSkiesRowReader, side: DivergentSide, act: Act, records: set[str]) -> dict[str, Any]:
     """The values of a step that are about records without a conflict, and not about records that a resolution created.
 
     Revisions and versions of peers that may have resolved a conflict are left out, because a resolution may use a
@@ -101,7 +101,7 @@ def _of_others(facts: Facts, side: Side, act: Act, records: set[str]) -> dict[st
     }
 
 
-def _counting(side: Side) -> set[str]:
+def _counting(side: DivergentSide) -> set[str]:
     """The participants that may have resolved a conflict by then."""
     out = set()
     for name in side.performance.schedule.names:
@@ -112,7 +112,7 @@ def _counting(side: Side) -> set[str]:
     return out
 
 
-def taken(case: Case) -> bool:
+def taken(case: DivergentSteps) -> bool:
     """Does only one side refuse to give a record a key that another record has or had?"""
     if not (case.only("answer") and case.command == "rename"):
         return False
@@ -130,7 +130,7 @@ def taken(case: Case) -> bool:
     return False
 
 
-def hops(case: Case) -> bool:
+def hops(case: DivergentSteps) -> bool:
     """Do the vector clocks of only one side count sending and receiving, so that other changes look concurrent?"""
     if not case.fields <= OF_DATABASES or case.command != "receive":
         return False

@@ -9,12 +9,12 @@ from ..corpora import Corpora
 from .freedoms import FREEDOMS, following
 
 if TYPE_CHECKING:
-    from sds_harness.corpus.kind import Kind
+    from sds_harness.corpus.kind import CorpusKind
 
 _SIGNALS = (("changed", "changed"), ("conflicts", "in conflict"), ("closed", "hangs up on"))
 
 
-def kind() -> Kind:
+def kind() -> CorpusKind:
     """Return the storage format."""
     from sds_harness.clearskies.corpora import KIND
 

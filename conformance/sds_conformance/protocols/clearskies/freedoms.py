@@ -8,10 +8,10 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.clubs import READ_WRITE
 from sds_harness.clearskies.names import REQUEST
 from sds_harness.clearskies.operations import Reopen
-from sds_harness.clearskies.rows import Facts
+from sds_harness.clearskies.rows import ClearSkiesRowReader
 from sds_harness.schedules import Act
 
-from ..freedoms import Case, Freedom, Side, calm, left_out, one_declares, only
+from ..freedoms import DivergentSide, DivergentSteps, Freedom, calm, left_out, one_declares, only
 from .contested import hops, in_conflict, taken
 from .moments import in_another_order, in_other_pieces, later
 from .sides import MOVED, OF_DATABASES, before, extra, link_of, number_in, view_of
@@ -37,7 +37,7 @@ def following(fields: frozenset[str], command: str) -> frozenset[str]:
 # ---- Signatures and requests -----------------------------------------------------------------------------------------
 
 
-def _extras(case: Case, field: str) -> Iterator[tuple[Side, str, PeerView | None, LinkView | None]]:
+def _extras(case: DivergentSteps, field: str) -> Iterator[tuple[DivergentSide, str, PeerView | None, LinkView | None]]:
     """Yield the entries of a column that only one side has, each with its link in the participant's view."""
     for side, _, more in extra(case, field):
         view = view_of(side, case.who)
@@ -45,7 +45,7 @@ def _extras(case: Case, field: str) -> Iterator[tuple[Side, str, PeerView | None
             yield side, entry, view, link_of(view, number_in(entry)) if view is not None else None
 
 
-def _between_writers(case: Case) -> bool:
+def _between_writers(case: DivergentSteps) -> bool:
     """Are the messages that only one side signs requests, or between read-write peers?"""
     return case.only("signed") and all(
         view is not None
@@ -55,7 +55,7 @@ def _between_writers(case: Case) -> bool:
     )
 
 
-def _unasked(case: Case) -> bool:
+def _unasked(case: DivergentSteps) -> bool:
     """Does only one side send updates to links that have not asked yet?"""
     extras = list(_extras(case, "sent")) if case.only("sent") else []
     return bool(extras) and all(
@@ -67,15 +67,15 @@ def _unasked(case: Case) -> bool:
     )
 
 
-def _echoed(case: Case) -> bool:
+def _echoed(case: DivergentSteps) -> bool:
     """Does only one side send updates back on the link that they came on?"""
     extras = list(extra(case, "sent")) if case.only("sent") else []
     return bool(extras) and all(_arrived(side, case.who).issuperset(more) for side, _, more in extras)
 
 
-def _arrived(side: Side, who: str) -> set[str]:
+def _arrived(side: DivergentSide, who: str) -> set[str]:
     """The messages that arrived at a participant up to the differing step, as entries of `sent`."""
-    facts = Facts(side.performance)
+    facts = ClearSkiesRowReader(side.performance)
     return {
         f"{facts.compared(act.step, act.trace)['link']} {facts.names.called(message)}"
         for act in before(side, until=True)
@@ -84,14 +84,14 @@ def _arrived(side: Side, who: str) -> set[str]:
     }
 
 
-def _scanned(case: Case) -> bool:
+def _scanned(case: DivergentSteps) -> bool:
     """Has the side that names the lower revision received a higher one, whose record it may no longer have?"""
     if not case.only("since", "known"):
         return False
     asked: list[dict[str, int]] = []
     told: list[dict[str, int]] = []
     for side, act in case.played():
-        names = Facts(side.performance).names
+        names = ClearSkiesRowReader(side.performance).names
         known = [message.body.members.get("since") for message in act.trace.out(act.step)]
         known += [act.step.state.known.since] if act.step.state is not None else []
         asked.append({})
@@ -119,12 +119,12 @@ def _higher(known: dict[str, int], who: str, revision: int | str) -> None:
 # ---- What arrives ----------------------------------------------------------------------------------------------------
 
 
-def _scripted(side: Side, act: Act) -> bool:
+def _scripted(side: DivergentSide, act: Act) -> bool:
     """Did a scripted peer send what arrives?"""
     return act.packet is not None and act.packet.sender not in side.performance.schedule.names
 
 
-def _odd(case: Case) -> bool:
+def _odd(case: DivergentSteps) -> bool:
     """Has a message arrived on the link that may or must be refused?"""
     for side, act in case.played():
         view = view_of(side, case.who)
@@ -140,14 +140,14 @@ def _odd(case: Case) -> bool:
     return False
 
 
-def _first_revisions(case: Case) -> bool:
+def _first_revisions(case: DivergentSteps) -> bool:
     """Do participants number revisions from different starts, and does a scripted peer use revisions?"""
-    firsts = [Facts(side.performance).names.first for side in case.sides]
+    firsts = [ClearSkiesRowReader(side.performance).names.first for side in case.sides]
     counted = any(firsts[1].get(name, first) != first for name, first in firsts[0].items())
     return counted and any(_scripted(side, act) for side, act in case.played())
 
 
-def _forgetting(case: Case) -> bool:
+def _forgetting(case: DivergentSteps) -> bool:
     """Was a participant with a store on only one side opened again?"""
     operations = case.a.performance.schedule.operations
     reopened = {op.who for index, op in enumerate(operations) if isinstance(op, Reopen)}

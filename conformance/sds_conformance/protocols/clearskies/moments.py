@@ -8,15 +8,15 @@ latest before it has nothing more to send.
 from __future__ import annotations
 
 from sds_harness.clearskies.names import Names
-from sds_harness.clearskies.rows import Facts
+from sds_harness.clearskies.rows import ClearSkiesRowReader
 from sds_harness.corpus.schema import Row
 from sds_harness.schedules import Act
 
-from ..freedoms import Case, Side
+from ..freedoms import DivergentSide, DivergentSteps
 from .sides import MOVED, before, extra, number_in, rest, view_of
 
 
-def later(case: Case) -> bool:
+def later(case: DivergentSteps) -> bool:
     """Does the other side send or sign the same before it is due, or could it not do so before the link closed?"""
     if not case.only("sent", "changed", "conflicts"):
         return False
@@ -28,9 +28,9 @@ def later(case: Case) -> bool:
     )
 
 
-def _comes(case: Case, side: Side, field: str, entry: str) -> bool:
+def _comes(case: DivergentSteps, side: DivergentSide, field: str, entry: str) -> bool:
     """Does a side send in a later step what the other side sends now, before the result must be visible?"""
-    view, facts = view_of(side, case.who), Facts(side.performance)
+    view, facts = view_of(side, case.who), ClearSkiesRowReader(side.performance)
     acts = [act for act in rest(side) if act.who == case.who]
     if view is None or not acts:
         return False
@@ -41,9 +41,9 @@ def _comes(case: Case, side: Side, field: str, entry: str) -> bool:
     )
 
 
-def _gone_soon(case: Case, side: Side, entry: str) -> bool:
+def _gone_soon(case: DivergentSteps, side: DivergentSide, entry: str) -> bool:
     """Does the link or the participant close before the next tick and before the next update of that writer on it?"""
-    facts, number, of = Facts(side.performance), number_in(entry), _writer(entry)
+    facts, number, of = ClearSkiesRowReader(side.performance), number_in(entry), _writer(entry)
     for act in rest(side)[1:]:
         if act.who != case.who:
             continue
@@ -61,13 +61,13 @@ def _writer(entry: str) -> str:
     return entry.rsplit(" ", 1)[1].rpartition(":")[0]
 
 
-def in_another_order(case: Case) -> bool:
+def in_another_order(case: DivergentSteps) -> bool:
     """Did an earlier step write the same messages in another order, but in the same order for each writer? Then they
     arrive in that order.
     """
     if not case.fields & MOVED or "answer" in case.fields:
         return False
-    names = [Facts(side.performance).names for side in case.sides]
+    names = [ClearSkiesRowReader(side.performance).names for side in case.sides]
     moved = False
     for acts in zip(*map(before, case.sides), strict=False):
         told = [_streams(named, act) for named, act in zip(names, acts, strict=True)]
@@ -90,7 +90,7 @@ def _of(entry: tuple[int, str]) -> tuple[int, str]:
     return entry[0], entry[1].rpartition(":")[0]
 
 
-def in_other_pieces(case: Case) -> bool:
+def in_other_pieces(case: DivergentSteps) -> bool:
     """Did earlier steps write the same messages in other pieces, or with extra messages that are not about databases?
 
     Then the next step of each participant must be equal on both sides. Steps without a result of such a piece do not
@@ -103,13 +103,13 @@ def in_other_pieces(case: Case) -> bool:
         for acts in zip(*map(before, case.sides), strict=False)
     ):
         return False
-    facts = [Facts(side.performance) for side in case.sides]
+    facts = [ClearSkiesRowReader(side.performance) for side in case.sides]
     return all(
         _next(case.a, facts[0], who) == _next(case.b, facts[1], who) for who in {act.who for _, act in case.played()}
     )
 
 
-def _next(side: Side, facts: Facts, who: str) -> Row | None:
+def _next(side: DivergentSide, facts: ClearSkiesRowReader, who: str) -> Row | None:
     """The next step of a participant with a result; None if there is none."""
     for act in rest(side):
         if act.who == who:

@@ -41,7 +41,7 @@ from sds_harness.schedules.performance import NEVER
 from sds_harness.trace import Party
 
 from ...judging.formats import counted, hex_of, identifier, json_of, short
-from ..performance_reader import DELIVERED, Item, Key, Reading, Shown, Signal, Sort, Teller
+from ..performance_reader import DELIVERED, Item, Key, Reading, ShownState, Signal, Sort, Teller
 from .view.facts import OF_AN_ID, reads_as_update
 
 LONGEST_VALUE = 40
@@ -200,12 +200,12 @@ class ClearSkiesReading(Reading):
                     out.append(Signal("link_closed", (("", f"{NEVER}link {event.link}: {reason}"),)))
         return out
 
-    def shown(self, step: Step) -> Shown | None:
+    def shown(self, step: Step) -> ShownState | None:
         """The versions that a peer shows, by key."""
         if step.state is None:
             return None
         records = sorted(step.state.records, key=lambda record: (record.deleted, record.key))
-        return Shown(tuple(("", _version(r.last_updated_by, r.last_updated_rev)) for r in records))
+        return ShownState(tuple(("", _version(r.last_updated_by, r.last_updated_rev)) for r in records))
 
     def done(self, operation: Operation, packets: Sequence[Packet], teller: Teller) -> str:
         """Describe the action of a participant."""

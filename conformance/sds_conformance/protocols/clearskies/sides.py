@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sds_harness.schedules import Act
 
-from ..freedoms import END, Case, Side
+from ..freedoms import END, DivergentSide, DivergentSteps
 from .view.facts import LinkView
 from .view.peer_view import PeerView, peer_views
 
@@ -19,7 +19,7 @@ OF_DATABASES = frozenset(
 """The columns that show the content of a database."""
 
 
-def view_of(side: Side, who: str) -> PeerView | None:
+def view_of(side: DivergentSide, who: str) -> PeerView | None:
     """The view of a participant; None if no participant of that name was opened."""
     trace = side.performance.cast.get(who)
     return next((view for view in peer_views(trace) if view.party.name == who), None) if trace is not None else None
@@ -35,7 +35,7 @@ def number_in(entry: str) -> int:
     return int(entry.rsplit(" ", 1)[0].rsplit("/", 1)[1])
 
 
-def extra(case: Case, field: str) -> Iterator[tuple[Side, Side, list[str]]]:
+def extra(case: DivergentSteps, field: str) -> Iterator[tuple[DivergentSide, DivergentSide, list[str]]]:
     """Yield each side with more entries in a column than the other: the side, the other side, and the additional
     entries.
     """
@@ -45,12 +45,12 @@ def extra(case: Case, field: str) -> Iterator[tuple[Side, Side, list[str]]]:
             yield case.sides[mine], case.sides[others], more
 
 
-def before(side: Side, *, until: bool = False) -> list[Act]:
+def before(side: DivergentSide, *, until: bool = False) -> list[Act]:
     """The compared acts before the differing one; with ``until``, including it."""
     at = side.row["step"] if side.row is not None else len(side.compared) + 1
     return list(side.compared[: at if until else at - 1])
 
 
-def rest(side: Side) -> list[Act]:
+def rest(side: DivergentSide) -> list[Act]:
     """The compared acts from the differing one on."""
     return list(side.compared[len(before(side)) :])

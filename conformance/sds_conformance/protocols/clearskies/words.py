@@ -14,7 +14,7 @@ from sds_harness.clearskies.trace import Event, Step, Trace
 from sds_harness.declaration import printable
 
 from ...judging.formats import clock, counted, foremost, hex_of, identifier, json_of, short
-from ..words import Facts
+from ..words import QuotedFacts
 from .view.facts import name_of, reads_as_update
 
 FEW = 3
@@ -97,11 +97,11 @@ class Narrator:
             found |= {text for record in step.state.records for text in (record.uuid, record.key)}
         return frozenset(found - {""})
 
-    def facts(self, step: Step) -> Facts:
+    def facts(self, step: Step) -> QuotedFacts:
         """The uuids and keys in the updates that a step sends or receives."""
         updates = [m for m in (*self._trace.into(step), *self._trace.out(step)) if reads_as_update(m)]
         names = {m.body.members[name] for m in updates for name in ("uuid", "key") if _is_text(m, name)}
-        return Facts(frozenset(str(name) for name in names if name))
+        return QuotedFacts(frozenset(str(name) for name in names if name))
 
     def channels(self, step: Step) -> frozenset[str]:
         """Empty: the protocol has no channels."""

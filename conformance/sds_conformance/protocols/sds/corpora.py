@@ -11,7 +11,7 @@ from ..corpora import Corpora
 from .freedoms import FREEDOMS, FREEDOMS_OF_THE_PROPOSAL, following
 
 if TYPE_CHECKING:
-    from sds_harness.corpus.kind import Kind
+    from sds_harness.corpus.kind import CorpusKind
 
 _SIGNALS = (
     ("delivered", "delivers"),
@@ -23,7 +23,7 @@ _SIGNALS = (
 )
 
 
-def kind() -> Kind:
+def kind() -> CorpusKind:
     """Return the storage format."""
     from sds_harness.sds.corpora import KIND
 

@@ -8,7 +8,7 @@ from sds_harness.sds.names import Names
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ..freedoms import Case, Freedom, calm, left_out, one_declares, only
+from ..freedoms import DivergentSteps, Freedom, calm, left_out, one_declares, only
 from .view.channel_view import channel_views
 
 _OF_A_BROADCAST = frozenset({"message", "lamport", "channel", "wire", "repair_requests"})
@@ -33,14 +33,14 @@ def following(fields: frozenset[str], command: str) -> frozenset[str]:
     return out
 
 
-def _configured_otherwise(case: Case, name: str) -> bool:
+def _configured_otherwise(case: DivergentSteps, name: str) -> bool:
     """Do the two sides use different values of a setting?"""
     parties = [side.party(case.who) for side in case.sides]
     values = [getattr(p.in_force, name) if p.in_force.HasField(name) else None for p in parties if p is not None]
     return len(values) == 2 and values[0] != values[1]
 
 
-def _other_ids(case: Case) -> bool:
+def _other_ids(case: DivergentSteps) -> bool:
     """Do the implementations create different message IDs?"""
     ids = []
     for side in case.sides:
@@ -49,7 +49,7 @@ def _other_ids(case: Case) -> bool:
     return any(ids[1].get(label, found) != found for label, found in ids[0].items())
 
 
-def _timestamps(case: Case) -> list[list[tuple[list[str | int], int, bool]]]:
+def _timestamps(case: DivergentSteps) -> list[list[tuple[list[str | int], int, bool]]]:
     """The participant's Lamport timestamps in the step, for each side: the names of the messages or states, the
     milliseconds since the start, and whether the text allows other values.
     """
@@ -68,7 +68,7 @@ def _timestamps(case: Case) -> list[list[tuple[list[str | int], int, bool]]]:
     return out
 
 
-def _newest(case: Case) -> list[list[int | None]]:
+def _newest(case: DivergentSteps) -> list[list[int | None]]:
     """The Lamport timestamps of the newest messages in the causal histories that the step sends, for each side."""
     out = []
     for side, act in case.played():
@@ -77,7 +77,7 @@ def _newest(case: Case) -> list[list[int | None]]:
     return out
 
 
-def _histories(case: Case) -> bool:
+def _histories(case: DivergentSteps) -> bool:
     if not case.only(
         "acknowledged", "possibly_acknowledged", "outgoing", "missing", "delivered", "incoming", "repairs"
     ):
@@ -86,10 +86,10 @@ def _histories(case: Case) -> bool:
     return a.get("dependencies") != b.get("dependencies") or _configured_otherwise(case, "causal_history_size")
 
 
-def _sends(*kinds: str) -> Callable[[Case], bool]:
+def _sends(*kinds: str) -> Callable[[DivergentSteps], bool]:
     """Does only one side send messages, all of these kinds: ``copies``, or ``syncs`` that it sends by itself?"""
 
-    def kind(case: Case, name: str) -> str:
+    def kind(case: DivergentSteps, name: str) -> str:
         if name.startswith(f"{case.who}/sync"):
             return "syncs"
         return "others" if "/sync" in name or "/ephemeral" in name else "copies"
@@ -97,7 +97,7 @@ def _sends(*kinds: str) -> Callable[[Case], bool]:
     return lambda case: case.only("broadcasts") and {kind(case, n) for n in case.unlike("broadcasts")} == set(kinds)
 
 
-def _ties(case: Case) -> bool:
+def _ties(case: DivergentSteps) -> bool:
     if not case.only("log", "wire") or not _other_ids(case):
         return False
     if "wire" not in case.fields:
@@ -107,18 +107,18 @@ def _ties(case: Case) -> bool:
     return len(newest) == 2 and newest[0] == newest[1] and None not in newest[0]
 
 
-def _other_steps(case: Case) -> bool:
+def _other_steps(case: DivergentSteps) -> bool:
     """Are all columns equal except for Lamport timestamps?"""
     told = _timestamps(case) if case.only("lamport", "wire") else []
     return len(told) == 2 and [what for what, _, _ in told[0]] == [what for what, _, _ in told[1]]
 
 
-def _first_timestamps(case: Case) -> bool:
+def _first_timestamps(case: DivergentSteps) -> bool:
     """Does the text allow both timestamps in each place where they differ?"""
     return _other_steps(case) and all(a == b or (a[2] and b[2]) for a, b in zip(*_timestamps(case), strict=True))
 
 
-def _swept_syncs(case: Case) -> bool:
+def _swept_syncs(case: DivergentSteps) -> bool:
     """Did a sync message wait at the participant? No signal shows when it enters the log."""
     if not case.only("log", "incoming", "lamport", "wire", "missing"):
         return False
@@ -131,7 +131,7 @@ def _swept_syncs(case: Case) -> bool:
     )
 
 
-def _in_another_order(case: Case) -> bool:
+def _in_another_order(case: DivergentSteps) -> bool:
     """Does a participant now receive two messages that one step of another participant sent, in a different order on
     each side? The network treats a message by its number among the messages of its sender.
     """

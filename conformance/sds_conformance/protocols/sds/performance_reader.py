@@ -27,7 +27,7 @@ from sds_harness.trace import Party
 from sds_reference import HistoryEntry, Kind
 
 from ...judging.formats import clock, counted, hex_of, short
-from ..performance_reader import Item, Key, Reading, Shown, Signal, Sort, Teller
+from ..performance_reader import Item, Key, Reading, ShownState, Signal, Sort, Teller
 from .words import USUAL
 
 _SORTS = {Kind.CONTENT: Sort.CONTENT, Kind.SYNC: Sort.SYNC, Kind.EPHEMERAL: Sort.EPHEMERAL, Kind.UNDEFINED: Sort.NOISE}
@@ -93,14 +93,14 @@ class SdsReading(Reading):
         """The events of a step."""
         return [Signal(event.kind, tuple((event.channel_id, i) for i in event.message_ids)) for event in step.events]
 
-    def shown(self, step: Step) -> Shown | None:
+    def shown(self, step: Step) -> ShownState | None:
         """Log and buffers. The repair buffers are left out: their messages are in the log or missing."""
         state = step.state
         if state is None:
             return None
         log = tuple((step.channel_id, entry.message_id) for entry in state.log.entries)
         held = [*(entry.message_id for entry in state.outgoing.entries), *state.incoming.message_ids]
-        return Shown(log if state.HasField("log") else None, tuple((step.channel_id, i) for i in held))
+        return ShownState(log if state.HasField("log") else None, tuple((step.channel_id, i) for i in held))
 
     def done(self, operation: Operation, packets: Sequence[Packet], teller: Teller) -> str:
         """Describe the SDS part of an operation."""

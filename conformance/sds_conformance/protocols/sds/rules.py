@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sds_harness.clock import Shown
+from sds_harness.clock import ClockProbe
 from sds_harness.declaration import Declaration
 from sds_harness.environment import Environment
 from sds_harness.link import LocalLink
@@ -25,7 +25,7 @@ from sds_testee.version import suite_version
 
 from ...judging.catalogue import Catalogue, Requirement
 from ...judging.deafness import Hearing
-from ...judging.exercise import Loaded, Model
+from ...judging.exercise import LazyMapping, Model
 from ...judging.rules import Rules, UnknownDialect
 from . import checks as _checks
 from . import positions as _positions
@@ -93,7 +93,7 @@ class SdsRules(Rules):
     def heed(self, trace: Trace) -> Heard:
         return heed(trace)
 
-    def clock(self, session: Session, dialect: Dialect | None) -> Shown:
+    def clock(self, session: Session, dialect: Dialect | None) -> ClockProbe:
         return shows(session, dialect)
 
     def excuse(self, requirement: str, declared: Declaration) -> str:
@@ -127,14 +127,14 @@ def _speaking(dialect: str, without: frozenset[int]) -> LocalLink:
     return start(without=without, dialect=asked_dialect(dialect) if dialect else None)
 
 
-@Loaded
+@LazyMapping
 def _mutants() -> Mapping[str, Mutant]:
     from sds_reference.mutants import MUTANTS
 
     return MUTANTS
 
 
-@Loaded
+@LazyMapping
 def _variants() -> Mapping[str, Variant]:
     from sds_reference.variants import VARIANTS
 

@@ -13,7 +13,7 @@ from sds_reference.config import AfterRequest, OwnIds, RepairConfig
 from sds_reference.variants import VARIANTS
 from sds_testee.version import suite_version
 
-from ...judging.alterations.source import Configuration, Source
+from ...judging.alterations.source import Configuration, ModelSource
 from .catalogue import CURRENT
 
 MODULES = (
@@ -98,4 +98,4 @@ DIFFERS_IN = {
 """The revisions that equal the current one except for a profile."""
 
 _MISUSE = frozenset({"ConfigurationError", "UnknownChannel"})
-SOURCE = Source("sds_reference", MODULES, _configurations(), _start, _CHOICES.__contains__, _MISUSE, _excuses)
+SOURCE = ModelSource("sds_reference", MODULES, _configurations(), _start, _CHOICES.__contains__, _MISUSE, _excuses)

@@ -12,7 +12,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
 
 from ...judging.formats import MOST, clock, counted, foremost, hex_of, identifier
-from ..words import Facts
+from ..words import QuotedFacts
 from .view.filters import KnownFilters, read_filter
 
 _ACK_STATES = {
@@ -131,13 +131,13 @@ class Narrator:
                 ids |= {entry.message_id for entry in shown}
         return frozenset(ids)
 
-    def facts(self, step: Step) -> Facts:
+    def facts(self, step: Step) -> QuotedFacts:
         """The messages that a step sends or receives, what they ask for, and the Lamport timestamps that it shows."""
         messages = [*([step.arrived] if step.arrived is not None else []), *step.messages]
         times = {message.lamport_timestamp for message in messages if message.lamport_timestamp is not None}
         if (state := step.state) is not None and state.HasField("lamport_timestamp"):
             times.add(state.lamport_timestamp)
-        return Facts(
+        return QuotedFacts(
             frozenset(message.message_id for message in messages),
             frozenset(entry.message_id for message in messages for entry in message.repair_request),
             frozenset(times),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from .columns import ABSENT, NOT_ASKED, UNKNOWN, UNSTATED, Column
+from .columns import ABSENT, NOT_ASKED, UNKNOWN, UNSTATED, ReportColumn
 
 MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Names of columns if their titles do not fit."""
@@ -21,12 +21,12 @@ def marks(numbers: Iterable[int]) -> str:
     return ", ".join(map(mark, numbers))
 
 
-def cautions(columns: Sequence[Column]) -> list[str]:
+def cautions(columns: Sequence[ReportColumn]) -> list[str]:
     """The reasons as sentences; empty if all reports were made alike."""
     return list(_cautions(columns))
 
 
-def _cautions(columns: Sequence[Column]) -> Iterator[str]:
+def _cautions(columns: Sequence[ReportColumn]) -> Iterator[str]:
     if said := _differing(columns, lambda column: column.revision):
         yield (
             f"They are of different revisions of the text: {said}. A requirement that one does not state is "
@@ -52,7 +52,7 @@ def _cautions(columns: Sequence[Column]) -> Iterator[str]:
         yield f"Not played to the end: {unfinished}."
 
 
-def _differing(columns: Sequence[Column], of: Callable[[Column], str]) -> str:
+def _differing(columns: Sequence[ReportColumn], of: Callable[[ReportColumn], str]) -> str:
     """Which columns have which value; "" if all have the same."""
     groups: dict[str, list[int]] = {}
     for number, column in enumerate(columns):
@@ -62,5 +62,5 @@ def _differing(columns: Sequence[Column], of: Callable[[Column], str]) -> str:
     return "; ".join(f"{marks(numbers)} {value}" for value, numbers in groups.items())
 
 
-def _named(columns: Sequence[Column], which: Callable[[Column], bool]) -> str:
+def _named(columns: Sequence[ReportColumn], which: Callable[[ReportColumn], bool]) -> str:
     return marks(number for number, column in enumerate(columns) if which(column))

@@ -44,7 +44,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Told:
+class RequirementData:
     """Data of a requirement that do not depend on the implementation."""
 
     id: str
@@ -54,7 +54,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Column:
+class ReportColumn:
     """The comparable part of one report. All strings are printable."""
 
     name: str
@@ -76,7 +76,7 @@ class Column:
     verdicts: Mapping[str, str]
     codes: Mapping[str, frozenset[str]] = field(repr=False)
     """The codes of violations, by requirement."""
-    told: Mapping[str, Told] = field(repr=False)
+    told: Mapping[str, RequirementData] = field(repr=False)
     ways: Mapping[str, tuple[Way, ...]] = field(default_factory=dict, repr=False)
     """By position; empty for a position that no run showed. The mapping is empty if the report has no ways."""
     topics: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -85,7 +85,7 @@ class Column:
     title: str = ""
 
     @classmethod
-    def of(cls, report: Report) -> Column:
+    def of(cls, report: Report) -> ReportColumn:
         """Raises ReportError if the report has no date."""
         data = report.data
         about, rows = data["implementation"], data["requirements"]
@@ -105,7 +105,10 @@ class Column:
             data["summary"]["complete"],
             {row["id"]: row["verdict"] for row in rows},
             {row["id"]: _codes(row) for row in rows if row["kinds"]},
-            {row["id"]: Told(row["id"], row["level"], _shown(row["section"]), _text(row["statement"])) for row in rows},
+            {
+                row["id"]: RequirementData(row["id"], row["level"], _shown(row["section"]), _text(row["statement"]))
+                for row in rows
+            },
             {_shown(row["position"]): tuple(map(_way, row["ways"])) for row in data["ways"]},
             {_shown(row["position"]): _text(row["topic"]) for row in data["ways"]},
             extents(report.limits),
@@ -136,7 +139,7 @@ def shown_date(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M}"
 
 
-def titled(columns: Sequence[Column]) -> list[Column]:
+def titled(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
     """Add unique titles: name and version, then other differences, date and number."""
     parts = [f"{column.name} {column.version}".strip() for column in columns]
     for key in ("revision", "profile", "dialect"):
@@ -218,9 +221,9 @@ def is_folder_of_reports(path: Path) -> bool:
     return path.is_dir() and not (path / JSON_LINES).is_file()
 
 
-def gather(paths: Iterable[Path]) -> list[Column]:
+def gather(paths: Iterable[Path]) -> list[ReportColumn]:
     """Read the reports; those of a folder are sorted by date. Raises ReportError with the path and what to do."""
-    out: list[Column] = []
+    out: list[ReportColumn] = []
     for path in paths:
         if is_folder_of_reports(path):
             out += sorted(map(_column, _within(path)), key=lambda column: column.started)
@@ -231,9 +234,9 @@ def gather(paths: Iterable[Path]) -> list[Column]:
     return out
 
 
-def _column(path: Path) -> Column:
+def _column(path: Path) -> ReportColumn:
     # Only the comparable part is kept, so that a year of reports fits into memory.
-    return Column.of(with_limits(read_report(path)))
+    return ReportColumn.of(with_limits(read_report(path)))
 
 
 def _within(folder: Path) -> list[Path]:

@@ -13,8 +13,8 @@ from typing import Any
 
 from ...judging.verdict import Verdict
 from .cautions import cautions
-from .columns import ABSENT, Column, Told, Way, in_order, titled
-from .limits import Reach, reaches
+from .columns import ABSENT, ReportColumn, RequirementData, Way, in_order, titled
+from .limits import DimensionReach, reaches
 
 SCHEMA_ID = "sds-conformance/comparison/1"
 _RANK = {Verdict.FAIL.value: 0, Verdict.WARN.value: 1, Verdict.PASS.value: 2}
@@ -22,7 +22,7 @@ _RANK = {Verdict.FAIL.value: 0, Verdict.WARN.value: 1, Verdict.PASS.value: 2}
 _VIOLATED = {Verdict.FAIL.value, Verdict.WARN.value}
 
 
-class Change(Enum):
+class ResultChange(Enum):
     """How the result of a requirement changed between two reports."""
 
     WORSE = "worse"
@@ -35,10 +35,10 @@ class Change(Enum):
 
 
 @dataclass(frozen=True)
-class Step:
+class VerdictChange:
     """A requirement with different results in two reports."""
 
-    told: Told
+    told: RequirementData
     before: str
     after: str
 
@@ -47,13 +47,13 @@ class Step:
 class Changes:
     """The requirements with the same kind of change."""
 
-    change: Change
-    steps: list[Step]
+    change: ResultChange
+    steps: list[VerdictChange]
 
     @property
-    def named(self) -> list[Step]:
+    def named(self) -> list[VerdictChange]:
         """Those shown by name: all, or only violations if the requirement was judged in one report only."""
-        if self.change in (Change.WORSE, Change.BETTER, Change.OTHERWISE):
+        if self.change in (ResultChange.WORSE, ResultChange.BETTER, ResultChange.OTHERWISE):
             return self.steps
         return [step for step in self.steps if _VIOLATED & {step.before, step.after}]
 
@@ -66,10 +66,10 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One requirement."""
 
-    told: Told
+    told: RequirementData
     cells: tuple[str, ...]
     """By column: the verdict, or why there is none."""
     otherwise: frozenset[int]
@@ -87,7 +87,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Choice:
+class PositionRow:
     """One position, and the ways of each column."""
 
     position: str
@@ -132,18 +132,18 @@ class Choice:
 class Comparison:
     """Several reports, in the order in which they were given."""
 
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    choices: tuple[Choice, ...]
-    reaches: tuple[Reach, ...] = ()
+    columns: tuple[ReportColumn, ...]
+    rows: tuple[ComparisonRow, ...]
+    choices: tuple[PositionRow, ...]
+    reaches: tuple[DimensionReach, ...] = ()
     """The measured limits, if there are any."""
 
     @property
-    def differences(self) -> list[Row]:
+    def differences(self) -> list[ComparisonRow]:
         return [row for row in self.rows if row.differs]
 
     @property
-    def agreements(self) -> list[Row]:
+    def agreements(self) -> list[ComparisonRow]:
         return [row for row in self.rows if not row.differs]
 
     @cached_property
@@ -168,13 +168,13 @@ class Comparison:
     def changes(self, before: int, after: int) -> list[Changes]:
         """The changes between two reports, the worst first."""
         a, b = self.columns[before], self.columns[after]
-        found: dict[Change, list[Step]] = {change: [] for change in Change}
+        found: dict[ResultChange, list[VerdictChange]] = {change: [] for change in ResultChange}
         for row in self.rows:
             if (change := changed(a, b, row.told.id)) is not None:
-                found[change].append(Step(row.told, row.cells[before], row.cells[after]))
+                found[change].append(VerdictChange(row.told, row.cells[before], row.cells[after]))
         return [Changes(change, steps) for change, steps in found.items() if steps]
 
-    def unlike(self, before: int, after: int) -> list[Choice]:
+    def unlike(self, before: int, after: int) -> list[PositionRow]:
         """The positions at which two reports show different ways."""
         shown = ((choice, choice.ways_of(before), choice.ways_of(after)) for choice in self.choices)
         return [choice for choice, old, new in shown if old and new and old != new]
@@ -213,17 +213,17 @@ class Comparison:
         }
 
 
-def compare(columns: Sequence[Column], only: Sequence[str] = ()) -> Comparison:
+def compare(columns: Sequence[ReportColumn], only: Sequence[str] = ()) -> Comparison:
     """Compare reports; ``only`` are globs of requirements and positions."""
     columns = titled(columns)
-    told: dict[str, Told] = {}
+    told: dict[str, RequirementData] = {}
     topics: dict[str, str] = {}
     for column in reversed(columns):
         told |= column.told
         topics |= column.topics
     rows = (_row(columns, told[id_]) for id_ in in_order(told) if wanted(id_, only))
     choices = (
-        Choice(position, topics[position], tuple(column.ways.get(position) for column in columns))
+        PositionRow(position, topics[position], tuple(column.ways.get(position) for column in columns))
         for position in in_order(topics)
         if wanted(position, only)
     )
@@ -237,34 +237,36 @@ def wanted(id_: str, only: Sequence[str]) -> bool:
     return not only or any(fnmatchcase(id_, glob) for glob in only)
 
 
-def changed(before: Column, after: Column, requirement: str) -> Change | None:
+def changed(before: ReportColumn, after: ReportColumn, requirement: str) -> ResultChange | None:
     """How the result of a requirement changed; None if it did not, or if a report has no data."""
     old, new = before.verdict(requirement), after.verdict(requirement)
     if old in ABSENT or new in ABSENT:
         return None
     if old in _RANK and new in _RANK:
         if old != new:
-            return Change.BETTER if _RANK[new] > _RANK[old] else Change.WORSE
+            return ResultChange.BETTER if _RANK[new] > _RANK[old] else ResultChange.WORSE
         novel = after.codes.get(requirement, frozenset()) - before.codes.get(requirement, frozenset())
-        return Change.OTHERWISE if novel else None
+        return ResultChange.OTHERWISE if novel else None
     if old in _RANK or new in _RANK:
-        return Change.NO_LONGER if old in _RANK else Change.NOW
-    return Change.STILL_NOT if old != new else None
+        return ResultChange.NO_LONGER if old in _RANK else ResultChange.NOW
+    return ResultChange.STILL_NOT if old != new else None
 
 
-def _pairs(columns: Sequence[Column]) -> list[tuple[int, int]]:
+def _pairs(columns: Sequence[ReportColumn]) -> list[tuple[int, int]]:
     """Each report and the next one of the same implementation; if there are two reports, these."""
     neighbours = pairwise(range(len(columns)))
     return [(a, b) for a, b in neighbours if len(columns) == 2 or columns[a].name == columns[b].name]
 
 
-def _row(columns: Sequence[Column], told: Told) -> Row:
+def _row(columns: Sequence[ReportColumn], told: RequirementData) -> ComparisonRow:
     cells = tuple(column.verdict(told.id) for column in columns)
     changes = ((b, changed(columns[a], columns[b], told.id)) for a, b in _pairs(columns))
-    return Row(told, cells, frozenset(number for number, change in changes if change is Change.OTHERWISE))
+    return ComparisonRow(
+        told, cells, frozenset(number for number, change in changes if change is ResultChange.OTHERWISE)
+    )
 
 
-def _column(column: Column) -> dict[str, Any]:
+def _column(column: ReportColumn) -> dict[str, Any]:
     return {
         "title": column.title,
         "name": column.name,

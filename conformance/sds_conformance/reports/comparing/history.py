@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from .columns import ABSENT, Column, Told, in_order, titled
-from .comparison import Change, changed, wanted
+from .columns import ABSENT, ReportColumn, RequirementData, in_order, titled
+from .comparison import ResultChange, changed, wanted
 
 SCHEMA_ID = "sds-conformance/history/1"
 
 
 @dataclass(frozen=True)
-class Turn:
+class HistoryTurn:
     """A report that changes the verdict or the violation of a requirement."""
 
-    told: Told
-    before: Column
+    told: RequirementData
+    before: ReportColumn
     """The last report before it that has a verdict."""
-    after: Column
-    change: Change
+    after: ReportColumn
+    change: ResultChange
 
     @property
     def verdicts(self) -> tuple[str, str]:
@@ -40,8 +40,8 @@ class Turn:
 class Series:
     """The reports of one implementation on the same text, by date."""
 
-    columns: tuple[Column, ...]
-    turns: tuple[Turn, ...]
+    columns: tuple[ReportColumn, ...]
+    turns: tuple[HistoryTurn, ...]
     """The newest first."""
 
     @property
@@ -82,9 +82,9 @@ class Series:
         }
 
 
-def histories(columns: Sequence[Column], only: Sequence[str] = (), since: datetime | None = None) -> list[Series]:
+def histories(columns: Sequence[ReportColumn], only: Sequence[str] = (), since: datetime | None = None) -> list[Series]:
     """Group reports by implementation, revision, profile and dialect; changes before ``since`` are left out."""
-    series: dict[tuple[str, ...], list[Column]] = {}
+    series: dict[tuple[str, ...], list[ReportColumn]] = {}
     for column in sorted(columns, key=lambda column: column.started):
         series.setdefault((column.name, column.revision, column.profile, column.dialect), []).append(column)
     return [Series(tuple(several), tuple(_turns(several, only, since))) for several in map(titled, series.values())]
@@ -95,16 +95,16 @@ def to_json(series: Sequence[Series]) -> dict[str, Any]:
     return {"schema": SCHEMA_ID, "series": [one.to_json() for one in series]}
 
 
-def _turns(columns: Sequence[Column], only: Sequence[str], since: datetime | None) -> list[Turn]:
+def _turns(columns: Sequence[ReportColumn], only: Sequence[str], since: datetime | None) -> list[HistoryTurn]:
     told = {id_: told for column in columns for id_, told in column.told.items() if wanted(id_, only)}
-    out: list[Turn] = []
+    out: list[HistoryTurn] = []
     for id_ in in_order(told):
         known = [column for column in columns if column.verdict(id_) not in ABSENT]
         for number in range(1, len(known)):
             before, after = known[number - 1], known[number]
             change = changed(before, after, id_)
             if change is not None:
-                out.append(Turn(told[id_], before, after, change))
+                out.append(HistoryTurn(told[id_], before, after, change))
     # The sort is stable: changes in the same report keep the order of the text.
     out.sort(key=lambda turn: turn.after.started, reverse=True)
     return [turn for turn in out if since is None or turn.after.started >= since]

@@ -88,7 +88,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class Reach:
+class DimensionReach:
     """One dimension."""
 
     dimension: str
@@ -122,10 +122,10 @@ def extents(limits: Mapping[str, Any] | None) -> dict[str, Extent]:
     return {printable(row["dimension"], 40): Extent.of(row) for row in limits["rows"]} if limits is not None else {}
 
 
-def reaches(columns: Sequence[Mapping[str, Extent]]) -> tuple[Reach, ...]:
+def reaches(columns: Sequence[Mapping[str, Extent]]) -> tuple[DimensionReach, ...]:
     """A row for each dimension, in the order of first appearance."""
     names = dict.fromkeys(name for column in columns for name in column)
-    return tuple(Reach(name, tuple(column.get(name) for column in columns)) for name in names)
+    return tuple(DimensionReach(name, tuple(column.get(name) for column in columns)) for name in names)
 
 
 def smaller(before: Mapping[str, Extent], after: Mapping[str, Extent]) -> list[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from ...judging.formats import counted
 from ..gfm import prose
 from .cautions import mark
-from .columns import ABSENT, Column, Way
-from .comparison import Choice, Comparison, Row
+from .columns import ABSENT, ReportColumn, Way
+from .comparison import Comparison, ComparisonRow, PositionRow
 from .history import Series
 from .limits import MARKS as LIMIT_MARKS
 from .limits import Extent
@@ -55,7 +55,7 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
     return "\n".join(lines)
 
 
-def summary_table(columns: Sequence[Column]) -> list[str]:
+def summary_table(columns: Sequence[ReportColumn]) -> list[str]:
     """The compared reports, with their counts."""
     rows = []
     for number, column in enumerate(columns):
@@ -82,7 +82,7 @@ def changes(comparison: Comparison) -> list[str]:
     return lines
 
 
-def matrix(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
+def matrix(columns: Sequence[ReportColumn], rows: Sequence[ComparisonRow]) -> list[str]:
     """A row for each requirement, a column for each report; empty without rows."""
     if not rows:
         return []
@@ -166,7 +166,7 @@ def _ways(ways: Iterable[Way] | None) -> str:
     return names[0] if names else "?" if ways is None else "not shown"
 
 
-def _sides(columns: Sequence[Column], choice: Choice) -> list[str]:
+def _sides(columns: Sequence[ReportColumn], choice: PositionRow) -> list[str]:
     lines = []
     for words, sides in choice.sides():
         lines.append(f"- **{prose(words)}**")

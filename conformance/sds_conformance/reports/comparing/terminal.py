@@ -15,11 +15,11 @@ from ...judging.verdict import Verdict
 from ...presentation.last_screen import STYLES
 from ...presentation.story import labelled, plain_table, show_command
 from .cautions import mark, marks
-from .columns import ABSENT, Column
-from .comparison import Change, Choice, Comparison, Row
-from .history import Series, Turn
+from .columns import ABSENT, ReportColumn
+from .comparison import Comparison, ComparisonRow, PositionRow, ResultChange
+from .history import HistoryTurn, Series
 from .limits import MARKS as LIMIT_MARKS
-from .limits import Extent, Reach, smaller
+from .limits import DimensionReach, Extent, smaller
 
 SHORT = {
     Verdict.INCONCLUSIVE.value: "inc.",
@@ -30,7 +30,7 @@ SHORT = {
 OTHERWISE = "*"
 NOTHING = "nothing changed"
 """Printed for two reports with equal verdicts and ways."""
-CHANGE_STYLES = {Change.WORSE: "bold red", Change.BETTER: "green", Change.OTHERWISE: "yellow"}
+CHANGE_STYLES = {ResultChange.WORSE: "bold red", ResultChange.BETTER: "green", ResultChange.OTHERWISE: "yellow"}
 _CELL = 7
 """Width of a table column, including the gap."""
 _EXTENT = 16
@@ -89,7 +89,7 @@ def worse_line(comparison: Comparison) -> Text | None:
     """The changes for worse from the first report to the last, in one line; None if there are none."""
     first, last = comparison.columns[0], comparison.columns[-1]
     changes = comparison.changes(0, len(comparison.columns) - 1)
-    steps = next((some.steps for some in changes if some.change is Change.WORSE), [])
+    steps = next((some.steps for some in changes if some.change is ResultChange.WORSE), [])
     worse = [f"{step.told.id} ({step.before} → {step.after})" for step in steps]
     less = smaller(first.limits, last.limits) if comparison.reaches else []
     told = {
@@ -101,12 +101,12 @@ def worse_line(comparison: Comparison) -> Text | None:
     return Text(f"{said}.", "bold red") if said else None
 
 
-def counts(column: Column) -> str:
+def counts(column: ReportColumn) -> str:
     """Number of requirements by verdict, as text."""
     return ", ".join(f"{number} {verdict}" for verdict, number in column.counts.items()) or "nothing judged"
 
 
-def _show_column(console: Console, letter: str, column: Column) -> None:
+def _show_column(console: Console, letter: str, column: ReportColumn) -> None:
     labelled(console, letter, Text(column.title, "bold"))
     about = ", ".join(part for part in (column.revision, column.profile, column.dialect) if part)
     labelled(console, "", Text(f"{column.date}, {about}: {counts(column)}", "dim"))
@@ -128,7 +128,7 @@ def _show_steps(console: Console, comparison: Comparison, before: int, after: in
     said = ", ".join([*(f"{len(some.steps)} {some.change.value}" for some in changes), *([unlike] if unlike else [])])
     console.print(Text.assemble((titles, "bold"), f": {said}."))
     for some in changes:
-        one_sided = some.change in (Change.NO_LONGER, Change.NOW)
+        one_sided = some.change in (ResultChange.NO_LONGER, ResultChange.NOW)
         named = ", ".join(f"{s.told.id} ({s.before} → {s.after})" if one_sided else s.told.id for s in some.named)
         told = " and ".join(part for part in (named, some.others) if part)
         labelled(console, _LABELS[some.change], Text(told, CHANGE_STYLES.get(some.change, "")))
@@ -136,16 +136,16 @@ def _show_steps(console: Console, comparison: Comparison, before: int, after: in
 
 
 _LABELS = {
-    Change.WORSE: "Worse",
-    Change.BETTER: "Better",
-    Change.OTHERWISE: "Otherwise",
-    Change.NO_LONGER: "No longer",
-    Change.NOW: "Now",
-    Change.STILL_NOT: "Still not",
+    ResultChange.WORSE: "Worse",
+    ResultChange.BETTER: "Better",
+    ResultChange.OTHERWISE: "Otherwise",
+    ResultChange.NO_LONGER: "No longer",
+    ResultChange.NOW: "Now",
+    ResultChange.STILL_NOT: "Still not",
 }
 
 
-def _show_rows(console: Console, rows: Sequence[Row], columns: int) -> None:
+def _show_rows(console: Console, rows: Sequence[ComparisonRow], columns: int) -> None:
     """Print one table, or several with as many columns as fit."""
     if not rows:
         return
@@ -166,14 +166,14 @@ def _show_rows(console: Console, rows: Sequence[Row], columns: int) -> None:
     _show_legend(console, rows)
 
 
-def _cell(row: Row, number: int) -> Text:
+def _cell(row: ComparisonRow, number: int) -> Text:
     verdict = row.cells[number]
     if verdict in ABSENT:
         return Text(ABSENT[verdict], "dim")
     return Text(SHORT.get(verdict, verdict) + OTHERWISE * (number in row.otherwise), STYLES[Verdict(verdict)])
 
 
-def _show_legend(console: Console, rows: Sequence[Row]) -> None:
+def _show_legend(console: Console, rows: Sequence[ComparisonRow]) -> None:
     used = {cell for row in rows for cell in row.cells}
     told = [f"{short} {long}" for long, short in (SHORT | ABSENT).items() if long in used]
     told += [f"{OTHERWISE} violated in another way than before"] if any(row.otherwise for row in rows) else []
@@ -196,7 +196,7 @@ def _show_agreements(console: Console, comparison: Comparison, *, every: bool) -
         _show_rows(console, comparison.agreements, len(comparison.columns))
 
 
-def _show_limits(console: Console, reaches: Sequence[Reach], columns: int) -> None:
+def _show_limits(console: Console, reaches: Sequence[DimensionReach], columns: int) -> None:
     """Print the measured limits in one table, or several with as many columns as fit."""
     if not reaches:
         return
@@ -247,7 +247,7 @@ def _show_choices(console: Console, comparison: Comparison, *, every: bool) -> N
         _show_choice(console, choice)
 
 
-def _show_choice(console: Console, choice: Choice) -> None:
+def _show_choice(console: Console, choice: PositionRow) -> None:
     console.print(Text.assemble((choice.position, "bold"), f"  {choice.topic}"))
     for words, sides in choice.sides():
         labelled(console, marks(number for number, _ in sides), Text(words))
@@ -261,7 +261,7 @@ def _show_choice(console: Console, choice: Choice) -> None:
     console.print()
 
 
-def _show_turns(console: Console, turns: Sequence[Turn]) -> None:
+def _show_turns(console: Console, turns: Sequence[HistoryTurn]) -> None:
     """Print the changes in one report."""
     report = turns[0].after
     console.print(Text.assemble((report.date, "bold"), f"  {report.version}"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ...judging.causes import Failure, roots
 from ...judging.rules import Rules
 from ...judging.verdict import Verdict
-from .examination import Asked
+from .examination import AnsweredVector
 from .subject import REFUSAL, Status
 
 _VERDICTS = {Status.FAIL: Verdict.FAIL, Status.WARN: Verdict.WARN}
@@ -21,7 +21,7 @@ class WrongAnswers:
 
     requirement: str
     """The violated requirement; the group of the vectors if they name none."""
-    asked: list[Asked]
+    asked: list[AnsweredVector]
     """The vectors, those first that are about the requirement itself."""
     under: dict[str, str] = field(default_factory=dict)
     """Other requirements that they are about, each with the reason why it is violated as well, or ""."""
@@ -32,7 +32,9 @@ class WrongAnswers:
         return Verdict.FAIL if any(one.answer.status is Status.FAIL for one in self.asked) else Verdict.WARN
 
 
-def causes_of(rules: Rules, asked: Iterable[Asked], about: Callable[[Asked], Sequence[str]]) -> list[WrongAnswers]:
+def causes_of(
+    rules: Rules, asked: Iterable[AnsweredVector], about: Callable[[AnsweredVector], Sequence[str]]
+) -> list[WrongAnswers]:
     """Return the root causes of all wrong answers and warnings, those of most vectors first.
 
     ``about`` returns the requirements that an answer violates, the most important one first. Answers with the same
@@ -62,7 +64,7 @@ def causes_of(rules: Rules, asked: Iterable[Asked], about: Callable[[Asked], Seq
     return sorted(found, key=lambda one: (one.verdict is Verdict.WARN, -len(one.asked), order[id(one.asked[0])]))
 
 
-def _told(asked: Asked, violated: Sequence[str]) -> Sequence[str]:
+def _told(asked: AnsweredVector, violated: Sequence[str]) -> Sequence[str]:
     """The requirements that count: all if the answer itself names them, otherwise the first one of the vector."""
     return violated if asked.answer.requirements else violated[:1]
 

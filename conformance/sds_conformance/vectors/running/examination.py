@@ -18,18 +18,18 @@ from sds_harness.stage import ScheduleStopped
 from ...judging.exits import Exit
 from ...judging.runner import PATIENCE, Connect
 from ..model import Material, Vector
-from .subject import Answer, Skip, Status
+from .subject import Skip, Status, VectorResult
 
 SCHEMA_ID = "sds-conformance/vectors-run/1"
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnsweredVector:
     """One vector and its answer."""
 
     group: str
     vector: Vector
-    answer: Answer
+    answer: VectorResult
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Examination:
 
     revision: str
     declaration: Declaration
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[AnsweredVector] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """(group, ID) of vectors that were not run: too many breakdowns, or an interrupt."""
     heard: list[Any] = field(default_factory=list)
@@ -80,7 +80,7 @@ Progress = Callable[[str, int, int], None]
 """Called with the group, the number of vectors that were run, and the total."""
 
 
-class Examiner:
+class VectorExaminer:
     """One implementation, and all that is needed to reconnect after a breakdown."""
 
     def __init__(
@@ -128,7 +128,7 @@ class Examiner:
                     out.left_out += [(group, test["id"]) for group, _, test in vectors[number:]]
                     break
                 in_a_row[group] = in_a_row[group] + 1 if answer.status is Status.BROKEN else 0
-                out.asked.append(Asked(group, test, answer))
+                out.asked.append(AnsweredVector(group, test, answer))
             self._end(kill=False)
         except KeyboardInterrupt:
             out.interrupted = True
@@ -137,10 +137,10 @@ class Examiner:
             self._end(kill=True)
         return out
 
-    def _ask(self, shape: str, test: Vector, heard: list[Any]) -> Answer:
+    def _ask(self, shape: str, test: Vector, heard: list[Any]) -> VectorResult:
         material = self._material
         if shape not in material.shapes:
-            return Answer(Status.SKIPPED, reason=f"vectors of shape {shape} are not asked for")
+            return VectorResult(Status.SKIPPED, reason=f"vectors of shape {shape} are not asked for")
         try:
             session = self._open()
             session.link.note("vector", name=test["id"], revision=self._revision)
@@ -148,7 +148,7 @@ class Examiner:
             try:
                 answer = weighed(material, test, material.shapes[shape].ask(subject, test), self._revision)
             except (ScheduleStopped, Skip) as stopped:
-                answer = Answer(Status.SKIPPED, reason=str(stopped))
+                answer = VectorResult(Status.SKIPPED, reason=str(stopped))
             answer = material.held(subject, test, answer)
             heard += map(self._heed, subject.traces)
             # Not in a `finally`: after an interrupt a reply is outstanding, and a command would mix with it.
@@ -157,10 +157,10 @@ class Examiner:
         except TesteeFault as fault:
             self._end(kill=True)
             kind, detail = fault.breakdown.kind.value, fault.breakdown.detail
-            return Answer(Status.BROKEN, "an answer", f"{kind}: {detail}")
+            return VectorResult(Status.BROKEN, "an answer", f"{kind}: {detail}")
         except Exception as error:  # an error of the suite in one vector must not become a verdict or end the others
             self._end(kill=True)
-            return Answer(Status.ERROR, reason=f"{type(error).__name__}: {error}")
+            return VectorResult(Status.ERROR, reason=f"{type(error).__name__}: {error}")
 
     def _open(self) -> Session:
         if self._session is None:
@@ -183,7 +183,7 @@ class Examiner:
                 session.kill()
 
 
-def weighed(material: Material, vector: Vector, answer: Answer, revision: str) -> Answer:
+def weighed(material: Material, vector: Vector, answer: VectorResult, revision: str) -> VectorResult:
     """Turn a failure into a warning if it violates only a SHOULD or a softened requirement."""
     violated = answer.requirements or material.stated(vector["requirements"], [revision])
     return replace(answer, status=Status.WARN) if answer.status is Status.FAIL and material.soft(violated) else answer

@@ -37,7 +37,7 @@ MAX_TEXT = 300
 
 
 @dataclass(frozen=True)
-class Answer:
+class VectorResult:
     """The result of one vector, and why."""
 
     status: Status
@@ -103,17 +103,17 @@ def alike(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
     return all(outcome.get(key) == value for key, value in seen.items())
 
 
-def among(seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match = alike, shown: str = "") -> Answer:
+def among(seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match = alike, shown: str = "") -> VectorResult:
     """Check whether the observed outcome is legal."""
     for number, outcome in enumerate(outcomes):
         if matches(seen, outcome):
             if number == 0:
-                return Answer(Status.PASS)
+                return VectorResult(Status.PASS)
             status = Status.WARN if outcome.get("warned") else Status.ACCEPTABLE
-            return Answer(status, reason=outcome.get("position", "another legal outcome"))
+            return VectorResult(status, reason=outcome.get("position", "another legal outcome"))
     expected = " or ".join(tell(outcome) for outcome in outcomes[:3])
     difference = REFUSAL if seen == REFUSED else ""
-    return Answer(Status.FAIL, expected, shown or tell(seen), difference=difference)
+    return VectorResult(Status.FAIL, expected, shown or tell(seen), difference=difference)
 
 
 def tell(value: Any) -> str:
@@ -133,6 +133,6 @@ def tell(value: Any) -> str:
     return printable(ascii(value), 120)
 
 
-def worst(answers: Sequence[Answer]) -> Answer:
+def worst(answers: Sequence[VectorResult]) -> VectorResult:
     """The worst of several answers to one vector."""
     return max(answers, key=lambda answer: _ASCENDING.index(answer.status.value))

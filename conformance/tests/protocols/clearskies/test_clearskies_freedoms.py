@@ -21,12 +21,12 @@ from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_stages import session_of
 from sds_conformance.protocols.clearskies.corpora import CORPORA
 from sds_conformance.protocols.clearskies.freedoms import following
-from sds_conformance.protocols.freedoms import END, Case, Side, covering
+from sds_conformance.protocols.freedoms import END, DivergentSide, DivergentSteps, covering
 from sds_harness.clearskies.corpora import COLUMNS, KIND
 from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Operation, Put, Release, Unlink, Wait
 from sds_harness.clearskies.performance import Performance
 from sds_harness.clearskies.player import play
-from sds_harness.clearskies.rows import Facts
+from sds_harness.clearskies.rows import ClearSkiesRowReader
 from sds_harness.clearskies.stage import ROUND_MS, Stage
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import Tick
@@ -45,7 +45,7 @@ def played(operations: tuple[Operation, ...], peer: type[Peer], **config: Any) -
 
 
 def rows(show: Performance) -> list[dict[str, Any]]:
-    facts = Facts(show)
+    facts = ClearSkiesRowReader(show)
     acts = filter(KIND.compares, show.acts)
     return [
         {
@@ -72,9 +72,10 @@ def excused(operations: tuple[Operation, ...], peer: type[Peer] = Peer, **config
     differing = {name for name in there[0] if one is None or other is None or one[name] != other[name]}
     fields = frozenset(differing if len(there) == 2 else {END})
     sides = [
-        Side(show, tuple(filter(KIND.compares, show.acts)), row) for show, row in zip(shows, (one, other), strict=True)
+        DivergentSide(show, tuple(filter(KIND.compares, show.acts)), row)
+        for show, row in zip(shows, (one, other), strict=True)
     ]
-    case = Case(fields - following(fields, there[0]["command"]), *sides)
+    case = DivergentSteps(fields - following(fields, there[0]["command"]), *sides)
     return [freedom.name for freedom in covering(case, CORPORA.freedoms, COLUMNS.names)]
 
 

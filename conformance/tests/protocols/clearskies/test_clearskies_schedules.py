@@ -17,7 +17,7 @@ from clearskies_views import variant
 from sds_conformance.drawing.proof import story
 from sds_conformance.drawing.spacetime import draw, spacetime_svg
 from sds_conformance.exploration.assessment import assess
-from sds_conformance.exploration.campaign import Order, play_one
+from sds_conformance.exploration.campaign import CampaignOrder, play_one
 from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, load, save
 from sds_conformance.exploration.text import plain_story, svg_of
@@ -42,10 +42,10 @@ TOLD = (
 )
 
 
-def order_for(fault: str, casting: Casting = Casting.TOGETHER) -> Order:
+def order_for(fault: str, casting: Casting = Casting.TOGETHER) -> CampaignOrder:
     mutant = MUTANTS[fault]
     options = TesteeOptions("1", mutant.configure(Config()), mutant.peer_class)
-    return Order(lambda _: LocalLink(Testee(options).handle), revision=REVISION, casting=casting)
+    return CampaignOrder(lambda _: LocalLink(Testee(options).handle), revision=REVISION, casting=casting)
 
 
 def test_a_story_tells_what_is_done_and_what_comes_of_it() -> None:
@@ -91,7 +91,7 @@ def test_every_operation_is_told_in_words() -> None:
 
 
 def test_what_is_counted_is_known_and_arises() -> None:
-    order = Order(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
+    order = CampaignOrder(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
     company = order.company()
     company.start()
     seen: dict[str, int] = {}
@@ -172,7 +172,7 @@ def test_what_doubles_lose_is_told_as_that_alone(fault: str) -> None:
 
 
 def test_who_was_told_of_changes_in_its_own_name_may_count_on_from_them() -> None:
-    order = Order(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
+    order = CampaignOrder(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
     company = order.company()
     company.start()
     forged = Say("xavier", to="carol", label="m1", poses_as="bob", revision=(1 << 53) + 1)
@@ -184,7 +184,7 @@ def test_who_was_told_of_changes_in_its_own_name_may_count_on_from_them() -> Non
 
 
 def test_who_polls_comes_to_rest_and_is_judged_by_what_holds_then() -> None:
-    order = Order(lambda _: LocalLink(variant("repeats-its-request")), revision=REVISION)
+    order = CampaignOrder(lambda _: LocalLink(variant("repeats-its-request")), revision=REVISION)
     company = order.company()
     company.start()
     operations = (*LINE, Put("alice", "m1"), Unlink("alice", "bob"), Link("alice", "bob"), Calm(), Read())

@@ -13,8 +13,8 @@ import pytest
 
 from played import stage
 from sds_conformance.exploration.assessment import Scope, assess
-from sds_conformance.exploration.campaign import Order
-from sds_conformance.judging.check_selection import Asking
+from sds_conformance.exploration.campaign import CampaignOrder
+from sds_conformance.judging.check_selection import CheckSelection
 from sds_conformance.judging.garbage import PIECES, garbage_at_the_end, garbage_waits
 from sds_conformance.judging.judgement import Observation
 from sds_conformance.judging.observations import Applicable, looked
@@ -44,7 +44,7 @@ def traces(*scenarios: str, mutant: str = "", revision: str = RULES.current) -> 
 
 
 def generated_traces(count: int) -> list[Trace[Any]]:
-    order = Order(lambda _: MODEL.reference(NOTHING), examples=count)
+    order = CampaignOrder(lambda _: MODEL.reference(NOTHING), examples=count)
     company = order.company()
     company.start()
     try:
@@ -76,7 +76,7 @@ def compare(played: Iterable[Any]) -> Counter[str]:
         ]
         exercised.update(name for _, name, *_ in whole)
         showing = [one for many in REGISTER.shown.values() for one in many]
-        asking = Asking(REGISTER.facts, showing)
+        asking = CheckSelection(REGISTER.facts, showing)
         for view in views:
             asked = {place for place, _ in asking.of(view)}
             for place, one in enumerate(showing):
@@ -112,7 +112,7 @@ def test_what_is_left_out_had_nothing_to_say_in_generated_schedules() -> None:
 def test_whoever_is_about_something_is_asked_where_it_is() -> None:
     on = stage()
     alice = on.open()
-    asking = Asking(REGISTER.facts, [check for checks in REGISTER.checks.values() for check in checks])
+    asking = CheckSelection(REGISTER.facts, [check for checks in REGISTER.checks.values() for check in checks])
 
     def asked() -> set[str]:
         (view,) = RULES.views(on.trace)
@@ -139,7 +139,7 @@ def test_who_is_asked_of_one_kind_of_view_is_not_asked_of_another() -> None:
     those.check("X-1")(_silent)
     those.check("X-2", of="big")(_silent)
     those.check("X-3", of="big even")(_silent)
-    asking = Asking(those.facts, [check for checks in those.checks.values() for check in checks])
+    asking = CheckSelection(those.facts, [check for checks in those.checks.values() for check in checks])
     asked = [[(place, check.requirement) for place, check in asking.of(n)] for n in (2, 11, 12, 3, 13, 12)]
     small, big, both = [(0, "X-1")], [(0, "X-1"), (1, "X-2")], [(0, "X-1"), (1, "X-2"), (2, "X-3")]
     assert asked == [small, big, both, small, big, both]
@@ -192,7 +192,7 @@ def test_what_outlived_its_piece_of_work_goes_after_many_more() -> None:
 
 
 def test_a_scope_that_was_judged_by_is_sent_to_other_processes() -> None:
-    order = Order(lambda _: MODEL.reference(NOTHING), examples=1)
+    order = CampaignOrder(lambda _: MODEL.reference(NOTHING), examples=1)
     company = order.company()
     company.start()
     try:

@@ -11,7 +11,7 @@ import pytest
 from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, lost_to, outcomes, performed, schedule
 from played import Handle, odd_adapter, reference, reference_command, variant
 from sds_conformance.exploration.assessment import Scope, assess
-from sds_conformance.exploration.campaign import Order, Tally, explore
+from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
 from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.hunt import hunt, huntable, leave_in_peace
 from sds_conformance.judging.judgement import Outcome
@@ -61,10 +61,12 @@ def mutated(name: str, without: Iterable[int]) -> Handle:
     return reference(mutant.configure(Config()), participant=mutant.participant_class, without=without)
 
 
-def campaign(start: Callable[[], Handle], examples: int, casting: Casting = Casting.TOGETHER, seed: int = 0) -> Tally:
+def campaign(
+    start: Callable[[], Handle], examples: int, casting: Casting = Casting.TOGETHER, seed: int = 0
+) -> CampaignTally:
     grammar = Grammar(most=4, sds_r=False)
     return explore(
-        Order(
+        CampaignOrder(
             lambda _: LocalLink(start()),
             revision=FORUM,
             casting=casting,

@@ -9,7 +9,7 @@ import pytest
 
 from played import reference
 from sds_conformance.exploration.assessment import assess
-from sds_conformance.exploration.campaign import Order
+from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.exploration.company import Company
 from sds_conformance.exploration.counterexample import load
 from sds_harness.link import Limits, LocalLink, StdioLink
@@ -41,7 +41,7 @@ def correct() -> Company:
 def found(company: Company, path: Path) -> set[str]:
     """Findings against an implementation in a stored schedule."""
     schedule = load(path)
-    scope = Order(lambda _: LocalLink(reference())).scope
+    scope = CampaignOrder(lambda _: LocalLink(reference())).scope
     return {finding.requirement for finding in assess(company.play(schedule), scope).findings}
 
 

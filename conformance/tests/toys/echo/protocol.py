@@ -13,7 +13,7 @@ from sds_conformance.judging.judgement import Observation, held, violated
 from sds_conformance.judging.registry import Register
 from sds_conformance.judging.rules import Rules
 from sds_conformance.protocols import Protocol
-from sds_conformance.protocols.words import Facts
+from sds_conformance.protocols.words import QuotedFacts
 from sds_harness.language import Language
 from sds_harness.link import LocalLink
 from sds_harness.stage import Stage, start_of
@@ -36,8 +36,8 @@ class Narrator:
     def touches(self, step: Any) -> frozenset[str]:
         return frozenset({step.request.say.text})
 
-    def facts(self, step: Any) -> Facts:
-        return Facts(self.touches(step))
+    def facts(self, step: Any) -> QuotedFacts:
+        return QuotedFacts(self.touches(step))
 
     def channels(self, step: Any) -> frozenset[str]:
         return frozenset()

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from sds_harness.clearskies.trace import CLEARSKIES_DATABASE
 
-from ....vectors.model import Builder, Note, Register
+from ....vectors.model import Builder, Note, VectorRegister
 
-REGISTER = Register()
+REGISTER = VectorRegister()
 
 
 def group(name: str, shape: str, title: str, notes: dict[str, Note]) -> Callable[[Builder], Builder]:

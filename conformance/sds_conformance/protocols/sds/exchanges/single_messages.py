@@ -12,7 +12,7 @@ from sds_harness.sds.operations import Again, Ephemeral, Member, Say, Send, Sync
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
-from ...exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Mark, Pair, left_open, no
+from ...exchanges import RECEIVER, SENDER, YES, AspectMark, Cell, Exchange, Pair, left_open, no
 from .aspects import Aspect, filters_differ
 from .reactions import Heard
 
@@ -85,13 +85,13 @@ def delivers(heard: Heard, pair: Pair) -> Cell:
         if not has:
             return no(_silence(heard, them, label))
     shown = heard.can(RECEIVER, pb.CAPABILITY_DELIVERED)
-    return YES if shown else Cell(Mark.YES, f"{them} does not show the content that it delivers")
+    return YES if shown else Cell(AspectMark.YES, f"{them} does not show the content that it delivers")
 
 
 def reads(heard: Heard, pair: Pair) -> Cell:
     """Are untranslated bytes read, refused, misread or ignored?"""
     cell = delivers(heard, pair)
-    if cell.mark is not Mark.NO:
+    if cell.mark is not AspectMark.NO:
         return cell
     ours, theirs = pair.sender, pair.receiver
     known = {sent for label in ("m1", "m2") if (sent := heard.sent(label)) is not None}

@@ -27,7 +27,7 @@ from .windows import Window
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownRequests:
     """A shown outgoing repair request buffer: T_req by message ID."""
 
     step: Step
@@ -51,7 +51,7 @@ class Requester:
         self.carriers = view.repair.requesting
         """Own content and sync messages, which have to carry due requests."""
         self.shown = [
-            Shown(o.step, {e.message_id: e.due_ms for e in o.state.outgoing_repairs.entries})
+            ShownRequests(o.step, {e.message_id: e.due_ms for e in o.state.outgoing_repairs.entries})
             for o in view.observed
             if o.state.HasField("outgoing_repairs")
         ]
@@ -198,7 +198,7 @@ class Requester:
 
     # ---- what was shown and sent ------------------------------------------------------------------------------------
 
-    def states(self, after: int, before: int) -> list[Shown]:
+    def states(self, after: int, before: int) -> list[ShownRequests]:
         """The states that were shown between two steps."""
         return self.shown[bisect_right(self._shown_at, after) : bisect_left(self._shown_at, before)]
 

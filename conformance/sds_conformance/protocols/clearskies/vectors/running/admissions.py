@@ -5,12 +5,12 @@ from __future__ import annotations
 from clearskies_reference import AccessLevel
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import Answer, among
+from .....vectors.running.subject import VectorResult, among
 from ..fields import update_members
 from .subject import ClearSkiesSubject, arrive, found, keys_of, rest, same_found
 
 
-def ask_admission(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+def ask_admission(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Send the update, and compare the records that the application has afterwards."""
     stage = subject.stage(vector["id"])
     actor = subject.peer(stage, vector)

@@ -11,7 +11,7 @@ from sds_harness.clearskies.clubs import READ_WRITE
 from sds_harness.clearskies.streams import Message
 
 from .....vectors.model import Outcome, Vector
-from .....vectors.running.subject import Answer, Skip, among
+from .....vectors.running.subject import Skip, VectorResult, among
 from ..fields import Fields, numbers, update_members
 from .subject import ClearSkiesSubject, arrive, held_to, lowered, rest, same_json, tell
 
@@ -19,7 +19,7 @@ ANOTHER = "another update"
 """An update that no peer wrote, or one with changed members."""
 
 
-def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the updates that the peer sends on request."""
     stage = subject.stage(vector["id"])
     actor = subject.peer(stage, vector)

@@ -17,7 +17,7 @@ from clearskies_reference import (
 from sds_harness.clearskies.clubs import private_pem, public_pem, signer
 
 from .....vectors.model import Outcome, Vector
-from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among
+from .....vectors.running.subject import REFUSED, Skip, Status, VectorResult, among
 from .subject import ClearSkiesSubject, held_to
 
 DEFAULT_PROFILE = "rsa-pkcs1-sha256"
@@ -27,7 +27,7 @@ def _refused(reply: pb.Reply) -> bool:
     return bool(reply.WhichOneof("answer") == "rejected")
 
 
-def ask_comparison(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+def ask_comparison(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the order of two clocks."""
     subject.need(pb.CAPABILITY_CLOCK_CODEC)
     if "Wide" in vector["flags"]:
@@ -62,7 +62,7 @@ def _need_room(subject: ClearSkiesSubject, size: int) -> None:
         raise Skip("declares a bound for the body of a message")
 
 
-def ask_unframe(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+def ask_unframe(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the messages that it reads from the bytes."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     stream = bytes.fromhex(vector["stream"])
@@ -87,7 +87,7 @@ def _told_length(stream: bytes) -> int:
     return int(digits) if digits.isdigit() and len(digits) < 10 else 0
 
 
-def ask_frame(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+def ask_frame(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the bytes that it writes for a body."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     body = bytes.fromhex(vector["body"])
@@ -106,7 +106,7 @@ def _profile(subject: ClearSkiesSubject, vector: Vector) -> SignatureProfile:
     return signature_profile(declared)
 
 
-def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the verdict on a signature."""
     subject.need(pb.CAPABILITY_SIGNATURE_CODEC)
     _profile(subject, vector)
@@ -120,14 +120,14 @@ def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> Answer:
     return among({"valid": not _refused(reply) and reply.verified.valid}, vector["outcomes"])
 
 
-def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the message that it makes of a body and a key."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     profile = _profile(subject, vector)
     body, level = bytes.fromhex(vector["body"]), AccessLevel(vector["signed_by"])
     reply = subject.call(pb.Request(frame=pb.Frame(body=body, private_key=private_pem(level))))
     if _refused(reply):
-        return Answer(Status.FAIL, "a signed message", "a refusal")
+        return VectorResult(Status.FAIL, "a signed message", "a refusal")
     wire = reply.framed.data
 
     def matches(seen: bytes, outcome: Outcome) -> bool:

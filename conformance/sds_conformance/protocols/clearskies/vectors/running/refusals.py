@@ -6,7 +6,7 @@ Otherwise an implementation that refuses all of them would be asked nothing, and
 from __future__ import annotations
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import Answer, Status
+from .....vectors.running.subject import Status, VectorResult
 from .subject import ClearSkiesSubject
 
 WANTED = {
@@ -20,14 +20,14 @@ WANTED = {
 }
 
 
-def held_to_the_protocol(subject: ClearSkiesSubject, vector: Vector, answer: Answer) -> Answer:
+def held_to_the_protocol(subject: ClearSkiesSubject, vector: Vector, answer: VectorResult) -> VectorResult:
     """The answer to a vector; a failure if the implementation refused an operation without a legal reason."""
     if answer.status in (Status.FAIL, Status.ERROR):
         return answer
     for stage in subject.stages:
         for step in stage.trace.steps:
             if step.command in WANTED and step.answer == "rejected":
-                return Answer(Status.FAIL, WANTED[step.command], f"a refusal: {step.refusal}")
+                return VectorResult(Status.FAIL, WANTED[step.command], f"a refusal: {step.refusal}")
             if step.command == "connect" and step.signals("link_closed"):
-                return Answer(Status.FAIL, WANTED["connect"], "a link that is closed at once")
+                return VectorResult(Status.FAIL, WANTED["connect"], "a link that is closed at once")
     return answer

@@ -10,13 +10,13 @@ from typing import Any
 from sds_harness.clearskies.links import ScriptedLink
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import Answer, among
+from .....vectors.running.subject import VectorResult, among
 from .subject import ClearSkiesSubject, found, held_to, keys_of, rest, same_found, tell
 
 DEPENDS = {"depends_on_order": True}
 
 
-def ask_settlement(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+def ask_settlement(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the records at the end of each order of arrival."""
     seen = [_played(subject, vector, order) for order in vector["orders"]]
     outcomes = held_to(vector)

@@ -12,14 +12,14 @@ from sds_harness.clearskies.stage import Stage
 from sds_harness.clearskies.streams import Message
 
 from .....vectors.model import Outcome, Vector
-from .....vectors.running.subject import Answer, Skip, Status, among, worst
+from .....vectors.running.subject import Skip, Status, VectorResult, among, worst
 from ..fields import numbers
 from .subject import ClearSkiesSubject, arrive, found, keys_of, lowered, rest, same_found, same_json, tell
 
 Seen = dict[str, Any]
 
 
-def ask_transcript(subject: ClearSkiesSubject, vector: Vector) -> Answer:
+def ask_transcript(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Play the steps, and compare the result of each."""
     stage = subject.stage(vector["id"])
     player = _Player(subject, stage, vector)
@@ -28,7 +28,7 @@ def ask_transcript(subject: ClearSkiesSubject, vector: Vector) -> Answer:
         seen = player.play(step)
         answer = among(seen, step["outcomes"], _matches)
         if answer.status is Status.FAIL:
-            return Answer(answer.status, answer.expected, f"step {number} ({step['do']}): {answer.seen}")
+            return VectorResult(answer.status, answer.expected, f"step {number} ({step['do']}): {answer.seen}")
         answers.append(answer)
     return worst(answers)
 

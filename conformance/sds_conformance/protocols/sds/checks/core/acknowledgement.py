@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, noted, violated
-from .....judging.table import Row
+from .....judging.table import RuleRow
 from .....judging.view_cache import once
 from ...register import check, table
 from ...view.channel_view import ChannelView
@@ -432,7 +432,7 @@ def _marked(view: ChannelView, mention: Mention) -> bool | None:
     return marked if told else None
 
 
-def _review_told(review: _Review, row: Row[_Review]) -> tuple[str, str]:
+def _review_told(review: _Review, row: RuleRow[_Review]) -> tuple[str, str]:
     received = review.mention.received
     seen = "no acknowledgement" if review.mention.certain else "no sign of it"
     return f"{review.mention.message_id!r} {row.why}", received.refusal if received.rejected else seen
@@ -489,16 +489,16 @@ table(
     _review_told,
     [
         # requirement, applies, wrong, code, why, position
-        Row("SDS-RECV-03", _named_while_waiting, _missed, "not-acknowledged", _WAITING, _soft),
-        Row("SDS-ACK-01", _named_at_once, _missed, "not-acknowledged", _NAMED, _soft),
-        Row("SDS-ACK-02", _in_filter, _missed, "not-possibly-acknowledged", _HELD, _soft),
-        Row("SDS-ACK-07", _named_by_another, _refused, "refused", _NAMED),
-        Row("SDS-ACK-07", _named_by_another, _missed, "not-acknowledged", _NAMED, _soft),
-        Row("SDS-SYNC-10", _named_by_sync_again, _missed, "not-acknowledged", _AGAIN, _soft),
-        Row("SDS-SYNC-12", _named_by_sync, _refused, "refused", _BY_SYNC, _soft),
-        Row("SDS-SYNC-12", _named_by_sync, _missed, "not-acknowledged", _BY_SYNC, _soft),
-        Row("SDS-SYNC-12", _in_filter_of_sync, _refused, "refused", _MAYBE_BY_SYNC, _soft),
-        Row("SDS-SYNC-12", _in_filter_of_sync, _missed, "not-possibly-acknowledged", _MAYBE_BY_SYNC, _soft),
+        RuleRow("SDS-RECV-03", _named_while_waiting, _missed, "not-acknowledged", _WAITING, _soft),
+        RuleRow("SDS-ACK-01", _named_at_once, _missed, "not-acknowledged", _NAMED, _soft),
+        RuleRow("SDS-ACK-02", _in_filter, _missed, "not-possibly-acknowledged", _HELD, _soft),
+        RuleRow("SDS-ACK-07", _named_by_another, _refused, "refused", _NAMED),
+        RuleRow("SDS-ACK-07", _named_by_another, _missed, "not-acknowledged", _NAMED, _soft),
+        RuleRow("SDS-SYNC-10", _named_by_sync_again, _missed, "not-acknowledged", _AGAIN, _soft),
+        RuleRow("SDS-SYNC-12", _named_by_sync, _refused, "refused", _BY_SYNC, _soft),
+        RuleRow("SDS-SYNC-12", _named_by_sync, _missed, "not-acknowledged", _BY_SYNC, _soft),
+        RuleRow("SDS-SYNC-12", _in_filter_of_sync, _refused, "refused", _MAYBE_BY_SYNC, _soft),
+        RuleRow("SDS-SYNC-12", _in_filter_of_sync, _missed, "not-possibly-acknowledged", _MAYBE_BY_SYNC, _soft),
     ],
     of="arrived",
     apart=True,

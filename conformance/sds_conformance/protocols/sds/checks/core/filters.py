@@ -13,7 +13,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, Outcome, held, judged, violated
-from .....judging.table import Row
+from .....judging.table import RuleRow
 from .....judging.view_cache import once
 from ...register import check, table
 from ...view.channel_view import ChannelView
@@ -88,7 +88,7 @@ def filters_hold_what_was_delivered(view: ChannelView) -> Iterator[_Members]:
             yield _Members(sent.step, sent.sync, len(delivered), missing)
 
 
-def _members_told(members: _Members, row: Row[_Members]) -> tuple[str, str]:
+def _members_told(members: _Members, row: RuleRow[_Members]) -> tuple[str, str]:
     where = row.why.format(missing=members.missing, count=members.due)
     return where, f"{members.missing!r} is not in it"
 
@@ -118,9 +118,9 @@ table(
     _members_told,
     [
         # requirement, applies, wrong, code, why, position, needs
-        Row("SDS-SEND-09", _of_content, _incomplete, "not-in-filter", _IN_MESSAGE),
-        Row("SDS-SYNC-05", _of_sync, _incomplete, "not-in-filter", _IN_SYNC, "", (pb.CAPABILITY_SYNC,)),
-        Row("SDS-STATE-05", _several, _incomplete, "not-in-filter", _NEWEST),
+        RuleRow("SDS-SEND-09", _of_content, _incomplete, "not-in-filter", _IN_MESSAGE),
+        RuleRow("SDS-SYNC-05", _of_sync, _incomplete, "not-in-filter", _IN_SYNC, "", (pb.CAPABILITY_SYNC,)),
+        RuleRow("SDS-STATE-05", _several, _incomplete, "not-in-filter", _NEWEST),
     ],
     of="outgoing received",
     apart=True,

@@ -13,7 +13,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
-from .....judging.table import Row
+from .....judging.table import RuleRow
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.declared_limits import limit_in_force
@@ -298,14 +298,14 @@ table(
     lambda place, _: (place.expected, place.seen),
     [
         # requirement, applies, wrong, code
-        Row("SDS-SYNC-07", _shows(_SYNC, "history"), _wrong, "named-in-history"),
-        Row("SDS-SYNC-09", _shows(_SYNC, "log"), _wrong, "logged"),
-        Row("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "history"), _wrong, "logged"),
-        Row("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "log"), _wrong, "logged"),
-        Row("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "history"), _wrong, "logged"),
-        Row("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "log"), _wrong, "logged"),
-        Row("SDS-RECV-01", _shows(_NOT_SENT, "history"), _wrong, "logged"),
-        Row("SDS-RECV-01", _shows(_NOT_SENT, "log"), _wrong, "logged"),
+        RuleRow("SDS-SYNC-07", _shows(_SYNC, "history"), _wrong, "named-in-history"),
+        RuleRow("SDS-SYNC-09", _shows(_SYNC, "log"), _wrong, "logged"),
+        RuleRow("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "history"), _wrong, "logged"),
+        RuleRow("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "log"), _wrong, "logged"),
+        RuleRow("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "history"), _wrong, "logged"),
+        RuleRow("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "log"), _wrong, "logged"),
+        RuleRow("SDS-RECV-01", _shows(_NOT_SENT, "history"), _wrong, "logged"),
+        RuleRow("SDS-RECV-01", _shows(_NOT_SENT, "log"), _wrong, "logged"),
     ],
     of="unlogged",
 )
@@ -314,9 +314,9 @@ table(
     unlogged_dependencies,
     lambda place, _: (place.expected, place.seen),
     [
-        Row("SDS-SYNC-09", _shows(_SYNC, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
-        Row("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
-        Row("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+        RuleRow("SDS-SYNC-09", _shows(_SYNC, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+        RuleRow("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+        RuleRow("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
     ],
     of="unmet",
 )
@@ -367,7 +367,7 @@ def _utf16(pair: Neighbours) -> bool:
     return not pair.in_order and pair.in_utf16_order
 
 
-def _order_told(pair: Neighbours, row: Row[Neighbours]) -> tuple[str, str]:
+def _order_told(pair: Neighbours, row: RuleRow[Neighbours]) -> tuple[str, str]:
     first, second = pair.first.message_id, pair.second.message_id
     if not pair.tied:
         return pair.expected, row.why
@@ -380,8 +380,8 @@ table(
     _order_told,
     [
         # requirement, applies, wrong, code, why, position, needs
-        Row("SDS-STATE-11", _any, _disorder, "wrong-order", "the other way round", "", DELIVERED),
-        Row("SDS-DELIVER-04", _came_late, _disorder, "wrong-order", "the order of arrival", "", DELIVERED),
+        RuleRow("SDS-STATE-11", _any, _disorder, "wrong-order", "the other way round", "", DELIVERED),
+        RuleRow("SDS-DELIVER-04", _came_late, _disorder, "wrong-order", "the order of arrival", "", DELIVERED),
     ],
     of="log-of-two",
     apart=True,
@@ -391,12 +391,12 @@ table(
     _order_told,
     [
         # requirement, applies, wrong, code, why, position, needs
-        Row("SDS-CONFLICT-01", _tied, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
-        Row("SDS-CONFLICT-01", _tied, _disorder, "wrong-order", "", "", DELIVERED),
-        Row("SDS-CONFLICT-02", _tied_hashes, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
-        Row("SDS-CONFLICT-02", _tied_hashes, _disorder, "wrong-order", "", "", DELIVERED),
-        Row("SDS-CONFLICT-03", _tied_with_own, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
-        Row("SDS-CONFLICT-03", _tied_with_own, _disorder, "wrong-order", "", "", DELIVERED),
+        RuleRow("SDS-CONFLICT-01", _tied, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
+        RuleRow("SDS-CONFLICT-01", _tied, _disorder, "wrong-order", "", "", DELIVERED),
+        RuleRow("SDS-CONFLICT-02", _tied_hashes, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
+        RuleRow("SDS-CONFLICT-02", _tied_hashes, _disorder, "wrong-order", "", "", DELIVERED),
+        RuleRow("SDS-CONFLICT-03", _tied_with_own, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
+        RuleRow("SDS-CONFLICT-03", _tied_with_own, _disorder, "wrong-order", "", "", DELIVERED),
     ],
     of="ties",
     apart=True,

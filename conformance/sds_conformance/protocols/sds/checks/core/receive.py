@@ -11,7 +11,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, noted, violated
-from .....judging.table import Row
+from .....judging.table import RuleRow
 from .....judging.view_cache import once
 from ...register import check, table
 from ...view.channel_view import ChannelView
@@ -482,7 +482,7 @@ def delivered_after_waiting(view: ChannelView) -> Iterator[_Waited]:
         )
 
 
-def _waited_told(waited: _Waited, row: Row[_Waited]) -> tuple[str, str]:
+def _waited_told(waited: _Waited, row: RuleRow[_Waited]) -> tuple[str, str]:
     missing = min(waited.received.unmet)
     why = row.why.format(missing=missing, others=waited.others, own=waited.own)
     return f"{waited.received.message.message_id!r} {why}", "it was never delivered: it still waits, or was dropped"
@@ -534,12 +534,12 @@ table(
     _waited_told,
     [
         # requirement, applies, wrong, code, why, position, needs
-        Row("SDS-RECV-08", _kept, _never, "not-kept", _KEPT, "", DELIVERED),
-        Row("SDS-STATE-09", _kept_unseen, _never, "not-kept", _UNSEEN, "", DELIVERED),
-        Row("SDS-INSWEEP-01", _checked_beside_others, _never, "never-delivered", _BESIDE, "", DELIVERED),
-        Row("SDS-INSWEEP-01", _freed_by_own, _never, "never-delivered", _BY_OWN, "", DELIVERED),
-        Row("SDS-INSWEEP-04", _in_chain, _never, "never-delivered", _CHAIN, "", DELIVERED),
-        Row("SDS-INSWEEP-04", _woken_beside, _never, "never-delivered", _LIKE_OTHERS, "", DELIVERED),
+        RuleRow("SDS-RECV-08", _kept, _never, "not-kept", _KEPT, "", DELIVERED),
+        RuleRow("SDS-STATE-09", _kept_unseen, _never, "not-kept", _UNSEEN, "", DELIVERED),
+        RuleRow("SDS-INSWEEP-01", _checked_beside_others, _never, "never-delivered", _BESIDE, "", DELIVERED),
+        RuleRow("SDS-INSWEEP-01", _freed_by_own, _never, "never-delivered", _BY_OWN, "", DELIVERED),
+        RuleRow("SDS-INSWEEP-04", _in_chain, _never, "never-delivered", _CHAIN, "", DELIVERED),
+        RuleRow("SDS-INSWEEP-04", _woken_beside, _never, "never-delivered", _LIKE_OTHERS, "", DELIVERED),
     ],
     of="received unmet",
     apart=True,

@@ -17,7 +17,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MAX_LAMPORT, Kind, Message
 
 from .....judging.judgement import Observation, held, judged, violated
-from .....judging.table import Row
+from .....judging.table import RuleRow
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.deafness import quiet_after
@@ -290,7 +290,7 @@ def lamport_timestamps(view: ChannelView) -> Iterator[Stamp]:
             yield Stamp(view, observed.step, e, observed.state.lamport_timestamp, "state")
 
 
-def _told(s: Stamp, row: Row[Stamp]) -> tuple[str, str]:
+def _told(s: Stamp, row: RuleRow[Stamp]) -> tuple[str, str]:
     rule = f"the local timestamp {s.e.previous}" if s.state else s.rule
     return f"{rule}: {row.why}" if row.why else rule, as_it_looks(s.e, s.step.now_ms, s.seen)
 
@@ -440,28 +440,30 @@ table(
     _told,
     [
         # requirement, applies, wrong, code, why, position, needs
-        Row("SDS-SYNC-03", _sync, _low, "too-low", "", "", SYNC),
-        Row("SDS-SYNC-03", _sync, _high, "too-high", "", "", SYNC),
-        Row("SDS-STATE-01", _others_are_ahead, _of_another_channel, "moved-by-another-channel", OTHERS, "", CHANNELS),
-        Row("SDS-STATE-02", _first, _not_from_now, "wrong-start", OPENED),
-        Row("SDS-STATE-03", _after_idling, _fell_behind, "fell-behind", "time has gone on", "", CLOCK),
-        Row("SDS-SEND-02", _clock_went_back, _low, "too-low", CLOCK_WENT_BACK, "", CLOCK),
-        Row("SDS-SEND-02", _clock_went_back, _high, "too-high", CLOCK_WENT_BACK, "", CLOCK),
-        Row("SDS-RECV-01", _claimed_ahead, _moved_by_its_name, "timestamp-moved", CLAIMED),
-        Row("SDS-DELIVER-01", _after_a_delivery, _low, "too-low", ONE_MORE, "", DELIVERED),
-        Row("SDS-DELIVER-01", _after_a_delivery, _high, "too-high", ONE_MORE, "", DELIVERED),
-        Row("SDS-DELIVER-01", _shown_after_a_delivery, _low, "too-low", SHOWN, "", DELIVERED),
-        Row("SDS-DELIVER-01", _shown_after_a_delivery, _high, "too-high", SHOWN, "", DELIVERED),
-        Row("SDS-DELIVER-02", _after_a_late_delivery, _low, "moved-back", DELIVERED_LATE, "", DELIVERED),
-        Row("SDS-DELIVER-02", _after_a_late_delivery, _high, "moved-ahead", DELIVERED_LATE, "", DELIVERED),
-        Row("SDS-DELIVER-03", _something_waits, _above, "moved-early", BUFFERED, "AMB-15", DELIVERED),
-        Row("SDS-SYNC-15", _syncs_came, _above, "timestamp-moved", HEARD, "AMB-17"),
-        Row("SDS-SYNC-14", _after_a_sync, _that_of_the_sync, "not-increased", AFTER_SYNC, "AMB-18", SYNC),
-        Row("SDS-SYNC-14", _after_a_sync, _below_the_sync, "too-low", AFTER_SYNC, "", SYNC),
-        Row("SDS-OUTSWEEP-05", _after_a_copy, _wrong, "timestamp-moved", COPIED, "", RESEND),
-        Row("SDS-EPHEMERAL-07", _after_ephemeral, _wrong, "", BY_EPHEMERAL),
-        Row("SDS-SEND-01", _after_counting_messages, _high, "too-high", COUNTED),
-        Row("SDS-SEND-01", _after_sending, _low_without_reason, "too-low"),
-        Row("SDS-SEND-01", _after_sending, _high_without_reason, "too-high"),
+        RuleRow("SDS-SYNC-03", _sync, _low, "too-low", "", "", SYNC),
+        RuleRow("SDS-SYNC-03", _sync, _high, "too-high", "", "", SYNC),
+        RuleRow(
+            "SDS-STATE-01", _others_are_ahead, _of_another_channel, "moved-by-another-channel", OTHERS, "", CHANNELS
+        ),
+        RuleRow("SDS-STATE-02", _first, _not_from_now, "wrong-start", OPENED),
+        RuleRow("SDS-STATE-03", _after_idling, _fell_behind, "fell-behind", "time has gone on", "", CLOCK),
+        RuleRow("SDS-SEND-02", _clock_went_back, _low, "too-low", CLOCK_WENT_BACK, "", CLOCK),
+        RuleRow("SDS-SEND-02", _clock_went_back, _high, "too-high", CLOCK_WENT_BACK, "", CLOCK),
+        RuleRow("SDS-RECV-01", _claimed_ahead, _moved_by_its_name, "timestamp-moved", CLAIMED),
+        RuleRow("SDS-DELIVER-01", _after_a_delivery, _low, "too-low", ONE_MORE, "", DELIVERED),
+        RuleRow("SDS-DELIVER-01", _after_a_delivery, _high, "too-high", ONE_MORE, "", DELIVERED),
+        RuleRow("SDS-DELIVER-01", _shown_after_a_delivery, _low, "too-low", SHOWN, "", DELIVERED),
+        RuleRow("SDS-DELIVER-01", _shown_after_a_delivery, _high, "too-high", SHOWN, "", DELIVERED),
+        RuleRow("SDS-DELIVER-02", _after_a_late_delivery, _low, "moved-back", DELIVERED_LATE, "", DELIVERED),
+        RuleRow("SDS-DELIVER-02", _after_a_late_delivery, _high, "moved-ahead", DELIVERED_LATE, "", DELIVERED),
+        RuleRow("SDS-DELIVER-03", _something_waits, _above, "moved-early", BUFFERED, "AMB-15", DELIVERED),
+        RuleRow("SDS-SYNC-15", _syncs_came, _above, "timestamp-moved", HEARD, "AMB-17"),
+        RuleRow("SDS-SYNC-14", _after_a_sync, _that_of_the_sync, "not-increased", AFTER_SYNC, "AMB-18", SYNC),
+        RuleRow("SDS-SYNC-14", _after_a_sync, _below_the_sync, "too-low", AFTER_SYNC, "", SYNC),
+        RuleRow("SDS-OUTSWEEP-05", _after_a_copy, _wrong, "timestamp-moved", COPIED, "", RESEND),
+        RuleRow("SDS-EPHEMERAL-07", _after_ephemeral, _wrong, "", BY_EPHEMERAL),
+        RuleRow("SDS-SEND-01", _after_counting_messages, _high, "too-high", COUNTED),
+        RuleRow("SDS-SEND-01", _after_sending, _low_without_reason, "too-low"),
+        RuleRow("SDS-SEND-01", _after_sending, _high_without_reason, "too-high"),
     ],
 )

@@ -13,7 +13,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, judged
-from .....judging.table import Row
+from .....judging.table import RuleRow
 from .....judging.view_cache import once
 from ...register import check, table
 from ...view.channel_view import ChannelView
@@ -201,7 +201,7 @@ def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
             yield judged(due.step, "response-ended-by-namesake", not due.unanswered, expected, due.seen)
 
 
-def _told(due: Due, row: Row[Due]) -> tuple[str, str]:
+def _told(due: Due, row: RuleRow[Due]) -> tuple[str, str]:
     others = "" if row.applies is Due.nothing_is_answered else ", although other requests were answered"
     return f"{due.turn.message_id!r}, {row.why}, {due.expected}", f"{due.seen}{others}"
 
@@ -218,24 +218,24 @@ table(
     _told,
     [
         # requirement, applies, wrong, code, why, position, needs
-        Row("SDS-R-RECV-08", Due.nothing_is_answered, Due.never, "never-answered", HELD, "", TIMED),
-        Row("SDS-R-SWEEP-01", Due.is_planned, Due.never, "never-answered", PLANNED, "", TIMED),
-        Row("SDS-R-SWEEP-04", Due.was_answered_before, Due.never, "later-request-ignored", BEFORE, "", TIMED),
-        Row("SDS-R-RECV-12", Due.is_behind_the_only_answered, Due.never, "entry-ignored", SEVERAL, "", TIMED),
-        Row("SDS-R-STATE-07", Due.was_evicted, Due.never, "not-kept", OLD, "", TIMED),
-        Row("SDS-R-RECV-13", Due.is_for_own_in_a_sync, Due.never, "sync-request-ignored", IN_SYNC, "", TIMED),
-        Row("SDS-R-GROUP-02", Due.is_own_of_several_groups, Due.never, "never-answered", OWN, "", TIMED),
-        Row("SDS-R-STATE-08", Due.is_own, Due.never, "own-left-out", OWN, "", TIMED),
-        Row("SDS-R-GROUP-04", Due.is_of_the_only_group, Due.is_refused_for_good, "never-answered", ONLY, "", TIMED),
-        Row("SDS-R-STATE-08", Due.was_repaired, Due.never, "repaired-left-out", "repaired", "", TIMED),
-        Row("SDS-R-STATE-08", Due.had_waited, Due.never, "buffered-left-out", WAITED, "", TIMED),
-        Row("SDS-R-GROUP-01", Due.is_of_its_group, Due.never, "member-left-out", MEMBER, "", TIMED),
-        Row("SDS-R-RECV-08", Due.was_named_meanwhile, Due.never, "never-answered", HELD, "", TIMED),
-        Row("SDS-R-RECV-13", Due.is_in_a_sync, Due.never, "sync-request-ignored", IN_SYNC, "", TIMED),
-        Row("SDS-R-RECV-13", Due.is_in_a_copy, Due.never, "duplicate-request-ignored", IN_COPY, "AMB-23", TIMED),
-        Row("SDS-R-RECV-13", Due.is_in_a_blocked_message, Due.never, "blocked-request-ignored", BLOCKED, "", TIMED),
-        Row("SDS-R-RECV-12", Due.is_one_of_several, Due.never, "entry-ignored", SEVERAL, "", TIMED),
-        Row("SDS-R-RECV-08", Due.always, Due.never, "never-answered", HELD, "", TIMED),
+        RuleRow("SDS-R-RECV-08", Due.nothing_is_answered, Due.never, "never-answered", HELD, "", TIMED),
+        RuleRow("SDS-R-SWEEP-01", Due.is_planned, Due.never, "never-answered", PLANNED, "", TIMED),
+        RuleRow("SDS-R-SWEEP-04", Due.was_answered_before, Due.never, "later-request-ignored", BEFORE, "", TIMED),
+        RuleRow("SDS-R-RECV-12", Due.is_behind_the_only_answered, Due.never, "entry-ignored", SEVERAL, "", TIMED),
+        RuleRow("SDS-R-STATE-07", Due.was_evicted, Due.never, "not-kept", OLD, "", TIMED),
+        RuleRow("SDS-R-RECV-13", Due.is_for_own_in_a_sync, Due.never, "sync-request-ignored", IN_SYNC, "", TIMED),
+        RuleRow("SDS-R-GROUP-02", Due.is_own_of_several_groups, Due.never, "never-answered", OWN, "", TIMED),
+        RuleRow("SDS-R-STATE-08", Due.is_own, Due.never, "own-left-out", OWN, "", TIMED),
+        RuleRow("SDS-R-GROUP-04", Due.is_of_the_only_group, Due.is_refused_for_good, "never-answered", ONLY, "", TIMED),
+        RuleRow("SDS-R-STATE-08", Due.was_repaired, Due.never, "repaired-left-out", "repaired", "", TIMED),
+        RuleRow("SDS-R-STATE-08", Due.had_waited, Due.never, "buffered-left-out", WAITED, "", TIMED),
+        RuleRow("SDS-R-GROUP-01", Due.is_of_its_group, Due.never, "member-left-out", MEMBER, "", TIMED),
+        RuleRow("SDS-R-RECV-08", Due.was_named_meanwhile, Due.never, "never-answered", HELD, "", TIMED),
+        RuleRow("SDS-R-RECV-13", Due.is_in_a_sync, Due.never, "sync-request-ignored", IN_SYNC, "", TIMED),
+        RuleRow("SDS-R-RECV-13", Due.is_in_a_copy, Due.never, "duplicate-request-ignored", IN_COPY, "AMB-23", TIMED),
+        RuleRow("SDS-R-RECV-13", Due.is_in_a_blocked_message, Due.never, "blocked-request-ignored", BLOCKED, "", TIMED),
+        RuleRow("SDS-R-RECV-12", Due.is_one_of_several, Due.never, "entry-ignored", SEVERAL, "", TIMED),
+        RuleRow("SDS-R-RECV-08", Due.always, Due.never, "never-answered", HELD, "", TIMED),
     ],
     of="asked sds-r",
 )

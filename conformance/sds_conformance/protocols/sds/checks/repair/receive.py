@@ -19,7 +19,7 @@ from ...view.facts import Received, Sent
 from ...view.halves import asks_for_anything
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
-from ...view.requester import Requester, Shown, requester
+from ...view.requester import Requester, ShownRequests, requester
 from ...view.windows import Window
 from .requests import asked_for_in_time
 
@@ -58,7 +58,7 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
                 yield held(late[0].step)
 
 
-def _still_shown(side: Requester, missing: Missing, shown: Shown, old: int | None) -> bool:
+def _still_shown(side: Requester, missing: Missing, shown: ShownRequests, old: int | None) -> bool:
     due = shown.due.get(missing.message_id)
     return due is not None and (side.in_log(missing.message_id, shown.step) or due == old)
 

@@ -12,7 +12,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
 from .....judging.judgement import Observation, held, judged, violated
-from .....judging.table import Row
+from .....judging.table import RuleRow
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.facts import Observed
@@ -183,7 +183,7 @@ def _differs(field: str) -> Callable[[SentAgain], bool]:
     return lambda again: _value(again.was, field) != _value(again.now, field)
 
 
-def _told(again: SentAgain, row: Row[SentAgain]) -> tuple[str, str]:
+def _told(again: SentAgain, row: RuleRow[SentAgain]) -> tuple[str, str]:
     was, now = (f"{_value(message, row.why)!r:.60}" for message in (again.was, again.now))
     return f"{again.was.message_id!r} sent again with its {row.why} {was}", now
 
@@ -196,15 +196,15 @@ table(
     _told,
     [
         # requirement, applies, wrong, code, why, position, needs
-        Row("SDS-R-STATE-07", _any, _lost(CONTENT), "missing-content", CONTENT, "", TIMED),
-        Row("SDS-R-STATE-07", _any, _lost(TIMESTAMP), "missing-timestamp", TIMESTAMP, "", TIMED),
-        Row("SDS-R-STATE-07", _any, _lost(HISTORY), "missing-history", HISTORY, "", TIMED),
-        Row("SDS-R-STATE-07", _any, _lost(SENDER), "missing-sender", SENDER, "", TIMED),
-        Row("SDS-R-SWEEP-05", _any, _differs(SENDER), "sender-changed", SENDER, "", TIMED),
-        Row("SDS-R-SWEEP-05", _any, _differs(CHANNEL), "channel-changed", CHANNEL, "", TIMED),
-        Row("SDS-R-SWEEP-05", _any, _differs(TIMESTAMP), "timestamp-changed", TIMESTAMP, "", TIMED),
-        Row("SDS-R-SWEEP-05", _any, _differs(HISTORY), "history-changed", HISTORY, "", TIMED),
-        Row("SDS-R-SWEEP-05", _any, _differs(CONTENT), "content-changed", CONTENT, "", TIMED),
+        RuleRow("SDS-R-STATE-07", _any, _lost(CONTENT), "missing-content", CONTENT, "", TIMED),
+        RuleRow("SDS-R-STATE-07", _any, _lost(TIMESTAMP), "missing-timestamp", TIMESTAMP, "", TIMED),
+        RuleRow("SDS-R-STATE-07", _any, _lost(HISTORY), "missing-history", HISTORY, "", TIMED),
+        RuleRow("SDS-R-STATE-07", _any, _lost(SENDER), "missing-sender", SENDER, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _any, _differs(SENDER), "sender-changed", SENDER, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _any, _differs(CHANNEL), "channel-changed", CHANNEL, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _any, _differs(TIMESTAMP), "timestamp-changed", TIMESTAMP, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _any, _differs(HISTORY), "history-changed", HISTORY, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _any, _differs(CONTENT), "content-changed", CONTENT, "", TIMED),
     ],
     of="asked",
 )

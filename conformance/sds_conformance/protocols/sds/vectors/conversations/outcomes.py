@@ -14,7 +14,7 @@ from sds_reference.variants import VARIANTS
 
 from .....vectors.canonical import digest
 from .recording import session_with
-from .transcript_player import NotPlayed, TranscriptPlayer, opened
+from .transcript_player import StepNotPlayed, TranscriptPlayer, opened
 
 SALTS = ("a", "b", "c", "d", "e", "f", "g", "h")
 """Prefixes for own message IDs, enough that every order of a few IDs occurs."""
@@ -78,7 +78,7 @@ def derive(transcript: dict[str, Any], revision: str) -> None:
             for outcomes, seen in zip(found, player.play(), strict=False):
                 assert seen is not None, "the model shows its state"
                 outcomes.setdefault(digest(seen), seen)
-        except (NotPlayed, ScheduleStopped):  # a variant that refuses a step gives no further outcomes
+        except (StepNotPlayed, ScheduleStopped):  # a variant that refuses a step gives no further outcomes
             continue
     for step, outcomes in zip(transcript["steps"], found, strict=True):
         step["outcomes"] = list(outcomes.values())

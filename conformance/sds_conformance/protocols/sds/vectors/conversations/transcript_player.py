@@ -31,7 +31,7 @@ STATES = {
 """Names of the states in the outgoing buffer. An acknowledged message may stay there or not (AMB-C15)."""
 
 
-class NotPlayed(Exception):
+class StepNotPlayed(Exception):
     """The implementation cannot play a step; the message has the reason."""
 
 
@@ -68,7 +68,7 @@ class TranscriptPlayer:
                 self._does[step["do"]](step)
             except ScheduleStopped as stopped:
                 if len(self._stage.trace.steps) == before or self._stage.trace.steps[before].answer != "rejected":
-                    raise NotPlayed(str(stopped)) from None
+                    raise StepNotPlayed(str(stopped)) from None
             played = self._stage.trace.steps[before:]
             yield self._seen(played[0]) if played else None
 
@@ -112,13 +112,13 @@ class TranscriptPlayer:
         if "filter_over" in fields:
             made = self._stage.filter_over(*map(self._id, fields["filter_over"]))
             if made is None:
-                raise NotPlayed("nothing makes filters that it understands")
+                raise StepNotPlayed("nothing makes filters that it understands")
             plain["bloom_filter"] = made.hex()
         return message_of(plain)
 
     def _id(self, name: str) -> str:
         if name.startswith("$") and name not in self._ids:
-            raise NotPlayed(f"{name} was never sent")
+            raise StepNotPlayed(f"{name} was never sent")
         return self._ids.get(name, name)
 
     # ---- seeing --------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, HistoryEntry, Message
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSAL, Answer, Skip, Status, among, worst
+from .....vectors.running.subject import REFUSAL, Skip, Status, VectorResult, among, worst
 from ..fields import message_of
 from .subject import SdsSubject, as_owed, shown
 
@@ -24,7 +24,7 @@ STATES = {
 # ---- ack reviews -----------------------------------------------------------------------------------------------------
 
 
-def ask_ack_review(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Send own messages and deliver others; compare the states of the own ones after each."""
     can = subject.declaration.can
     told = can(pb.CAPABILITY_ACKNOWLEDGED) and can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
@@ -42,7 +42,9 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> Answer:
         signals.read(arrived)
         if arrived.answer == "rejected":
             return as_owed(
-                subject, said, Answer(Status.FAIL, f"message {number} to be taken", "a refusal", difference=REFUSAL)
+                subject,
+                said,
+                VectorResult(Status.FAIL, f"message {number} to be taken", "a refusal", difference=REFUSAL),
             )
         seen = _states(actor, names) or (signals.states() if told else None)
         if seen is None:
@@ -51,10 +53,10 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> Answer:
     return worst(answers)
 
 
-def _numbered(number: int, answer: Answer) -> Answer:
+def _numbered(number: int, answer: VectorResult) -> VectorResult:
     if answer.status is not Status.FAIL:
         return answer
-    return Answer(Status.FAIL, f"after step {number}: {answer.expected}", answer.seen)
+    return VectorResult(Status.FAIL, f"after step {number}: {answer.expected}", answer.seen)
 
 
 def _said(actor: Actor, said: dict[str, Any], ids: dict[str, str], lamport: int) -> Message:
@@ -120,7 +122,7 @@ def _same_states(seen: dict[str, list[str]], outcome: dict[str, Any]) -> bool:
 # ---- repair buffers --------------------------------------------------------------------------------------------------
 
 
-def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Deliver messages; compare the entries of the two buffers and their times after each."""
     subject.need(pb.CAPABILITY_SDS_R, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_VIRTUAL_CLOCK)
     asked = pb.Configuration(
@@ -141,7 +143,7 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> Answer:
     for number, step in enumerate(vector["steps"], 1):
         stage.now_ms = base_ms + step["at_ms"]
         if actor.receive(message_of(step["receive"])).answer == "rejected":
-            return Answer(Status.FAIL, f"message {number} to be taken", "a refusal", difference=REFUSAL)
+            return VectorResult(Status.FAIL, f"message {number} to be taken", "a refusal", difference=REFUSAL)
         state = actor.observe()
         if state is None or not (state.HasField("outgoing_repairs") and state.HasField("incoming_repairs")):
             raise Skip("declares observe, and its state has no repair request buffers: it should show both")

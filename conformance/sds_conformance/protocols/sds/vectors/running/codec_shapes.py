@@ -9,14 +9,14 @@ from sds_harness.sds.codec import DecodedMessage, FilterSize, NoAnswer, Refused,
 from sds_reference import PROFILES, REVISIONS, BloomParameters, ForeignFilter
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among, worst
+from .....vectors.running.subject import REFUSED, Skip, Status, VectorResult, among, worst
 from ..fields import message_json, message_of
 from .filter_paths import built_by_participant, hits_by_participant
 from .subject import SdsSubject, as_owed
 from .wire_comparison import compared
 
 
-def ask_decode(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_decode(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Compare the message that it decodes from the bytes."""
     seen: Any = answered(subject.codec.decode(bytes.fromhex(vector["wire"])))
     if isinstance(seen, DecodedMessage):
@@ -52,7 +52,7 @@ def _below_zero(outcome: dict[str, Any]) -> bool:
     return bool(outcome.get("message", {}).get("lamport_timestamp", "").startswith("-"))
 
 
-def ask_encode(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_encode(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Compare the bytes that it encodes. The order of the fields is free."""
     message = message_of(vector["message"])
     wire = answered(subject.codec.encode(message))
@@ -81,7 +81,7 @@ def _need_profile(subject: SdsSubject, vector: Vector) -> None:
         raise Skip(f"declares filters of {declared}: these are others")
 
 
-def ask_bloom_build(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_bloom_build(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Compare the filters that it builds from the IDs: by its codec, and as a participant that received them."""
     _need_profile(subject, vector)
     ids = vector["message_ids"]
@@ -93,16 +93,16 @@ def ask_bloom_build(subject: SdsSubject, vector: Vector) -> Answer:
     return _worst(answers, built)
 
 
-def _worst(answers: list[Answer], asked: object) -> Answer:
+def _worst(answers: list[VectorResult], asked: object) -> VectorResult:
     """The worst answer; if neither way is supported, the reason of the codec."""
     if not answers:
         answered(asked)
     return worst(answers)
 
 
-def _judged_filter(vector: Vector, built: bytes | NoAnswer, own: list[str]) -> Answer:
+def _judged_filter(vector: Vector, built: bytes | NoAnswer, own: list[str]) -> VectorResult:
     if not isinstance(built, bytes):
-        return Answer(Status.FAIL, "a filter", "a refusal")
+        return VectorResult(Status.FAIL, "a filter", "a refusal")
 
     def matches(seen: Any, outcome: dict[str, Any]) -> bool:
         if "bloom_filter" in outcome:
@@ -137,7 +137,7 @@ def _holds(vector: Vector, wire: bytes, ids: list[str]) -> bool:
     return all(message_id in view for message_id in ids)
 
 
-def ask_bloom_query(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_bloom_query(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Compare the IDs that it finds in the filter: by its codec, and as a participant whose messages have these IDs."""
     _need_profile(subject, vector)
     wire, ids = bytes.fromhex(vector["bloom_filter"]), vector["message_ids"]
@@ -151,5 +151,5 @@ def ask_bloom_query(subject: SdsSubject, vector: Vector) -> Answer:
         nothing = any(outcome.get("rejected") for outcome in vector["outcomes"])
         found = among({"hits": hits}, vector["outcomes"])
         # A participant can only ignore a filter by finding nothing in it.
-        answers.append(Answer(Status.PASS) if nothing and found.status is Status.ACCEPTABLE else found)
+        answers.append(VectorResult(Status.PASS) if nothing and found.status is Status.ACCEPTABLE else found)
     return _worst(answers, asked)

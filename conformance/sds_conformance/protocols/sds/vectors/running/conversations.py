@@ -8,12 +8,12 @@ from sds_harness.sds.language import SDS
 
 from .....judging.verdict import Judge, Verdict
 from .....vectors.model import Vector
-from .....vectors.running.subject import Answer, Skip, Status, tell
+from .....vectors.running.subject import Skip, Status, VectorResult, tell
 from ... import checks as _checks
 from ...catalogue import load_catalogue
 from ...register import CHECKS
 from ...rules import RULES
-from ..conversations.transcript_player import NotPlayed, TranscriptPlayer, same, without_events
+from ..conversations.transcript_player import StepNotPlayed, TranscriptPlayer, same, without_events
 from .subject import SdsSubject
 
 REGISTERED = _checks
@@ -26,7 +26,7 @@ LAYOUT = ("SDS-MSG-01", "FORUM-01")
 SIGNALS = ("delivered", "acknowledged", "possibly_acknowledged", "missing", "lost")
 
 
-def ask_transcript(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Play the steps, compare the results, and judge the trace if a result is not listed."""
     for name in vector["needs"]:
         if name not in NEEDED:
@@ -48,16 +48,18 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> Answer:
             first &= place == 0
             if place is None and not unlisted:
                 unlisted = f"step {number} ({step['do']}): {tell(seen) if seen else 'nothing'}"
-    except NotPlayed as stopped:
+    except StepNotPlayed as stopped:
         if not unlisted:
             raise Skip(str(stopped)) from None
     if not played:
         raise Skip("none of its steps can be had")
     if not unlisted and lacking:
         # A part that is not shown is no failure, but no pass either.
-        return Answer(Status.ACCEPTABLE, reason=f"declares observe, and its state does not show {', '.join(lacking)}")
+        return VectorResult(
+            Status.ACCEPTABLE, reason=f"declares observe, and its state does not show {', '.join(lacking)}"
+        )
     if not unlisted:
-        return Answer(Status.PASS) if first else Answer(Status.ACCEPTABLE, reason="another listed outcome")
+        return VectorResult(Status.PASS) if first else VectorResult(Status.ACCEPTABLE, reason="another listed outcome")
     return _judged(subject, stage.trace, unlisted)
 
 
@@ -69,7 +71,7 @@ def _unshown(seen: dict[str, Any], outcome: dict[str, Any], needs: list[str]) ->
     return [name for name in wanted if name not in seen["state"]]
 
 
-def _judged(subject: SdsSubject, trace: Any, unlisted: str) -> Answer:
+def _judged(subject: SdsSubject, trace: Any, unlisted: str) -> VectorResult:
     """Judge the trace of an unlisted outcome by the checks, translated like all vectors."""
     trace.translate()
     catalogue = load_catalogue()
@@ -86,5 +88,5 @@ def _judged(subject: SdsSubject, trace: Any, unlisted: str) -> Answer:
             violated = tuple(v.requirement.id for v in found)
             reason = worst.reason or ", ".join(violated)
             layout = next((f"the layout of messages ({one})" for one in violated if one in LAYOUT), "")
-            return Answer(status, expected, seen or unlisted, reason, violated, difference=layout)
-    return Answer(Status.ACCEPTABLE, seen=unlisted, reason="not listed, no requirement violated")
+            return VectorResult(status, expected, seen or unlisted, reason, violated, difference=layout)
+    return VectorResult(Status.ACCEPTABLE, seen=unlisted, reason="not listed, no requirement violated")

@@ -10,7 +10,7 @@ from sds_harness.sds.actor import Actor
 from sds_harness.stage import ScheduleStopped
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSAL, Answer, Skip, Status, among
+from .....vectors.running.subject import REFUSAL, Skip, Status, VectorResult, among
 from .subject import SdsSubject, refused, shown
 from .timestamps import LARGEST_INT32 as LARGEST
 from .timestamps import PLAUSIBLE
@@ -18,7 +18,7 @@ from .timestamps import PLAUSIBLE
 Happens = Callable[[SdsSubject, Actor, str, int | None], dict[str, Any]]
 
 
-def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> Answer:
+def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> VectorResult:
     """Bring the timestamp to its value, run the operation, and compare the new value.
 
     An implementation that counts in larger steps reaches another value; then all expected values are shifted.
@@ -28,14 +28,14 @@ def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> Answe
     stage.now_ms = int(vector["now_ms"])
     actor = stage.open()
     further = _brought_about(actor, local) if local else 0
-    if isinstance(further, Answer):
+    if isinstance(further, VectorResult):
         return further
     received = int(vector["received"]) if "received" in vector else None
     if further and max(local, received or 0) + further + PLAUSIBLE > LARGEST:
         raise Skip("counts in other steps than one, and there is no room for them here")
     seen = happens(subject, actor, vector["operation"], received + further if received is not None else None)
     if seen.get("sent") == "None":
-        return Answer(Status.FAIL, "a message with a timestamp", "one without")
+        return VectorResult(Status.FAIL, "a message with a timestamp", "one without")
     if "sent" in seen:
         seen["sent"] = str(int(seen["sent"]) - further)
     now = shown(actor, "lamport_timestamp")
@@ -47,14 +47,14 @@ def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> Answe
     return among(seen, vector["outcomes"], _is)
 
 
-def _brought_about(actor: Actor, local: int) -> int | Answer:
+def _brought_about(actor: Actor, local: int) -> int | VectorResult:
     """Receive a message and send one; return by how much the timestamp exceeds ``local``."""
     if local > 1:
         actor.receive(actor.stage.peer("setter").content(local - 1))
         if refused(actor):
             if local >= LARGEST - 1:
                 raise Skip("refuses timestamps at the end of 31 bits")
-            return Answer(Status.FAIL, f"the timestamp {local - 1} to be taken", "a refusal", difference=REFUSAL)
+            return VectorResult(Status.FAIL, f"the timestamp {local - 1} to be taken", "a refusal", difference=REFUSAL)
     try:
         reached = actor.send().lamport_timestamp or 0
     except ScheduleStopped:
@@ -62,7 +62,7 @@ def _brought_about(actor: Actor, local: int) -> int | Answer:
             raise Skip("sends nothing at the end of 31 bits, which is legal") from None
         raise
     if reached < local:
-        return Answer(Status.FAIL, f"a timestamp of {local} at least", f"{reached} in the message sent")
+        return VectorResult(Status.FAIL, f"a timestamp of {local} at least", f"{reached} in the message sent")
     if reached > local + PLAUSIBLE:
         raise Skip(f"has a timestamp of {reached} where {local} would do")
     return reached - local

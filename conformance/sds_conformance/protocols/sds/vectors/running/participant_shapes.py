@@ -14,7 +14,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, HistoryEntry, Kind, Message
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSAL, REFUSED, Answer, Skip, Status, among, tell, worst
+from .....vectors.running.subject import REFUSAL, REFUSED, Skip, Status, VectorResult, among, tell, worst
 from .forum_timestamps import ask_counting
 from .subject import SdsSubject, as_owed, refused, shown
 from .timestamps import LARGEST, SAFE, SIGNED
@@ -26,7 +26,7 @@ SETTING_OFF_MS = 1000
 # ---- message kinds ---------------------------------------------------------------------------------------------------
 
 
-def ask_message_kind(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_message_kind(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Compare the kind of a message: by the codec if it shows it, and by the behaviour of a participant."""
     wire = bytes.fromhex(vector["wire"])
     answers = [_kind_by_participant(subject, vector, wire)]
@@ -37,7 +37,7 @@ def ask_message_kind(subject: SdsSubject, vector: Vector) -> Answer:
     return worst(answers)
 
 
-def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> Answer:
+def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> VectorResult:
     stage = subject.stage(vector["id"])
     actor = stage.open()
     first = len(stage.trace.steps)
@@ -96,7 +96,7 @@ def logged_ids(actor: Actor) -> list[str]:
 # ---- the Lamport timestamp -----------------------------------------------------------------------------------------
 
 
-def ask_lamport(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Bring the timestamp to its value, run the operation, and compare the new value."""
     if not REVISIONS[subject.revision].lamport_follows_clock:
         return ask_counting(subject, vector, happens)
@@ -113,7 +113,7 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> Answer:
     if refused(actor):
         if local > SAFE:
             raise Skip("refuses timestamps beyond 2^53+10, which is legal")
-        return Answer(Status.FAIL, f"the timestamp {local} to be taken", "a refusal", difference=REFUSAL)
+        return VectorResult(Status.FAIL, f"the timestamp {local} to be taken", "a refusal", difference=REFUSAL)
     if local > SAFE and not _took(actor, local):
         raise Skip("drops timestamps beyond 2^53+10, or stays below them, which is legal")
     stage.now_ms = now_ms
@@ -187,11 +187,11 @@ def _is_before(seen: dict[str, Any], outcome: dict[str, Any], now_ms: int) -> bo
 # ---- the log and causal histories ------------------------------------------------------------------------------------
 
 
-def ask_log_order(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_log_order(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Deliver the messages, and compare the log."""
     arrivals = vector["arrivals"]
     actor = _arrived(subject, vector, len(arrivals) + 1)
-    if isinstance(actor, Answer):
+    if isinstance(actor, VectorResult):
         return actor
     told = shown(actor, "log")
     if told is not None:
@@ -209,10 +209,10 @@ def ask_log_order(subject: SdsSubject, vector: Vector) -> Answer:
     return _one_way(subject, answer, log, vector["outcomes"][0]["log"])
 
 
-def ask_causal_history(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_causal_history(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Deliver the messages, and compare the causal history of the next message."""
     actor = _arrived(subject, vector, vector["size"])
-    if isinstance(actor, Answer):
+    if isinstance(actor, VectorResult):
         return actor
     in_force = actor.party.in_force
     if in_force.HasField("causal_history_size") and in_force.causal_history_size != vector["size"]:
@@ -222,7 +222,7 @@ def ask_causal_history(subject: SdsSubject, vector: Vector) -> Answer:
     return _one_way(subject, answer, history, vector["outcomes"][0]["causal_history"])
 
 
-def _one_way(subject: SdsSubject, answer: Answer, seen: list[str], oldest_first: list[str]) -> Answer:
+def _one_way(subject: SdsSubject, answer: VectorResult, seen: list[str], oldest_first: list[str]) -> VectorResult:
     """A causal history may have either direction if it never changes (AMB-29)."""
     ordered = REVISIONS[subject.revision].histories_are_ordered
     if answer.status is Status.FAIL or not ordered or len(seen) < 2 or seen not in (oldest_first, oldest_first[::-1]):
@@ -231,10 +231,10 @@ def _one_way(subject: SdsSubject, answer: Answer, seen: list[str], oldest_first:
     before = subject.remembered.setdefault("direction", direction)
     if direction == before:
         return answer
-    return Answer(Status.FAIL, f"{before}, as in other causal histories (AMB-29)", f"{direction}: {tell(seen)}")
+    return VectorResult(Status.FAIL, f"{before}, as in other causal histories (AMB-29)", f"{direction}: {tell(seen)}")
 
 
-def _arrived(subject: SdsSubject, vector: Vector, size: int) -> Actor | Answer:
+def _arrived(subject: SdsSubject, vector: Vector, size: int) -> Actor | VectorResult:
     """Open a participant and deliver the messages to it."""
     stage = subject.stage(vector["id"])
     timestamps = [int(arrival["lamport_timestamp"]) for arrival in vector["arrivals"]]
@@ -247,6 +247,6 @@ def _arrived(subject: SdsSubject, vector: Vector, size: int) -> Actor | Answer:
         sync = arrival.get("kind") == "sync"
         actor.receive(replace(message, causal_history=named, content=None if sync else message.content))
         if refused(actor):
-            return Answer(Status.FAIL, f"{arrival['message_id']!r} to be taken", "a refusal", difference=REFUSAL)
+            return VectorResult(Status.FAIL, f"{arrival['message_id']!r} to be taken", "a refusal", difference=REFUSAL)
     actor.settle()
     return actor

@@ -14,7 +14,7 @@ from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import Answer, Status
+from .....vectors.running.subject import Status, VectorResult
 from .subject import SdsSubject
 from .timestamps import SAFE
 
@@ -22,7 +22,7 @@ PLAIN = ("sync_interval_ms", "lost_timeout_ms")
 """Settings that every participant gets; an implementation without them ignores them."""
 
 
-def held_to_the_protocol(subject: SdsSubject, vector: Vector, answer: Answer) -> Answer:
+def held_to_the_protocol(subject: SdsSubject, vector: Vector, answer: VectorResult) -> VectorResult:
     """The answer to a vector; a failure if the implementation refused an operation without a legal reason."""
     for stage in list(subject.stages):
         for step in stage.trace.steps:
@@ -33,19 +33,19 @@ def held_to_the_protocol(subject: SdsSubject, vector: Vector, answer: Answer) ->
     return _told_why(subject, answer)
 
 
-def _refused(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> Iterator[Answer]:
+def _refused(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> Iterator[VectorResult]:
     if step.command == "observe" and step.answer == "state" and step.reply is not None:
         if not step.reply.state.ListFields():
-            yield Answer(Status.FAIL, "a state, for it declares observe", "a state with nothing in it")
+            yield VectorResult(Status.FAIL, "a state, for it declares observe", "a state with nothing in it")
         return
     if step.answer != "rejected":
         return
     if step.command == "observe":
-        yield Answer(Status.FAIL, "a state, for it declares observe", _words(step))
+        yield VectorResult(Status.FAIL, "a state, for it declares observe", _words(step))
     elif step.command in ("send", "send_ephemeral") and _ordinary(subject, stage, step, vector):
-        yield Answer(Status.FAIL, f"{step.command.replace('_', ' ')} to be carried out", _words(step))
+        yield VectorResult(Status.FAIL, f"{step.command.replace('_', ' ')} to be carried out", _words(step))
     elif step.command == "open" and (not _special(step) or _opens_nothing(subject, vector)):
-        yield Answer(Status.FAIL, "a participant to be opened", _words(step))
+        yield VectorResult(Status.FAIL, "a participant to be opened", _words(step))
 
 
 def _words(step: Step) -> str:
@@ -95,7 +95,7 @@ def _beyond(step: Step) -> bool:
     return message is not None and (message.lamport_timestamp or 0) >= SAFE
 
 
-def _told_why(subject: SdsSubject, answer: Answer) -> Answer:
+def _told_why(subject: SdsSubject, answer: VectorResult) -> VectorResult:
     """Name the refused setting in the reason of a skipped vector."""
     if answer.status is not Status.SKIPPED:
         return answer
@@ -103,5 +103,7 @@ def _told_why(subject: SdsSubject, answer: Answer) -> Answer:
         for step in stage.trace.steps:
             if step.command == "open" and step.answer == "rejected":
                 words = _words(step).removeprefix("a refusal: ")
-                return Answer(Status.SKIPPED, reason=f"refuses {', '.join(_special(step))} in a configuration: {words}")
+                return VectorResult(
+                    Status.SKIPPED, reason=f"refuses {', '.join(_special(step))} in a configuration: {words}"
+                )
     return answer

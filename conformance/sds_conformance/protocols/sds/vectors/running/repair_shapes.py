@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among, tell
+from .....vectors.running.subject import REFUSED, Skip, Status, VectorResult, among, tell
 from .codec_shapes import answered
 from .hash_use import ignored_argument
 from .subject import SdsSubject
@@ -27,7 +27,7 @@ def _need_hash(subject: SdsSubject, profile: str) -> None:
         raise Skip(f"declares the hash {declared}: this is another" if declared else "declares no known hash")
 
 
-def ask_hash(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_hash(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Compare the hash, computed from the remainders that T_req shows. The named hashes join two strings, so one string
     can be split in two.
     """
@@ -48,11 +48,11 @@ def ask_hash(subject: SdsSubject, vector: Vector) -> Answer:
     value = int(vector["outcomes"][0]["hash"])
     expected = [value % modulus for modulus in MODULI]
     if seen == expected:
-        return Answer(Status.PASS)
-    return Answer(Status.FAIL, f"{value}: remainders {expected} by {list(MODULI)}", f"{seen}")
+        return VectorResult(Status.PASS)
+    return VectorResult(Status.FAIL, f"{value}: remainders {expected} by {list(MODULI)}", f"{seen}")
 
 
-def ask_repair_times(subject: SdsSubject, vector: Vector) -> Answer:
+def ask_repair_times(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Compare T_req, T_resp and membership by its codec operations, and the default number of groups by a
     configuration.
     """
@@ -62,17 +62,17 @@ def ask_repair_times(subject: SdsSubject, vector: Vector) -> Answer:
         return answer
     again = function(subject, vector)
     if (again.status, again.seen, again.told) != (answer.status, answer.seen, answer.told):
-        return Answer(Status.FAIL, f"{answer.told}, as before", f"{again.told} for the same question")
+        return VectorResult(Status.FAIL, f"{answer.told}, as before", f"{again.told} for the same question")
     return _used(subject, vector) or answer
 
 
-def _used(subject: SdsSubject, vector: Vector) -> Answer | None:
+def _used(subject: SdsSubject, vector: Vector) -> VectorResult | None:
     """A failure if it does not use its unnamed hash; a named hash is tested by its values."""
     degenerate = vector.get("t_max_ms", 1) <= vector.get("t_min_ms", 0) or vector.get("num_response_groups", 1) < 1
     if subject.declaration.profile("hash") in HASH_PROFILES or degenerate:
         return None
     ignored = ignored_argument(subject, vector["function"])
-    return Answer(Status.FAIL, "something that depends on every ID it is made from", ignored) if ignored else None
+    return VectorResult(Status.FAIL, "something that depends on every ID it is made from", ignored) if ignored else None
 
 
 def _offsets(subject: SdsSubject, vector: Vector, **defaults: int) -> Any:
@@ -85,19 +85,19 @@ def _offsets(subject: SdsSubject, vector: Vector, **defaults: int) -> Any:
     )
 
 
-def _t_req(subject: SdsSubject, vector: Vector) -> Answer:
+def _t_req(subject: SdsSubject, vector: Vector) -> VectorResult:
     told = _offsets(subject, vector, t_min_ms=0, t_max_ms=0, num_response_groups=1)
     return _offset(vector, told, "t_req_ms")
 
 
-def _t_resp(subject: SdsSubject, vector: Vector) -> Answer:
+def _t_resp(subject: SdsSubject, vector: Vector) -> VectorResult:
     # T_min does not affect it, which a T_min of 0 would not show.
     t_min_ms = vector["t_max_ms"] // 4
     told = _offsets(subject, vector, t_min_ms=t_min_ms, t_max_ms=0, num_response_groups=1)
     return _offset(vector, told, "t_resp_ms")
 
 
-def _offset(vector: Vector, told: Any, name: str) -> Answer:
+def _offset(vector: Vector, told: Any, name: str) -> VectorResult:
     if told == REFUSED:
         return among(REFUSED, vector["outcomes"])
     value = getattr(told, name)
@@ -112,7 +112,7 @@ def _offset(vector: Vector, told: Any, name: str) -> Answer:
     return replace(among(value, vector["outcomes"], matches, f"{value} ms"), told=f"{value} ms")
 
 
-def _member(subject: SdsSubject, vector: Vector) -> Answer:
+def _member(subject: SdsSubject, vector: Vector) -> VectorResult:
     told = _offsets(subject, vector, t_min_ms=30_000, t_max_ms=120_000, num_response_groups=1)
     if told == REFUSED:
         return among(REFUSED, vector["outcomes"])
@@ -122,7 +122,7 @@ def _member(subject: SdsSubject, vector: Vector) -> Answer:
     return replace(among(seen, vector["outcomes"]), told=tell(seen))
 
 
-def _default_groups(subject: SdsSubject, vector: Vector) -> Answer:
+def _default_groups(subject: SdsSubject, vector: Vector) -> VectorResult:
     subject.need(pb.CAPABILITY_SDS_R)
     asked = pb.Configuration(sds_r=True, num_participants=vector["num_participants"])
     in_force = subject.stage(vector["id"]).open(configuration=asked).party.in_force
@@ -131,7 +131,7 @@ def _default_groups(subject: SdsSubject, vector: Vector) -> Answer:
     return among({"num_response_groups": in_force.num_response_groups}, vector["outcomes"])
 
 
-_FUNCTIONS: dict[str, Callable[[SdsSubject, Vector], Answer]] = {
+_FUNCTIONS: dict[str, Callable[[SdsSubject, Vector], VectorResult]] = {
     "t-req": _t_req,
     "t-resp": _t_resp,
     "response-group": _member,

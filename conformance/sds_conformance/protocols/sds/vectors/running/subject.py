@@ -14,7 +14,7 @@ from sds_reference import Kind, Message
 from sds_reference.testee.dialect import Dialect
 
 from .....judging.rules import UnknownDialect
-from .....vectors.running.subject import Answer, Skip, Status, Subject
+from .....vectors.running.subject import Skip, Status, Subject, VectorResult
 from ...catalogue import load_catalogue
 from ...rules import RULES
 
@@ -63,7 +63,7 @@ def refused(actor: Actor) -> bool:
     return actor.stage.trace.steps[-1].answer == "rejected"
 
 
-def as_owed(subject: SdsSubject, message: Message, answer: Answer) -> Answer:
+def as_owed(subject: SdsSubject, message: Message, answer: VectorResult) -> VectorResult:
     """The answer to a vector whose ``message`` was refused. The refusal of an ephemeral message violates only the duty
     to deliver it, whatever the vector is about, as in the checks.
     """

@@ -8,7 +8,7 @@ from sds_reference import MalformedMessage, Message
 from sds_reference.wire_fields import WireField, split
 from sds_reference.wire_formats import FORUM_2024, V2026_01, WireFormat
 
-from .....vectors.running.subject import Answer, Status
+from .....vectors.running.subject import Status, VectorResult
 
 FIELDS = {
     V2026_01.name: {
@@ -40,11 +40,11 @@ KNOWN_OF_ENTRIES = (1, 2, 3)
 Row = tuple[int, int, object]
 
 
-def compared(form: WireFormat, wire: bytes, expected: bytes) -> Answer:
+def compared(form: WireFormat, wire: bytes, expected: bytes) -> VectorResult:
     """Compare: the same bytes, the same fields in another form, additional unknown fields, or others."""
     if wire == expected:
-        return Answer(Status.PASS)
-    failed = Answer(Status.FAIL, expected.hex(), wire.hex()[:400])
+        return VectorResult(Status.PASS)
+    failed = VectorResult(Status.FAIL, expected.hex(), wire.hex()[:400])
     try:
         same = _message(form, wire) == _message(form, expected)
         written, wanted = _rows(form, wire), _rows(form, expected)
@@ -52,10 +52,10 @@ def compared(form: WireFormat, wire: bytes, expected: bytes) -> Answer:
         return failed
     failed = replace(failed, difference=_difference(form, written, wanted))
     if same and written == wanted:
-        return Answer(Status.ACCEPTABLE, reason="the same fields, written in another way")
+        return VectorResult(Status.ACCEPTABLE, reason="the same fields, written in another way")
     if same and _rows(form, wire, known=True) == wanted:
         # Receivers skip unknown fields, so nothing is lost, but the text has no such field.
-        return Answer(Status.WARN, expected.hex(), wire.hex()[:400], "fields that the text does not have")
+        return VectorResult(Status.WARN, expected.hex(), wire.hex()[:400], "fields that the text does not have")
     return failed
 
 
