@@ -81,7 +81,7 @@ def event(name: str, **rest: Any) -> Callable[[Write], Write]:
 
 change = partial(event, broadcasts=True, ranked=True, starts=True)
 """A change of a record. Concurrent changes of one kind have equal update times; those of different kinds are
-seconds apart, because times within one second need not be told apart (CA-9)."""
+seconds apart, because times within one second may count as equal (CA-9)."""
 
 
 @change("write")
@@ -118,7 +118,7 @@ def rename(who: str, label: str, route: Route) -> Operation:
 
 stranger = partial(event, broadcasts=True, starts=True, equals=False, aware=True)
 """An event of a scripted peer, which has a link to one participant."""
-told = partial(stranger, "stranger", most=2)
+contested = partial(stranger, "stranger", most=2)
 odd = partial(stranger, "odd", most=1)
 
 
@@ -136,13 +136,13 @@ def _again(who: str, label: str) -> Again:
     return Again(stranger_of(who), who, label=label, link=stranger_of(who))
 
 
-@told()
+@contested()
 def deletes(who: str, label: str, route: Route) -> Operation:
     """A scripted peer deletes the record that others change, too."""
     return _say(who, label, deleted=True)
 
 
-@told()
+@contested()
 def repeats(who: str, label: str, route: Route) -> Operations:
     """A scripted peer changes the record twice, and sends both changes again."""
     one, two = f"{label}.1", f"{label}.2"
@@ -158,7 +158,7 @@ def _at(ms: int) -> Callable[[str, str, Route], Operation]:
 
 
 for _ms in (-HOUR_MS, HOUR_MS, 0):
-    told()(_at(_ms))
+    contested()(_at(_ms))
 
 
 def _odd(signature: str = "usual", oddity: str = "") -> Callable[[str, str, Route], Operation]:

@@ -1,0 +1,126 @@
+"""Every schedule of a small world of ClearSkies: the reference and legal variants pass, and mutants are found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sds_conformance.exploration.campaign import Tally
+from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.exhausting import Coverage, exhaust
+from sds_conformance.exploration.exhaustion import Exhaustion
+from sds_conformance.judging.exercise import NOTHING
+from sds_conformance.protocols import protocol_of
+from sds_harness.clearskies.alphabet import CLEARSKIES
+from sds_harness.clearskies.notation import NOTATION
+from sds_harness.clearskies.operations import Release
+from sds_harness.link import Link
+from sds_harness.schedules.files import to_json
+from sds_harness.schedules.worlds import Part
+from suite_terminal import typed, words
+
+REVISION = "clearskies-database"
+MODEL = protocol_of(REVISION).model
+CHANGES = (Part(("write", "delete", "arrive", "uuids")),)
+COMMAND = ("python", "-m", "clearskies_reference")
+
+
+def exhausted(last: int, mutant: str = "", variant: str = "", **rest: object) -> Coverage:
+    def connect(_: object) -> Link:
+        if mutant:
+            return MODEL.mutant(mutant, NOTHING)
+        return MODEL.variant(variant, NOTHING) if variant else MODEL.reference(NOTHING)
+
+    order = Exhaustion(connect, revision=REVISION, **{"alphabet": CHANGES} | rest)  # type: ignore[arg-type]
+    company = order.rehearsed()
+    order = order.for_whom(company.start())
+    coverage = Coverage(order, Tally(company.declaration))
+    exhaust(order, company, coverage, last)
+    return coverage
+
+
+@pytest.mark.parametrize("casting", list(Casting))
+def test_the_reference_passes(casting: Casting) -> None:
+    coverage = exhausted(3, casting=casting)
+    assert not coverage.tally.found
+    assert not coverage.tally.errors
+    assert not coverage.otherwise, "its answers are cached"
+    assert [bound.schedules for bound in coverage.bounds] == [4, 16, 68]
+    assert all(bound.whole for bound in coverage.bounds)
+    assert (coverage.bounds[1].renamed > 0) is (casting is not Casting.AMONG)
+    assert coverage.tally.exercised["CSDB-14"]
+
+
+def test_every_event_passes_alone() -> None:
+    """Of three participants, too; the second one may be a reader."""
+    for readers in ((), ("reader",)):
+        names = tuple(name for name in CLEARSKIES.names if name != "reader") + readers
+        coverage = exhausted(1, alphabet=(Part(names),), participants=3)
+        assert not coverage.tally.found
+        assert not coverage.tally.errors
+        kinds = {kind.name for kind in coverage.order.world.kinds}
+        assert kinds == {*CLEARSKIES.names} - {"reader", "uuids"}
+
+
+@pytest.mark.parametrize(
+    "variant", ["clock-per-peer", "clocks-to-the-letter", "sends-at-ticks", "echoes", "smallest-id-wins-ties"]
+)
+def test_legal_variants_pass(variant: str) -> None:
+    assert not exhausted(3, variant=variant).tally.found
+
+
+def test_every_word_is_a_file() -> None:
+    for participants in (2, 3):
+        world, setting = CLEARSKIES.world(participants, CLEARSKIES.usual), CLEARSKIES.setting(CLEARSKIES.usual)
+        for word in [*world.words(1), *world.words(2)]:
+            schedule = CLEARSKIES.unfold(world, word, setting).schedule
+            assert NOTATION.from_json(to_json(schedule)) == schedule
+            arrivals = sum(isinstance(operation, Release) for operation in schedule.operations)
+            assert arrivals == sum(bool(world.kinds[event.kind].copies) for event in word)
+
+
+def test_a_schedule_in_which_nothing_is_under_way_is_impossible() -> None:
+    """The reference does not repeat an update to the peer from which it came."""
+    coverage = exhausted(3)
+    assert [bound.impossible for bound in coverage.bounds] == [0, 1, 13]
+
+
+def test_uuids_at_random_are_noticed() -> None:
+    coverage = exhausted(2, alphabet=(Part(("write", "arrive")),))
+    assert coverage.otherwise.startswith("put was answered differently")
+    assert not coverage.tally.found
+
+
+def test_an_observed_state_may_lack_deleted_records() -> None:
+    """A scripted peer deletes a record that no participant had, and the state does not show deleted records."""
+    strangers = (Part(("write", "arrive", "ask", "stranger", "uuids")),)
+    assert not exhausted(2, variant="shows-no-deletions", alphabet=strangers).tally.found
+
+
+def test_a_fault_that_needs_an_order_is_found_and_its_counterexample_replays(tmp_path: Path) -> None:
+    """A deletion and a write that do not know of each other, and the earlier write wins."""
+    mutant = (*COMMAND, "--mutant", "deletion-loses")
+    alphabet = ("--alphabet", "write,delete,arrive,uuids", "--jobs", "1", "--revision", REVISION)
+    result = typed("exhaust", *alphabet, "--events", "5", "--save", tmp_path, "--json", "--", *mutant)
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert {finding["id"] for finding in found["findings"]} == {"CSDB-54"}
+    assert all(finding["reproduced"] for finding in found["findings"])
+    file = tmp_path / "CSDB-54.json"
+    assert typed("replay", file, "--", *mutant).exit_code == 1
+    assert typed("replay", file, "--", *COMMAND).exit_code == 0
+    judged = typed("run", "--scenario-file", file, "--", *mutant)
+    assert judged.exit_code == 1
+    assert "CSDB-54" in judged.stdout
+    assert typed("run", "--scenario-file", file, "--", *COMMAND).exit_code == 0
+
+
+def test_the_events_of_another_protocol_are_refused() -> None:
+    result = typed("exhaust", "--revision", REVISION, "--alphabet", "send,arrive", "--", *COMMAND)
+    assert result.exit_code == 2
+    assert "clearskies-database has no event 'send'" in words(result.stderr)
+    result = typed("exhaust", "--revision", REVISION, "--alphabet", "arrive", "--", *COMMAND)
+    assert result.exit_code == 2
+    assert "--alphabet write,arrive" in words(result.stderr)
