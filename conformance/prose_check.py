@@ -119,9 +119,10 @@ def is_vague(path: str) -> bool:
 
 
 def tracked() -> list[str]:
-    """The Python and Markdown files of the checkout in the current folder."""
+    """The Python and Markdown files of the checkout in the current folder, without this script and its tests."""
     listed = subprocess.run(["git", "ls-files", "*.py", "*.md"], capture_output=True, text=True, check=True).stdout
-    return [path for path in listed.splitlines() if "_pb2" not in path and Path(path).is_file()]
+    skipped = ("_pb2", "prose_check.py")
+    return [path for path in listed.splitlines() if Path(path).is_file() and not any(map(path.count, skipped))]
 
 
 def main() -> int:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sds_conformance.exploration.campaign import Tally
-from sds_conformance.exploration.casting import Casting
-from sds_conformance.exploration.exhausting import Coverage, exhaust
+from sds_conformance.exploration.campaign import CampaignTally
+from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.exhaustion import Exhaustion
+from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
 from sds_conformance.judging.exercise import NOTHING
 from sds_conformance.protocols import protocol_of
 from sds_harness.clearskies.alphabet import CLEARSKIES
@@ -18,12 +18,12 @@ from sds_harness.clearskies.notation import NOTATION
 from sds_harness.clearskies.operations import Release
 from sds_harness.link import Link
 from sds_harness.schedules.files import to_json
-from sds_harness.schedules.worlds import Part
+from sds_harness.schedules.worlds import AlphabetPart
 from suite_terminal import typed, words
 
 REVISION = "clearskies-database"
 MODEL = protocol_of(REVISION).model
-CHANGES = (Part(("write", "delete", "arrive", "uuids")),)
+CHANGES = (AlphabetPart(("write", "delete", "arrive", "uuids")),)
 COMMAND = ("python", "-m", "clearskies_reference")
 
 
@@ -36,7 +36,7 @@ def exhausted(last: int, mutant: str = "", variant: str = "", **rest: object) ->
     order = Exhaustion(connect, revision=REVISION, **{"alphabet": CHANGES} | rest)  # type: ignore[arg-type]
     company = order.rehearsed()
     order = order.for_whom(company.start())
-    coverage = Coverage(order, Tally(company.declaration))
+    coverage = Coverage(order, CampaignTally(company.declaration))
     exhaust(order, company, coverage, last)
     return coverage
 
@@ -57,7 +57,7 @@ def test_every_event_passes_alone() -> None:
     """Of three participants, too; the second one may be a reader."""
     for readers in ((), ("reader",)):
         names = tuple(name for name in CLEARSKIES.names if name != "reader") + readers
-        coverage = exhausted(1, alphabet=(Part(names),), participants=3)
+        coverage = exhausted(1, alphabet=(AlphabetPart(names),), participants=3)
         assert not coverage.tally.found
         assert not coverage.tally.errors
         kinds = {kind.name for kind in coverage.order.world.kinds}
@@ -88,14 +88,14 @@ def test_a_schedule_in_which_nothing_is_under_way_is_impossible() -> None:
 
 
 def test_uuids_at_random_are_noticed() -> None:
-    coverage = exhausted(2, alphabet=(Part(("write", "arrive")),))
+    coverage = exhausted(2, alphabet=(AlphabetPart(("write", "arrive")),))
     assert coverage.otherwise.startswith("put was answered differently")
     assert not coverage.tally.found
 
 
 def test_an_observed_state_may_lack_deleted_records() -> None:
     """A scripted peer deletes a record that no participant had, and the state does not show deleted records."""
-    strangers = (Part(("write", "arrive", "ask", "stranger", "uuids")),)
+    strangers = (AlphabetPart(("write", "arrive", "ask", "stranger", "uuids")),)
     assert not exhausted(2, variant="shows-no-deletions", alphabet=strangers).tally.found
 
 
