@@ -262,7 +262,7 @@ def _chosen(
         raise click.BadParameter(unknown("events", strange[0], revision), param_hint="--alphabet")
     if not any(kind.broadcasts and not kind.copies for kind in letters.world(participants, parts).kinds):
         raise click.UsageError(
-            f"no event of this alphabet broadcasts a message: add one, such as --alphabet {letters.example}"
+            f"no event of this alphabet sends a message: add one, such as --alphabet {letters.example}"
         )
     return parts
 

@@ -50,7 +50,7 @@ FULL: dict[str, Operation] = {
         ops.Link("alice", "bob", held=True, second=True),
         ops.Unlink("alice", "bob"),
         ops.Hold("alice", "bob"),
-        ops.Release("alice", "bob", 17),
+        ops.Release("alice", "bob", 17, one_way=True),
         ops.Close("alice"),
         ops.Reopen("alice", forget=True, killed=True),
         ops.Read("alice", read_only=True),
