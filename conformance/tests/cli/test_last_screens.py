@@ -103,7 +103,6 @@ def conforming(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_a_conforming_implementation(conforming: Path, columns: int, snapshot: SnapshotAssertion) -> None:
     text = screen("report", conforming, columns=columns)
