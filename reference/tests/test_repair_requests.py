@@ -171,7 +171,7 @@ def test_a_request_rides_on_any_sort_of_message_without_changing_the_rest(payloa
     assert bare.repair_request == ()
 
 
-# ---- entries after their request -----------------------------------------------------------------------------------
+# ---- entries after their request -------------------------------------------------------------------------------------
 
 
 @both_revisions

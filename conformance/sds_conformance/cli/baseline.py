@@ -143,7 +143,7 @@ def check_command(file: Path, sources: tuple[Path, ...]) -> None:
         show_gate(out, found, printable(one.implementation), report=source)
         wrong, ours = wrong or bool(found.new or found.complaints), ours or bool(one.errors)
     if ours:
-        click.echo("A report has faults of the suite. What they hide is not known.", err=True)
+        click.echo("A report has faults of the suite, which may hide failures.", err=True)
     elif not wrong:
         click.echo(f"{file}: {counted(len(baseline.entries), 'entry', 'entries')}, all as listed.")
     _unexplained(baseline.entries, file)

@@ -340,7 +340,7 @@ def test_a_step_that_the_finding_names_is_shown() -> None:
     assert {3, 14} <= set(numbers(shown(on.trace, 33, "another filter than at step 14", "that of step 3")))
 
 
-# ---- Texts of steps ----------------------------------------------------------------------------------------------
+# ---- Texts of steps --------------------------------------------------------------------------------------------------
 
 
 def told(on: Stage) -> list[str]:
