@@ -32,7 +32,7 @@ from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.exploration.casts import NotPlayed
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.exercise import undeclared_by
-from sds_conformance.judging.observations import Known
+from sds_conformance.judging.known_runs import KnownRuns
 from sds_conformance.judging.plan import plan
 from sds_conformance.judging.run_player import VERDICTS
 from sds_conformance.protocols import protocol_of, protocols, repertoire_of
@@ -45,7 +45,7 @@ SCHEDULES = {"sds-2026-01": 1_400, "forum-2024": 200, "clearskies-database": 400
 SEED = 20_261_127
 Implementation = tuple[str, str, str]
 """The revision that it is judged by, its kind (``reference``, ``mutant``, ``variant``) and its name."""
-_KNOWN = Known()
+_KNOWN = KnownRuns()
 """In each process: most traces of mutants and variants are those of the reference."""
 
 

@@ -20,9 +20,9 @@ from ..judging.declarations import BROKEN, HONEST, Declared, Examined, declarati
 from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, outdated, unguarded, unproven, unshown
 from ..judging.exits import Exit
 from ..judging.formats import counted
+from ..judging.known_runs import KnownRuns
 from ..judging.mixtures import Mixture, examine_mixture
 from ..judging.mixtures import sound as tells_apart
-from ..judging.observations import Known
 from ..judging.registry import Check
 from ..presentation.story import plain_table, unbroken
 from ..protocols import Protocol, default, protocols
@@ -275,7 +275,7 @@ def _mixture(name: str, seed: int, number: int) -> Mixture | None:
     return examine_mixture(protocol.rules, protocol.model, name, seed, number, _KNOWN)
 
 
-_KNOWN = Known()
+_KNOWN = KnownRuns()
 """In each process that plays: most of what mutants and variants do, the reference does as well."""
 
 

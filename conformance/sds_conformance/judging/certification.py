@@ -18,7 +18,7 @@ from sds_harness.trace import Trace
 from .causes import Cause, causes
 from .exits import Exit
 from .garbage import rarely_collecting
-from .observations import Known
+from .known_runs import KnownRuns
 from .plan import Plan, left_out
 from .positions import WayShown
 from .registry import Run, scenario_of
@@ -128,7 +128,7 @@ def certify(
     first: Collection[str] = (),
     enough: Callable[[str], bool] | None = None,
     keep: Keep = EVERYTHING,
-    known: Known | None = None,
+    known: KnownRuns | None = None,
     failing: Callable[[int], None] = lambda requirements: None,
     sharing: Sharing | None = None,
     begun: Callable[[Certification, int], None] = lambda outcome, runs: None,
@@ -138,7 +138,7 @@ def certify(
     An implementation that is ``running`` already is not restarted: environments that need a process of their own are
     skipped. The runs ``first`` are played before the others. With ``enough``, playing ends after the first run in which
     something fails for which it returns True: a requirement, or the conversation (``breakdown``). ``keep`` says what is
-    stored of each run in addition to verdicts. Results of checks on equal traces are taken from ``known``. ``begun`` is
+    stored of each run in addition to verdicts. Results of known runs are taken from ``known``. ``begun`` is
     called after the handshake with the number of runs to play, ``failing`` after each run with the number of
     requirements that fail so far. With ``sharing``, several processes play, and the result is the same.
 

@@ -15,7 +15,7 @@ from .catalogue import SELF_TEST
 from .causes import consequences
 from .certification import Certification, Progress, certify
 from .judgement import Outcome
-from .observations import Known
+from .known_runs import KnownRuns
 from .plan import plan
 from .registry import Check
 from .rules import Rules
@@ -138,7 +138,7 @@ def certify_reference(
     profile: str = "",
     *,
     keep: Keep = EVERYTHING,
-    known: Known | None = None,
+    known: KnownRuns | None = None,
 ) -> Certification:
     """Judge the model that ``start`` starts, in this process."""
     what = plan(rules, profile=profile, scenarios=scenarios, revision=revision)
@@ -233,12 +233,12 @@ def undeclared_by(rules: Rules, mutant: Fault) -> frozenset[int]:
 
 
 def examine_mutant(
-    rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING, known: Known | None = None
+    rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING, known: KnownRuns | None = None
 ) -> Kill:
     """Run a mutant. It is killed if the check of its requirement rejects it; a crash does not count.
 
     The scenarios of its part of the protocol and of its requirement are played; long ones only for its requirement. The
-    mutant does not declare the capabilities ``without``. Results of checks on equal traces are taken from ``known``.
+    mutant does not declare the capabilities ``without``. Results of known runs are taken from ``known``.
     """
     mutant, whole = model.mutants[name], not without
     without |= undeclared_by(rules, mutant)
@@ -303,7 +303,7 @@ def _rejecting(rules: Rules, verdict: RequirementVerdict) -> tuple[str, ...]:
 
 
 def examine_variant(
-    rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING, known: Known | None = None
+    rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING, known: KnownRuns | None = None
 ) -> Acceptance:
     """Run a legal variant: every requirement that can be judged without the capabilities ``without`` must pass.
 

@@ -20,7 +20,7 @@ from sds_testee.composition import JOINT
 from .causes import consequences
 from .certification import certify
 from .exercise import Model, undeclared_by
-from .observations import Known
+from .known_runs import KnownRuns
 from .plan import plan
 from .rules import Rules
 from .run_player import VERDICTS
@@ -69,7 +69,7 @@ def sound(mixtures: Iterable[Mixture]) -> bool:
 
 
 def examine_mixture(
-    rules: Rules, model: Model, protocol: str, seed: int, number: int, known: Known | None = None
+    rules: Rules, model: Model, protocol: str, seed: int, number: int, known: KnownRuns | None = None
 ) -> Mixture | None:
     """Return the result of the mixture with that number; None if none was found in which all faults show."""
     draw = random.Random(f"{protocol} {seed} {number}")
@@ -104,7 +104,7 @@ def _found_as(rules: Rules, fault: str, root: str) -> str:
 
 
 def _played(
-    rules: Rules, model: Model, names: list[str], without: frozenset[int], known: Known | None
+    rules: Rules, model: Model, names: list[str], without: frozenset[int], known: KnownRuns | None
 ) -> dict[str, str] | None:
     """By violated requirement: its root cause, which can be itself; None if the conversation broke down."""
     what = plan(rules, environments=("plain",))

@@ -1,17 +1,15 @@
-"""Applies the checks to one trace, and caches their results for equal traces."""
+"""Applies the checks to one trace."""
 
 from __future__ import annotations
 
-import hashlib
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from sds_harness.declaration import Declaration
-from sds_harness.trace import Step, Trace
+from sds_harness.trace import Trace
 
 from .check_selection import CheckSelection
 from .deafness import Hearing
@@ -130,70 +128,3 @@ def _looked(check: Check, view: View, took: bool | None) -> Sight | None:
 
 
 _HELD = Outcome.HELD
-
-
-class Known:
-    """Cache of check results for recent traces: most of what a mutant does equals what other mutants did."""
-
-    def __init__(self, size: int = 2_000) -> None:
-        """``size`` is the number of cached traces."""
-        self._size = size
-        self._sights: OrderedDict[tuple[object, ...], Sights] = OrderedDict()
-        self.recalled = 0
-        """Number of cache hits."""
-
-    def sights(
-        self, trace: Trace[Any], applicable: Mapping[str, Sequence[Check]], look: Callable[[], Sights]
-    ) -> Sights:
-        """Return the results for a trace from the cache, or by ``look`` if no equal trace was judged by the same
-        checks.
-        """
-        key = (*((requirement, len(checks)) for requirement, checks in applicable.items()), identity(trace))
-        known = self._sights.pop(key, None)
-        if known is None:
-            known = look()
-        else:
-            self.recalled += 1
-        self._sights[key] = known
-        if len(self._sights) > self._size:
-            self._sights.popitem(last=False)
-        return known
-
-
-def identity(trace: Trace[Any]) -> bytes:
-    """Return a hash that is equal for two traces between which checks cannot see a difference.
-
-    It covers everything except the name, version, language and homepage of the implementation, and the numbers of
-    requests and participants, which continue from one schedule to the next.
-    """
-    hello = trace.declaration.to_hello()
-    hello.name = hello.version = hello.language = hello.homepage = ""
-    dialect = trace.dialect.name if trace.dialect is not None else ""
-    around = (trace.schedule, trace.environment, trace.revision.name, dialect, trace.start_ms, trace.recorded)
-    ended = (trace.breakdown, trace.suite_error, trace.stopped, trace.declaration.outside_clock)
-    parts = [hello.SerializeToString(deterministic=True), repr((around, ended)).encode()]
-    for step in trace.steps:
-        parts += (step.participant.encode(), *_unnumbered(step))
-    lengths = repr([*map(len, parts)]).encode()
-    return hashlib.blake2b(b"".join([lengths, *parts]), digest_size=32).digest()
-
-
-def _unnumbered(step: Step) -> tuple[bytes, bytes]:
-    """Serialize request and reply of a step, without the running numbers."""
-    asked = step.whole_request
-    numbered = [(asked, "id"), (getattr(asked, step.command, None), "handle")]
-    if step.reply is not None:
-        numbered += [(step.reply, "id"), (getattr(step.reply, step.answer, None), "handle")]
-    kept = [
-        (message, name, getattr(message, name))
-        for message, name in numbered
-        if message is not None and name in message.DESCRIPTOR.fields_by_name
-    ]
-    for message, name, _ in kept:
-        message.ClearField(name)
-    whole = step.whole_reply
-    reply = whole.SerializeToString(deterministic=True) if whole is not None else b""
-    request = asked.SerializeToString(deterministic=True)
-    for message, name, number in kept:
-        setattr(message, name, number)
-    return request, reply

@@ -75,6 +75,7 @@ def plan(
     profile, revision = profile or rules.full, revision or rules.current
     known = rules.catalogue.requirements
     select, deselect, played, entered = list(select), list(deselect), list(scenarios), list(environments)
+    names, globs = {*played}, [glob for glob in played if glob not in rules.register.scenarios]
     chosen = tuple(
         requirement.id
         for requirement in rules.judged(revision, profile)
@@ -92,7 +93,11 @@ def plan(
             s
             for s in rules.register.scenarios.values()
             if spoken.intersection(s.exercises)
-            if (any(fnmatchcase(s.name, glob) for glob in played) if played else within.intersection(s.exercises))
+            if (
+                s.name in names or any(fnmatchcase(s.name, glob) for glob in globs)
+                if played
+                else within.intersection(s.exercises)
+            )
             if played or not files
         )
         + tuple(files),

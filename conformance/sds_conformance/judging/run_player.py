@@ -9,7 +9,7 @@ from typing import Any
 from sds_harness.trace import Trace
 
 from .garbage import garbage_at_the_end
-from .observations import Known
+from .known_runs import KnownRuns
 from .registry import Run
 from .rules import Rules
 from .run_summary import Looker, RunSummary
@@ -71,12 +71,15 @@ class RunPlayer:
         requirements: Iterable[str],
         keep: Keep,
         *,
-        known: Known | None = None,
+        known: KnownRuns | None = None,
         announced: Announced = lambda run: None,
     ) -> None:
-        """Results of checks on equal traces are taken from ``known``."""
+        """Results of runs that were played before are taken from ``known``; then ``keep`` must be `VERDICTS`."""
+        assert known is None or keep == VERDICTS, "of a known run nothing but its result is stored"
         self.runner = runner
-        self._looker = Looker(rules, requirements, ways=keep.ways, known=known)
+        self._requirements = tuple(requirements)
+        self._looker = Looker(rules, self._requirements, ways=keep.ways)
+        self._known = known
         self._rules = rules
         self._keep = keep
         self._announced = announced
@@ -89,9 +92,7 @@ class RunPlayer:
         self.runner.begin()
         for run in runs:
             self._announced(run.name)
-            with garbage_at_the_end():
-                result = self._played(run)
-            yield result
+            yield self._recalled(run) or self._played(run)
             if self.runner.gave_up:
                 break
         yield self.end()
@@ -106,11 +107,24 @@ class RunPlayer:
         self._endless |= bool(broken)
         return RunResult(broken=broken)
 
+    def _recalled(self, run: Run) -> RunResult | None:
+        """The result of the run if it is known; None if it must be played."""
+        if self._known is None or (shown := self._known.recall(self.runner, run, self._requirements)) is None:
+            return None
+        self.runner.begin()
+        return RunResult(run.name, shown)
+
     def _played(self, run: Run) -> RunResult:
+        with garbage_at_the_end():
+            return self._judged(run)
+
+    def _judged(self, run: Run) -> RunResult:
         trace = self.runner.trace_of(run)
         if trace is None:
             return RunResult(run.name, None, self._broken())
         shown = self._looker.look(trace)
+        if self._known is not None:
+            self._known.add(self.runner, trace, self._requirements, shown)
         told = shown.worth_a_word or trace.breakdown is not None or bool(trace.unmet)
         kept = told or (self._keep.plain and run.plain)
         heard = self._rules.heed(trace) if self._keep.traces and (told or run.plain) else None

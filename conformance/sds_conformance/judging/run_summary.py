@@ -13,7 +13,7 @@ from sds_harness.trace import Trace
 from .deafness import Hearing
 from .garbage import garbage_waits
 from .judgement import Observation
-from .observations import Applicable, Known, Sight, Sights, observe
+from .observations import Applicable, Sight, Sights, observe
 from .positions import WayReader, Ways
 from .rules import Rules
 
@@ -91,17 +91,11 @@ class RunSummary:
 class Looker:
     """Judges traces, one by one, for some requirements."""
 
-    def __init__(
-        self, rules: Rules, requirements: Iterable[str], *, ways: bool = False, known: Known | None = None
-    ) -> None:
-        """With ``ways``, also read the ways of the implementation: reading a trace is expensive and done once.
-
-        Without ``ways``, results on equal traces are taken from ``known``, and the trace is not read.
-        """
+    def __init__(self, rules: Rules, requirements: Iterable[str], *, ways: bool = False) -> None:
+        """With ``ways``, also read the ways of the implementation: reading a trace is expensive and done once."""
         self._rules = rules
         self._requirements = tuple(requirements)
         self._ways = WayReader(rules) if ways else None
-        self._known = known
         self._checks_for: dict[frozenset[int], Applicable] = {}
         """Applicable checks by requirement, by the declared capabilities."""
 
@@ -119,17 +113,11 @@ class Looker:
         return shown
 
     def _sights(self, trace: Trace[Any], shown: RunSummary) -> Sights:
-        applicable = self._applicable(trace.declaration)
-
-        def look() -> Sights:
-            with garbage_waits():
-                views = self._rules.views(trace)
-                if self._ways is not None:
-                    shown.ways = self._ways.read(trace, views)
-                return observe(self._rules, trace, views, applicable)
-
-        # The cache holds results of checks, not ways, so it is not used if ways are wanted.
-        return look() if self._known is None or self._ways is not None else self._known.sights(trace, applicable, look)
+        with garbage_waits():
+            views = self._rules.views(trace)
+            if self._ways is not None:
+                shown.ways = self._ways.read(trace, views)
+            return observe(self._rules, trace, views, self._applicable(trace.declaration))
 
     def _applicable(self, declared: Declaration) -> Applicable:
         known = self._checks_for.get(declared.capabilities)

@@ -115,10 +115,14 @@ class Runner:
             run.scenario.function(stage)
         return stage.trace
 
+    def session(self, run: Run | None = None) -> Session:
+        """Return the session that a run is played in, by default the last one. Raises TesteeFault."""
+        return self._open(run.environment.variables if run is not None else self._variables)
+
     def stage(self, run: Run) -> Stage[Any] | None:
         """Return the stage for a run; None if the handshake failed."""
         try:
-            session = self._open(run.environment.variables)
+            session = self.session(run)
         except TesteeFault as fault:
             self._broke("handshake", None, fault)
             self._in_a_row += 1

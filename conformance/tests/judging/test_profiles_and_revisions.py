@@ -28,7 +28,7 @@ from played import (
 )
 from sds_conformance.judging import exercise
 from sds_conformance.judging.certification import Certification
-from sds_conformance.judging.observations import Known
+from sds_conformance.judging.known_runs import KnownRuns
 from sds_conformance.judging.plan import Plan
 from sds_conformance.judging.rules import Rules
 from sds_conformance.judging.run_player import EVERYTHING, Keep
@@ -290,7 +290,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Declaration, Plan]]:
         profile: str = "",
         *,
         keep: Keep = EVERYTHING,
-        known: Known | None = None,
+        known: KnownRuns | None = None,
     ) -> Certification:
         what = plan(profile=profile, scenarios=scenarios, revision=revision)
         plans.append((open_session(start, Limits(), what.revision).declaration, what))

@@ -7,8 +7,8 @@ import pytest
 from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.exploration.text import roots_in
 from sds_conformance.judging.certification import Certification, certify
+from sds_conformance.judging.known_runs import KnownRuns
 from sds_conformance.judging.mixtures import Mixture, examine_mixture, sound
-from sds_conformance.judging.observations import Known
 from sds_conformance.judging.plan import plan
 from sds_conformance.judging.run_player import VERDICTS
 from sds_conformance.judging.verdict import Verdict
@@ -28,7 +28,7 @@ SEVERAL = [
     "content-hash-id+buffered-is-met+ties-ignoring-case+leaves-what-is-due",
     "delivers-children-first+leaves-what-is-due+lamport-without-clock+names-the-messenger",
 ]
-KNOWN = Known()
+KNOWN = KnownRuns()
 
 
 def faults_of(names: str) -> set[str]:

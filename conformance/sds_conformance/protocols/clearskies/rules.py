@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from random import Random
 from types import MappingProxyType
 
+from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Config, Peer
 from clearskies_reference.mutants import MUTANTS, joined
 from clearskies_reference.testee.server import Testee, TesteeOptions
@@ -66,8 +68,17 @@ def start(
     name: str = "clearskies_reference",
     without: frozenset[int] = frozenset(),
 ) -> LocalLink:
-    """Start the reference model, or a modified one, in this process."""
-    return LocalLink(Testee(TesteeOptions(suite_version(), config or Config(), peer_class, name, without)).handle)
+    """Start the reference model, or a modified one, in this process. It draws the same UUIDs in each run."""
+    draws = Random()
+    options = TesteeOptions(suite_version(), config or Config(), peer_class, name, without, draws.randbytes)
+    testee = Testee(options)
+
+    def handle(request: pb.Request) -> pb.Reply:
+        if testee.idle:
+            draws.seed(0)
+        return testee.handle(request)
+
+    return LocalLink(handle)
 
 
 def _mutant(name: str, without: frozenset[int]) -> LocalLink:
