@@ -105,8 +105,9 @@ class KnownRuns:
         """Remove a run, up to the last point that it has in common with another one."""
         end.shown = None
         while end.before is not None and not end.further and end.shown is None:
-            del end.before.further[end.reply]
-            end = end.before
+            before, end.before = end.before, None  # no cycle is left for the garbage collector, which runs rarely
+            del before.further[end.reply]
+            end = before
 
     def _key(self, session: Session, runner: Runner, run: str, requirements: tuple[str, ...]) -> Hashable:
         """Everything that a result depends on, except requests and replies."""
