@@ -1,6 +1,6 @@
 """Fuzzes the decoders: python conformance/tests/fuzz_decoders.py --format reports --seconds 600
 
-Prints each distinct failure once, with its count and the `Attempt` that reproduces it with --again. --save keeps the
+Prints each distinct failure once, with its count and the `Attempt` that reproduces it with --again. --out keeps the
 mutated inputs. The exit code is 1 if anything failed.
 """
 
@@ -73,7 +73,7 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=600, help="for each format (default: 600)")
     parser.add_argument("--seed", type=int, default=0, help="of the mutations (default: 0)")
-    parser.add_argument("--save", type=Path, help="keep the inputs of failures in this folder")
+    parser.add_argument("--out", type=Path, help="keep the inputs of failures in this folder")
     parser.add_argument("--again", help="reproduce this Attempt, as it was printed")
     arguments = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))

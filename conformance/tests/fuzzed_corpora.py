@@ -23,7 +23,7 @@ def corpora() -> Sequence[Input]:
             root = record_here(Path(folder), order, twins=True, per_shard=2)
             files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
         commands = [
-            ("corpus", "show", "{folder}", "0", "--save", "{out}"),
+            ("corpus", "show", "{folder}", "0", "--out", "{out}"),
             ("corpus", "show", "{folder}", "1", "--json"),
             ("corpus", "check", "{folder}"),
             ("corpus", "check", "{folder}", "--everything", "--json"),

@@ -51,8 +51,8 @@ def driving_commands() -> Sequence[Sequence[Command]]:
         about = ("--revision", revision)
         out.append([("smoke", "--validate", *about, "--", *model)])
         for seed in range(3):
-            fuzz = ("fuzz", *about, "--participants", "2-3", "--examples", "1", "--jobs", "1", "--seed", str(seed))
-            saved = ("--save", "{out}", "--transcript", "{out}/talk.jsonl", "--", *model)
+            fuzz = ("fuzz", *about, "--participants", "2-3", "--schedules", "1", "--jobs", "1", "--seed", str(seed))
+            saved = ("--out", "{out}", "--transcript", "{out}/talk.jsonl", "--", *model)
             out.append([(*fuzz, *saved), ("explain", "{out}/talk.jsonl", "--requirement", "*")])
         out.append(
             [
@@ -61,12 +61,12 @@ def driving_commands() -> Sequence[Sequence[Command]]:
                     *about,
                     "--participants",
                     "2-3",
-                    "--examples",
+                    "--schedules",
                     "2",
                     "--jobs",
                     "1",
                     "--json",
-                    "--save",
+                    "--out",
                     "{out}",
                     "--",
                     *model,
@@ -75,10 +75,10 @@ def driving_commands() -> Sequence[Sequence[Command]]:
         )
         exhaust = ("exhaust", *about, "--events", "2", "--alphabet", "send,arrive,time", "--jobs", "1", "--json")
         if model is SDS:
-            out.append([(*exhaust, "--save", "{out}", "--", *model)])
+            out.append([(*exhaust, "--out", "{out}", "--", *model)])
     for revision, model in (("sds-2026-01", SDS), ("clearskies-database", CLEARSKIES)):
         both = (f"a={shlex.join(model)}", f"b={shlex.join(model)}")
-        interop = ("interop", "--revision", revision, *both, "--examples", "1", "--save", "{out}")
+        interop = ("interop", "--revision", revision, *both, "--schedules", "1", "--out", "{out}")
         out += [[interop], [(*interop, "--json")]]
     out.append([("vectors", "run", "--group", "wire-decoding", "--json", "--", *SDS)])
     out.append([("limits", "--only", "log", "--at", "20", "--json", "--", *SDS)])

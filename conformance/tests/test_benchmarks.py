@@ -30,7 +30,7 @@ TINY = {
     "model_throughput.py": ["--sizes", "10", "--rounds", "1", "--at-least", "1"],
     "against_waku_sds.py": ["--sizes", "10"],
     "harness_steps.py": ["--steps", "10", "--rounds", "1", "--cores", "1", "--carrier", "binary"],
-    "schedules.py": ["--examples", "1"],
+    "schedules.py": ["--schedules", "1"],
     "report_forms.py": ["--scenario", "two-channels"],
     "corpora.py": ["--rows", "2000"],
     "corpora_rivals.py": ["--repeats", "0", "--memory", "512m"],
@@ -210,7 +210,7 @@ def test_one_that_breaks_is_named_and_the_others_go_on(
 ) -> None:
     def measured(unit: Any, given: list[str], quick: bool) -> dict[str, Any]:
         if unit.name.endswith("json"):
-            return {"measures": [], "quick": quick, "seconds": everything.printed("schedules", ["--examples", "no"])}
+            return {"measures": [], "quick": quick, "seconds": everything.printed("schedules", ["--schedules", "no"])}
         return kept(1.0)["model_throughput"]
 
     monkeypatch.setattr(everything, "measured", measured)

@@ -115,7 +115,7 @@ def _counterexample(name: str) -> Sequence[Input]:
         commands: list[Command] = [
             ("replay", path, *driven),
             ("replay", path, "--json", *driven),
-            ("replay", path, "--save", "{out}", *driven),
+            ("replay", path, "--out", "{out}", *driven),
             ("replay", path, "--cast", "apart", "--revision", revision, *driven),
         ]
         if file.startswith("generated"):
@@ -182,7 +182,7 @@ def scenario_files() -> Sequence[Input]:
                 ("scenarios", "show", path, "--json"),
                 ("run", "--scenario-file", path, "--report", "{out}/r", "--html", "{out}/h.html", *driven),
                 ("run", "--scenario-file", "{folder}", "--environment", "all-scripts", "--json", *driven),
-                ("fuzz", "--examples", "0", "--scenario-file", path, "--jobs", "1", "--save", "{out}", *driven),
+                ("fuzz", "--schedules", "0", "--scenario-file", path, "--jobs", "1", "--out", "{out}", *driven),
             ]
             out.append(Input(f"{name}/{file}", {file: data}, commands))
     return out
@@ -331,7 +331,7 @@ def outcomes() -> Sequence[Input]:
         model = CLEARSKIES if name == "clearskies" else (*SDS, "--mutant", mutant)
         group = "conflicts" if name == "clearskies" else "log-order"
         asked = ("vectors", "run", "--revision", revision, "--group", group, "--json")
-        played = ("fuzz", "--revision", revision, "--examples", "3", "--jobs", "1", "--save", "{out}/x", "--json")
+        played = ("fuzz", "--revision", revision, "--schedules", "3", "--jobs", "1", "--out", "{out}/x", "--json")
         made: list[Command] = [(">vectors.json", *asked, "--", *model), (">fuzz.json", *played, "--", *model)]
         write = ("certificate", "write", "{folder}/report", "--out", "{out}/c.json")
         commands: list[Command] = [
@@ -349,7 +349,7 @@ def outcomes() -> Sequence[Input]:
                 "1",
                 "--alphabet",
                 "send,arrive",
-                "--save",
+                "--out",
                 "{out}/x",
                 "--json",
             )

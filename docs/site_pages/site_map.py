@@ -44,6 +44,7 @@ SITE_MAP = (
     Page("how-to/adapter-clearskies-js", "harness/adapters/clearskies-js/README.md", "an adapter of ClearSkies"),
     Page("how-to/ci", "docs/ci.md", "gate CI on GitHub, GitLab or elsewhere", group="Judge and gate"),
     Page("how-to/reading-a-report", "docs/reading-a-report.md", "read a report, replay a finding"),
+    Page("how-to/configuration", "docs/configuration.md", "type the command of your implementation once"),
     Page("how-to/baselines", "docs/baselines.md", "accept known failures until they are fixed"),
     Page("how-to/certificate", "docs/certificate.md", "write, sign and verify a certificate"),
     Page("how-to/compare-releases", "docs/compare-releases.md", "compare releases and implementations"),

@@ -1,6 +1,6 @@
 """Measures where the time of generated schedules goes: the implementation, driving it, or judging or recording.
 
-    python harness/benchmarks/schedules.py [--examples N] [--framing json|binary] [--record] [-- COMMAND]
+    python harness/benchmarks/schedules.py [--schedules N] [--framing json|binary] [--record] [-- COMMAND]
 
 Without COMMAND the reference model is driven. The share of the implementation is the time between a request and its
 reply, which includes transporting both. With --record, schedules are written to a corpus instead of being judged; this
@@ -129,14 +129,14 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--examples", type=int, default=200)
+    parser.add_argument("--schedules", type=int, default=200)
     parser.add_argument("--framing", choices=[framing.value for framing in Framing], default="json")
     parser.add_argument("--record", action="store_true", help="record instead of judging")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("command", nargs="*")
     arguments = parser.parse_args()
     command = tuple(arguments.command) or (sys.executable, "-m", "sds_reference")
-    measure(command, Framing(arguments.framing), arguments.examples, record=arguments.record, as_json=arguments.json)
+    measure(command, Framing(arguments.framing), arguments.schedules, record=arguments.record, as_json=arguments.json)
 
 
 if __name__ == "__main__":

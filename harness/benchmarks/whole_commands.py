@@ -98,7 +98,7 @@ def played(sizes: Sizes) -> list[str]:
 
 
 def fuzzing(folder: Path, sizes: Sizes) -> list[str]:
-    return ["fuzz", "--examples", str(sizes.examples), "--save", str(folder / "found")]
+    return ["fuzz", "--schedules", str(sizes.examples), "--out", str(folder / "found")]
 
 
 def recording(folder: Path, sizes: Sizes) -> list[str]:

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -21,6 +22,9 @@ from sds_harness.watchdog import watching
 from ..judging.exits import Exit
 from .command_groups import Commands
 from .completion import asked, complete
+from .configuration import explain as explain_configuration
+from .configuration import use as use_configuration
+from .option_names import with_new_name
 from .output_filter import OutputLost, doors
 
 _SECTIONS = {
@@ -104,8 +108,10 @@ class SuiteCommands(Commands):
                 except OutputLost:
                     raise
                 except click.ClickException as error:
-                    error.show()
+                    (with_new_name(error) if isinstance(error, click.NoSuchOption) else error).show()
                     if isinstance(error, click.UsageError):
+                        if place := explain_configuration(error):
+                            click.echo(place, err=True)
                         _suggest_dashes(error, sys.argv[1:] if args is None else list(args))
                     sys.exit(error.exit_code)
                 except click.Abort:
@@ -188,6 +194,16 @@ def _show_version(context: click.Context, parameter: click.Parameter, value: boo
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show versions and exit."
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    is_eager=True,
+    expose_value=False,
+    callback=use_configuration,
+    metavar="FILE",
+    help="Read defaults of options from FILE. Default: sds-conformance.toml, or the table [tool.sds-conformance] in "
+    "pyproject.toml, in the current folder.",
 )
 def main() -> None:
     """Test an implementation against every requirement of its specification.

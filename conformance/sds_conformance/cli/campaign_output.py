@@ -155,7 +155,7 @@ def schedule_in(file: Path) -> Schedule:
 
 def not_kept(err: Console, folder: Path, error: OSError) -> str:
     """Print that a folder cannot be written, and what to do."""
-    said = f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --save."
+    said = f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --out."
     err.print(said, style="red")
     return said
 

@@ -12,6 +12,7 @@ import click
 from sds_harness.docstrings import docstring
 
 from ..judging.garbage import garbage_waits
+from . import configuration
 
 
 class Later(click.Command):
@@ -67,6 +68,10 @@ class _Formatter(click.HelpFormatter):
 
 class _Context(click.Context):
     formatter_class = _Formatter
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        configuration.apply(self)
 
 
 class HelpGroup(click.Group):

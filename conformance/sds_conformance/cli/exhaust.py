@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -41,9 +40,9 @@ from .fuzz import next_of_found, tell_found
 from .name_types import completed, names_of, unknown
 from .options import CAST_HELP, CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, progress_bar
 from .paths import KEPT_FILE
+from .resource_options import Duration
 from .transcript_option import keeping
 
-_UNITS = {"s": 1, "m": 60, "h": 3_600}
 _EPILOG = """
 \b
 Examples:
@@ -57,19 +56,6 @@ Schedules that differ only in the order of independent events count as one. A
 message that never arrives is lost. The result holds for all schedules of up to
 K events; it says nothing about longer ones.
 """
-
-
-def _budget(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    """Seconds, from "90s", "10m", "2h" or a number of seconds."""
-    if value is None:
-        return None
-    try:
-        seconds = float(value.rstrip("smh")) * _UNITS[value[-1] if value[-1:] in _UNITS else "s"]
-    except ValueError:
-        raise click.BadParameter(f"{value!r}: write for example 90s, 10m or 2h", context, parameter) from None
-    if not 0 < seconds < math.inf:
-        raise click.BadParameter(f"{value!r} is no time in which anything could be played", context, parameter)
-    return seconds
 
 
 def _alphabet(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[AlphabetPart, ...]:
@@ -113,7 +99,7 @@ def _complete_alphabet(context: click.Context, parameter: click.Parameter, incom
 )
 @click.option(
     "--budget",
-    callback=_budget,
+    type=Duration(),
     metavar="TIME",
     help="Start no schedule after this time: 90s, 10m, 2h. Default: 10m, or none with --events.",
 )

@@ -47,7 +47,7 @@ from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from .campaign_output import Plays, driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
 from .options import CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, which_schedules
-from .resource_options import Seconds
+from .resource_options import Duration
 from .scenario_files import with_scenario_files
 from .schedule_revision import grammar_of
 from .transcript_option import keeping, record
@@ -56,33 +56,41 @@ _EPILOG = """
 \b
 Examples:
   sds-conformance fuzz -- node my-adapter.mjs
-  sds-conformance fuzz --examples 5000 --time-budget 600 -- ./my-adapter
+  sds-conformance fuzz --schedules 5000 --budget 10m -- ./my-adapter
   sds-conformance fuzz --cast among --participants 3-4 -- ./my-adapter
   sds-conformance fuzz --passage gap --passage partition -- ./my-adapter
   sds-conformance fuzz --revision forum-2024 -- ./my-adapter
-  sds-conformance fuzz --examples 0 --scenario-file mine.yaml -- ./my-adapter
+  sds-conformance fuzz --schedules 0 --scenario-file mine.yaml -- ./my-adapter
 
 The same seed gives the same schedules on every machine. Counterexamples are
-written to the folder of --save; `sds-conformance replay` plays them again, on
+written to the folder of --out; `sds-conformance replay` plays them again, on
 any implementation, and `sds-conformance run --scenario-file` judges them.
 """
 
 
 @click.command("fuzz", epilog=_EPILOG)
 @click.option(
-    "--examples",
+    "--schedules",
+    "examples",
     type=click.IntRange(0, 10_000_000),
     default=500,
     show_default=True,
+    metavar="N",
     help="Number of generated schedules; 0 plays scenario files only.",
 )
 @with_scenario_files("Play this scenario file, or all in this folder, before the generated schedules; repeatable.")
 @which_schedules
 @click.option(
-    "--time-budget",
-    type=Seconds(min=0.1),
-    metavar="SECONDS",
-    help="Start no schedule after this time.",
+    "--budget",
+    type=Duration(),
+    metavar="TIME",
+    help="Start no schedule after this time: 90s, 10m, 2h.",
+)
+@click.option(
+    "--shrink-budget",
+    type=Duration(),
+    metavar="TIME",
+    help="Shrink each counterexample for at most this time, and show the smallest schedule found by then.",
 )
 @judging
 @JOBS
@@ -97,7 +105,8 @@ def fuzz_command(
     examples: int,
     files: tuple[LoadedScenario, ...],
     seed: int,
-    time_budget: float | None,
+    budget: float | None,
+    shrink_budget: float | None,
     casting: str,
     participants: tuple[int, int],
     passages: tuple[str, ...],
@@ -118,7 +127,7 @@ def fuzz_command(
     """
     out, err = console(), console(stderr=True)
     if not (examples or files):
-        raise click.UsageError("--examples 0 plays nothing: add --scenario-file FILE, or a number of schedules")
+        raise click.UsageError("--schedules 0 plays nothing: add --scenario-file FILE, or a number of schedules")
     grammar = grammar_of(driven, revision, profile, participants, passages)
     baseline = begun(baseline_file, revision)
     order = CampaignOrder(
@@ -131,10 +140,11 @@ def fuzz_command(
         grammar,
         seed,
         examples,
-        time_budget or 0.0,
+        budget or 0.0,
         min(jobs, examples + len(files)),
         strict,
         files=tuple(loaded.explored for loaded in files),
+        shrink_budget_s=shrink_budget or 0.0,
     )
     what = f"{counted(examples, 'schedule')} of seed {seed}"
     if files:

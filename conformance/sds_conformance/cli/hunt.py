@@ -29,7 +29,7 @@ _EPILOG = """
 Examples:
   sds-conformance hunt --only 'ties-*'
   sds-conformance hunt --markdown hunt.md
-  sds-conformance hunt --examples 200 --json > hunt.json
+  sds-conformance hunt --schedules 200 --json > hunt.json
   sds-conformance hunt --revision forum-2024
 """
 
@@ -78,7 +78,7 @@ class Bag:
 @click.command("hunt", epilog=_EPILOG)
 @ONLY
 @click.option(
-    "--examples",
+    "--schedules",
     type=click.IntRange(1),
     default=EXAMPLES,
     show_default=True,

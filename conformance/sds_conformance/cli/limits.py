@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -36,6 +34,7 @@ from .files import refused
 from .name_types import Name
 from .options import CURRENT, TOLD, Driven, console, driving, judging, program
 from .paths import OUTPUT_FOLDER
+from .resource_options import Duration
 from .transcript_option import keeping, record
 
 _EPILOG = """
@@ -54,26 +53,16 @@ the implementation declares, or than the size that `run` demands.
 --report adds the limits to a report of `run --report DIR`, so that `report`,
 `certificate write` and `compare` show them.
 """
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
-
-
-def _budget(context: click.Context, parameter: click.Parameter, value: str) -> float:
-    """Seconds, from "90", "90s", "2m" or "1h". Raises BadParameter."""
-    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)([smh]?)", value.strip().lower(), re.ASCII)
-    seconds = float(found[1]) * _UNITS[found[2]] if found else math.nan
-    if not seconds >= 0.1:
-        raise click.BadParameter(f"{value!r} is no time: write for example 90s, 2m or 1h", context, parameter)
-    return seconds
 
 
 @click.command("limits", epilog=_EPILOG)
 @click.option(
     "--budget",
-    callback=_budget,
+    type=Duration(),
     default="2m",
     show_default=True,
     metavar="TIME",
-    help="Time for all dimensions together: 90s, 2m, 1h.",
+    help="Time for all dimensions together: 90s, 10m, 2h.",
 )
 @click.option(
     "--only",

@@ -31,6 +31,7 @@ from ..presentation.invocation import unusual
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
 from ..protocols.properties import GROUP
 from .clock_option import CLOCK, DECLARED, FAKETIME, faketime
+from .configuration import typed_instead
 from .grpc_options import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
 from .name_types import Name, completed
 from .output_filter import DoorConsole
@@ -213,6 +214,9 @@ def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..
     def collected(
         driven: Driven, clock: str, grpc: str | None, dialect: str | None, command: tuple[str, ...], **rest: Any
     ) -> None:
+        context = click.get_current_context()
+        command = () if typed_instead(context, "command", "grpc") else command
+        grpc = None if typed_instead(context, "grpc", "command") else grpc
         protocol = spoken(rest.get("revision"))
         refuse_unknown_dialect(protocol, dialect)
         endpoint = None
@@ -270,7 +274,7 @@ STRICT = click.option("--strict", is_flag=True, help=STRICT_HELP)
 judging = together(STRICT, about)
 """Those that say what is judged: ``profile``, ``revision`` and ``strict``."""
 SAVE = click.option(
-    "--save",
+    "--out",
     "folder",
     type=OUTPUT_FOLDER,
     default=Path("counterexamples"),

@@ -44,7 +44,7 @@ _EPILOG = """
 Examples:
   sds-conformance replay counterexamples/SDS-RECV-06.json -- node adapter.mjs
   sds-conformance replay counterexamples/SDS-RECV-06.json
-  sds-conformance replay --save pictures my-schedule.json -- ./my-adapter
+  sds-conformance replay --out pictures my-schedule.json -- ./my-adapter
 """
 
 
@@ -63,7 +63,7 @@ Examples:
 )
 @STRICT
 @click.option(
-    "--save",
+    "--out",
     "folder",
     type=OUTPUT_FOLDER,
     metavar="DIR",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,25 @@ class Seconds(click.FloatRange):
         seconds: float = super().convert(value, parameter, context)
         if not math.isfinite(seconds):
             self.fail(f"{value!r} is no number of seconds: write for example 60", parameter, context)
+        return seconds
+
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+class Duration(click.ParamType[float]):
+    """Seconds, from "90", "90s", "10m" or "2h"; at least 0.1 s."""
+
+    name = "time"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        """Raises BadParameter."""
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)([smh]?)", str(value).strip().lower(), re.ASCII)
+        seconds = float(found[1]) * _UNITS[found[2]] if found else math.nan
+        if not seconds >= 0.1:
+            self.fail(f"{value!r} is no time: write for example 90s, 10m or 2h", parameter, context)
         return seconds
 
 

@@ -61,6 +61,8 @@ class CampaignOrder:
     """Deviations from a MAY count as findings."""
     files: tuple[Schedule, ...] = ()
     """Schedules of users, which are played first."""
+    shrink_budget_s: float = 0.0
+    """The time to shrink one counterexample; 0 is no limit."""
 
     @cached_property
     def scope(self) -> Scope:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -41,6 +42,8 @@ class Counterexample:
     original: Schedule
     attempts: int
     """Number of schedules played to shrink it."""
+    out_of_time: bool = field(default=False, kw_only=True)
+    """The time for shrinking was over before nothing more could be removed."""
 
     @property
     def act(self) -> Act | None:
@@ -78,11 +81,17 @@ def same(found: Finding, findings: Iterable[Finding]) -> Finding | None:
 
 
 def smallest(
-    schedule: Schedule, shown: Shown, notes: Notes, repertoire: Repertoire, max_attempts: int
+    schedule: Schedule,
+    shown: Shown,
+    notes: Notes,
+    repertoire: Repertoire,
+    max_attempts: int,
+    budget_s: float = math.inf,
 ) -> Counterexample | None:
     """Shrink a schedule that shows a finding; None if it is not reproduced.
 
-    ``shown`` plays a schedule and returns the performance with the finding, or None.
+    ``shown`` plays a schedule and returns the performance with the finding, or None. No attempt starts after
+    ``budget_s`` seconds.
     """
 
     def fails(candidate: Schedule) -> Performance | None:
@@ -91,13 +100,15 @@ def smallest(
 
     if fails(schedule) is None:
         return None
-    shrunk = shrink(schedule, fails, repertoire, max_attempts)
+    shrunk = shrink(schedule, fails, repertoire, max_attempts, budget_s)
     small = replace(shrunk.schedule, notes=notes(shrunk.schedule))
     found = shown(small)
     if found is None:
         return None
     performance, finding = found
-    return Counterexample(finding.requirement, finding, small, performance, schedule, shrunk.attempts)
+    return Counterexample(
+        finding.requirement, finding, small, performance, schedule, shrunk.attempts, out_of_time=shrunk.out_of_time
+    )
 
 
 def counterexample(
@@ -134,7 +145,8 @@ def counterexample(
     declared = company.declaration
     implementation = f"{declared.name} {declared.version}".strip()
     notes = noted(found, schedule, order.revision, cast=order.casting.value, implementation=implementation)
-    small = smallest(schedule, shown, lambda _: notes, repertoire, max_attempts)
+    budget_s = order.shrink_budget_s or math.inf
+    small = smallest(schedule, shown, lambda _: notes, repertoire, max_attempts, budget_s)
     if small is not None and all(shown_afresh(small.schedule) for _ in range(ENOUGH)):
         performance, finding = last[0]
         return replace(small, performance=performance, finding=finding)

@@ -7,6 +7,8 @@ corpus.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
@@ -29,23 +31,36 @@ class Shrunk:
     schedule: Schedule
     attempts: int
     """Number of schedules that were played."""
+    out_of_time: bool = False
+    """The time was over before nothing more could be removed."""
 
 
 class _Enough(Exception):
-    """The limit of attempts is reached."""
+    """The limit of attempts or of time is reached."""
 
 
-def shrink(schedule: Schedule, fails: Fails, repertoire: Repertoire, max_attempts: int = MAX_ATTEMPTS) -> Shrunk:
+def shrink(
+    schedule: Schedule,
+    fails: Fails,
+    repertoire: Repertoire,
+    max_attempts: int = MAX_ATTEMPTS,
+    budget_s: float = math.inf,
+) -> Shrunk:
     """Return a schedule that ``fails`` as well, and from which nothing more can be removed.
 
-    ``schedule`` itself must fail. Deterministic; an interrupt is not caught.
+    ``schedule`` itself must fail. No attempt starts after ``budget_s`` seconds; without that limit the result is
+    deterministic. An interrupt is not caught.
     """
-    return _Shrinker(schedule, fails, repertoire, max_attempts).run()
+    return _Shrinker(schedule, fails, repertoire, max_attempts, budget_s).run()
 
 
 class _Shrinker:
-    def __init__(self, schedule: Schedule, fails: Fails, repertoire: Repertoire, max_attempts: int) -> None:
+    def __init__(
+        self, schedule: Schedule, fails: Fails, repertoire: Repertoire, max_attempts: int, budget_s: float
+    ) -> None:
         self.best = schedule
+        self._until = time.monotonic() + budget_s
+        self._out_of_time = False
         self._fails = fails
         self._repertoire = repertoire
         self._left = max_attempts
@@ -72,14 +87,15 @@ class _Shrinker:
             self._try(with_usual_peers(self.best))
         except _Enough:
             pass
-        return Shrunk(self.best, self._max - self._left)
+        return Shrunk(self.best, self._max - self._left, self._out_of_time)
 
     def _try(self, candidate: Schedule) -> bool:
         """Keep a candidate if it fails as well."""
         if candidate == self.best or candidate in self._known:
             return False
         self._known.add(candidate)
-        if not self._left:
+        self._out_of_time = time.monotonic() >= self._until
+        if not self._left or self._out_of_time:
             raise _Enough
         self._left -= 1
         if self._fails(candidate) is None:

@@ -149,7 +149,8 @@ def how_found(example: Counterexample, schedules: int) -> str:
     before, after = len(example.original.operations), len(example.schedule.operations)
     found = f"by {example.original.name or 'a schedule'} of {counted(before, 'step')}"
     shrunk = f"shrunk to {counted(after, 'step')}" if after else "and shown without any of them"
-    return f"{found}, {shrunk}; shown by {counted(schedules, 'schedule')} in all"
+    cut = "; it may be shorter: --shrink-budget was over" if example.out_of_time else ""
+    return f"{found}, {shrunk}; shown by {counted(schedules, 'schedule')} in all{cut}"
 
 
 def show_counterexample(console: Console, example: Counterexample, tally: CampaignTally) -> None:

@@ -117,7 +117,7 @@ def test_flaky_entries_may_fail_and_pass_and_are_listed_with_the_outcome(folder:
 def test_fuzz_and_vectors_take_flaky_entries(tmp_path: Path) -> None:
     reference = ["--", sys.executable, "-m", "sds_reference"]
     for words, mutant in (
-        (("fuzz", "--examples", "4", "--jobs", "1", "--save", str(tmp_path / "kept")), MUTANT),
+        (("fuzz", "--schedules", "4", "--jobs", "1", "--out", str(tmp_path / "kept")), MUTANT),
         (("vectors", "run", "--group", "log-order"), ANOTHER),
     ):
         (tmp_path / "out.json").write_text(typed(*words, "--json", *driven(mutant)).stdout, "utf-8")
@@ -186,7 +186,7 @@ def test_check_and_update_bring_it_up_to_date(folder: Path, tmp_path: Path) -> N
 
 
 def test_other_commands_take_the_same_file(folder: Path, tmp_path: Path) -> None:
-    fuzz = ("fuzz", "--examples", "4", "--jobs", "1", "--save", str(tmp_path / "kept"))
+    fuzz = ("fuzz", "--schedules", "4", "--jobs", "1", "--out", str(tmp_path / "kept"))
     found = typed(*fuzz, "--json", *driven(MUTANT))
     assert found.exit_code == 1
     (tmp_path / "fuzz.json").write_text(found.stdout, "utf-8")
@@ -205,7 +205,7 @@ def test_other_commands_take_the_same_file(folder: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "command", [("fuzz", "--examples", "2", "--jobs", "1"), ("vectors", "run", "--group", "lamport")]
+    "command", [("fuzz", "--schedules", "2", "--jobs", "1"), ("vectors", "run", "--group", "lamport")]
 )
 def test_an_output_with_values_of_other_types_is_refused(command: tuple[str, ...], tmp_path: Path) -> None:
     printed = json.loads(typed(*command, "--json", *driven(MUTANT)).stdout)

@@ -90,7 +90,7 @@ def test_its_messages_can_be_validated_all_the_same() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ("fuzz", "--examples", "6", "--jobs", "2"),
+        ("fuzz", "--schedules", "6", "--jobs", "2"),
         ("replay", str(COUNTEREXAMPLES / "SDS-RECV-06.json")),
         ("vectors", "run", "--group", "repair-*"),
     ],
@@ -106,7 +106,7 @@ def test_every_command_that_drives_an_implementation_has_it(command: tuple[str, 
 @pytest.mark.exhaustive
 def test_nobody_who_goes_by_the_real_time_is_blamed_for_what_takes_time() -> None:
     """Nobody sends again, asks or answers in a calm phase that is over at once."""
-    done = typed("fuzz", "--examples", "60", "--json", *system_clock())
+    done = typed("fuzz", "--schedules", "60", "--json", *system_clock())
     assert done.exit_code == 0, done.output
 
 

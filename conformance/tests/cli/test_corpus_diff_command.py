@@ -202,7 +202,7 @@ def test_every_class_has_words_and_a_colour() -> None:
 
 def test_show(corpora: dict[str, Path], tmp_path: Path) -> None:
     saved = tmp_path / "shown; rm -r"
-    done = typed("corpus", "show", corpora["mutant"], "3", "--save", saved)
+    done = typed("corpus", "show", corpora["mutant"], "3", "--out", saved)
     assert done.exit_code == 0, done.output
     assert "FAIL SDS-SYNC-03" in done.stdout
     (line,) = [line for line in done.stdout.splitlines() if line.strip().startswith("Replay")]

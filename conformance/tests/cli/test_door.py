@@ -304,6 +304,6 @@ def test_a_baseline_excuses_no_fault_of_ours() -> None:
 @pytest.mark.exhaustive
 def test_a_killed_worker_of_generated_schedules_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign, "_work", die)
-    result = typed("fuzz", "--jobs", "2", "--examples", "2", "--", *reference_command())
+    result = typed("fuzz", "--jobs", "2", "--schedules", "2", "--", *reference_command())
     assert result.exit_code == Exit.OURS
     assert "a worker ended with exit code" in words(result.stdout)

@@ -24,7 +24,7 @@ from waiting import PATIENCE_S, lives, wait_for
 
 SUITE = [sys.executable, "-m", "sds_conformance"]
 MUTANT = reference_command("--mutant", "upper-case-id")
-FUZZ = ("fuzz", "--jobs", "1", "--examples", "50", "--participants", "3")
+FUZZ = ("fuzz", "--jobs", "1", "--schedules", "50", "--participants", "3")
 
 
 def numbers(note: Path) -> list[int]:
@@ -82,7 +82,7 @@ def test_limits_tells_what_is_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize("by", [*signals.HEEDED, signal.SIGKILL])
 def test_workers_of_fuzz_end_with_their_implementations(by: signal.Signals, tmp_path: Path) -> None:
     note, kept = tmp_path / "pids", tmp_path / "kept"
-    command = ["fuzz", "--jobs", "2", "--timeout", "100", "--save", str(kept), "--"]
+    command = ["fuzz", "--jobs", "2", "--timeout", "100", "--out", str(kept), "--"]
     code, _ = asked_to_end(by, note, *command, *odd_adapter("hangs-late", "300", str(note)), hanging=2)
     assert code == (-by if by is signal.SIGKILL else 128 + by)
     assert by is signal.SIGKILL or list(kept.glob("*.json"))
@@ -146,7 +146,7 @@ def test_findings_of_an_interrupted_fuzz_are_told_and_kept_as_they_were_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(import_module("sds_conformance.cli.fuzz"), "found_bar", interrupting)
-    result = typed(*FUZZ, "--save", tmp_path, "--", *MUTANT)
+    result = typed(*FUZZ, "--out", tmp_path, "--", *MUTANT)
     assert result.exit_code == Exit.INTERRUPTED
     told = words(result.stdout)
     assert "FAIL SDS-MSG-03" in told
@@ -166,7 +166,7 @@ def test_an_interrupt_while_shrinking_ends_the_shrinking_and_tells_the_rest(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(import_module("sds_conformance.cli.fuzz"), "counterexample_of", interrupted)
-    result = typed("fuzz", "--jobs", "1", "--examples", "1", "--json", "--save", tmp_path, "--", *MUTANT)
+    result = typed("fuzz", "--jobs", "1", "--schedules", "1", "--json", "--out", tmp_path, "--", *MUTANT)
     assert result.exit_code == Exit.INTERRUPTED
     data = json.loads(result.stdout)
     assert data["interrupted"]

@@ -38,7 +38,7 @@ def test_what_passes_is_told_with_its_bound() -> None:
 
 
 def test_what_fails_is_a_counterexample_as_any_other(tmp_path: Path) -> None:
-    options = ("--jobs", "1", "--events", "2", *FEW, "--save", tmp_path)
+    options = ("--jobs", "1", "--events", "2", *FEW, "--out", tmp_path)
     result = typed("exhaust", *options, "--json", "--", *MUTANT)
     assert result.exit_code == 1
     told = json.loads(result.stdout)

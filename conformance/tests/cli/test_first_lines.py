@@ -25,7 +25,7 @@ AGAINST = "  Against   sds-2026-01: SDS with the SDS-R extension"
             ("run", "--scenario", "ties", "--environment", "plain"),
             (TESTED, AGAINST, "  Plays     1 scenario, in 1 run"),
         ),
-        (("fuzz", "--examples", "2", "--jobs", "1"), (TESTED, AGAINST, "  Plays     2 schedules of seed 0")),
+        (("fuzz", "--schedules", "2", "--jobs", "1"), (TESTED, AGAINST, "  Plays     2 schedules of seed 0")),
         (("exhaust", "--events", "1", "--alphabet", "send", "--jobs", "1"), (TESTED, AGAINST)),
         (
             ("limits", "--only", "waiting", "--at", "4", "--budget", "90"),
@@ -45,7 +45,7 @@ def test_a_command_says_first_what_it_does(command: tuple[str, ...], lines: tupl
 
 def test_interop_introduces_all_before_they_play() -> None:
     pairs = [f"{name}={' '.join(reference_command())}" for name in ("a", "b")]
-    head, _, _ = typed("interop", "--examples", "0", *pairs).stdout.partition("\n\n")
+    head, _, _ = typed("interop", "--schedules", "0", *pairs).stdout.partition("\n\n")
     first, *_, against, plays = head.splitlines()
     assert first.startswith("  a  sds_reference 0.1.0 (Python): ")
     assert (against, plays) == (AGAINST, "  Plays     4 pairs, 8 exchanges each")

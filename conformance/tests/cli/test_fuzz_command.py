@@ -20,7 +20,7 @@ from sds_harness.sds.operations import Member
 from suite_terminal import too_wide, typed, words
 
 MUTANT = reference_command("--mutant", "sync-does-not-increase")
-FEW = ("--jobs", "1", "--examples", "6", "--participants", "3", "--passage", "syncs")
+FEW = ("--jobs", "1", "--schedules", "6", "--participants", "3", "--passage", "syncs")
 """Options with which a campaign takes no time."""
 KEYS = {
     "schema",
@@ -64,7 +64,7 @@ def somewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     folder = tmp_path_factory.mktemp("somewhere")
     monkeypatch.chdir(folder)
     yield folder
-    # A command that kept something did so because of --save, or because there was something to keep.
+    # A command that kept something did so because of --out, or because there was something to keep.
     assert {path.name for path in folder.iterdir()} <= {"kept", "counterexamples", "broken.json", "file"}
 
 
@@ -76,7 +76,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def told(kept: Path) -> Result:
     """The output for a mutant."""
-    return typed("fuzz", *FEW, "--save", kept, "--", *MUTANT)
+    return typed("fuzz", *FEW, "--out", kept, "--", *MUTANT)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def schedule(told: Result, kept: Path) -> Path:
 
 
 def test_a_campaign_of_one_schedule_is_called_one_schedule(tmp_path: Path) -> None:
-    few = ("--jobs", "1", "--examples", "1", "--participants", "2", "--save", tmp_path)
+    few = ("--jobs", "1", "--schedules", "1", "--participants", "2", "--out", tmp_path)
     result = typed("fuzz", *few, "--", *reference_command())
     assert "Seed 0: 1 schedule\n" in result.stderr
     assert re.search(r"\(1 schedule, \d+ steps, ", words(result.stdout))
@@ -156,18 +156,18 @@ def test_0_nothing_found_leaves_no_files(somewhere: Path) -> None:
 
 
 def test_a_random_seed_is_printed_and_gives_the_same_again(somewhere: Path) -> None:
-    result = typed("fuzz", *FEW, "--examples", "2", "--seed", "random", "--json", "--", *reference_command())
+    result = typed("fuzz", *FEW, "--schedules", "2", "--seed", "random", "--json", "--", *reference_command())
     seed = re.search(r"^Seed (\d+): 2 schedules$", result.stderr, re.MULTILINE)
     assert seed is not None
     data = json.loads(result.stdout)
-    again = typed("fuzz", *FEW, "--examples", "2", "--seed", seed[1], "--json", "--", *reference_command())
+    again = typed("fuzz", *FEW, "--schedules", "2", "--seed", seed[1], "--json", "--", *reference_command())
     assert data["seed"] == int(seed[1]) > 0
     assert {**json.loads(again.stdout), "seconds": 0} == {**data, "seconds": 0}
 
 
 def test_1_a_breakdown_is_told_and_shrunk(somewhere: Path) -> None:
-    passages = ("--passage", "quiet-time", "--jobs", "1", "--examples", "10")
-    result = typed("fuzz", *passages, "--save", "kept", "--", *broken_adapter("crashes"))
+    passages = ("--passage", "quiet-time", "--jobs", "1", "--schedules", "10")
+    result = typed("fuzz", *passages, "--out", "kept", "--", *broken_adapter("crashes"))
     assert result.exit_code == 1
     assert too_wide(result.stdout) == []
     assert re.search(r"^FAIL  breakdown/(crash|exit)  testee protocol", result.stdout, re.MULTILINE)
@@ -205,9 +205,9 @@ def test_4_nothing_exercised_is_not_green() -> None:
         (["--seed", "sesame"], "neither a number nor random"),
         (["--seed", "-1"], "not between 0 and 2^63"),
         (["--seed", str(1 << 63)], "not between 0 and 2^63"),
-        (["--examples", "0"], "--examples"),
+        (["--schedules", "0"], "--schedules"),
         (["--jobs", "0"], "--jobs"),
-        (["--time-budget", "0"], "--time-budget"),
+        (["--budget", "0"], "--budget"),
         (["--passage", "no-such"], "there is no passage 'no-such'. `sds-conformance list passages` shows the names"),
         (["--cast", "nobody"], "'together'"),
         (["--revision", "sds-1999"], "--revision"),
@@ -223,10 +223,10 @@ def test_2_wrong_use_is_told(arguments: list[str], said: str) -> None:
 
 def test_2_a_place_that_cannot_be_written_to_is_told(somewhere: Path) -> None:
     (somewhere / "file").write_text("I am no folder")
-    result = typed("fuzz", *FEW, "--save", "file/below", "--", *MUTANT)
+    result = typed("fuzz", *FEW, "--out", "file/below", "--", *MUTANT)
     assert result.exit_code == 2
     told = words(result.stderr)
-    assert told.count("Nothing can be kept in file/below: Not a directory. Name another DIR with --save.") == 1
+    assert told.count("Nothing can be kept in file/below: Not a directory. Name another DIR with --out.") == 1
     assert "FAIL  SDS-SYNC-03" in result.stdout
     assert "Proof" in result.stdout
     assert "Picture" not in result.stdout
@@ -238,7 +238,7 @@ def test_2_a_place_that_cannot_be_written_to_is_told(somewhere: Path) -> None:
 
 
 def test_1_a_replay_on_the_mutant_shows_it_again(schedule: Path, somewhere: Path) -> None:
-    result = typed("replay", schedule, "--save", "kept", "--", *MUTANT)
+    result = typed("replay", schedule, "--out", "kept", "--", *MUTANT)
     assert result.exit_code == 1
     assert too_wide(result.stdout) == []
     assert re.search(r"^FAIL  SDS-SYNC-03/[a-z-]+  MUST, section 'periodic-sync-message'", result.stdout, re.MULTILINE)
@@ -247,7 +247,7 @@ def test_1_a_replay_on_the_mutant_shows_it_again(schedule: Path, somewhere: Path
 
 
 def test_0_a_replay_on_the_reference_says_that_it_does_better(schedule: Path, somewhere: Path) -> None:
-    result = typed("replay", schedule, "--save", "kept")
+    result = typed("replay", schedule, "--out", "kept")
     assert result.exit_code == 0
     assert too_wide(result.stdout) == []
     assert "No COMMAND given: driving the bundled reference" in words(result.stderr)
@@ -318,8 +318,8 @@ def test_no_color_means_no_escape_codes(schedule: Path) -> None:
 def test_the_database_extension_is_fuzzed_and_what_is_found_is_played_again(tmp_path: Path) -> None:
     revision = "clearskies-database"
     faulty = (sys.executable, "-m", "clearskies_reference", "--mutant", "smallest-time-wins")
-    few = ("--jobs", "1", "--examples", "12", "--participants", "3", "--passage", "concurrent-edits", "--json")
-    fuzzed = typed("fuzz", "--revision", revision, *few, "--save", str(tmp_path), "--", *faulty)
+    few = ("--jobs", "1", "--schedules", "12", "--participants", "3", "--passage", "concurrent-edits", "--json")
+    fuzzed = typed("fuzz", "--revision", revision, *few, "--out", str(tmp_path), "--", *faulty)
     told = json.loads(fuzzed.stdout)
     assert fuzzed.exit_code == 1
     assert told["revision"] == revision

@@ -18,7 +18,7 @@ from sds_reference.testee.command import main as reference_main
 from suite_terminal import typed, words
 
 MUTANT = ("--mutant", "lamport-without-clock")
-FEW = ("--examples", "4", "--participants", "3", "--passage", "syncs")
+FEW = ("--schedules", "4", "--participants", "3", "--passage", "syncs")
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ _START = "import sys, sds_reference.testee.command as c; sys.exit(c.main(['--grp
 
 
 def test_a_counterexample_of_a_server_is_played_again_on_it(server: str, tmp_path: Path) -> None:
-    found = typed("fuzz", "--grpc", server, *FEW, "--save", tmp_path)
+    found = typed("fuzz", "--grpc", server, *FEW, "--out", tmp_path)
     assert found.exit_code == 1
     again = next(line for line in found.stdout.splitlines() if "Again " in line)
     arguments = shlex.split(again)[2:]
@@ -125,7 +125,7 @@ def test_a_counterexample_of_a_server_is_played_again_on_it(server: str, tmp_pat
 def test_a_counterexample_that_was_found_apart_says_how_it_can_be_played_on_one_server(tmp_path: Path) -> None:
     command = reference_command(*MUTANT)
     options = ("--grpc", "auto", "--cast", "apart", "--jobs", "1")
-    found = typed("fuzz", *options, *FEW, "--save", tmp_path, "--", *command)
+    found = typed("fuzz", *options, *FEW, "--out", tmp_path, "--", *command)
     assert (found.exit_code, (tmp_path / "SDS-SYNC-03.json").exists()) == (1, True), found.output
     file = tmp_path / "SDS-SYNC-03.json"
     assert json.loads(file.read_text())["notes"]["cast"] == "apart"
@@ -142,7 +142,7 @@ def test_golden_vectors_are_asked_of_a_server(server: str) -> None:
 
 def test_implementations_that_are_reached_in_different_ways_play_together(server: str, tmp_path: Path) -> None:
     started = f"b=grpc://auto {shlex.join(reference_command())}"
-    options = ("--examples", "2", "--save", tmp_path)
+    options = ("--schedules", "2", "--out", tmp_path)
     result = typed("interop", f"a=grpc://{server}", started, f"c={shlex.join(reference_command())}", *options)
     assert result.exit_code == 1
     again = next(line for line in result.stdout.splitlines() if "Again " in line)

@@ -39,12 +39,12 @@ NIM = named("nim", reference_command("--dialect", "nim-sds", "--bloom-profile", 
 
 
 def as_json(*arguments: str) -> tuple[int, dict[str, Any]]:
-    result = typed("interop", "--json", "--examples", "0", *arguments)
+    result = typed("interop", "--json", "--schedules", "0", *arguments)
     return result.exit_code, json.loads(result.stdout)
 
 
 def test_two_that_agree() -> None:
-    result = typed("interop", "--examples", "0", REF, named("other", reference_command("--variant", "history-of-ten")))
+    result = typed("interop", "--schedules", "0", REF, named("other", reference_command("--variant", "history-of-ten")))
     assert result.exit_code == 0
     assert result.stderr == ""
     assert "ref     ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓\n" in result.stdout
@@ -54,7 +54,7 @@ def test_two_that_agree() -> None:
 
 
 def test_three_of_which_one_speaks_a_private_layout() -> None:
-    result = typed("interop", "--examples", "0", REF, NIM, named("two", reference_command()))
+    result = typed("interop", "--schedules", "0", REF, NIM, named("two", reference_command()))
     assert result.exit_code == 1
     assert "nim     ✗ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ t   ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓     ✗ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ t\n" in result.stdout
     assert "nim must act, and speak the layout of the text instead of dialect nim-sds." in words(result.stdout)
@@ -68,14 +68,14 @@ def test_a_layout_that_a_file_describes_is_translated(tmp_path: Path) -> None:
     shipped = Path(dialect.__file__).parent / "dialects" / "nim-sds.json"
     file = tmp_path / "mine.json"
     file.write_text(shipped.read_text("utf-8").replace('"nim-sds"', '"mine"'), "utf-8")
-    result = typed("interop", "--examples", "0", "--dialect", f"nim={file}", REF, NIM)
+    result = typed("interop", "--schedules", "0", "--dialect", f"nim={file}", REF, NIM)
     assert "instead of dialect mine." in words(result.stdout)
     assert f"--dialect nim={file}" in words(result.stdout)
 
 
 def test_many_columns_stay_within_the_width() -> None:
     many = [named(f"{number}-of-a-long-name", reference_command()) for number in range(6)]
-    result = typed("interop", "--examples", "0", *many)
+    result = typed("interop", "--schedules", "0", *many)
     assert result.exit_code == 0
     assert "All 6 agree" in result.stdout
     assert result.stdout.count("receives") == 2
@@ -163,7 +163,7 @@ def test_the_command_that_is_advised_for_a_single_implementation_works(
     assert alone.exit_code == 2
     advised = shlex.split(words(alone.stderr).partition("With the bundled reference: ")[2])
     assert advised[1:] == ["interop", "--timeout", "50", "--revision", revision, mine, f"ref={python()} -m {module}"]
-    done = typed(*advised[1:], "--examples", "0")
+    done = typed(*advised[1:], "--schedules", "0")
     assert done.exit_code == 0, done.output
 
 
@@ -174,7 +174,7 @@ def test_another_python_than_that_of_the_suite_is_not_advised(tmp_path: Path, mo
 
 
 def test_one_that_does_not_start_is_named_and_the_others_are_played() -> None:
-    result = typed("interop", "--examples", "0", REF, "gone=./does-not-exist", named("two", reference_command()))
+    result = typed("interop", "--schedules", "0", REF, "gone=./does-not-exist", named("two", reference_command()))
     assert result.exit_code == 3
     assert "Not all agree: gone could not be driven" in words(result.stdout)
     assert "  Agree     ref → ref, ref → two, two → ref, two → two\n" in result.stdout
@@ -183,7 +183,7 @@ def test_one_that_does_not_start_is_named_and_the_others_are_played() -> None:
 
 def test_one_that_breaks_down_is_named_and_the_others_are_played() -> None:
     result = typed(
-        "interop", "--examples", "0", REF, named("bad", broken_adapter("crashes")), named("two", reference_command())
+        "interop", "--schedules", "0", REF, named("bad", broken_adapter("crashes")), named("two", reference_command())
     )
     assert result.exit_code == 1
     assert "BROKE crash" in result.stdout
@@ -196,14 +196,14 @@ def test_one_that_breaks_down_is_named_and_the_others_are_played() -> None:
     "name", ["refuses-in-colour", "refuses-to-open-in-colour", "fails-in-colour", "presents-itself-in-colour"]
 )
 def test_no_control_character_reaches_the_terminal(name: str) -> None:
-    result = typed("interop", "--examples", "0", REF, named("odd", odd_adapter(name)))
+    result = typed("interop", "--schedules", "0", REF, named("odd", odd_adapter(name)))
     assert result.exit_code == 1 or name == "presents-itself-in-colour"
     assert controls(result.stdout + result.stderr) == set()
 
 
 def test_without_a_terminal_there_are_no_escape_codes_and_ascii_is_enough() -> None:
     result = subprocess.run(
-        [sys.executable, "-m", "sds_conformance", "interop", "--examples", "0", REF, NIM],
+        [sys.executable, "-m", "sds_conformance", "interop", "--schedules", "0", REF, NIM],
         capture_output=True,
         timeout=60,
         env={**os.environ, "PYTHONIOENCODING": "ascii", "FORCE_COLOR": "1", "NO_COLOR": "1"},
@@ -221,7 +221,7 @@ BAD = named("bad", reference_command("--mutant", "sync-without-channel"))
 
 
 def test_nothing_is_found_against_those_who_conform(tmp_path: Path) -> None:
-    result = typed("interop", "--examples", "3", "--seed", "5", "--save", tmp_path / "none", REF, named("two", OTHER))
+    result = typed("interop", "--schedules", "3", "--seed", "5", "--out", tmp_path / "none", REF, named("two", OTHER))
     assert result.exit_code == 0
     assert result.stderr == "Seed 5: 3 schedules in mixed groups\n"
     assert "  ref  3 generated schedules in mixed groups: nothing found\n" in result.stdout
@@ -230,7 +230,7 @@ def test_nothing_is_found_against_those_who_conform(tmp_path: Path) -> None:
 
 
 def test_what_is_found_is_told_kept_and_played_again(tmp_path: Path) -> None:
-    result = typed("interop", "--examples", "12", "--save", tmp_path, REF, BAD)
+    result = typed("interop", "--schedules", "12", "--out", tmp_path, REF, BAD)
     assert result.exit_code == 1
     assert "  ref  12 generated schedules in mixed groups: nothing found\n" in result.stdout
     assert "  bad  12 generated schedules in mixed groups: FAIL SDS-MSG-04 (" in result.stdout
@@ -273,7 +273,7 @@ def test_a_schedule_of_no_mixed_group_is_refused(tmp_path: Path) -> None:
 
 
 def test_mixed_groups_as_json(tmp_path: Path) -> None:
-    result = typed("interop", "--json", "--examples", "12", "--save", tmp_path, REF, BAD)
+    result = typed("interop", "--json", "--schedules", "12", "--out", tmp_path, REF, BAD)
     data = json.loads(result.stdout)
     mixed = data["mixed_groups"]
     assert (result.exit_code, data["exit_code"], mixed["seed"], mixed["schedules"]) == (1, 1, 0, 12)
@@ -290,7 +290,7 @@ def test_no_process_is_left_after_an_interrupt(number: signal.Signals, code: int
     started = tmp_path / "started"
     slow = named("slow", odd_adapter("slow", "0.2", str(started)))
     suite = subprocess.Popen(
-        [sys.executable, "-m", "sds_conformance", "interop", "--examples", "0", REF, slow],
+        [sys.executable, "-m", "sds_conformance", "interop", "--schedules", "0", REF, slow],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         stdin=subprocess.DEVNULL,

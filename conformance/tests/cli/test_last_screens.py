@@ -165,7 +165,7 @@ def test_report_prints_what_run_printed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("fuzz", "--examples", "4", "--jobs", "1"),
+        ("fuzz", "--schedules", "4", "--jobs", "1"),
         ("exhaust", "--events", "2", "--alphabet", "send,arrive", "--jobs", "1"),
         ("limits", "--only", "channels", "--budget", "2s"),
         ("vectors run", "--group", "bloom-*"),
@@ -173,7 +173,7 @@ def test_report_prints_what_run_printed(tmp_path: Path) -> None:
     ids=lambda arguments: arguments[0],
 )
 def test_other_commands_end_with_one_too(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    saved = ("--save", tmp_path) if arguments[0] in ("fuzz", "exhaust") else ()
+    saved = ("--out", tmp_path) if arguments[0] in ("fuzz", "exhaust") else ()
     check(screen(*arguments, *saved))
     result = typed(*arguments[0].split(), *arguments[1:], *saved)
     assert "Testing" in result.stdout
@@ -189,7 +189,7 @@ def test_stories_can_be_limited(tmp_path: Path) -> None:
 
 def test_interop_ends_with_one(tmp_path: Path) -> None:
     members = [f"{name}={shlex.join(reference_command())}" for name in "ab"]
-    check(screen("interop", "--examples", "2", "--save", tmp_path, *members))
+    check(screen("interop", "--schedules", "2", "--out", tmp_path, *members))
 
 
 @pytest.mark.spark

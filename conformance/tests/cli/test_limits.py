@@ -26,7 +26,7 @@ NIM_LIKE = ["--", *reference_command("--dialect", "nim-sds")]
         ["run", "--timeout"],
         ["run", "--start-timeout"],
         ["run", "--total-timeout"],
-        ["fuzz", "--time-budget"],
+        ["fuzz", "--budget"],
         ["vectors", "run", "--timeout"],
         ["interop", "--timeout"],
     ],
@@ -101,7 +101,7 @@ def test_what_one_difference_violates_is_told_for_all_transcripts_that_show_it()
     [
         ["run", "--scenario", "a-diamond"],
         pytest.param(["smoke"], marks=pytest.mark.exhaustive),
-        pytest.param(["fuzz", "--examples", "1"], marks=pytest.mark.exhaustive),
+        pytest.param(["fuzz", "--schedules", "1"], marks=pytest.mark.exhaustive),
     ],
 )
 def test_no_dialect_is_spoken_where_none_is_asked_for(command: list[str]) -> None:

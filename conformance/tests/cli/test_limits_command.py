@@ -68,7 +68,7 @@ def test_0_and_nothing_to_play_again_where_all_holds() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("--budget", "soon"), 2, "'soon' is no time: write for example 90s, 2m or 1h"),
+        (("--budget", "soon"), 2, "'soon' is no time: write for example 90s, 10m or 2h"),
         (("--budget", "0"), 2, "'0' is no time"),
         (("--budget", "inf"), 2, "'inf' is no time"),
         (("--only", "patience"), 2, "there is no dimension 'patience'"),

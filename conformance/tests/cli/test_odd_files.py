@@ -39,7 +39,7 @@ def test_no_file_that_an_implementation_names_is_opened(tmp_path: Path) -> None:
     """It would be a dialect, if only the user had named it."""
     file = tmp_path / "x.json"
     file.write_text(json.dumps({"dialect": "x", "message": {"content": 900}}), "utf-8")
-    for command in (["run"], ["smoke"], ["vectors", "run"], ["fuzz", "--examples", "1"]):
+    for command in (["run"], ["smoke"], ["vectors", "run"], ["fuzz", "--schedules", "1"]):
         result = typed(*command, "--", *odd_adapter("declares-a-dialect", str(file)))
         assert result.exit_code == 3, command
         told = words(result.stdout + result.stderr)

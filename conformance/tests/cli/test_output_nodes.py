@@ -165,7 +165,7 @@ def test_no_link_under_the_name_of_a_counterexample_is_followed(tmp_path: Path) 
     victim = tmp_path / "victim"
     victim.write_text("mine")
     mutant = reference_command("--mutant", "sync-does-not-increase")
-    fuzz = ("fuzz", "--examples", "6", "--participants", "3", "--passage", "syncs", "--jobs", "1", "--save")
+    fuzz = ("fuzz", "--schedules", "6", "--participants", "3", "--passage", "syncs", "--jobs", "1", "--out")
     assert typed(*fuzz, tmp_path / "known", "--", *mutant).exit_code == 1
     names = [path.name for path in (tmp_path / "known").iterdir()]
     assert len(names) >= 4

@@ -48,7 +48,7 @@ STREAMED = {
 EXISTING = {f"vectors {name} --out" for name in ("add", "replace", "format", "release")}
 """Folders that must be there."""
 FOLDERS = {
-    *(f"{name} --save" for name in ("fuzz", "exhaust", "interop", "replay", "corpus show")),
+    *(f"{name} --out" for name in ("fuzz", "exhaust", "interop", "replay", "corpus show")),
     *("run --report", "limits --report", "new-adapter folder", "corpus record --out", "corpus diff --out"),
     *("vectors generate --out", "vectors export folder"),
     *EXISTING,
@@ -111,7 +111,7 @@ PLAYING = {
     "exhaust --resume": ["exhaust", "--resume"],
     "corpus record --out": ["corpus", "record", "--out"],
     "vectors run --transcript": ["vectors", "run", "--transcript"],
-    **{f"{name} --save": [name, "--save"] for name in ("fuzz", "exhaust", "interop")},
+    **{f"{name} --out": [name, "--out"] for name in ("fuzz", "exhaust", "interop")},
     **{f"{name} --transcript": [name, "--transcript"] for name in ("run", "smoke", "fuzz", "interop", "limits")},
 }
 
@@ -147,5 +147,5 @@ def test_a_link_under_a_name_that_nobody_typed_is_not_followed(tmp_path: Path, m
         result = typed(*arguments)
         assert result.exit_code == 2
         assert "is a symbolic link, and you did not name it" in words(result.stderr)
-    result = typed("fuzz", "--save", "counterexamples", "--", "no-such-adapter")
+    result = typed("fuzz", "--out", "counterexamples", "--", "no-such-adapter")
     assert result.exit_code == 3

@@ -15,7 +15,7 @@ import pytest
 from played import reference_command
 
 SUITE = [sys.executable, "-m", "sds_conformance"]
-FUZZ = ("fuzz", "--jobs", "2", "--examples", "2", "--participants", "3")
+FUZZ = ("fuzz", "--jobs", "2", "--schedules", "2", "--participants", "3")
 RUN = ("run", "--jobs", "2", "--environment", "plain", "--select", "SDS-RECV-06")
 SELFTEST = ("selftest", "--only", "starts-at-zero", "--jobs", "2")
 READ_ONLY = "mount -t tmpfs -o ro none {}"

@@ -59,7 +59,7 @@ def a_schedule(**notes: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("options", [[], ["--json"], ["--save", "kept"]])
+@pytest.mark.parametrize("options", [[], ["--json"], ["--out", "kept"]])
 def test_a_schedule(options: list[str]) -> None:
     Path("schedule.json").write_text(json.dumps(a_schedule()), "utf-8")
     text = tame("replay", *options, "schedule.json", "--", *reference_command("--mutant", "starts-at-zero"))
@@ -199,9 +199,9 @@ def test_what_an_implementation_says(name: str) -> None:
 @pytest.mark.parametrize("name", ["refuses-in-colour", "names-messages-in-colour", "presents-itself-in-colour"])
 def test_what_an_implementation_says_everywhere_else(name: str) -> None:
     command = odd_adapter(name)
-    tame("fuzz", "--examples", "4", "--jobs", "1", "--", *command)
+    tame("fuzz", "--schedules", "4", "--jobs", "1", "--", *command)
     tame("vectors", "run", "--group", "lamport*", "--", *command)
-    tame("interop", "--examples", "2", f"ref={shlex.join(reference_command())}", f"odd={shlex.join(command)}")
+    tame("interop", "--schedules", "2", f"ref={shlex.join(reference_command())}", f"odd={shlex.join(command)}")
 
 
 def test_stderr_is_told_line_by_line_as_that_of_another() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 WRONG = ("random", "typing", "click", "json", "threading", "selectors", "psutil", "google/__init__", "rich/__init__")
-FUZZ = ("fuzz", "--jobs", "2", "--examples", "4", "--participants", "3", "--save", "found")
+FUZZ = ("fuzz", "--jobs", "2", "--schedules", "4", "--participants", "3", "--out", "found")
 RUN = ("run", "--select", "SDS-RECV-06", "--environment", "plain")
 ADAPTER = "import helper\nfrom sds_reference.testee.command import main\nmain([])\n"
 

@@ -335,7 +335,7 @@ def test_the_name_of_a_scenario_is_safe() -> None:
 
 def test_fuzz_plays_files_first_and_its_counterexample_is_a_scenario_file(tmp_path: Path) -> None:
     file, saved = written(tmp_path, WAITS), str(tmp_path / "saved")
-    given = ["fuzz", "--scenario-file", file, "--examples", "0", "--save", saved, "--jobs", "1"]
+    given = ["fuzz", "--scenario-file", file, "--schedules", "0", "--out", saved, "--jobs", "1"]
     result = typed(*given, "--json", command=MUTANT)
     data = json.loads(result.stdout)
     assert (result.exit_code, data["schedules"]) == (1, 1)
@@ -346,15 +346,15 @@ def test_fuzz_plays_files_first_and_its_counterexample_is_a_scenario_file(tmp_pa
     assert run("--scenario-file", saved)[0] == 0
     result = typed(*given[:4], "2", "--jobs", "2", "--json", command=reference_command())
     assert json.loads(result.stdout)["schedules"] == 3
-    assert typed("fuzz", "--examples", "0").exit_code == 2
+    assert typed("fuzz", "--schedules", "0").exit_code == 2
 
 
 def test_what_exhaust_and_replay_save_is_a_scenario_file(tmp_path: Path) -> None:
     saved, mutant = str(tmp_path / "saved"), reference_command("--mutant", "drops-the-unmet")
-    exhaust = ("exhaust", "--events", "4", "--alphabet", "send,arrive", "--jobs", "1", "--save", saved)
+    exhaust = ("exhaust", "--events", "4", "--alphabet", "send,arrive", "--jobs", "1", "--out", saved)
     assert typed(*exhaust, command=mutant).exit_code == 1
     counterexample = str(tmp_path / "saved" / "SDS-STATE-09.json")
-    assert typed("replay", "--save", str(tmp_path / "again"), counterexample, command=mutant).exit_code == 1
+    assert typed("replay", "--out", str(tmp_path / "again"), counterexample, command=mutant).exit_code == 1
     for folder in (saved, str(tmp_path / "again")):
         code, report = run("--scenario-file", folder, command=mutant)
         assert code == 1
@@ -364,7 +364,7 @@ def test_what_exhaust_and_replay_save_is_a_scenario_file(tmp_path: Path) -> None
 def test_interop_lets_each_implementation_play_each_participant(tmp_path: Path) -> None:
     file = written(tmp_path, WAITS)
     pairs = [f"{name}={shlex.join(command)}" for name, command in (("good", reference_command()), ("bad", MUTANT))]
-    given = ("interop", *pairs, "--examples", "0", "--scenario-file", file, "--save", str(tmp_path / "s"), "--json")
+    given = ("interop", *pairs, "--schedules", "0", "--scenario-file", file, "--out", str(tmp_path / "s"), "--json")
     data = json.loads(typed(*given).stdout)
     mixed = data["mixed_groups"]
     assert mixed["schedules"] == 2

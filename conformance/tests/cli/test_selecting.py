@@ -121,7 +121,7 @@ def test_a_run_tells_how_many_fail_as_it_goes() -> None:
 
 def test_the_time_of_fuzz_is_all_that_it_took(tmp_path: Path) -> None:
     mutant = reference_command("--mutant", "buffered-is-met")
-    options = ("--examples", "8", "--jobs", "1", "--passage", "gap", "--save", tmp_path)
+    options = ("--schedules", "8", "--jobs", "1", "--passage", "gap", "--out", tmp_path)
     result = typed("fuzz", *options, "--", *mutant)
     assert "s of them to shrink" in words(result.stdout)
 
@@ -151,7 +151,7 @@ def test_one_schedule_is_a_schedule_and_no_steps_are_said_in_words() -> None:
     def found(schedules: int, before: int, after: int) -> str:
         """``after`` of ``before`` steps are left."""
         whole, small = (SimpleNamespace(operations=range(n), name="schedule 7") for n in (before, after))
-        return how_found(cast(Any, SimpleNamespace(original=whole, schedule=small)), schedules)
+        return how_found(cast(Any, SimpleNamespace(original=whole, schedule=small, out_of_time=False)), schedules)
 
     assert found(1, 2, 1) == "by schedule 7 of 2 steps, shrunk to 1 step; shown by 1 schedule in all"
     assert found(3, 1, 0) == "by schedule 7 of 1 step, and shown without any of them; shown by 3 schedules in all"

@@ -43,7 +43,7 @@ def test_a_call_that_blocks_past_its_own_timeout_is_a_hang_and_the_rest_is_playe
     "command",
     [
         pytest.param(("run", "--environment", "plain"), marks=pytest.mark.exhaustive),
-        ("fuzz", "--examples", "2000"),
+        ("fuzz", "--schedules", "2000"),
         pytest.param(("exhaust", "--events", "4"), marks=pytest.mark.exhaustive),
     ],
     ids=lambda command: command[0],

@@ -22,7 +22,7 @@ from suite_terminal import typed
 ONLY_LINUX = ("pidfd_open", "sched_getaffinity", "posix_fadvise", "memfd_create", "eventfd", "splice")
 """Of what ``os`` has."""
 RUN = ("run", "--environment", "plain", "--scenario", "two-channels")
-FUZZ = ("fuzz", "--examples", "2", "--participants", "3", "--passage", "syncs")
+FUZZ = ("fuzz", "--schedules", "2", "--participants", "3", "--passage", "syncs")
 
 
 class WithoutPrctl(ctypes.CDLL):
@@ -45,7 +45,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_plays_without_what_only_linux_has(command: tuple[str, ...], elsewhere: None, tmp_path: Path) -> None:
     family.adopt()
     assert not family._adopting
-    saved = ["--save", str(tmp_path)] if command[0] == "fuzz" else []
+    saved = ["--out", str(tmp_path)] if command[0] == "fuzz" else []
     result = typed(*command, *saved, "--", *reference_command())
     assert (result.exit_code, result.stderr.count("Traceback")) == (0, 0), result.output
 

@@ -133,7 +133,7 @@ def test_a_run_that_broke_is_kept_up_to_what_broke_it(talk: Path, name: str, kin
 
 def test_a_campaign_of_several_workers_is_kept_in_one_file(talk: Path, tmp_path: Path) -> None:
     mutant = reference_command("--mutant", "buffered-is-met")
-    more = ["--examples", "16", "--jobs", "2", "--save", str(tmp_path / "found"), "--transcript", str(talk)]
+    more = ["--schedules", "16", "--jobs", "2", "--out", str(tmp_path / "found"), "--transcript", str(talk)]
     typed("fuzz", *more, "--passage", "gap", "--", *mutant)
     kept = rows(talk)
     assert [row["n"] for row in kept] == list(range(1, len(kept) + 1))
@@ -146,7 +146,7 @@ def test_a_campaign_of_several_workers_is_kept_in_one_file(talk: Path, tmp_path:
 
 def test_a_replay_is_kept_with_its_findings(talk: Path, tmp_path: Path) -> None:
     mutant = reference_command("--mutant", "buffered-is-met")
-    typed("fuzz", "--examples", "16", "--jobs", "1", "--save", str(tmp_path), "--passage", "gap", "--", *mutant)
+    typed("fuzz", "--schedules", "16", "--jobs", "1", "--out", str(tmp_path), "--passage", "gap", "--", *mutant)
     (schedule, *_) = sorted(tmp_path.glob("*.json"))
     typed("replay", "--transcript", talk, schedule, "--", *mutant)
     requirement = schedule.stem
@@ -156,7 +156,7 @@ def test_a_replay_is_kept_with_its_findings(talk: Path, tmp_path: Path) -> None:
 
 def test_interop_keeps_all_of_its_implementations(talk: Path) -> None:
     pair = [f"{name}={shlex.join(reference_command())}" for name in ("a", "b")]
-    assert typed("interop", "--examples", "2", "--transcript", talk, *pair).exit_code == 0
+    assert typed("interop", "--schedules", "2", "--transcript", talk, *pair).exit_code == 0
     assert len([row for row in rows(talk) if "begins" in row]) >= 2
     assert typed("explain", talk).exit_code == 0
 

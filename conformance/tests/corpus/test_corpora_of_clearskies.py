@@ -173,7 +173,7 @@ def test_who_gives_no_signals_is_as_good(reference: Path, tmp_path: Path) -> Non
 
 
 def test_a_step_is_shown_in_words(reference: Path, tmp_path: Path) -> None:
-    shown = typed("corpus", "show", str(reference), "0", "--save", str(tmp_path))
+    shown = typed("corpus", "show", str(reference), "0", "--out", str(tmp_path))
     assert shown.exit_code == 0
     assert re.search(r"link =(stranger|reader)/[0-9]+; sends", words(shown.stdout))
 

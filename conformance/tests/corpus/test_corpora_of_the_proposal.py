@@ -142,7 +142,7 @@ def test_2_what_the_proposal_has_not_is_not_recorded(tmp_path: Path) -> None:
 
 
 def test_a_schedule_that_is_shown_is_replayed_under_the_revision_of_its_corpus(reference: Path, tmp_path: Path) -> None:
-    shown = typed("corpus", "show", str(reference), "3", "--save", str(tmp_path))
+    shown = typed("corpus", "show", str(reference), "3", "--out", str(tmp_path))
     assert shown.exit_code == 0
     file = tmp_path / "schedule-3.json"
     assert dict(load(file).notes) == {"revision": FORUM}
@@ -150,5 +150,5 @@ def test_a_schedule_that_is_shown_is_replayed_under_the_revision_of_its_corpus(r
     assert "Nothing was found" in words(again.stdout)
     assert typed("replay", "--revision", "sds-2026-01", str(file)).exit_code == 2
     sds = record_here(tmp_path / "sds", order_of(schedules=1, grammar=GRAMMAR))
-    assert typed("corpus", "show", str(sds), "0", "--save", str(tmp_path)).exit_code == 0
+    assert typed("corpus", "show", str(sds), "0", "--out", str(tmp_path)).exit_code == 0
     assert load(tmp_path / "schedule-0.json").notes == ()

@@ -203,8 +203,8 @@ def test_the_commands(spark: Any, tmp_path: Path) -> None:
     assert f"corpus show {folder}" in words(judged.stdout)
     assert not [line for line in too_wide(judged.stdout) if str(folder) not in line]
     told = json.loads(typed("corpus", "check", folder, "--json").stdout)
-    few = ("--examples", "9", "--participants", "3", "--passage", "syncs", "--jobs", "1", "--framing", "binary")
-    fuzzed = json.loads(typed("fuzz", *few, "--json", "--save", tmp_path / "x", "--", *mutant).stdout)
+    few = ("--schedules", "9", "--participants", "3", "--passage", "syncs", "--jobs", "1", "--framing", "binary")
+    fuzzed = json.loads(typed("fuzz", *few, "--json", "--out", tmp_path / "x", "--", *mutant).stdout)
     assert {f["id"]: f["schedules"] for f in told["findings"]} == {f["id"]: f["schedules"] for f in fuzzed["findings"]}
     assert (told["exercised"], told["steps"]) == (fuzzed["exercised"], fuzzed["steps"])
 

@@ -33,7 +33,7 @@ def test_no_name_and_no_note_moves_the_cursor(tmp_path: Path) -> None:
         record_here(tmp_path / "plain", order_of(schedules=2)), tmp_path / LOUD.replace("/", " "), {1: loud}
     )
     for options in ([], ["--json"]):
-        result = typed("corpus", "show", *options, "--save", tmp_path / "kept", corpus, "1")
+        result = typed("corpus", "show", *options, "--out", tmp_path / "kept", corpus, "1")
         assert result.exit_code == 0
         text = result.stdout + result.stderr
         assert "stop-commands" in text

@@ -29,7 +29,7 @@ from sds_harness.sds.language import SDS
 from sharers import without_room
 from suite_terminal import typed, words
 
-FUZZ = ("fuzz", "--examples", "6", "--participants", "3")
+FUZZ = ("fuzz", "--schedules", "6", "--participants", "3")
 
 
 def limited(folder: Path, *, at_once: int = 99, in_all: int = 99) -> list[str]:
@@ -68,10 +68,10 @@ def test_what_an_additional_process_could_not_play_is_played_later(
     monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 1)  # all else is for the workers
     options = FUZZ if command == "fuzz" else ("exhaust", "--alphabet", "send,arrive", "--events", "3")
     adapter = limited(tmp_path, at_once=1)
-    result = typed(*options, "--jobs", "2", "--save", tmp_path / "found", "--json", "--", *adapter)
+    result = typed(*options, "--jobs", "2", "--out", tmp_path / "found", "--json", "--", *adapter)
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
-    alone = typed(*options, "--jobs", "1", "--save", tmp_path / "found", "--json", "--", *adapter)
+    alone = typed(*options, "--jobs", "1", "--out", tmp_path / "found", "--json", "--", *adapter)
     assert told["schedules"] == json.loads(alone.stdout)["schedules"]
     assert told["gave_up"] == ""
 
@@ -86,7 +86,7 @@ def test_a_run_plays_the_units_that_an_additional_process_could_not_begin(tmp_pa
 
 
 def test_what_does_not_start_again_is_not_driven_and_no_verdict(tmp_path: Path) -> None:
-    result = typed(*FUZZ, "--jobs", "2", "--save", tmp_path / "found", "--", *limited(tmp_path, in_all=2))
+    result = typed(*FUZZ, "--jobs", "2", "--out", tmp_path / "found", "--", *limited(tmp_path, in_all=2))
     assert result.exit_code == Exit.NOT_DRIVEN, result.output
     assert "The rest was not played: " in words(result.stdout)
     assert "could not be driven to the end: no verdict" in words(result.stdout)

@@ -361,6 +361,13 @@ def test_no_more_attempts_are_made_than_allowed(most: int) -> None:
     assert (len(left.schedule.operations) < len(plain.operations)) == (most >= 5)
 
 
+def test_when_the_time_is_over_the_smallest_so_far_is_left() -> None:
+    always: Predicate = lambda schedule: True  # noqa: E731
+    left = shrink(RICH, Judge(always), REPERTOIRE, budget_s=0.0)
+    assert (left.schedule, left.attempts, left.out_of_time) == (RICH, 0, True)
+    assert not shrink(RICH, Judge(always), REPERTOIRE, max_attempts=0, budget_s=60).out_of_time
+
+
 def test_an_interrupt_is_not_caught() -> None:
     def interrupted(schedule: Schedule) -> Performance | None:
         raise KeyboardInterrupt

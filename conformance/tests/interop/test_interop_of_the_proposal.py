@@ -158,11 +158,11 @@ REF = pair("ref", reference_command())
 
 def test_2_a_cast_of_two_texts_is_refused_with_what_to_type() -> None:
     other = pair("other", odd_adapter("speaks-one-revision", FORUM))
-    refused = typed("interop", "--examples", "0", REF, other)
+    refused = typed("interop", "--schedules", "0", REF, other)
     assert refused.exit_code == 2
     text = words(refused.stderr)
     assert f"other speaks {FORUM}, and not sds-2026-01: leave it out, or type a --revision that all of them" in text
-    agreed = typed("interop", "--revision", FORUM, "--examples", "2", "--json", REF, other)
+    agreed = typed("interop", "--revision", FORUM, "--schedules", "2", "--json", REF, other)
     data = json.loads(agreed.stdout)
     assert agreed.exit_code == 0
     assert [aspect["id"] for aspect in data["aspects"]] == [str(a) for a in Aspect if a is not Aspect.REPAIR]

@@ -108,10 +108,10 @@ def test_what_other_commands_say_of_an_implementation_obeys_nobody_either(
     everywhere = adapter("everywhere")
     printed("smoke", *everywhere)
     printed("smoke", *adapter("greeting"))
-    printed("fuzz", "--examples", "3", "--jobs", "1", "--save", "found", *everywhere)
+    printed("fuzz", "--schedules", "3", "--jobs", "1", "--out", "found", *everywhere)
     printed("vectors", "run", "--group", "lamport", *everywhere)
     command = f"{sys.executable} {ADAPTER}"
-    printed("interop", "--examples", "1", "--save", "met", f"a={command} everywhere", f"b={command} rejected")
+    printed("interop", "--schedules", "1", "--out", "met", f"a={command} everywhere", f"b={command} rejected")
     for schedule in [*Path("found").glob("*.json")][:1]:
         printed("replay", schedule, *everywhere)
     check_all(tmp_path)

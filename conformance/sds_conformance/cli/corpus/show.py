@@ -40,7 +40,7 @@ _EPILOG = """
 \b
 Examples:
   sds-conformance corpus show mine 17
-  sds-conformance corpus show --steps 40-60 --save pictures mine 17
+  sds-conformance corpus show --steps 40-60 --out pictures mine 17
   sds-conformance replay pictures/schedule-17.json -- ./my-adapter
 
 Messages have the names of the corpus: alice#m1 is the message of alice with the
@@ -63,7 +63,7 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
 @click.argument("index", type=click.IntRange(0))
 @click.option("--steps", callback=steps_between, metavar="A-B", help="Show only these steps.")
 @click.option(
-    "--save",
+    "--out",
     "saved",
     type=OUTPUT_FOLDER,
     default=Path("shown"),
@@ -128,7 +128,7 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
         write_whole(picture, svg)
         write_whole(plan, escaped(stored.corpus.kind.dumps(_noted(performance.schedule, manifest.revision))))
     except OSError as error:
-        raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --save.") from None
+        raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --out.") from None
     labelled(out, "Picture", Text(str(picture), "blue"), whole=True)
     again = shlex.join([program(), "replay", str(plan), "--"])
     show_typed(out, "Replay", f"{again} COMMAND")

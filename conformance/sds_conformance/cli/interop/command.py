@@ -26,6 +26,7 @@ from ...protocols import protocol_of, scheduled
 from ...scenario_files.reader import LoadedScenario
 from ..campaign_output import Plays, print_json, steps_bar
 from ..grpc_options import SCHEME, without_server
+from ..option_names import with_new_name
 from ..options import (
     CURRENT,
     SAVE,
@@ -57,7 +58,7 @@ Examples:
   sds-conformance interop {_EXAMPLE}
   sds-conformance interop --json 'a=./adapter-a' 'b=./adapter-b'
   sds-conformance interop 'js=node adapter.mjs' 'b=./b' 'c=./c'
-  sds-conformance interop --examples 1000 --seed random 'a=./a' 'b=./b'
+  sds-conformance interop --schedules 1000 --seed random 'a=./a' 'b=./b'
   sds-conformance interop --transcript talk.jsonl 'a=./a' 'b=./b'
   sds-conformance interop --replay counterexamples/G-01-b.json 'a=./a' 'b=./b'
   sds-conformance interop --revision forum-2024 'a=./a' 'b=./b'
@@ -77,7 +78,8 @@ Exit codes:
 @click.command("interop", epilog=_EPILOG, context_settings={"ignore_unknown_options": True})
 @click.argument("named", nargs=-1, type=click.UNPROCESSED, metavar="NAME=COMMAND NAME=COMMAND...")
 @click.option(
-    "--examples",
+    "--schedules",
+    "examples",
     type=click.IntRange(0, 10_000_000),
     default=50,
     show_default=True,
@@ -211,7 +213,7 @@ def _last_screen(
             shown.verdict(matrix_s), groups.cause_lines(), facts, again, "replays the first counterexample"
         )
     pairs = [f"{name}={shlex.join(words)}" for name, words in commands.items()]
-    command = shlex.join([program(), "interop", "--examples", "1000", *options, *pairs])
+    command = shlex.join([program(), "interop", "--schedules", "1000", *options, *pairs])
     return LastScreen(
         shown.verdict(matrix_s), groups.cause_lines(), facts, command, "plays more schedules in mixed groups"
     )
@@ -263,6 +265,10 @@ def _commands(named: tuple[str, ...], options: list[str], model: str, *, fewest:
         name, equals, command = one.partition("=")
         name = name.strip()
         shown = printable(one, 60)
+        if one.startswith("--"):
+            context = click.get_current_context()
+            if (renamed := with_new_name(error := click.NoSuchOption(name, ctx=context))) is not error:
+                raise renamed
         if one.startswith("-") or not equals:
             raise click.UsageError(
                 f"{shown!r} is neither an option nor NAME=COMMAND. A COMMAND of several words is quoted with its NAME: "

@@ -103,7 +103,7 @@ def test_a_fault_that_needs_an_order_is_found_and_its_counterexample_replays(tmp
     """A deletion and a write that do not know of each other, and the earlier write wins."""
     mutant = (*COMMAND, "--mutant", "deletion-loses")
     alphabet = ("--alphabet", "write,delete,arrive,uuids", "--jobs", "1", "--revision", REVISION)
-    result = typed("exhaust", *alphabet, "--events", "5", "--save", tmp_path, "--json", "--", *mutant)
+    result = typed("exhaust", *alphabet, "--events", "5", "--out", tmp_path, "--json", "--", *mutant)
     assert result.exit_code == 1
     found = json.loads(result.stdout)
     assert {finding["id"] for finding in found["findings"]} == {"CSDB-54"}

@@ -254,7 +254,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The counterexample of a fault."""
     folder = tmp_path_factory.mktemp("kept")
     command = reference_command("--mutant", "sync-counts")
-    options = ["--revision", FORUM, "--examples", "4", "--jobs", "1", "--participants", "3", "--save", str(folder)]
+    options = ["--revision", FORUM, "--schedules", "4", "--jobs", "1", "--participants", "3", "--out", str(folder)]
     found = typed("fuzz", *options, "--json", "--", *command)
     assert found.exit_code == 0, "a deviation from a SHOULD"
     data = json.loads(found.stdout)
@@ -317,7 +317,7 @@ def test_no_schedules_are_generated_for_a_revision_that_nobody_plays() -> None:
 
 def test_2_who_speaks_another_text_is_not_cast_among_references() -> None:
     command = odd_adapter("speaks-one-revision", "sds-2026-01")
-    refused = typed("fuzz", "--revision", FORUM, "--cast", "among", "--examples", "1", "--jobs", "1", "--", *command)
+    refused = typed("fuzz", "--revision", FORUM, "--cast", "among", "--schedules", "1", "--jobs", "1", "--", *command)
     assert refused.exit_code == 2
     text = words(refused.stderr)
     assert f"speaks sds-2026-01, and not {FORUM}" in text
@@ -341,7 +341,7 @@ def test_who_names_no_revision_may_be_cast_among_references() -> None:
 
 def test_the_hunt_is_told_for_the_proposal() -> None:
     options = ["--only", "forum-drops-the-unmet", "--only", "tells-o*", "--peaceful", "0", "--jobs", "1"]
-    told = typed("hunt", "--revision", FORUM, "--examples", "30", *options, "--json")
+    told = typed("hunt", "--revision", FORUM, "--schedules", "30", *options, "--json")
     rows = {row["mutant"]: row for row in json.loads(told.stdout)["mutants"]}
     assert rows["forum-drops-the-unmet"]["found_by"] == "FORUM-22"
     assert rows["tells-of-ties"]["out_of_reach"]

@@ -1,0 +1,143 @@
+"""The configuration file: values for options that a project would otherwise type each time.
+
+`sds-conformance.toml`, or the table `[tool.sds-conformance]` of `pyproject.toml`, in the current folder. Its values are
+defaults of all commands that have the option. An option on the command line wins.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from sds_harness.declaration import printable
+from sds_harness.files import FileError, read_text
+from sds_harness.suggestions import did_you_mean
+
+FILE = Path("sds-conformance.toml")
+PROJECT_FILE = Path("pyproject.toml")
+TABLE = "sds-conformance"
+"""The table of `[tool]` in `pyproject.toml`."""
+_LARGEST_BYTES = 1 << 20
+_KEYS: Mapping[str, tuple[str, tuple[type, ...], str]] = MappingProxyType(
+    {
+        "baseline": ("baseline_file", (str,), "the name of a file"),
+        "clock": ("clock", (str,), "a string"),
+        "command": ("command", (str, list), "a string, or a list of strings"),
+        "dialect": ("dialect", (str,), "a string"),
+        "framing": ("framing", (str,), "a string"),
+        "grpc": ("grpc", (str,), "an address"),
+        "memory": ("memory", (str,), "a size, such as '512m'"),
+        "profile": ("profile", (str,), "a string"),
+        "revision": ("revision", (str,), "a string"),
+        "start-timeout": ("start_timeout", (int, float), "a number of seconds"),
+        "strict": ("strict", (bool,), "true or false"),
+        "timeout": ("timeout", (int, float), "a number of seconds"),
+        "total-timeout": ("total_timeout", (int, float), "a number of seconds"),
+    }
+)
+"""By key: the parameter of commands, the types of the value, and what it is."""
+KEYS = tuple(_KEYS)
+_IN_USE = __name__
+
+
+class ConfigurationError(click.UsageError):
+    """The configuration file cannot be used."""
+
+
+def use(context: click.Context, parameter: click.Parameter, file: Path | None) -> None:
+    """The callback of --config: reads the file, by default the one of the current folder. Raises ConfigurationError."""
+    if context.resilient_parsing:
+        return
+    found = (file, read(file)) if file is not None else read_here()
+    if found is not None:
+        context.meta[_IN_USE] = found
+
+
+def read_here() -> tuple[Path, dict[str, Any]] | None:
+    """The configuration of the current folder, by the names of parameters; None if there is none. Raises
+    ConfigurationError."""
+    if FILE.exists():
+        return FILE, read(FILE)
+    if not PROJECT_FILE.exists():
+        return None
+    try:
+        text = read_text(PROJECT_FILE, _LARGEST_BYTES)
+    except FileError:
+        return None  # it is no file of ours
+    if TABLE not in text:
+        return None
+    found = read(PROJECT_FILE)
+    return (PROJECT_FILE, found) if found else None
+
+
+def read(file: Path) -> dict[str, Any]:
+    """The values in a file, by the names of parameters. Raises ConfigurationError."""
+    shown = printable(str(file))
+    try:
+        data: Any = tomllib.loads(read_text(file, _LARGEST_BYTES))
+    except FileError as error:
+        raise ConfigurationError(f"{shown}: {error}") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigurationError(f"{shown} is not TOML: {printable(str(error))}") from None
+    if file.name == PROJECT_FILE.name:
+        tool = data.get("tool")
+        data = tool.get(TABLE, {}) if isinstance(tool, dict) else {}
+        if not isinstance(data, dict):
+            raise ConfigurationError(f"{shown}: [tool.{TABLE}] is no table")
+    return dict(_value(shown, key, value) for key, value in data.items())
+
+
+def _value(shown: str, key: str, value: Any) -> tuple[str, Any]:
+    if key not in _KEYS:
+        known = did_you_mean(key, _KEYS) or f" The keys are {', '.join(_KEYS)}."
+        raise ConfigurationError(f"{shown}: there is no key {printable(key, 60)!r}.{known}")
+    name, types, what = _KEYS[key]
+    if type(value) not in types:
+        raise ConfigurationError(f"{shown}: `{key}` must be {what}, not {printable(repr(value), 60)}")
+    if name != "command":
+        return name, value
+    try:
+        words = shlex.split(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise ConfigurationError(f"{shown}: `{key}` is no command line: {error}") from None
+    if not words or not all(isinstance(word, str) for word in words):
+        raise ConfigurationError(f"{shown}: `{key}` must be {what}, and not empty")
+    return name, tuple(words)
+
+
+def apply(context: click.Context) -> None:
+    """Let the file in use supply defaults for a command that has options of that name, and say so once."""
+    found = context.meta.get(_IN_USE)
+    if found is None or context.resilient_parsing:
+        return
+    file, values = found
+    names = {parameter.name for parameter in context.command.params} & values.keys()
+    if names:
+        context.default_map = {name: values[name] for name in names}
+        keys = ", ".join(key for key, (name, _, _) in _KEYS.items() if name in names)
+        click.echo(f"Configuration: {printable(str(file))} ({keys})", err=True)
+
+
+def explain(error: click.UsageError) -> str:
+    """The place of a wrong value that is not on the command line; "" if it is."""
+    if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
+        return ""
+    found = error.ctx.meta.get(_IN_USE)
+    if found is None or error.param.name not in (error.ctx.default_map or {}):
+        return ""
+    if error.ctx.get_parameter_source(error.param.name or "") is ParameterSource.COMMANDLINE:
+        return ""
+    return f"The value stands in {printable(str(found[0]))}."
+
+
+def typed_instead(context: click.Context, name: str, other: str) -> bool:
+    """Was the parameter ``other`` typed, and does the value of ``name`` only stand in the file?"""
+    sources = context.get_parameter_source(name), context.get_parameter_source(other)
+    return sources == (ParameterSource.DEFAULT_MAP, ParameterSource.COMMANDLINE)
