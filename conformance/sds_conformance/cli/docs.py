@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from .documentation import PAGES
-from .options import program
+from .options import console, full_id, program
 
 _LIST = "\n".join(f"  {name:<16} {page.said}" for name, page in PAGES.items())
 _EPILOG = f"""
@@ -18,17 +20,42 @@ Examples:
   sds-conformance docs adapter
   sds-conformance docs proto > testee.proto
   sds-conformance docs tutorial --path
+  sds-conformance docs SDS-RECV-06
 """
+_ID = re.compile(r"(?:[A-Za-z]+-)*[A-Za-z]+-\d+")
+
+
+class _PageName(click.Choice[str]):
+    """The name of a page, or an ID of the catalogue."""
+
+    def __init__(self) -> None:
+        super().__init__(list(PAGES))
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in PAGES:
+            return value
+        # Only an ID needs the catalogue, which takes time to read.
+        if _ID.fullmatch(value):
+            return full_id(value)
+        return super().convert(value, param, ctx)
 
 
 @click.command("docs", epilog=_EPILOG)
-@click.argument("name", metavar="[PAGE]", type=click.Choice(list(PAGES)), required=False)
+@click.argument("name", metavar="[PAGE]", type=_PageName(), required=False)
 @click.option("--path", is_flag=True, help="Print the path of the file.")
 def docs_command(name: str | None, path: bool) -> None:
     """Print a guide, or a file of the testee protocol.
 
-    The pages are part of the installation. Without PAGE all pages are listed.
+    The pages are part of the installation. Without PAGE all pages are listed. PAGE can also be the ID of a requirement,
+    a position or a property, as SDS-RECV-06: then its page is printed, with links to the public text.
     """
+    if name is not None and name not in PAGES:
+        if path:
+            raise click.UsageError(f"{name} is part of the catalogue and no file: leave out --path")
+        from .requirements import chosen, explained, show  # the catalogue takes time to read
+
+        show(console(), [(entry.protocol, explained(entry, None)) for entry in chosen([name])])
+        return
     if name is not None:
         page = PAGES[name]
         click.echo(page.file if path else page.file.read_text("utf-8"), nl=path)

@@ -22,6 +22,12 @@ def refuse_nowhere(*files: Path | None) -> None:
             raise click.UsageError(f"cannot write {file}: {told}")
 
 
+def refuse_link(file: Path) -> None:
+    """Refuse a symbolic link at a name that the user did not type. Raises UsageError."""
+    if file.is_symlink():
+        raise click.UsageError(f"{file} is a symbolic link, and you did not name it: remove it, or name another file")
+
+
 def write_file(file: Path, text: str) -> None:
     """Write to a file that the user named. Raises UsageError."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -25,8 +25,9 @@ from ..reports.files import read_report
 from ..reports.limits import with_limits
 from ..reports.report import Report
 from ..reports.terminal import last_screen, show_report, show_tested
+from .browser import show_page
 from .campaign_output import print_json
-from .files import refuse_nowhere, refused
+from .files import refuse_link, refuse_nowhere, refused
 from .options import TOLD, console, program
 from .output_filter import order
 from .paths import INPUT, OUTPUT_FILE
@@ -45,8 +46,9 @@ class Form:
         return maker(report)
 
 
+HTML = Form("html", "Write a self-contained HTML page with every finding to FILE.")
 FORMS = (
-    Form("html", "Write a self-contained HTML page with every finding to FILE."),
+    HTML,
     Form("junit", "Write JUnit XML to FILE, for the test report of a CI."),
     Form("markdown", "Write a Markdown summary to FILE, for the page of a CI job."),
     Form("badge", "Write an SVG badge to FILE."),
@@ -63,6 +65,15 @@ class ReportForms:
 
     def __bool__(self) -> bool:
         return bool(self.files) or self.annotations
+
+    @property
+    def page(self) -> Path | None:
+        """The file of the HTML page, if it is wanted."""
+        return self.files.get(HTML)
+
+    def with_page(self, file: Path) -> ReportForms:
+        """Return these forms and the HTML page."""
+        return replace(self, files={**self.files, HTML: file})
 
     def check(self) -> None:
         """Find out before a long run, not after it, that a file has no folder. Raises UsageError."""
@@ -112,6 +123,7 @@ _EPILOG = """
 \b
 Examples:
   sds-conformance report out
+  sds-conformance report out --open
   sds-conformance report out --html out/index.html --junit out/junit.xml
   sds-conformance report out --markdown out/summary.md --badge out/badge.svg
 """
@@ -120,15 +132,25 @@ Examples:
 @click.command("report", epilog=_EPILOG)
 @click.argument("folder", metavar="DIR", type=INPUT)
 @reporting
+@click.option(
+    "--open",
+    "shown",
+    is_flag=True,
+    help="Show the HTML page in the browser: --html FILE, or else DIR/report.html.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @TOLD
-def report_command(folder: Path, wanted: ReportForms, as_json: bool, quiet: bool, stories: int | None) -> None:
+def report_command(
+    folder: Path, wanted: ReportForms, shown: bool, as_json: bool, quiet: bool, stories: int | None
+) -> None:
     """Show a report, or convert it to another format.
 
     DIR is the folder that `run --report DIR` wrote. It shows what `run` showed: for each root cause the rule, what was
     expected and what was seen.
     """
     err = console(stderr=True)
+    if shown:
+        wanted = wanted if wanted.page is not None else wanted.with_page(_page_in(folder))
     wanted.check()
     with refused():
         report = with_limits(read_report(folder))
@@ -136,6 +158,8 @@ def report_command(folder: Path, wanted: ReportForms, as_json: bool, quiet: bool
         said = f"{folder} was cut off {report.cut_off}: the rest is not known."
         err.print(said, style="bold yellow", soft_wrap=True)
     ends = wanted.write(err, report)
+    if shown and wanted.page is not None and ends is None:
+        show_page(err, wanted.page)
     if as_json:
         print_json(report.data)
     elif quiet:
@@ -148,3 +172,10 @@ def report_command(folder: Path, wanted: ReportForms, as_json: bool, quiet: bool
             labelled(out, "Limits", Text(summary_of_limits(report.limits["rows"])))
     if ends is not None:
         sys.exit(ends)
+
+
+def _page_in(folder: Path) -> Path:
+    """The page of a report: in its folder, or next to its file. Raises UsageError if it is a link."""
+    file = folder / "report.html" if folder.is_dir() else folder.with_suffix(".html")
+    refuse_link(file)
+    return file

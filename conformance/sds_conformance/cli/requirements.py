@@ -30,6 +30,7 @@ from ..judging.registry import Scenario
 from ..judging.rules import Rules
 from ..judging.severity import SEVERITIES
 from ..judging.verdict import full_code
+from ..presentation.links import documentation_link
 from ..protocols import Protocol, default, protocols, repertoires, revisions, withdrawn
 from ..protocols.properties import GROUP, GlobalProperty
 from .campaign_output import print_json
@@ -359,6 +360,8 @@ def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
     if r["link"]:
         # Whole, to be copied: a line end in it would break it.
         out.print(Text(r["link"], Style(color="blue", link=r["link"])), soft_wrap=True)
+    if page := documentation_link(r["id"]):
+        out.print(Text(page, Style(color="blue", link=page)), soft_wrap=True)
     grid = _grid()
     grid.add_row("Statement", r["statement"])
     grid.add_row("Severity", f"{r['severity']}: a violation {SEVERITIES[r['severity']]}")

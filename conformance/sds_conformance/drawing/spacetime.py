@@ -78,7 +78,7 @@ def excerpt_svg(course: Course, blamed: Act, only: Collection[int]) -> str:
 def stylesheet() -> str:
     """The CSS of excerpts, for light and dark pages."""
     light, dark = (environment(__package__ or "").get_template(f"spacetime{x}.css").render() for x in ("", "-dark"))
-    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
+    return f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
 
 
 def _svg(drawing: Drawing, title: str, what: str, blamed: Act | None, *, styled: bool) -> str:

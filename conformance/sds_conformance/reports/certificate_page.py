@@ -13,7 +13,7 @@ from jinja2 import Template
 from sds_harness.declaration import printable
 
 from ..judging.verdict import Verdict
-from ..presentation.markup import environment
+from ..presentation.markup import environment, web_link
 from ..protocols import protocol_of
 from .attachments import exhausted_told
 from .certificate import Certificate
@@ -31,6 +31,7 @@ def page(certificate: Certificate) -> str:
         **(data | {"level": certificate.standing}),
         title=certificate.name,
         against=protocol.against(data["revision"], data["profile"]),
+        homepage=web_link(printable(data["implementation"]["homepage"], 200)),
         command=command_of(data),
         declared=declared(data),
         vectors_told=vectors_told(data),

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from urllib.parse import urlsplit
 
 from jinja2 import Template
 from markupsafe import Markup
@@ -22,7 +21,7 @@ from ..judging.catalogue import POSITION_VERDICTS, Position
 from ..judging.formats import counted
 from ..judging.registry import scenario_of
 from ..judging.verdict import Verdict
-from ..presentation.markup import environment
+from ..presentation.markup import environment, web_link
 from ..protocols.words import named as name_of_limit
 from .limits import LimitLine, lines
 from .overall_result import standing
@@ -82,8 +81,8 @@ class SectionEntry:
         return ", ".join(f"{count} {verdict}" for verdict, count in counted.items() if count)
 
 
-def html(report: Report) -> str:
-    """Render the page of a report."""
+def html(report: Report, *, back: str = "") -> str:
+    """Render the page of a report. ``back`` is the address of the page with all runs."""
     data = report.data
     breakdowns = report.breakdowns
     broken = [first["where"] for first, _ in breakdowns[:MAX_BREAKDOWNS]]
@@ -91,6 +90,7 @@ def html(report: Report) -> str:
     rows = _rows(report, stories)
     return _template().render(
         report=report,
+        back=back,
         data=data,
         standing=standing(report),
         notices=list(notices(report)),
@@ -108,7 +108,7 @@ def html(report: Report) -> str:
         talks=stories.talks,
         positions=_positions(report, rows),
         casting=report.protocol.casting,
-        style=Markup(_read("base.css") + _read("report.css") + stylesheet()),
+        style=Markup(stylesheet()),
         script=Markup(_read("report.js")),
         svg=Markup,
         max_runs=MAX_RUNS,
@@ -128,22 +128,13 @@ def _template() -> Template:
     known.finalize = lambda value: without_orders(printable(value, LONGEST)) if type(value) is str else value
     known.filters["thousands"] = lambda number: f"{number:,}"
     known.filters["counted"] = counted
-    known.filters["weblink"] = _weblink
+    known.filters["weblink"] = web_link
     return known.get_template("report.html.j2")
 
 
 @cache
 def _read(name: str) -> str:
     return files(__package__).joinpath("templates", name).read_text("utf-8")
-
-
-def _weblink(text: str) -> str:
-    """Return a link if it is a web address; "" otherwise."""
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return ""
-    return text if parts.scheme in ("http", "https") and parts.netloc and len(text) <= LONGEST else ""
 
 
 def _order(data: Row) -> list[int]:

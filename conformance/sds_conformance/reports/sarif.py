@@ -15,7 +15,9 @@ from urllib.parse import quote
 from sds_harness.declaration import printable
 from sds_harness.json_text import dumps
 
+from ..presentation.links import documentation_link, text_link
 from ..protocols import stating
+from .gfm import prose
 from .overall_result import standing
 from .report import Report, Row, sides, worst
 from .scenario_files import SUITE, Unmet, unmet
@@ -66,8 +68,8 @@ def _rule(code: str, row: Row) -> dict[str, Any]:
     return {
         "id": _text(code),
         "shortDescription": {"text": _text(described or row["statement"])},
-        "help": {"text": _text(row["statement"])},
-        **({"helpUri": stated.link} if stated is not None and stated.link else {}),
+        "help": _help(row),
+        **({"helpUri": uri} if (uri := documentation_link(row["id"]) or text_link(row["id"])) else {}),
         "defaultConfiguration": {"level": "note" if row["severity"] == 4 else "error", "rank": RANKS[row["severity"]]},
         "properties": {
             "requirement": row["id"],
@@ -77,6 +79,14 @@ def _rule(code: str, row: Row) -> dict[str, Any]:
             "verdict": row["verdict"],
         },
     }
+
+
+def _help(row: Row) -> dict[str, str]:
+    """The statement, with links to the documentation and the public text where there are any."""
+    links = {"Documentation": documentation_link(row["id"]), "Public text": text_link(row["id"])}
+    linked = [f"[{name}]({address})" for name, address in links.items() if address]
+    text = _text(row["statement"])
+    return {"text": text, **({"markdown": f"{prose(text)}\n\n{', '.join(linked)}"} if linked else {})}
 
 
 def _result(report: Report, rule: int, row: Row, finding: Row) -> dict[str, Any]:

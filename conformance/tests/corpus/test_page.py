@@ -5,73 +5,39 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections import Counter
 from html import escape
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 pytest.importorskip("pyarrow")
 
-from sds_conformance.corpus.classes import Class
-from sds_conformance.corpus.difference import CorpusDifference, DivergenceCause
-from sds_conformance.corpus.report import DivergenceSample, page
+from page_kinds import corpus_diff
 
 BROWSER = shutil.which("chromium")
 NARROW = 400
-PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" class="spacetime" width="1060" height="80"><title>{}</title></svg>'
-
-
-def shown() -> str:
-    """A page with something in each of its parts, and with words that cannot be broken at a blank."""
-    cause = DivergenceCause(Class.B_VIOLATES, "SDS-SYNC-03", "", 1_234_567, [(3, 7)])
-    found: Any = SimpleNamespace(
-        causes=[cause],
-        classes=Counter({Class.B_VIOLATES: 1_234_567, Class.BOTH_VIOLATE: 12}),
-        depths=Counter({(Class.B_VIOLATES, depth): 100_000 + depth for depth in range(9)}),
-        fields=Counter({"possibly_acknowledged": 1_234_567}),
-        violated_a=Counter({"SDS-EPHEMERAL-04": 1}),
-        violated_b=Counter({"SDS-SYNC-03": 1_234_567}),
-    )
-    corpora: list[Any] = [
-        SimpleNamespace(
-            manifest=SimpleNamespace(
-                name=f"{side}-" + "implementation" * 4,
-                schedules=1_300_000,
-                steps=99_000_000,
-                revision="sds-2025-10-amended",
-                casting="together",
-                suite_version="1.0.0",
-                dialect="",
-            ),
-            place=SimpleNamespace(shown="hdfs://namenode/" + "long" * 30),
-        )
-        for side in "AB"
-    ]
-    difference = CorpusDifference(corpora[0], corpora[1], 65_433, 1_234_567, found)
-    pictures = {side: PICTURE.format(side) for side in "AB"}
-    return page(difference, [DivergenceSample(cause, 7, "samples/x.json", pictures, "They part.", ("a line",))])
 
 
 def test_the_picture_of_a_stands_beside_that_of_b() -> None:
-    html = shown()
+    html = corpus_diff()
     (together,) = re.findall(r'<div class="pictures">(.*?)\n</div>', html, re.DOTALL)
-    assert re.findall(r'data-side="(.)"><svg.*?<title>(.)</title>', together) == [("A", "A"), ("B", "B")]
+    assert re.findall(r'data-side="(.)" tabindex="0"[^>]*><svg.*?<title>(.)</title>', together) == [
+        ("A", "A"),
+        ("B", "B"),
+    ]
 
 
 def test_charts_are_as_wide_as_the_screen() -> None:
     """Only pictures have a width of their own: what is drawn for a wide screen cannot be read on a narrow one."""
-    html = shown()
+    html = corpus_diff()
     assert html.count("<svg") == 2
-    widths = re.findall(r'class="bar" style="display: block; width: ([0-9.]+)%', html)
+    widths = re.findall(r'class="bar" style="width: ([0-9.]+)%', html)
     assert [float(width) for width in widths] == [5.3, 100.0, 1.0]
     assert html.count('class="step"') == 9
 
 
 def test_every_cell_of_a_stacked_row_says_what_it_is() -> None:
-    for table in re.findall(r'<table class="stacked">.*?</table>', shown(), re.DOTALL):
+    for table in re.findall(r'<table class="rows">.*?</table>', corpus_diff(), re.DOTALL):
         for row in re.findall(r"<tr><td.*?</tr>", table):
             first, second, *others = re.findall(r"<td[^>]*>", row)
             assert "data-label" not in first + second
@@ -80,9 +46,9 @@ def test_every_cell_of_a_stacked_row_says_what_it_is() -> None:
 
 
 def test_the_page_has_colours_for_a_dark_screen() -> None:
-    light, dark = (
-        set(re.findall(r"(--\w+):", block))
-        for block in re.findall(r":root \{(.*?)\}", shown().partition("</style>")[0])
+    light, dark, _ = (
+        set(re.findall(r"(--[\w-]+):", block))
+        for block in re.findall(r":root \{(.*?)\}", corpus_diff().partition("</style>")[0], re.DOTALL)
     )
     assert light == dark
 
@@ -94,7 +60,7 @@ def test_nothing_is_wider_than_the_screen(width: int, tmp_path: Path) -> None:
     measured = "parent.document.title = `${document.documentElement.scrollWidth} of ${innerWidth}`"
     # Before the policy of the page, which would not let it run.
     script = f'<script>addEventListener("load", () => {{ {measured} }})</script>'
-    inner = escape(shown().replace("<head>", f"<head>{script}"))
+    inner = escape(corpus_diff().replace("<head>", f"<head>{script}"))
     file = tmp_path / "page.html"
     # In a frame, for a window cannot be as narrow.
     file.write_text(f'<body><iframe width="{width}" height="900" frameborder="0" srcdoc="{inner}"></iframe>', "utf-8")

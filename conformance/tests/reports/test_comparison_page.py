@@ -46,7 +46,7 @@ def test_without_the_script_all_is_there_and_what_differs_stands_first(page: str
     rows = ROW.findall(page)
     assert [id_ for id_, _ in rows] == ["SDS-RECV-02", "SDS-MSG-01", "SDS-RECV-01", "SDS-RECV-03"]
     assert not any("hidden" in rest for _, rest in rows)
-    assert '<div id="filter" class="filter" hidden' in page
+    assert '<div id="filter" class="filters" hidden' in page
 
 
 def test_it_is_complete_in_itself(page: str) -> None:

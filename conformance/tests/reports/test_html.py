@@ -311,7 +311,7 @@ def _contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_all_text_has_enough_contrast(theme: str, whole: Page) -> None:
-    before, *after = whole.html.partition("@media (prefers-color-scheme: dark)")
+    before, *after = whole.html.partition("@media screen and (prefers-color-scheme: dark)")
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", before if theme == "light" else "".join(after)))
     papers = [name for name in colours if name in ("paper", "card", "shade", "mark") or name.endswith("-paper")]
     inks = [name for name in colours if name not in (*papers, "line")]

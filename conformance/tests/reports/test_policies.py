@@ -48,12 +48,14 @@ def is_page(path: Path) -> bool:
     return "<html" in path.read_text("utf-8").lower()
 
 
-def test_every_template_of_a_page_begins_with_the_policy() -> None:
-    pages = [path for path in templates() if is_page(path)]
-    assert {path.name for path in pages} == {*PAGES, "diff.html.j2"}
-    for path in pages:
-        head = path.read_text("utf-8").partition("<head>")[2]
-        assert re.match(r'\s*<meta charset="utf-8">\s*\{\{ policy\(', head), path
+def test_every_page_has_the_layout_that_begins_with_the_policy() -> None:
+    (layout,) = [path for path in templates() if is_page(path)]
+    head = layout.read_text("utf-8").partition("<head>")[2]
+    assert re.match(r'\s*<meta charset="utf-8">\s*\{\{ policy\(', head)
+    extending = {path.name for path in templates() if f'{{% extends "{layout.name}" %}}' in path.read_text("utf-8")}
+    assert extending == {*PAGES, "diff.html.j2"}
+    others = {path.name for path in templates() if path.name.endswith(".html.j2")} - extending - {layout.name}
+    assert others == {"links.html.j2", "report_parts.html.j2"}
 
 
 def test_pages_are_made_of_templates_alone() -> None:

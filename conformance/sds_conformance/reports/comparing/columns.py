@@ -83,6 +83,8 @@ class ReportColumn:
     limits: Mapping[str, Extent] = field(default_factory=dict, repr=False)
     """Measured limits by dimension; empty if they were not measured."""
     title: str = ""
+    page: str = ""
+    """The address of the page of the run, relative to the page of the history; "" if there is none."""
 
     @classmethod
     def of(cls, report: Report) -> ReportColumn:
@@ -226,7 +228,7 @@ def gather(paths: Iterable[Path]) -> list[ReportColumn]:
     out: list[ReportColumn] = []
     for path in paths:
         if is_folder_of_reports(path):
-            out += sorted(map(_column, _within(path)), key=lambda column: column.started)
+            out += sorted(map(_column, reports_within(path)), key=lambda column: column.started)
         else:
             out.append(_column(path))
         if len(out) > MAX_REPORTS:
@@ -239,8 +241,11 @@ def _column(path: Path) -> ReportColumn:
     return ReportColumn.of(with_limits(read_report(path)))
 
 
-def _within(folder: Path) -> list[Path]:
-    """The reports in a folder: subfolders or files. If a report exists as .jsonl and .json, the first is used."""
+def reports_within(folder: Path) -> list[Path]:
+    """The reports in a folder: subfolders or files. If a report exists as .jsonl and .json, the first is used.
+
+    Raises ReportError.
+    """
     try:
         inside = sorted(folder.iterdir())
     except OSError as error:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from ...judging.verdict import Verdict
-from .cautions import cautions
+from .cautions import cautions, mark
 from .columns import ABSENT, ReportColumn, RequirementData, Way, in_order, titled
 from .limits import DimensionReach, reaches
 
@@ -173,6 +173,35 @@ class Comparison:
             if (change := changed(a, b, row.told.id)) is not None:
                 found[change].append(VerdictChange(row.told, row.cells[before], row.cells[after]))
         return [Changes(change, steps) for change, steps in found.items() if steps]
+
+    def releases(self, before: int, after: int) -> bool:
+        """Are both columns reports of the same implementation?"""
+        return self.columns[before].name == self.columns[after].name
+
+    def words(self, before: int, after: int, change: ResultChange) -> str:
+        """The change in words: from one release to the next, or of one implementation and another."""
+        if self.releases(before, after):
+            return change.value
+        a, b = mark(before), mark(after)
+        return {
+            ResultChange.WORSE: f"better in {a}",
+            ResultChange.BETTER: f"better in {b}",
+            ResultChange.OTHERWISE: "violated in different ways",
+            ResultChange.NO_LONGER: f"judged only in {a}",
+            ResultChange.NOW: f"judged only in {b}",
+            ResultChange.STILL_NOT: "judged in neither, for different reasons",
+        }[change]
+
+    def heading(self, before: int, after: int) -> str:
+        """The heading of the changes between two columns."""
+        a, b = self.columns[before].title, self.columns[after].title
+        return f"From {a} to {b}" if self.releases(before, after) else f"{mark(before)} ({a}) and {mark(after)} ({b})"
+
+    def verdicts(self, before: int, after: int, step: VerdictChange) -> str:
+        """The verdicts of two columns on a requirement."""
+        if self.releases(before, after):
+            return f"{step.before} → {step.after}"
+        return f"{mark(before)} {step.before}, {mark(after)} {step.after}"
 
     def unlike(self, before: int, after: int) -> list[PositionRow]:
         """The positions at which two reports show different ways."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from .columns import ABSENT, ReportColumn, RequirementData, in_order, titled
-from .comparison import ResultChange, changed, wanted
+from .comparison import Changes, ResultChange, changed, compare, wanted
 
 SCHEMA_ID = "sds-conformance/history/1"
 
@@ -37,12 +37,37 @@ class HistoryTurn:
 
 
 @dataclass(frozen=True)
+class HistoryRun:
+    """A run, and the changes since the run before it."""
+
+    column: ReportColumn
+    changes: tuple[Changes, ...] | None
+    """None for the first run."""
+
+
+@dataclass(frozen=True)
 class Series:
     """The reports of one implementation on the same text, by date."""
 
     columns: tuple[ReportColumn, ...]
     turns: tuple[HistoryTurn, ...]
     """The newest first."""
+    only: tuple[str, ...] = ()
+    """Globs of the requirements; empty for all."""
+
+    @property
+    def runs(self) -> list[HistoryRun]:
+        """The runs, the newest first."""
+        pairs = zip((None, *self.columns), self.columns, strict=False)
+        return [HistoryRun(column, self._changes(before, column)) for before, column in pairs][::-1]
+
+    @property
+    def verdicts(self) -> set[str]:
+        """The verdicts that occur."""
+        return {verdict for column in self.columns for verdict in column.counts}
+
+    def _changes(self, before: ReportColumn | None, after: ReportColumn) -> tuple[Changes, ...] | None:
+        return tuple(compare([before, after], self.only).changes(0, 1)) if before is not None else None
 
     @property
     def title(self) -> str:
@@ -87,7 +112,10 @@ def histories(columns: Sequence[ReportColumn], only: Sequence[str] = (), since: 
     series: dict[tuple[str, ...], list[ReportColumn]] = {}
     for column in sorted(columns, key=lambda column: column.started):
         series.setdefault((column.name, column.revision, column.profile, column.dialect), []).append(column)
-    return [Series(tuple(several), tuple(_turns(several, only, since))) for several in map(titled, series.values())]
+    return [
+        Series(tuple(several), tuple(_turns(several, only, since)), tuple(only))
+        for several in map(titled, series.values())
+    ]
 
 
 def to_json(series: Sequence[Series]) -> dict[str, Any]:

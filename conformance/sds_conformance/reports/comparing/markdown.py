@@ -68,13 +68,13 @@ def changes(comparison: Comparison) -> list[str]:
     """The changes for better and worse, pair by pair."""
     lines: list[str] = []
     for before, after in comparison.pairs:
-        titles = [prose(comparison.columns[number].title) for number in (before, after)]
-        lines += [f"## From {titles[0]} to {titles[1]}", ""]
+        lines += [f"## {prose(comparison.heading(before, after))}", ""]
         found = comparison.changes(before, after)
         for some in found:
-            named = ", ".join(f"{step.told.id} ({step.before} → {step.after})" for step in some.named)
+            named = ", ".join(f"{step.told.id} ({comparison.verdicts(before, after, step)})" for step in some.named)
             told = " and ".join(part for part in (named, some.others) if part)
-            lines.append(f"- **{len(some.steps)} {some.change.value}**: {told}")
+            words = comparison.words(before, after, some.change)
+            lines.append(f"- **{len(some.steps)} {words}**: {told}")
         unlike = ways_changed(comparison, before, after)
         lines += [f"- **{unlike}**: `--ways` shows them"] if unlike else []
         lines += [] if found or unlike else ["Nothing changed."]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
 
 from jinja2 import Environment
+from markupsafe import Markup
 
 from ...judging.verdict import Verdict
 from ...presentation.markup import environment
@@ -19,10 +21,7 @@ from .terminal import counts, ways_changed
 
 def comparison_page(comparison: Comparison) -> str:
     """All rows with a filter, those that differ first; the ways; and the changes for better and worse."""
-    columns = comparison.columns
-    changes = [
-        (columns[a], columns[b], comparison.changes(a, b), ways_changed(comparison, a, b)) for a, b in comparison.pairs
-    ]
+    changes = [(a, b, comparison.changes(a, b), ways_changed(comparison, a, b)) for a, b in comparison.pairs]
     return (
         _templates()
         .get_template("compare.html.j2")
@@ -30,6 +29,7 @@ def comparison_page(comparison: Comparison) -> str:
             comparison=comparison,
             rows=comparison.differences + comparison.agreements,
             changes=changes,
+            script=_script() if comparison.rows else "",
             choices=sorted((c for c in comparison.choices if c.shown), key=lambda choice: not choice.differs),
         )
     )
@@ -51,3 +51,8 @@ def _templates() -> Environment:
         "verdicts": [verdict.value for verdict in Verdict],
     }
     return known
+
+
+@cache
+def _script() -> Markup:
+    return Markup(files(__package__.rpartition(".")[0]).joinpath("templates", "compare.js").read_text("utf-8"))

@@ -97,6 +97,12 @@ def worse_line(comparison: Comparison) -> Text | None:
         f"{counted(len(less), 'limit')} got smaller": less,
     }
     between = f" from {first.title} to {last.title}: "
+    if first.name != last.name:
+        told = {
+            f"{counted(len(worse), 'requirement')} with a worse verdict": worse,
+            f"{counted(len(less), 'limit')} that {'is' if len(less) == 1 else 'are'} smaller": less,
+        }
+        between = f" in {last.title} than in {first.title}: "
     said = "; ".join(f"{what}{between}{', '.join(which)}" for what, which in told.items() if which)
     return Text(f"{said}.", "bold red") if said else None
 
@@ -120,19 +126,40 @@ def _show_cautions(console: Console, cautions: Iterable[str]) -> None:
 
 def _show_steps(console: Console, comparison: Comparison, before: int, after: int) -> None:
     changes = comparison.changes(before, after)
-    titles = f"From {mark(before)} to {mark(after)}"
+    same = comparison.releases(before, after)
+    titles = f"From {mark(before)} to {mark(after)}" if same else f"{mark(before)} and {mark(after)}"
     unlike = ways_changed(comparison, before, after)
     if not changes:
         console.print(Text.assemble((titles, "bold"), f": {f'no verdict changed, {unlike}' if unlike else NOTHING}.\n"))
         return
-    said = ", ".join([*(f"{len(some.steps)} {some.change.value}" for some in changes), *([unlike] if unlike else [])])
+    said = ", ".join(
+        [
+            *(f"{len(some.steps)} {comparison.words(before, after, some.change)}" for some in changes),
+            *([unlike] if unlike else []),
+        ]
+    )
     console.print(Text.assemble((titles, "bold"), f": {said}."))
     for some in changes:
         one_sided = some.change in (ResultChange.NO_LONGER, ResultChange.NOW)
-        named = ", ".join(f"{s.told.id} ({s.before} → {s.after})" if one_sided else s.told.id for s in some.named)
+        named = ", ".join(
+            f"{s.told.id} ({comparison.verdicts(before, after, s)})" if one_sided else s.told.id for s in some.named
+        )
         told = " and ".join(part for part in (named, some.others) if part)
-        labelled(console, _LABELS[some.change], Text(told, CHANGE_STYLES.get(some.change, "")))
+        label = _LABELS[some.change] if same else _label(some.change, mark(before), mark(after))
+        labelled(console, label, Text(told, CHANGE_STYLES.get(some.change, "") if same else ""))
     console.print()
+
+
+def _label(change: ResultChange, a: str, b: str) -> str:
+    """The label of a difference between two implementations."""
+    return {
+        ResultChange.WORSE: f"Better {a}",
+        ResultChange.BETTER: f"Better {b}",
+        ResultChange.OTHERWISE: "Otherwise",
+        ResultChange.NO_LONGER: f"Only {a}",
+        ResultChange.NOW: f"Only {b}",
+        ResultChange.STILL_NOT: "Neither",
+    }[change]
 
 
 _LABELS = {

@@ -1,0 +1,28 @@
+"""Opening a page in the browser of the user."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from pathlib import Path
+
+from rich.console import Console
+
+
+def show_page(err: Console, file: Path) -> None:
+    """Open a file in the browser; without a display or a browser, a line says which file to open."""
+    if not (_has_display() and _opened(file)):
+        err.print(f"No browser can be started here. Open this file in one: {file.absolute()}", soft_wrap=True)
+
+
+def _has_display() -> bool:
+    """Is there a screen? Without one, a browser of the terminal would take over this terminal."""
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _opened(file: Path) -> bool:
+    try:
+        return webbrowser.open(file.absolute().as_uri())
+    except (webbrowser.Error, OSError):
+        return False

@@ -1,0 +1,49 @@
+"""``sds-conformance history``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..reports.comparing.history_site import INDEX, history_site
+from .browser import show_page
+from .files import refuse_link, refused, write_file
+from .options import console
+from .paths import INPUT_FOLDER, OUTPUT_FOLDER
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance history nightly
+  sds-conformance history nightly --out site
+  sds-conformance history nightly --open
+"""
+
+
+@click.command("history", epilog=_EPILOG)
+@click.argument("folder", metavar="DIR", type=INPUT_FOLDER)
+@click.option("--out", type=OUTPUT_FOLDER, metavar="DIR", help="Write the pages to this folder; default: DIR/pages.")
+@click.option("--open", "shown", is_flag=True, help="Show the first page in the browser.")
+def history_command(folder: Path, out: Path | None, shown: bool) -> None:
+    """Write pages about a folder of dated reports.
+
+    The first page, index.html, lists the runs of each implementation and what changed from run to run. It links to a
+    page for each run. The pages load nothing, so they can be published as they are.
+
+    `sds-conformance compare DIR` prints the changes instead.
+    """
+    out = out or folder / "pages"
+    with refused():
+        for place, text in history_site(folder):
+            file = out / place
+            try:
+                file.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise click.UsageError(f"cannot make {file.parent}: {error.strerror}. Name another DIR.") from None
+            refuse_link(file)
+            write_file(file, text)
+    err = console(stderr=True)
+    err.print(f"Written: {out / INDEX}", soft_wrap=True)
+    if shown:
+        show_page(err, out / INDEX)

@@ -1,0 +1,30 @@
+"""The addresses of this project on the web.
+
+``OWNER`` is the account that publishes the project. This is the only place to set it: ``release_check.py`` lists the
+files that name another owner, and with ``--write`` it puts the owner into them. As long as it is the placeholder, pages
+and reports have no links to the documentation site.
+"""
+
+from __future__ import annotations
+
+PLACEHOLDER = "OWNER"
+"""No account can have this name on the site: it is replaced before the first release."""
+OWNER = "OWNER"
+NAME = "sds-conformance"
+
+
+def repository(owner: str = "") -> str:
+    """Return the address of the repository."""
+    return f"https://github.com/{owner or OWNER}/{NAME}"
+
+
+def documentation(owner: str = "") -> str:
+    """Return the address of the documentation site, with a slash at its end; "" if the owner is unknown."""
+    owner = owner or OWNER
+    return f"https://{owner.lower()}.github.io/{NAME}/" if owner != PLACEHOLDER else ""
+
+
+def requirement_page(requirement: str) -> str:
+    """Return the address of the page of a requirement on the documentation site; "" if the owner is unknown."""
+    site = documentation()
+    return f"{site}reference/requirements/{requirement}.html" if site else ""

@@ -1,0 +1,102 @@
+"""Each kind of page, as axe sees it in a browser: no violation, wide and narrow, light and dark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from page_kinds import KINDS
+from pages import Page
+from validated import FOLDER, complaints_about
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+AXE = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
+SCREENS = [(width, scheme) for width in (1280, 400) for scheme in ("light", "dark")]
+_RUN = """
+const done = arguments[arguments.length - 1];
+axe.run({resultTypes: ["violations"]}).then(
+  (result) => done(
+    result.violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)}`))
+  ));
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Chrome]:
+    webdriver = pytest.importorskip("selenium.webdriver", reason="browser tests want selenium")
+    if not (BROWSER and DRIVER):
+        pytest.skip("browser tests want Debian's chromium and chromium-driver")
+    if not AXE.is_file():
+        pytest.skip("axe is not installed: type `npm ci --prefix conformance/tests/reports/npm`")
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=DRIVER))
+    driver.set_page_load_timeout(60)
+    driver.set_script_timeout(120)
+    yield driver
+    driver.quit()
+
+
+def made(name: str) -> str:
+    if name == "corpus-diff":
+        pytest.importorskip("pyarrow", reason="pages of corpora want the extra spark")
+    return KINDS[name]()
+
+
+def violations(browser: Chrome, file: Path, width: int, scheme: str) -> list[str]:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    scheme_of = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", scheme_of)
+    browser.get(file.as_uri())
+    # The first of each kind of collapsed part: axe reads only what is shown, and hundreds are alike.
+    browser.execute_script(
+        "[...document.querySelectorAll('details')].slice(0, 12).forEach(one => { one.open = true; })"
+    )
+    browser.execute_script(AXE.read_text("utf-8"))
+    found: list[str] = browser.execute_async_script(_RUN)
+    return found
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_axe_has_no_complaint(browser: Chrome, name: str, tmp_path: Path) -> None:
+    file = tmp_path / f"{name}.html"
+    file.write_text(made(name), "utf-8")
+    for width, scheme in SCREENS:
+        assert violations(browser, file, width, scheme) == [], (width, scheme)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def test_axe_would_complain(browser: Chrome, tmp_path: Path) -> None:
+    file = tmp_path / "bad.html"
+    file.write_text(KINDS["history"]().replace("main>", "div>").replace("--ink: #23272e", "--ink: #c0c0c0"), "utf-8")
+    rules = {one.partition(":")[0] for one in violations(browser, file, 1280, "light")}
+    assert {"landmark-one-main", "region", "color-contrast"} <= rules
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_all_pages_share_layout_and_style(name: str) -> None:
+    read = Page(made(name))
+    (style,) = read.of("style")
+    other = Page(KINDS["history"]()).of("style")[0]
+    assert style.text.startswith(other.text.rstrip())
+    for tag in ("main", "footer", "h1"):
+        assert len(read.of(tag)) == 1, tag
+    for header in read.of("th"):
+        assert header.words
+        assert header.attrs["scope"] in ("col", "row", "colgroup")
+
+
+def test_pages_are_valid(tmp_path: Path) -> None:
+    others = ("report", "history-run", "corpus-diff")
+    pages = {name.replace("-", "_"): KINDS[name]() for name in KINDS if name not in others}
+    assert complaints_about(tmp_path, **pages) == []
