@@ -14,7 +14,7 @@ from .effects import Effects, Lost
 from .errors import MalformedMessage, RefusedSend
 from .lamport_clock import LamportClock
 from .message import MAX_LAMPORT, HistoryEntry, Kind, Message
-from .outgoing_buffer import AckState
+from .outgoing_buffer import AckState, Outgoing
 from .participant import Participant
 from .repair import Repair
 
@@ -201,6 +201,52 @@ class LastChannelFirst(Participant):
             effects.broadcasts += done.broadcasts
             effects.events += done.events
         return effects
+
+
+class WorksAtEveryCommand(Participant):
+    """Runs its due timers at every command, which tells the time as a tick does: the specification names no process
+    that runs periodic work."""
+
+    def send(
+        self,
+        channel_id: str,
+        content: bytes,
+        now_ms: int,
+        message_id: str | None = None,
+        retrieval_hint: bytes | None = None,
+    ) -> Effects:
+        done = self.tick(now_ms)
+        return _joined(done, super().send(channel_id, content, now_ms, message_id, retrieval_hint))
+
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        done = self.tick(now_ms)
+        return _joined(done, super().receive(wire, now_ms, retrieval_hint))
+
+
+def _joined(first: Effects, then: Effects) -> Effects:
+    return Effects([*first.broadcasts, *then.broadcasts], [*first.events, *then.events], then.message_id)
+
+
+class DeliversWhileSending(Channel):
+    """Delivers messages that waited for an own message as soon as that is sent, and not at the next sweep."""
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        effects = super().send(content, now_ms, message_id, retrieval_hint)
+        self.deliver_ready(effects)
+        return effects
+
+
+class ResendsAtFixedTimes(Channel):
+    """Counts resend periods from the first broadcast: a copy that was late does not delay the next one."""
+
+    def schedule_resend(self, entry: Outgoing, now_ms: int) -> None:
+        before_ms = entry.due_ms
+        super().schedule_resend(entry, now_ms)
+        period_ms = entry.due_ms - now_ms
+        if period_ms > 0 and 0 < before_ms <= now_ms:
+            self.outgoing.reschedule(entry, now_ms + period_ms - (now_ms - before_ms) % period_ms)
 
 
 class MixesBroadcasts(Participant):

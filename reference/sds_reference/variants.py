@@ -205,6 +205,17 @@ _OF_SDS = {
         _taking(
             choices.MixesBroadcasts, "mixes-broadcasts", "reorders the broadcasts of a tick: every second message first"
         ),
+        _taking(choices.WorksAtEveryCommand, "works-at-every-command", "runs due timers at every command"),
+        _chosen(
+            choices.DeliversWhileSending,
+            "delivers-while-sending",
+            "delivers what waits for an own message as soon as that is sent",
+        ),
+        _chosen(
+            choices.ResendsAtFixedTimes,
+            "resends-at-fixed-times",
+            "counts resend periods from the first broadcast of a message",
+        ),
         _taking(choices.RefusesOtherChannels, "refuses-other-channels", "rejects messages for unknown channels"),
         _taking(
             choices.IgnoresTheUnusable, "ignores-the-unusable", "drops unusable messages instead of rejecting them"

@@ -102,6 +102,9 @@ NO_POSITION = {
         reviews-every-copy meets-with-the-buffered
     """,
     "nothing says how much one sweep does": "resends-a-hundred one-level-a-sweep",
+    "nothing says which process does periodic work, or when": """
+        works-at-every-command delivers-while-sending resends-at-fixed-times
+    """,
     "the text permits it": "asks-with-zeros asks-without-itself polls repeats-its-request says-it-twice",
     "the text does not describe what is between a peer and its application": """
         refuses-taken-uuids deletes-what-is-gone shows-no-deletions renames-in-two renames-in-place writes-nothing-twice

@@ -30,6 +30,10 @@ from .windows import Window, clock_at, least_clock
 TAIL = 16
 
 
+_PERIODIC = ("delivered", "missing", "lost")
+"""Signals that sweeps and timers give."""
+
+
 class ChannelView:
     """The facts, in the order of the trace."""
 
@@ -180,15 +184,32 @@ class ChannelView:
                 self._read_observe(step)
         elif command == "tick":
             self.ticks.append(step)
-            before = len(self._log)
-            if self.configuration.lost_timeout_ms or step.signals("lost", self.channel_id):
-                self._log.give_up()
-            self._read_events(step, None)
-            self._read_broadcasts(step, certain=len(self._log) == before)
+            self._read_periodic(step)
         elif command in ("send", "send_sync", "send_ephemeral"):
             self._note_own_hint(step)
             if step.channel_id == self.channel_id:
                 self._read_send(step)
+            elif self._works_here(step):
+                self._read_periodic(step)
+
+    def _works_here(self, step: Step) -> bool:
+        """Did periodic work in this channel run at a command for another one?
+
+        A reaction to the message of the command is none: two channels are mixed up then, which has its own rules.
+        """
+        arrived = step.arrived
+        about = arrived.message_id if arrived is not None else ""
+        events = [event for event in step.events if event.channel_id == self.channel_id]
+        if any(event.kind not in _PERIODIC or event.message_id == about for event in events):
+            return False
+        return bool(events) or any(m.channel_id == self.channel_id and m is not step.new for m in step.messages)
+
+    def _read_periodic(self, step: Step) -> None:
+        before = len(self._log)
+        if self.configuration.lost_timeout_ms or step.signals("lost", self.channel_id):
+            self._log.give_up()
+        self._read_events(step, None)
+        self._read_broadcasts(step, certain=len(self._log) == before)
 
     def _read_send(self, step: Step) -> None:
         if step.command == "send_sync" and not step.broadcasts:
@@ -213,6 +234,8 @@ class ChannelView:
             if message is None or in_another_layout(message, self.party.channels):
                 for event in step.signals("delivered", self.channel_id):
                     self._enter(step, event.message_id, None)
+            elif self._works_here(step):
+                self._read_periodic(step)
             return
         received = self._received(step, message)
         self.arrivals.setdefault(message.message_id, []).append(received)
@@ -358,7 +381,11 @@ class ChannelView:
                     self.strays.append((step, wire))
                 if asked_for and step.reply is not None:
                     self._enter(step, step.reply.effects.message_id, None)
-            elif message.channel_id != self.channel_id and step.channel_id != self.channel_id:
+            elif asked_for and step.channel_id != self.channel_id:
+                continue  # it is judged in the channel for which it was requested
+            elif message.channel_id != self.channel_id and (
+                step.channel_id != self.channel_id or (not asked_for and message.channel_id in self.party.channels)
+            ):
                 # In none of its channels: a response that went astray, if a request for this message exists.
                 if message.channel_id not in self.party.channels and message.message_id in self.repairs:
                     self.repair.broadcast(step, message)

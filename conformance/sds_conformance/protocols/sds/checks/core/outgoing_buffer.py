@@ -185,7 +185,11 @@ def named_in_syncs_are_not_rebroadcast(view: ChannelView) -> Iterator[Observatio
 
 @check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies")
 def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
-    """No copy goes out before the set period is over."""
+    """No copy goes out before the set period is over.
+
+    The period may be counted from the copy before, or from the first broadcast: then a copy that was late does not
+    delay the next one.
+    """
     period = resend_period(view)
     if not period:
         return
@@ -197,8 +201,10 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
             continue  # a repair was requested (AMB-120)
         if waited < period and not in_step(view, copy.previous, copy.step):
             continue  # a clock that went back may have run on in its timers, or made all of them due
+        first = copy.original.step.now_ms
+        met = waited >= period or (copy.step.now_ms - first) // period > (copy.previous.now_ms - first) // period > 0
         expected = f"no copy before the resend period of {period} ms is over"
-        yield judged(copy.step, "resent-early", waited >= period, expected, f"one after {waited} ms")
+        yield judged(copy.step, "resent-early", met, expected, f"one after {waited} ms")
 
 
 def _undisturbed(possibly: Possibly, gap: Gap) -> bool:

@@ -49,12 +49,15 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
     steps += [ephemeral.step for ephemeral in view.ephemerals]
     steps += [step for step in view.trace.of(view.party.name) if step.answer == "rejected"]
     moved = sorted(step.index for step in steps)
+    delivering = {d.step.index for d in view.delivered if d.message_id not in {m.message_id for m in d.step.messages}}
     for observed in view.observed:
         last = next((s for s in reversed(view.outgoing) if s.step.index < observed.step.index), None)
         if last is None or not observed.state.HasField("lamport_timestamp") or last.message.lamport_timestamp is None:
             continue
         if any(sync.step is last.step for sync in view.syncs):
             continue  # the same step sent a sync message as well
+        if last.step.index in delivering:
+            continue  # what waited for the message that was sent moved the timestamp after it
         quiet = bisect_right(moved, last.step.index) == bisect_left(moved, observed.step.index)
         quiet &= view.can(pb.CAPABILITY_DELIVERED) or not view.received
         if quiet and not last.repeat and last.step.command == "send":
