@@ -51,6 +51,21 @@ class _Acknowledging(Channel):
             if view is not None and entry.message_id not in view:
                 entry.state = AckState.UNACKNOWLEDGED
 
+    @fault(
+        Channel.review_bloom_filter,
+        "ACK-06",
+        "returns to unacknowledged when a filter does not contain a message that two filters contained",
+    )
+    def falls_back_after_two_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
+        possibly = [entry for entry in self.outgoing if entry.state is AckState.POSSIBLY_ACKNOWLEDGED]
+        super().review_bloom_filter(message, effects, now_ms)
+        view = self.filter_in(message)
+        for entry in possibly:
+            if view is not None and entry.message_id in view:
+                entry.filter_hits += 1
+            elif view is not None and entry.filter_hits >= 2:
+                entry.state = AckState.UNACKNOWLEDGED
+
     @fault(Channel.review_causal_history, "ACK-07", "ignores acknowledgements in sync messages")
     def syncs_do_not_acknowledge(self, message: Message, effects: Effects) -> None:
         if message.kind is not Kind.SYNC:

@@ -57,6 +57,19 @@ def found_in_filters(script: Script, alice: Part) -> None:
     alice.after(greatest(1, alice.in_force.resend_possibly_acknowledged_ms)).tick()
 
 
+@scenario("ACK-06", "ACK-02", of_one_text=True)
+def found_in_two_filters_and_then_in_none(script: Script, alice: Part) -> None:
+    """Own messages are found in the filters of two and of three others, and then in no filter any more."""
+    sent = [alice.send() for _ in range(3)]
+    base = script.now
+    for number, name in enumerate(("bob", "carol", "dave")):
+        alice.given(script.peer(name).content(base + number, holds=sent[max(0, number - 1) :])).observe()
+    for number, name in enumerate(("erin", "frank", "bob", "carol")):
+        peer = script.peer(name)
+        says = peer.sync if number % 2 else peer.content
+        alice.given(says(base + 10 + number, holds=["somebody-elses"])).observe()
+
+
 @scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", of_one_text=True)
 def acknowledged_by_anything(script: Script, alice: Part, bob: Peer) -> None:
     """Sync messages acknowledge, with an ID that repeats too, and so do messages that must wait."""

@@ -91,6 +91,17 @@ def idle_with_automatic_syncs(script: Script) -> None:
     tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
 
 
+@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), of_one_text=True)
+def idle_with_a_long_log(script: Script) -> None:
+    """A participant that has received many messages, one of which acknowledges its own, idles for many sync
+    intervals."""
+    alice, bob = script.open(configuration=pb.Configuration(sync_interval_ms=30_000)), script.peer("bob")
+    own = alice.send()
+    for _ in range(60):
+        alice.after(1).receive(bob.content(script.now, own))
+    tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
+
+
 @scenario("SYNC-01")
 def idle_with_everything_acknowledged(script: Script) -> None:
     """A participant idles for many sync intervals, and has nothing to send again: others have all that it sent."""
