@@ -64,7 +64,10 @@ class KnownRuns:
         try:
             session = runner.session(run)
             first = self._first.get(self._key(session, runner, run.name, requirements))
-            end = _follow(session, first) if first is not None else None
+            if first is None:
+                return None
+            session.link.note("part", name=run.name)  # as a stage does; a model may draw the same random numbers again
+            end = _follow(session, first)
         except TesteeFault:
             runner.kill()  # it breaks down again when it is played
             return None

@@ -70,11 +70,6 @@ class Testee:
         self._peers: dict[int, Peer] = {}
         self._last_handle = 0
 
-    @property
-    def idle(self) -> bool:
-        """No peer is open."""
-        return not self._peers
-
     def handle(self, request: pb.Request) -> pb.Reply:
         """The one answer to ``request``. Refusals of the model are `rejected`."""
         reply = pb.Reply(id=request.id)

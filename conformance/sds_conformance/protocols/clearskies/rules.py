@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from types import MappingProxyType
+from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Config, Peer
@@ -62,6 +64,19 @@ class ClearSkiesRules(Rules):
 RULES = ClearSkiesRules()
 
 
+class _RepeatingLink(LocalLink):
+    """Lets the model draw the same random numbers in each run."""
+
+    def __init__(self, handle: Callable[[pb.Request], pb.Reply], draws: Random) -> None:
+        super().__init__(handle)
+        self._draws = draws
+
+    def note(self, kind: str, /, **said: Any) -> int:
+        if kind == "part":
+            self._draws.seed(0)
+        return super().note(kind, **said)
+
+
 def start(
     config: Config | None = None,
     peer_class: type[Peer] = Peer,
@@ -69,16 +84,9 @@ def start(
     without: frozenset[int] = frozenset(),
 ) -> LocalLink:
     """Start the reference model, or a modified one, in this process. It draws the same UUIDs in each run."""
-    draws = Random()
+    draws = Random(0)
     options = TesteeOptions(suite_version(), config or Config(), peer_class, name, without, draws.randbytes)
-    testee = Testee(options)
-
-    def handle(request: pb.Request) -> pb.Reply:
-        if testee.idle:
-            draws.seed(0)
-        return testee.handle(request)
-
-    return LocalLink(handle)
+    return _RepeatingLink(Testee(options).handle, draws)
 
 
 def _mutant(name: str, without: frozenset[int]) -> LocalLink:

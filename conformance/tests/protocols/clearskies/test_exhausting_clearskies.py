@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from clearskies_reference.testee.server import Testee, TesteeOptions
 from sds_conformance.exploration.campaign import CampaignTally
 from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.exhaustion import Exhaustion
@@ -16,7 +17,7 @@ from sds_conformance.protocols import protocol_of
 from sds_harness.clearskies.alphabet import CLEARSKIES
 from sds_harness.clearskies.notation import NOTATION
 from sds_harness.clearskies.operations import Release
-from sds_harness.link import Link
+from sds_harness.link import Link, LocalLink
 from sds_harness.schedules.files import to_json
 from sds_harness.schedules.worlds import AlphabetPart
 from suite_terminal import typed, words
@@ -27,8 +28,10 @@ CHANGES = (AlphabetPart(("write", "delete", "arrive", "uuids")),)
 COMMAND = ("python", "-m", "clearskies_reference")
 
 
-def exhausted(last: int, mutant: str = "", variant: str = "", **rest: object) -> Coverage:
+def exhausted(last: int, mutant: str = "", variant: str = "", *, random: bool = False, **rest: object) -> Coverage:
     def connect(_: object) -> Link:
+        if random:
+            return LocalLink(Testee(TesteeOptions("1")).handle)
         if mutant:
             return MODEL.mutant(mutant, NOTHING)
         return MODEL.variant(variant, NOTHING) if variant else MODEL.reference(NOTHING)
@@ -88,7 +91,7 @@ def test_a_schedule_in_which_nothing_is_under_way_is_impossible() -> None:
 
 
 def test_uuids_at_random_are_noticed() -> None:
-    coverage = exhausted(2, alphabet=(AlphabetPart(("write", "arrive")),))
+    coverage = exhausted(2, random=True, alphabet=(AlphabetPart(("write", "arrive")),))
     assert coverage.otherwise.startswith("put was answered differently")
     assert not coverage.tally.found
 
