@@ -10,7 +10,7 @@ from ..reports.comparing.history_site import INDEX, history_site
 from .browser import show_page
 from .files import refuse_link, refused, write_file
 from .options import console
-from .paths import INPUT_FOLDER, OUTPUT_FOLDER
+from .paths import INPUT, OUTPUT_FOLDER
 
 _EPILOG = """
 \b
@@ -22,7 +22,7 @@ Examples:
 
 
 @click.command("history", epilog=_EPILOG)
-@click.argument("folder", metavar="DIR", type=INPUT_FOLDER)
+@click.argument("folder", metavar="DIR", type=INPUT)
 @click.option("--out", type=OUTPUT_FOLDER, metavar="DIR", help="Write the pages to this folder; default: DIR/pages.")
 @click.option("--open", "shown", is_flag=True, help="Show the first page in the browser.")
 def history_command(folder: Path, out: Path | None, shown: bool) -> None:

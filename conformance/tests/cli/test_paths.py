@@ -50,7 +50,7 @@ EXISTING = {f"vectors {name} --out" for name in ("add", "replace", "format", "re
 FOLDERS = {
     *(f"{name} --out" for name in ("fuzz", "exhaust", "interop", "replay", "corpus show")),
     *("run --report", "limits --report", "new-adapter folder", "corpus record --out", "corpus diff --out"),
-    *("vectors generate --out", "vectors export folder"),
+    *("vectors generate --out", "vectors export folder", "history --out"),
     *EXISTING,
 }
 
