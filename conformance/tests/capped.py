@@ -65,12 +65,12 @@ class CappedHint(Channel):
 
 
 CHANNELS: dict[str, type[Channel]] = {
-    "log": room.TellsCopiesByTheNewest,
+    "log": room.DetectsCopiesByTheNewest,
     "waiting": room.RoomForWaiting,
     "late": room.SortsInAmongTheNewest,
-    "cascade": room.FreesLevels,
+    "cascade": room.DeliversLevelsUpTo,
     "outstanding": room.NewestOutstanding,
-    "history": room.VerifiesTheFirst,
+    "history": room.ChecksTheFirstDependencies,
     "content": CappedContent,
     "message-id": room.RefusesLongIds,
     "hint": CappedHint,

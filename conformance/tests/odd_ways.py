@@ -111,7 +111,7 @@ def possibly_by_itself() -> Handle:
             if event.HasField("acknowledged"):
                 event.possibly_acknowledged.message_id = event.acknowledged.message_id
 
-    return altered(changes, reference(participant=MUTANTS["reviews-itself"].participant_class))
+    return altered(changes, reference(participant=MUTANTS["reviews-own-messages"].participant_class))
 
 
 def reviews_copies() -> Handle:
@@ -202,13 +202,13 @@ ODD = {
     "reviews-copies": Odd(reviews_copies, "requests-in-any-message", {"AMB-23": "acknowledgements"}),
     "has-settings-of-its-own": Odd(
         has_settings_of_its_own,
-        "no-time-to-answer-in no-room-for-a-backoff one-group-for-all",
+        "t-max-is-zero t-max-equals-t-min one-group-for-all",
         {"AMB-08": "others", "AMB-09": "others", "AMB-10": "others"},
     ),
-    "copies-without-requests": Odd(lambda: _with_copies(()), "no-message-at-its-time", {"AMB-85": "none"}),
+    "copies-without-requests": Odd(lambda: _with_copies(()), "sends-only-after-t-req", {"AMB-85": "none"}),
     "copies-with-other-requests": Odd(
         lambda: _with_copies((HistoryEntry("another", None, "bob"),)),
-        "no-message-at-its-time",
+        "sends-only-after-t-req",
         {"AMB-85": "a-fresh-one"},
     ),
 }

@@ -8,24 +8,24 @@ asked-for-several-at-once asked-for-what-it-has asked-for-what-it-lacks at-the-e
 asked-in-messages-of-all-kinds channels-with-similar-names clock-steps-back content-and-sync-ask copies-of-a-message
 every-way-to-acknowledge extreme-timestamps-and-ids found-in-filters given-up-for-lost
 groups-from-the-number-of-participants hints-only-where-given hybrids idle-with-automatic-syncs
-impossible-dependencies in-its-own-name malformed-messages messages-that-name-no-sender messages-without-a-kind
-more-is-due-than-fits named-again-after-its-request no-room-for-a-backoff no-time-to-answer-in nobody-answers
-nothing-to-ask-for nothing-to-say one-group-for-all one-of-three-is-enough own-messages-come-back
+impossible-dependencies unsent-messages-with-own-sender-id malformed-messages messages-that-name-no-sender
+messages-without-a-kind more-is-due-than-fits named-again-after-its-request t-max-equals-t-min t-max-is-zero
+nobody-answers nothing-to-ask-for sends-empty-content one-group-for-all one-of-three-is-enough own-messages-come-back
 possibly-acknowledged-for-weeks received-ephemerals requests-in-any-message somebody-asks-for-a-thousand
 syncs-and-the-clock ties-beyond-ascii waiting-from-ahead a-dependent-of-the-buffered a-hundred-copies
-acknowledged-by-anything others-go-on-talking
+acknowledged-by-anything unacknowledged-while-others-send
 """
 
 SCENARIOS = {
     "variant clock-at-first-use": "clock-steps-back",
     "variant saturates": "at-the-ends-of-the-range",
-    "variant refuses-beyond-the-sign": "extreme-timestamps-and-ids",
+    "variant refuses-above-63-bits": "extreme-timestamps-and-ids",
     "variant bounded-future": "at-the-ends-of-the-range",
     "variant newest-first": "found-in-filters",
     "variant own-hints": "every-way-to-acknowledge",
-    "variant quiet-syncs": "syncs-and-the-clock",
+    "variant syncs-only-in-quiet-channels": "syncs-and-the-clock",
     "variant last-channel-first": "idle-with-automatic-syncs",
-    "variant refuses-the-odd": (
+    "variant refuses-nonconforming-messages": (
         "impossible-dependencies extreme-timestamps-and-ids messages-that-name-no-sender "
         "somebody-asks-for-a-thousand messages-without-a-kind"
     ),
@@ -40,49 +40,49 @@ SCENARIOS = {
     "variant nim-murmur-filter": "one-of-three-is-enough",
     "variant ack-after-two": "found-in-filters",
     "variant ack-after-three": "found-in-filters",
-    "variant possible-ones-first-in-a-tick": "a-hundred-copies",
+    "variant resends-possible-first-in-a-tick": "a-hundred-copies",
     "variant nim-hash": "more-is-due-than-fits",
     "variant nim-murmur-hash": "more-is-due-than-fits",
     "variant private-hash": "more-is-due-than-fits",
     "variant whole-seconds": "more-is-due-than-fits",
     "variant asks-for-one": "more-is-due-than-fits",
     "variant asks-for-ten": "more-is-due-than-fits",
-    "variant only-answers": "content-and-sync-ask",
-    "variant only-asks": "asked-for-several-at-once asked-in-messages-of-all-kinds",
+    "variant answers-repairs-only": "content-and-sync-ask",
+    "variant requests-repairs-only": "asked-for-several-at-once asked-in-messages-of-all-kinds",
     "variant needs-a-sender": "asked-for-several-at-once",
-    "variant answers-at-once": "asked-for-several-at-once a-share-of-many",
+    "variant answers-at-once": "asked-for-several-at-once a-group-share-of-many-authors",
     "variant copies-keep-requests": "asked-for-what-it-has",
     "mutant sends-the-old-lamport": "found-in-filters",
-    "mutant hasty-clock": "waiting-from-ahead",
+    "mutant updates-clock-on-reception": "waiting-from-ahead",
     "mutant log-in-utf16": "ties-beyond-ascii",
-    "mutant sends-nothing": "nothing-to-say",
+    "mutant sends-empty-content-as-sync": "sends-empty-content",
     "mutant refuses-the-unmet": "impossible-dependencies",
     "mutant ninety-nine-groups": "groups-from-the-number-of-participants",
     "mutant sync-moves-the-clock": "syncs-and-the-clock",
-    "mutant takes-the-increase-back": "syncs-and-the-clock",
+    "mutant undoes-the-sync-increase": "syncs-and-the-clock",
     "mutant ties-ignoring-case": "ties",
-    "mutant nobody-is-itself": "messages-that-name-no-sender",
+    "mutant treats-no-sender-as-itself": "messages-that-name-no-sender",
     "mutant delivers-the-undefined": "messages-without-a-kind",
     "mutant acknowledges-at-the-sweep": "every-way-to-acknowledge",
     "mutant never-resends-the-possible": "possibly-acknowledged-for-weeks",
-    "mutant asks-once-in-a-life": "named-again-after-its-request",
+    "mutant requests-each-message-once-for-ever": "named-again-after-its-request",
     "mutant groups-without-one-more": "groups-from-the-number-of-participants",
     "mutant hybrids-are-content": "hybrids",
-    "mutant hears-its-own-ephemerals": "in-its-own-name",
-    "mutant reviews-itself": "own-messages-come-back",
+    "mutant delivers-own-ephemerals": "unsent-messages-with-own-sender-id",
+    "mutant reviews-own-messages": "own-messages-come-back",
     "mutant delivers-copies": "copies-of-a-message",
     "mutant no-senders-in-history": "nothing-to-ask-for",
     "mutant buffered-is-met": "a-diamond impossible-dependencies",
-    "mutant rebroadcasts-always": "no-message-at-its-time outstanding-for-weeks",
-    "variant fresh-copies": "others-go-on-talking",
-    "variant mixes-broadcasts": "idle-with-automatic-syncs found-in-filters",
+    "mutant rebroadcasts-always": "sends-only-after-t-req outstanding-for-weeks",
+    "variant resends-with-current-filter": "unacknowledged-while-others-send",
+    "variant reorders-broadcasts": "idle-with-automatic-syncs found-in-filters",
     "variant gives-up-messages": "given-up-for-lost",
     "variant ack-after-four": "found-in-filters",
     "variant asks-for-two": "more-is-due-than-fits",
     "variant empty-filter-at-first": "found-in-filters",
     "variant answers-for-the-buffered": "asked-for-what-it-lacks",
     "variant refuses-other-channels": "extreme-timestamps-and-ids",
-    "variant ignores-the-unusable": "extreme-timestamps-and-ids channels-with-similar-names malformed-messages",
+    "variant drops-unusable-messages": "extreme-timestamps-and-ids channels-with-similar-names malformed-messages",
 }
 """By what takes an option, as in `positions.json`."""
 
@@ -108,5 +108,5 @@ RELEASE = {
 """The options that @waku/sds 0.0.8 takes in ``RELEASE_SCENARIOS``."""
 RELEASE_SCENARIOS = """
 at-the-ends-of-the-range impossible-dependencies extreme-timestamps-and-ids channels-with-similar-names
-messages-without-a-kind malformed-messages no-time-to-answer-in no-room-for-a-backoff one-group-for-all days-pass
+messages-without-a-kind malformed-messages t-max-is-zero t-max-equals-t-min one-group-for-all days-pass
 """

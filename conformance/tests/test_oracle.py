@@ -13,7 +13,7 @@ import oracle
 
 FEW = [
     ("forum-2024", "reference", "reference"),
-    ("forum-2024", "mutant", "begins-again"),
+    ("forum-2024", "mutant", "restarts-at-zero-at-the-maximum"),
     ("clearskies-database", "reference", "reference"),
 ]
 
@@ -49,6 +49,6 @@ def test_what_two_states_say_otherwise_is_listed(recorded: Path, capsys: pytest.
     capsys.readouterr()
     assert oracle.main(["compare", str(recorded), str(changed)]) == 1
     printed = capsys.readouterr().out
-    assert 'scenarios forum-2024 mutant begins-again verdicts FORUM-23: ["fail", ' in printed
+    assert 'scenarios forum-2024 mutant restarts-at-zero-at-the-maximum verdicts FORUM-23: ["fail", ' in printed
     assert f"scenarios forum-2024 reference reference: only in {recorded}" in printed
     assert printed.endswith("\n2 differences\n")

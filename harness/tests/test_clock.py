@@ -178,14 +178,14 @@ def seen_of(config: Config, participant: type) -> ClockProbe:
     return shows(open_session(lambda: LocalLink(testee.handle), LIMITS, CURRENT), None)
 
 
-@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "only-answers"])
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "answers-repairs-only"])
 def test_the_clock_of_every_legal_variant_is_seen_to_move(name: str) -> None:
     variant = VARIANTS[name]
     assert seen_of(variant.configure(Config()), variant.participant_class) == ClockProbe()
 
 
 def test_who_never_asks_for_a_repair_may_have_timers_that_stand_still() -> None:
-    variant = VARIANTS["only-answers"]
+    variant = VARIANTS["answers-repairs-only"]
     assert "no repair is asked for" in seen_of(variant.configure(Config()), variant.participant_class).timers
 
 
@@ -196,8 +196,8 @@ def test_few_faults_keep_a_clock_from_being_seen() -> None:
             seen = seen_of(mutant.configure(Config()), mutant.participant_class)
             hidden |= {name: seen.clock or seen.timers} if seen != ClockProbe() else {}
     assert len(hidden) < len(MUTANTS) / 15
-    assert "do not follow the clock" in hidden["knows-but-the-hour"]
-    assert "nothing is sent again" in hidden["sends-and-forgets"]
+    assert "do not follow the clock" in hidden["rounds-first-timestamp-to-the-hour"]
+    assert "nothing is sent again" in hidden["does-not-buffer-outgoing"]
 
 
 @pytest.mark.parametrize("unit", [1 / 1_000, 1_000])

@@ -177,7 +177,16 @@ sys.exit(code)
 @pytest.mark.parametrize("framing", ["json", "binary"])
 def test_a_message_id_of_40_mb_takes_no_gibibyte(framing: str) -> None:
     adapter = [sys.executable, str(ADAPTERS), "answers-with-a-huge-id"]
-    command = [sys.executable, "-m", "sds_conformance", "run", "--scenario", "two-periods", "--environment", "plain"]
+    command = [
+        sys.executable,
+        "-m",
+        "sds_conformance",
+        "run",
+        "--scenario",
+        "two-resend-periods",
+        "--environment",
+        "plain",
+    ]
     weighed = [sys.executable, "-c", WEIGHED, *command, "--framing", framing, "--", *adapter]
     suite = subprocess.run(weighed, capture_output=True, text=True, check=False)
     assert "an identifier of 40,000,000 bytes" in " ".join(suite.stdout.split())

@@ -56,7 +56,7 @@ class SendsAtTicks(Peer):
         return Effects(sent=sent)
 
 
-class TakesTheFirstAtOnce(Peer):
+class ProcessesFirstMessageAtOnce(Peer):
     """Nothing says when what has arrived is taken: here one message at once, and the rest when periodic work runs."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
@@ -189,7 +189,7 @@ class JoinedOutput(_Output):
         return [Sent(link, b"".join(each.data for each in sent if each.link == link)) for link in links]
 
 
-class SaysItTwice(Peer):
+class SendsOwnChangesTwice(Peer):
     """Nothing says that a change is sent once."""
 
     def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
@@ -198,7 +198,7 @@ class SaysItTwice(Peer):
             super().spread(self.store.get(kept.record.uuid) or kept, effects, source)
 
 
-class SaysWhenItIsDone(Peer):
+class EndsAnswersWithUnknownType(Peer):
     """ "Unknown types are silently ignored" (core protocol)."""
 
     def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
@@ -220,7 +220,7 @@ class AsksWithoutItself(Peer):
         return get_updates_body({by: rev for by, rev in self.known().items() if by != self.peer_id})
 
 
-class OtherTies(Peer):
+class ReordersEqualRevisions(Peer):
     """ "Sorted by the last_updated_rev value": those with one value in any order (CA-14)."""
 
     def missing(self, request: GetUpdates) -> list[Kept]:
@@ -228,14 +228,14 @@ class OtherTies(Peer):
         return sorted(found, key=lambda kept: kept.record.last_updated_rev)
 
 
-class ShowsBackwards(Peer):
+class ShowsRecordsInReverse(Peer):
     """Records have no order."""
 
     def records(self) -> list[Record]:
         return super().records()[::-1]
 
 
-class WritesNothingTwice(Peer):
+class IgnoresIdenticalWrites(Peer):
     """To write what is there is no change."""
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
@@ -343,7 +343,7 @@ class DeletesWhatIsGone(Peer):
         return "" if self.writes and self.store.leader(key) is None else super().erase(key, now_ms, effects)
 
 
-class TakesWhatIsAbove(Peer):
+class RefusesLowerRevisions(Peer):
     """Revisions of a writer come in order on one subscription (CA-5): one that is not above the last is known."""
 
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:

@@ -56,7 +56,7 @@ def _escaped(found: re.Match[str]) -> str:
     return '"' + "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2)) + '"'
 
 
-class PointedNumbers(Peer):
+class WritesWholeNumbersWithPoint(Peer):
     """JSON has one kind of numbers."""
 
     def body(self, record: Record) -> bytes:
@@ -173,7 +173,7 @@ class ZeroEntries(Peer):
         return super().body(replace(record, vector_clock=clock))
 
 
-class BareDeletions(Peer):
+class DeletionsWithoutValue(Peer):
     """The text does not define the value of a deleted record on the wire (CA-13)."""
 
     def body(self, record: Record) -> bytes:
@@ -181,7 +181,7 @@ class BareDeletions(Peer):
         return json.dumps({name: each for name, each in said.items() if name != "value" or not record.deleted}).encode()
 
 
-class FullDeletions(Peer):
+class DeletionsWithLastValue(Peer):
     """The same, the other way."""
 
     def bury(self, kept: Kept, now_ms: int, effects: Effects) -> None:

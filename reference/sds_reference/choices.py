@@ -66,7 +66,7 @@ class SignalsAtTheSweep(Channel):
         super().sweep_incoming(now_ms, effects)
 
 
-class LostForAll(Channel):
+class LostOnceIsLostForAll(Channel):
     """Marks the dependency as lost (AMB-92): no message waits for it any more, whenever that message arrived."""
 
     lost: frozenset[str] = frozenset()
@@ -151,7 +151,7 @@ class _Answering(Repair):
         pass
 
 
-class OnlyAnswers(Channel):
+class AnswersRepairsOnly(Channel):
     """Answers repair requests, but retrieves its own missing messages by other means (AMB-141)."""
 
     repair_class = _Answering
@@ -164,7 +164,7 @@ class _Asking(Repair):
         pass
 
 
-class OnlyAsks(Channel):
+class RequestsRepairsOnly(Channel):
     """Sends repair requests, but leaves answering to others (AMB-141)."""
 
     repair_class = _Asking
@@ -249,7 +249,7 @@ class ResendsAtFixedTimes(Channel):
             self.outgoing.reschedule(entry, now_ms + period_ms - (now_ms - before_ms) % period_ms)
 
 
-class MixesBroadcasts(Participant):
+class ReordersBroadcasts(Participant):
     """Reorders the messages that one step sends: the specification does not order them (AMB-126, AMB-142)."""
 
     def tick(self, now_ms: int) -> Effects:
@@ -268,7 +268,7 @@ class RefusesOtherChannels(Participant):
         return super().receive(wire, now_ms, retrieval_hint)
 
 
-class IgnoresTheUnusable(Participant):
+class DropsUnusableMessages(Participant):
     """Drops unusable messages silently instead of rejecting them (AMB-49, AMB-51, AMB-52)."""
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
@@ -278,7 +278,7 @@ class IgnoresTheUnusable(Participant):
             return Effects()
 
 
-class RefusesWhatItKnows(Channel):
+class RefusesCopiesAndOwnMessages(Channel):
     """Rejects its own messages and copies, after it has processed them as required (AMB-23)."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
@@ -289,7 +289,7 @@ class RefusesWhatItKnows(Channel):
         return effects
 
 
-class RefusesTheOdd(Channel):
+class RefusesNonconformingMessages(Channel):
     """Rejects messages that no conforming sender would send (AMB-14, AMB-35, AMB-44, AMB-46, AMB-47, AMB-50)."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
@@ -316,7 +316,7 @@ class IgnoresWhatIsTooFarAhead(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-class ReadsTheFront(Channel):
+class ReadsStartOfLongFilters(Channel):
     """Reads a filter that has extra bytes behind it, and ignores these bytes (AMB-53)."""
 
     def filter_in(self, message: Message) -> FilterView | None:
@@ -346,13 +346,13 @@ class Saturates(Channel):
         super().witness_lamport(min(lamport_timestamp, self.largest))
 
 
-class SaturatesWithASign(Saturates):
+class SaturatesAt63Bits(Saturates):
     """Stores Lamport timestamps in signed 64-bit integers: 2^63-1 is the largest, whatever it receives."""
 
     largest = MAX_LAMPORT >> 1
 
 
-class RefusesBeyondTheSign(Channel):
+class RefusesAbove63Bits(Channel):
     """Stores Lamport timestamps in signed 64-bit integers. Rejects larger ones, and refuses to send beyond 2^63-1."""
 
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:

@@ -7,7 +7,7 @@ from .effects import Delivered, Effects
 from .message import Kind, Message
 
 
-class CountsInTens(Channel):
+class IncreasesByTen(Channel):
     """The proposal asks for an increase, of any size."""
 
     def next_lamport(self, now_ms: int) -> int:
@@ -15,7 +15,7 @@ class CountsInTens(Channel):
         return super().next_lamport(now_ms)
 
 
-class CountsWhatItHears(Channel):
+class IncreasesOnReception(Channel):
     """The clock that Lamport described is increased on reception as well."""
 
     def witness_lamport(self, lamport_timestamp: int) -> None:
@@ -49,7 +49,7 @@ class DeliversSyncs(Channel):
             effects.events.append(Delivered(self.channel_id, message.message_id, b""))
 
 
-class TakesItsOwn(Channel):
+class ProcessesOwnMessages(Channel):
     """A later revision added the rule to ignore own messages."""
 
     def is_own(self, message: Message) -> bool:
@@ -67,7 +67,7 @@ class ReviewsEveryCopy(Channel):
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
 
-class MeetsWithTheBuffered(Channel):
+class BufferedMeetsDependencies(Channel):
     """The proposal does not say that a dependency is met by the log alone."""
 
     def unmet_dependencies(self, message: Message) -> set[str]:

@@ -96,7 +96,7 @@ class WorksAfterReceiving(Channel):
         return effects
 
 
-class WorksBackwards(Channel):
+class ReversesTickOrder(Channel):
     """In a tick the sync message goes out first, then responses, then resends."""
 
     def tick(self, now_ms: int) -> Effects:
@@ -196,28 +196,28 @@ class EphemeralMessagesMoveTheClock(Participant):
         return effects
 
 
-class SyncsWithoutAnId(Channel):
+class SyncIdIsEmpty(Channel):
     """Gives sync messages no ID: they "MAY have non-unique message IDs" (AMB-51)."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         return super().new_message_id(lamport, content) if content else ""
 
 
-class SyncsUnderTheOwnName(Channel):
+class SyncIdIsSenderId(Channel):
     """Uses the participant's ID as the ID of sync messages."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         return super().new_message_id(lamport, content) if content else self.participant_id
 
 
-class SyncsUnderTheChannelsName(Channel):
+class SyncIdIsChannelId(Channel):
     """Uses the channel's ID as the ID of sync messages."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         return super().new_message_id(lamport, content) if content else self.channel_id
 
 
-class SyncsThatCountUp(Channel):
+class SyncIdIsANumber(Channel):
     """Numbers the sync messages of each channel from 1."""
 
     syncs = 0
@@ -229,14 +229,14 @@ class SyncsThatCountUp(Channel):
         return str(self.syncs)
 
 
-class SyncsUnderTheTime(Channel):
+class SyncIdIsTimestamp(Channel):
     """Uses the Lamport timestamp of a sync message as its ID."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         return super().new_message_id(lamport, content) if content else str(lamport)
 
 
-class SyncsUnderTheLastId(Channel):
+class SyncIdIsLastOwnId(Channel):
     """Uses the ID of the participant's last message as the ID of a sync message."""
 
     last = "sync"
@@ -249,7 +249,7 @@ class SyncsUnderTheLastId(Channel):
         self.last = message.message_id
 
 
-class SyncsUnderTheNewestId(Channel):
+class SyncIdIsNewestLoggedId(Channel):
     """Uses the ID of the newest message in the log, of any sender, as the ID of a sync message."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
@@ -259,7 +259,7 @@ class SyncsUnderTheNewestId(Channel):
         return newest[-1].message_id if newest else "sync"
 
 
-class FreshCopies(Channel):
+class ResendsWithCurrentFilter(Channel):
     """Resends messages with the current filter (AMB-65)."""
 
     def rebroadcast(self, entry: Outgoing) -> bytes:

@@ -96,7 +96,7 @@ _OF_SDS = {
         _variant("nim-filter", "bloom filters of nim-sds", bloom_profile=NIM_SDS),
         _variant("nim-murmur-filter", "bloom filters of nim-sds with Murmur3", bloom_profile=NIM_SDS_MURMUR3),
         _variant("small-filter", "a filter for 500 IDs at 1 %", bloom_capacity=500, bloom_error_rate=0.01),
-        _variant("keeps-a-tenth", "a roll-over of the filter keeps a tenth of the IDs", bloom_retained=0.1),
+        _variant("roll-over-keeps-a-tenth", "a roll-over of the filter keeps a tenth of the IDs", bloom_retained=0.1),
         _variant(
             "own-ids-first",
             "the ID of a message is already in the filter that it carries",
@@ -134,12 +134,12 @@ _OF_SDS = {
         _variant("drops-the-lost", "messages whose dependencies are lost are dropped", drops_the_lost=True),
         _variant("keeps-syncs-waiting", "sync messages with unmet dependencies are buffered", buffer_syncs=True),
         _variant(
-            "quiet-syncs",
+            "syncs-only-in-quiet-channels",
             "sends sync messages only in a quiet channel",
             sync_only_when_quiet=True,
             sync_with_empty_log=False,
         ),
-        _variant("backs-off", "waits for seven more seconds before each sync message", sync_backoff_ms=7_000),
+        _variant("delays-each-sync", "waits for seven more seconds before each sync message", sync_backoff_ms=7_000),
         _variant(
             "syncs-after-others",
             "counts the sync interval from the last message of any participant",
@@ -192,18 +192,20 @@ _OF_SDS = {
         ),
         _chosen(
             choices.PossiblyAcknowledgedFirst,
-            "possible-ones-first-in-a-tick",
+            "resends-possible-first-in-a-tick",
             "resends possibly acknowledged messages first within one tick",
         ),
         _chosen(
             choices.EphemeralMessagesSpeak,
-            "ephemeral-speaks",
+            "ephemeral-acknowledges",
             "the filter and history of an ephemeral message can acknowledge",
         ),
         _chosen(choices.OneIdForAllSyncs, "one-id-for-all-syncs", "all sync messages have the same ID"),
         _taking(choices.LastChannelFirst, "last-channel-first", "does periodic work in its last channel first"),
         _taking(
-            choices.MixesBroadcasts, "mixes-broadcasts", "reorders the broadcasts of a tick: every second message first"
+            choices.ReordersBroadcasts,
+            "reorders-broadcasts",
+            "reorders the broadcasts of a tick: every second message first",
         ),
         _taking(choices.WorksAtEveryCommand, "works-at-every-command", "runs due timers at every command"),
         _chosen(
@@ -218,14 +220,20 @@ _OF_SDS = {
         ),
         _taking(choices.RefusesOtherChannels, "refuses-other-channels", "rejects messages for unknown channels"),
         _taking(
-            choices.IgnoresTheUnusable, "ignores-the-unusable", "drops unusable messages instead of rejecting them"
+            choices.DropsUnusableMessages,
+            "drops-unusable-messages",
+            "drops unusable messages instead of rejecting them",
         ),
         _chosen(choices.SignalsAtTheSweep, "signals-at-the-sweep", "signals missing dependencies at the next sweep"),
         _chosen(choices.ResendsAHundred, "resends-a-hundred", "resends a hundred messages in one sweep at most"),
         _chosen(
             choices.OneLevelASweep, "one-level-a-sweep", "delivers the next level of waiting messages at the next sweep"
         ),
-        _chosen(choices.LostForAll, "lost-for-all", "no message waits for a dependency that was marked lost once"),
+        _chosen(
+            choices.LostOnceIsLostForAll,
+            "lost-once-is-lost-for-all",
+            "no message waits for a dependency that was marked lost once",
+        ),
         _chosen(
             choices.GivesUpMessages, "gives-up-messages", "marks the waiting message as lost, not its dependencies"
         ),
@@ -233,13 +241,25 @@ _OF_SDS = {
         _chosen(
             choices.OwnHints, "own-hints", "computes the retrieval hints in causal histories instead of repeating them"
         ),
-        _chosen(choices.RefusesWhatItKnows, "refuses-what-it-knows", "rejects copies and its own messages"),
-        _chosen(choices.RefusesTheOdd, "refuses-the-odd", "rejects messages that no conforming sender sends"),
+        _chosen(
+            choices.RefusesCopiesAndOwnMessages,
+            "refuses-copies-and-own-messages",
+            "rejects copies and its own messages",
+        ),
+        _chosen(
+            choices.RefusesNonconformingMessages,
+            "refuses-nonconforming-messages",
+            "rejects messages that no conforming sender sends",
+        ),
         _chosen(choices.EmptyFilterAtFirst, "empty-filter-at-first", "encodes a filter without any ID as no bytes"),
-        _chosen(choices.ReadsTheFront, "reads-the-front", "reads the beginning of a filter that is too long"),
+        _chosen(
+            choices.ReadsStartOfLongFilters,
+            "reads-start-of-long-filters",
+            "reads the beginning of a filter that is too long",
+        ),
         _chosen(choices.Saturates, "saturates", "sends the largest Lamport timestamp again when it is reached"),
-        _chosen(choices.SaturatesWithASign, "saturates-with-a-sign", "the largest Lamport timestamp is 2^63-1"),
-        _chosen(choices.RefusesBeyondTheSign, "refuses-beyond-the-sign", "rejects Lamport timestamps above 2^63-1"),
+        _chosen(choices.SaturatesAt63Bits, "saturates-at-63-bits", "the largest Lamport timestamp is 2^63-1"),
+        _chosen(choices.RefusesAbove63Bits, "refuses-above-63-bits", "rejects Lamport timestamps above 2^63-1"),
         _chosen(
             choices.AnswersForTheBuffered,
             "answers-for-the-buffered",
@@ -247,15 +267,15 @@ _OF_SDS = {
             repair=RepairConfig(),
         ),
         _chosen(
-            choices.OnlyAnswers,
-            "only-answers",
+            choices.AnswersRepairsOnly,
+            "answers-repairs-only",
             "answers repair requests and sends none",
             _ASKING,
             repair=RepairConfig(),
         ),
         _chosen(
-            choices.OnlyAsks,
-            "only-asks",
+            choices.RequestsRepairsOnly,
+            "requests-repairs-only",
             "sends repair requests and answers none",
             _ANSWERING,
             repair=RepairConfig(),
@@ -309,8 +329,8 @@ _OF_SDS = {
             repair=RepairConfig(),
         ),
         _chosen(
-            reply_choices.WorksBackwards,
-            "works-backwards",
+            reply_choices.ReversesTickOrder,
+            "reverses-tick-order",
             "in a tick sends the sync message first, then responses, then resends",
             repair=RepairConfig(),
         ),
@@ -339,34 +359,36 @@ _OF_SDS = {
             "ephemerals-raise-the-clock",
             "advances the clock when it sends an ephemeral message",
         ),
-        _chosen(reply_choices.SyncsWithoutAnId, "syncs-without-an-id", "the ID of sync messages is empty"),
+        _chosen(reply_choices.SyncIdIsEmpty, "sync-id-is-empty", "the ID of sync messages is empty"),
+        _chosen(reply_choices.SyncIdIsSenderId, "sync-id-is-sender-id", "the ID of sync messages is the sender's ID"),
         _chosen(
-            reply_choices.SyncsUnderTheOwnName, "syncs-under-the-own-name", "the ID of sync messages is the sender's ID"
-        ),
-        _chosen(
-            reply_choices.SyncsUnderTheChannelsName,
-            "syncs-under-the-channels-name",
+            reply_choices.SyncIdIsChannelId,
+            "sync-id-is-channel-id",
             "the ID of sync messages is the channel's ID",
         ),
-        _chosen(reply_choices.SyncsThatCountUp, "syncs-that-count-up", "numbers the sync messages of each channel"),
+        _chosen(reply_choices.SyncIdIsANumber, "sync-id-is-a-number", "numbers the sync messages of each channel"),
         _chosen(
-            reply_choices.SyncsUnderTheTime, "syncs-under-the-time", "the ID of a sync message is its Lamport timestamp"
+            reply_choices.SyncIdIsTimestamp, "sync-id-is-timestamp", "the ID of a sync message is its Lamport timestamp"
         ),
         _chosen(
-            reply_choices.SyncsUnderTheLastId,
-            "syncs-under-the-last-id",
+            reply_choices.SyncIdIsLastOwnId,
+            "sync-id-is-last-own-id",
             "the ID of a sync message is the ID of the last own message",
         ),
         _chosen(
-            reply_choices.SyncsUnderTheNewestId,
-            "syncs-under-the-newest-id",
+            reply_choices.SyncIdIsNewestLoggedId,
+            "sync-id-is-newest-logged-id",
             "the ID of a sync message is the ID of the newest logged message",
         ),
-        _chosen(reply_choices.FreshCopies, "fresh-copies", "resends messages with the current bloom filter"),
+        _chosen(
+            reply_choices.ResendsWithCurrentFilter,
+            "resends-with-current-filter",
+            "resends messages with the current bloom filter",
+        ),
         _variant("filter-for-many", "a filter for 100,000 IDs", bloom_capacity=100_000),
         _variant("gives-up-soon", "marks dependencies as lost after five seconds", lost_timeout_ms=5_000),
         _repairing(
-            "forgets-the-one",
+            "requests-one-and-forgets-it",
             "requests one message at a time, and removes it from the buffer",
             max_requests=1,
             after_request=AfterRequest.FORGET,
@@ -397,16 +419,26 @@ _OF_THE_PROPOSAL = (
     _proposed("reviews-duplicates"),
     _proposed("slow-sweep", "the incoming sweep runs every five seconds, and only it delivers waiting messages"),
     _proposed("drops-the-lost", "messages with lost dependencies are dropped"),
-    _proposed("quiet-syncs"),
+    _proposed("syncs-only-in-quiet-channels"),
     _proposed("close-resend-periods"),
-    _taken(proposal_choices.CountsInTens, "counts-in-tens", "increases Lamport timestamps by ten"),
-    _taken(proposal_choices.CountsWhatItHears, "counts-what-it-hears", "increases its timestamp on reception, too"),
+    _taken(proposal_choices.IncreasesByTen, "increases-by-ten", "increases Lamport timestamps by ten"),
+    _taken(
+        proposal_choices.IncreasesOnReception, "increases-on-reception", "increases its timestamp on reception, too"
+    ),
     _taken(proposal_choices.ForgetsItsSyncs, "forgets-its-syncs", "does not log its own sync messages"),
     _taken(proposal_choices.ResendsSyncs, "resends-syncs", "resends sync messages until they are acknowledged"),
     _taken(proposal_choices.DeliversSyncs, "delivers-syncs", "delivers sync messages to its application"),
-    _taken(proposal_choices.TakesItsOwn, "takes-its-own", "processes its own messages when they come back"),
+    _taken(
+        proposal_choices.ProcessesOwnMessages,
+        "processes-own-messages",
+        "processes its own messages when they come back",
+    ),
     _taken(proposal_choices.ReviewsEveryCopy, "reviews-every-copy", "processes copies as it does new messages"),
-    _taken(proposal_choices.MeetsWithTheBuffered, "meets-with-the-buffered", "a buffered message meets a dependency"),
+    _taken(
+        proposal_choices.BufferedMeetsDependencies,
+        "buffered-meets-dependencies",
+        "a buffered message meets a dependency",
+    ),
 )
 
 VARIANTS: dict[str, Variant] = _OF_SDS | {variant.name: variant for variant in _OF_THE_PROPOSAL}

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 M = TypeVar("M")
 
 JOINT = "+"
-"""Stands between the names of mutants that are joined: ``starts-at-zero+draws-t-req``."""
+"""Stands between the names of mutants that are joined: ``starts-at-zero+recomputes-t-req-when-missing-again``."""
 Parts = Mapping[type[Any], Mapping[str, type[Any]]]
 """By class: the attributes that hold the class of a part, each with the class of the model."""
 _OF_EVERY_CLASS = {

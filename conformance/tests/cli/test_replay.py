@@ -20,7 +20,7 @@ from sds_reference.testee import dialect
 STARTING = ("--select", "SDS-STATE-02", "--scenario", "clock-*")
 WAITING = ("--select", "SDS-DELIVER-03", "--scenario", "waiting-*")
 NAMING = ("--select", "SDS-MSG-03", "--scenario", "every-*")
-SAMPLE = ["starts-at-zero", "rebroadcasts-count", "hint-is-identity"]
+SAMPLE = ["starts-at-zero", "rebroadcasts-advance-the-clock", "compares-dependencies-with-hints"]
 
 
 def report_of(arguments: list[str]) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def test_the_command_at_the_end_of_a_finding_can_be_typed() -> None:
 
 @pytest.mark.exhaustive
 def test_it_is_as_strict_as_the_run() -> None:
-    command = reference_command("--mutant", "hasty-clock")
+    command = reference_command("--mutant", "updates-clock-on-reception")
     assert replayed("run", "--strict", *WAITING, "--", *command) == {"SDS-DELIVER-03": "fail"}
     assert replayed("run", *WAITING, "--", *command) == {"SDS-DELIVER-03": "warn"}
 

@@ -58,7 +58,7 @@ def test_both_framings(framing: str) -> None:
 
 
 def test_1_a_mutant_is_told_with_its_requirement_and_how_to_ask_again() -> None:
-    mutant = reference_command("--mutant", "clock-falls")
+    mutant = reference_command("--mutant", "sets-clock-back-on-delivery")
     result = typed("vectors", "run", "--", *mutant)
     assert result.exit_code == 1
     for told in (
@@ -75,10 +75,12 @@ def test_1_a_mutant_is_told_with_its_requirement_and_how_to_ask_again() -> None:
 
 
 def test_json_has_every_vector() -> None:
-    result = typed("vectors", "run", *SMALL, "--json", "--", *reference_command("--mutant", "clock-falls"))
+    result = typed(
+        "vectors", "run", *SMALL, "--json", "--", *reference_command("--mutant", "sets-clock-back-on-delivery")
+    )
     data = json.loads(result.stdout)
     assert (result.exit_code, data["exitCode"]) == (1, 1)
-    assert data["implementation"]["name"] == "sds_reference mutant clock-falls"
+    assert data["implementation"]["name"] == "sds_reference mutant sets-clock-back-on-delivery"
     rows = {row["id"]: row for row in data["vectors"]}
     assert len(rows) == sum(data["counts"].values()) == _of_the_current_revision("lamport")
     assert rows["lamport/send-clock-equal"] == {

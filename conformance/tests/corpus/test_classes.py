@@ -44,8 +44,16 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "name",
     [
-        *("history-of-one", "newest-first", "nim-filter", "slow-resend", "sweep-only", "nim-hash", "quiet-syncs"),
-        *("one-id-for-all-syncs", "possible-ones-first-in-a-tick", "last-channel-first"),
+        *(
+            "history-of-one",
+            "newest-first",
+            "nim-filter",
+            "slow-resend",
+            "sweep-only",
+            "nim-hash",
+            "syncs-only-in-quiet-channels",
+        ),
+        *("one-id-for-all-syncs", "resends-possible-first-in-a-tick", "last-channel-first"),
     ],
 )
 def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str) -> None:

@@ -89,7 +89,7 @@ def test_who_draws_other_uuids_does_nothing_else(reference: Path, tmp_path: Path
         ("signs-always", "signatures"),
         ("echoes", "echoes"),
         ("pings", "pieces"),
-        ("clocks-to-the-letter", "hops"),
+        ("clocks-count-each-hop", "hops"),
         ("sends-at-ticks", "moments"),
         ("repeats-originals", "conflicts"),
     ],

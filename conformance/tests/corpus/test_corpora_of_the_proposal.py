@@ -90,7 +90,7 @@ def test_the_verdicts_are_those_of_a_campaign_with_the_same_schedules(tmp_path: 
 # ---- Compared --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["history-of-three", "slow-sweep", "quiet-syncs"])
+@pytest.mark.parametrize("name", ["history-of-three", "slow-sweep", "syncs-only-in-quiet-channels"])
 def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str) -> None:
     other = record_here(tmp_path / "b", proposed(Model(variant=f"forum-{name}")))
     found = classified(reference, other)
@@ -98,7 +98,7 @@ def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str)
 
 
 def in_tens(_: object) -> Link:
-    return LocalLink(variant("forum-counts-in-tens"))
+    return LocalLink(variant("forum-increases-by-ten"))
 
 
 def test_by_how_much_a_timestamp_increases_is_open(reference: Path, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_the_order_in_which_schedules_come_makes_no_difference() -> None:
 
 
 def test_the_worst_finding_counts_and_of_these_the_first() -> None:
-    what = replace(order_for(MUTANTS["lamport-in-twos"]), grammar=LIGHT)
+    what = replace(order_for(MUTANTS["increases-lamport-by-two"]), grammar=LIGHT)
     company = what.company()
     tally = CampaignTally(company.start())
     played = [play_one(what, company, index) for index in (2, 5, 6)]
@@ -207,7 +207,7 @@ def test_an_interrupt_in_the_middle_of_a_schedule_keeps_those_before() -> None:
 
 def test_messages_without_end_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player, "MAX_PACKETS", 150)
-    tally = explore(replace(order_for(MUTANTS["answers-by-itself"]), examples=2, grammar=LIGHT))
+    tally = explore(replace(order_for(MUTANTS["sends-after-each-reception"]), examples=2, grammar=LIGHT))
     assert tally.found[STORM].severity is Verdict.FAIL
     assert tally.gave_up == ""
     assert tally.schedules == 2
@@ -217,7 +217,7 @@ def test_messages_without_end_are_found(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_fault_that_does_not_show_again_gives_no_counterexample() -> None:
-    mutant = replace(order_for(MUTANTS["lamport-in-twos"]), grammar=LIGHT)
+    mutant = replace(order_for(MUTANTS["increases-lamport-by-two"]), grammar=LIGHT)
     links = iter([mutant.connect])
 
     def connect(variables: Mapping[str, str]) -> Link:

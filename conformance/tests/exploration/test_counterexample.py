@@ -33,11 +33,11 @@ KILLED = {
     "highest-hash-first": ("SDS-CONFLICT-02", "equal-times"),
     "acknowledges-the-first": ("SDS-ACK-01", "chatter"),
     "sync-does-not-increase": ("SDS-SYNC-03", "syncs"),
-    "flipping-history": ("SDS-SEND-05", "long-history"),
+    "reverses-history-every-message": ("SDS-SEND-05", "long-history"),
     "rebroadcasts-once": ("SDS-OUTSWEEP-01", "resends"),
     "asks-in-content-only": ("SDS-R-SEND-01", "gap"),
     "keeps-content-as-text": ("SDS-R-SWEEP-05", "odd-contents"),
-    "counts-the-items": ("SDS-R-STATE-06", "unanswerable"),
+    "answers-repeated-entries-twice": ("SDS-R-STATE-06", "unanswerable"),
 }
 """Mutants, with what each of them violates and a passage that leads to it."""
 
@@ -194,7 +194,7 @@ def test_after_a_breakdown_was_shrunk_other_findings_are() -> None:
 def test_a_storm_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player, "MAX_PACKETS", 150)
     grammar = Grammar(most=3, passages=("diamond",), longest=1)
-    order = replace(order_for(MUTANTS["answers-by-itself"]), grammar=grammar, twins=False)
+    order = replace(order_for(MUTANTS["sends-after-each-reception"]), grammar=grammar, twins=False)
     index, finding = first_finding(order, STORM)
     example = counterexample(order, company_of(order), generated(0, index, grammar), finding, max_attempts=6)
     assert isinstance(example, Counterexample)

@@ -92,7 +92,7 @@ def test_all_have_the_same_in_the_end() -> None:
     assert coverage.tally.exercised["G-01"] == 6
     assert not coverage.tally.found
     # It tells others once of what they lost, and never again.
-    assert "G-01" in exhausted(3, "sends-and-forgets", alphabet=alphabet).tally.found
+    assert "G-01" in exhausted(3, "does-not-buffer-outgoing", alphabet=alphabet).tally.found
 
 
 def test_other_names_are_another_schedule_where_names_matter() -> None:
@@ -141,7 +141,7 @@ def test_workers_are_handed_what_was_asked_for() -> None:
     assert pickle.loads(pickle.dumps(order)) == order
 
 
-MUTANTS = ("sync-does-not-increase", "one-filter-is-enough", "content-hash-id", "log-by-arrival")
+MUTANTS = ("sync-does-not-increase", "acknowledges-after-one-filter-hit", "content-hash-id", "log-by-arrival")
 
 
 @pytest.mark.parametrize("mutant", ["", *MUTANTS])
@@ -151,7 +151,7 @@ def test_what_is_remembered_says_what_playing_it_says(
 ) -> None:
     """With nothing taken from memory, and everybody judged in each schedule, the same is found and nothing else."""
     monkeypatch.setattr(exhaustion, "SHORT", 0)
-    bound = 4 if participants == 2 and mutant == "one-filter-is-enough" else 3
+    bound = 4 if participants == 2 and mutant == "acknowledges-after-one-filter-hit" else 3
     some, all_of_it = (
         exhausted(bound, mutant, participants=participants, whole=whole).tally for whole in (False, True)
     )

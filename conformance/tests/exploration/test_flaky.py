@@ -21,7 +21,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS
 
 LIGHT = Grammar(most=3, passages=("burst",), longest=1)
-FAULT = order_for(MUTANTS["lamport-in-twos"])
+FAULT = order_for(MUTANTS["increases-lamport-by-two"])
 SHOWS = "SDS-SEND-01"
 
 

@@ -16,7 +16,9 @@ from sds_reference.variants import VARIANTS
 pytestmark = pytest.mark.exhaustive
 
 
-@pytest.mark.parametrize("name", ["log-by-arrival", "sends-and-forgets", "asks-for-what-it-has", "never-asks"])
+@pytest.mark.parametrize(
+    "name", ["log-by-arrival", "does-not-buffer-outgoing", "requests-received-messages", "never-requests"]
+)
 def test_a_mutant_is_found_by_its_requirement_and_made_small(name: str) -> None:
     catch = hunt(name, 100)
     assert catch.found_after
@@ -26,9 +28,9 @@ def test_a_mutant_is_found_by_its_requirement_and_made_small(name: str) -> None:
 
 
 def test_a_deviation_from_a_permission_counts_as_found() -> None:
-    requirement = load_catalogue().requirements[MUTANTS["everything-is-missing"].requirement]
+    requirement = load_catalogue().requirements[MUTANTS["signals-all-dependencies-as-missing"].requirement]
     assert requirement.optional
-    assert hunt("everything-is-missing", 20).found_by == requirement.id
+    assert hunt("signals-all-dependencies-as-missing", 20).found_by == requirement.id
 
 
 @pytest.mark.parametrize("name", ["sweep-only", "nim-filter"])
@@ -43,11 +45,11 @@ def test_the_command_tells_what_was_found_and_what_is_out_of_reach() -> None:
     assert told.exit_code == 0
     rows = {row["mutant"]: row for row in json.loads(told.stdout)["mutants"]}
     assert rows["log-by-arrival"]["found_after"] > 0
-    assert rows["half-at-once"]["out_of_reach"]
+    assert rows["answers-half-immediately"]["out_of_reach"]
 
 
 def test_what_gets_away_is_a_failure() -> None:
-    options = ["--only", "gives-up-untold", "--schedules", "1", "--jobs", "1", "--peaceful", "0"]
+    options = ["--only", "gives-up-although-not-configured", "--schedules", "1", "--jobs", "1", "--peaceful", "0"]
     told = CliRunner().invoke(main, ["hunt", *options])
     assert told.exit_code == 1
     assert "NOT FOUND" in told.stdout

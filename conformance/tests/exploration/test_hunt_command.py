@@ -20,10 +20,10 @@ def test_the_table_and_the_json_name_what_was_found_and_what_is_out_of_reach(tmp
     assert result.exit_code == 0
     rows = {row["mutant"]: row for row in json.loads(result.stdout)["mutants"]}
     assert 0 < rows["log-by-arrival"]["found_after"] <= 30
-    assert not rows["half-at-once"]["found_after"]
+    assert not rows["answers-half-immediately"]["found_after"]
     text = table.read_text("utf-8")
     assert "**1 of 1 mutant within reach found within 30 schedules" in text
-    assert rows["half-at-once"]["out_of_reach"] in text
+    assert rows["answers-half-immediately"]["out_of_reach"] in text
 
 
 def test_who_is_given_up_gets_away_and_the_hunt_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,11 +152,11 @@ def with_channel(channel: type[Channel], **more: Any) -> Start:
 @pytest.mark.parametrize(
     ("name", "mutant", "held", "requirement"),
     [
-        ("time", "counts-from-its-beginning-31", (1 << 31) - 1, "SDS-STATE-03"),
-        ("time", "counts-from-its-beginning-32", (1 << 32) - 1, "SDS-STATE-03"),
-        ("time", "counts-since-the-copy-31", (1 << 31) - 1, "SDS-OUTSWEEP-01"),
-        ("lamport", "turns-over-63", (1 << 63) - 1, "SDS-DELIVER-01"),
-        ("lamport", "log-with-a-sign", (1 << 63) - 1, "SDS-STATE-11"),
+        ("time", "stores-uptime-ms-in-bits-31", (1 << 31) - 1, "SDS-STATE-03"),
+        ("time", "stores-uptime-ms-in-bits-32", (1 << 32) - 1, "SDS-STATE-03"),
+        ("time", "stores-ms-since-rebroadcast-in-bits-31", (1 << 31) - 1, "SDS-OUTSWEEP-01"),
+        ("lamport", "restarts-clock-after-63", (1 << 63) - 1, "SDS-DELIVER-01"),
+        ("lamport", "log-orders-signed-timestamps", (1 << 63) - 1, "SDS-STATE-11"),
     ],
 )
 def test_the_end_of_a_number_is_found(name: str, mutant: str, held: int, requirement: str) -> None:

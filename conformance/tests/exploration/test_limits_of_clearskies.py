@@ -46,7 +46,7 @@ def test_the_reference_has_no_limit(name: str) -> None:
 @pytest.mark.parametrize(
     ("mutant", "name", "held", "requirement"),
     [
-        ("has-room-for-a-page", "records", 256, "CSDB-02"),
+        ("stores-at-most-256-records", "records", 256, "CSDB-02"),
         ("remembers-ten-deletions", "tombstones", 10, "CSDB-56"),
         ("reads-a-mebibyte", "body", 1 << 20, "CSDB-02"),
     ],

@@ -140,16 +140,16 @@ def test_filters_of_another_size_are_told() -> None:
         ("drops-the-unmet", "ref", "bad", Aspect.DEPENDENCIES),
         ("acknowledges-the-first", "bad", "ref", Aspect.ACKNOWLEDGED),
         ("ignores-filters", "bad", "ref", Aspect.FILTER),
-        ("anything-acknowledges", "bad", "ref", Aspect.FILTER),
+        ("any-message-acknowledges", "bad", "ref", Aspect.FILTER),
         ("carries-old-filters", "ref", "bad", Aspect.FILTER),
         ("syncs-do-not-acknowledge", "ref", "bad", Aspect.SYNC),
         ("sync-without-channel", "bad", "ref", Aspect.SYNC),
         ("refuses-ephemerals", "ref", "bad", Aspect.EPHEMERAL),
         ("ties-by-arrival", "bad", "ref", Aspect.ORDER),
         ("ties-ignoring-case", "ref", "bad", Aspect.ORDER),
-        ("never-asks", "ref", "bad", Aspect.REPAIR),
+        ("never-requests", "ref", "bad", Aspect.REPAIR),
         ("never-answers", "bad", "ref", Aspect.REPAIR),
-        ("keeps-the-overheard", "bad", "ref", Aspect.REPAIR),
+        ("ignores-requests-of-others", "bad", "ref", Aspect.REPAIR),
         ("keeps-the-arrived", "ref", "bad", Aspect.REPAIR),
     ],
 )
@@ -173,7 +173,7 @@ def test_content_is_compared() -> None:
 
 
 def test_one_that_answers_without_end_is_broken_off() -> None:
-    outcome = met(chatty=lambda: mutant("answers-by-itself"), ref=reference)
+    outcome = met(chatty=lambda: mutant("sends-after-each-reception"), ref=reference)
     assert "no end of messages" in reason(outcome, "chatty", "chatty", Aspect.CONTENT)
     assert outcome.meetings["ref", "ref"].understood
 

@@ -70,7 +70,7 @@ def test_the_reference_and_legal_variants_understand_everything_of_each_other(na
     ("name", "aspect"),
     [
         ("sends-values-as-strings", Aspect.UPDATE),
-        ("reader-has-no-answers", Aspect.RELAY),
+        ("reader-does-not-answer", Aspect.RELAY),
         ("ignores-deletions", Aspect.DELETION),
         ("keeps-old-keys", Aspect.RENAMING),
         ("smallest-time-wins", Aspect.CONFLICT),

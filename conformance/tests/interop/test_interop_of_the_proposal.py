@@ -116,7 +116,7 @@ def test_nothing_is_found_in_a_mixed_group_of_what_is_legal() -> None:
         cast_of(
             ref=reference,
             syncs=lambda: variant("forum-delivers-syncs"),
-            buffered=lambda: variant("forum-meets-with-the-buffered"),
+            buffered=lambda: variant("forum-buffered-meets-dependencies"),
         ) as cast,
         Troupe(cast) as troupe,
     ):

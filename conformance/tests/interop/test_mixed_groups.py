@@ -143,13 +143,13 @@ def test_filters_have_the_size_of_those_who_have_but_one() -> None:
     [
         "content-hash-id",
         "starts-at-zero",
-        "lamport-in-twos",
+        "increases-lamport-by-two",
         "history-by-arrival",
         "frozen-filter",
         "log-by-id",
         "answers-with-less-content",
         "logs-syncs",
-        "repeats-itself",
+        "repeats-possible-acknowledgements",
     ],
 )
 def test_the_faults_of_another_do_not_count_against_the_reference(name: str) -> None:
@@ -167,10 +167,10 @@ def test_who_breaks_a_property_of_the_group_is_to_blame_for_it_and_not_whom_it_i
 
 
 def test_several_faults_at_once_leave_the_reference_in_peace() -> None:
-    faulty = {name: mutant(name) for name in ("log-by-arrival", "lamport-in-twos", "frozen-filter")}
+    faulty = {name: mutant(name) for name in ("log-by-arrival", "increases-lamport-by-two", "frozen-filter")}
     mixed = explored_by({"ref": reference, **faulty}, 5)
     assert against(mixed, "ref") == set()
-    assert against(mixed, "lamport-in-twos")
+    assert against(mixed, "increases-lamport-by-two")
 
 
 def test_what_nobody_is_to_blame_for_is_a_matter_of_the_group() -> None:
@@ -208,7 +208,7 @@ def test_a_breakdown_is_shrunk_although_each_attempt_breaks_it() -> None:
 def test_who_answers_without_end_is_to_blame_for_the_storm() -> None:
     schedule = Schedule((Member("alice"), Member("bob"), Member("carol")), (Send("alice", "m1"),))
     roles = {"alice": "bad", "bob": "ref", "carol": "bad"}
-    with cast_of({"ref": reference, "bad": mutant("answers-by-itself")}) as cast, Troupe(cast) as troupe:
+    with cast_of({"ref": reference, "bad": mutant("sends-after-each-reception")}) as cast, Troupe(cast) as troupe:
         judged = judge(troupe, troupe.cast.play(schedule, roles), roles, SCOPE)
     assert STORM in {finding.requirement for finding in judged["bad"].findings}
     assert judged["ref"].findings == judged[GROUP].findings == []

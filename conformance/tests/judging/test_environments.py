@@ -147,7 +147,7 @@ def test_the_reference_passes_in_every_environment() -> None:
 
 def test_legal_choices_pass_in_every_environment() -> None:
     config = Config()
-    for name in ("newest-first", "sweep-only", "ack-after-two", "quiet-syncs"):
+    for name in ("newest-first", "sweep-only", "ack-after-two", "syncs-only-in-quiet-channels"):
         config = VARIANTS[name].configure(config)
     assert (config.causal_history_descending, config.cascade_on_receive) == (True, False)
     assert (config.possible_ack_threshold, config.sync_only_when_quiet) == (2, True)

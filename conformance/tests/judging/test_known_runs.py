@@ -21,7 +21,7 @@ from sds_harness.link import Limits, Link, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 A_FEW = ("ties", "a-diamond", "received-syncs", "asks-for-what-is-missing", "a-filter-rolls-over")
-FAULTS = ("log-by-arrival", "buffered-is-met", "hasty-clock")
+FAULTS = ("log-by-arrival", "buffered-is-met", "updates-clock-on-reception")
 REFERENCE = partial(MODEL.reference, NOTHING)
 Change = Callable[[pb.Request, pb.Reply], None]
 

@@ -55,7 +55,7 @@ from suite_terminal import typed, words
 KNOWN = load_catalogue().requirements
 FORUM = "forum-2024"
 OF_SDS = set(played.OF_SDS.values())
-FEW = ("every-kind-*", "asks-for-what-is-missing", "without-the-extension")
+FEW = ("every-kind-*", "asks-for-what-is-missing", "without-sds-r")
 WITHOUT_SDS_R = (pb.CAPABILITY_SDS_R,)
 PRIVATE = VARIANTS["private-hash"].configure(Config())
 

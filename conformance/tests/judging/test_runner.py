@@ -250,7 +250,9 @@ class SaysTooMuch(LocalLink):
 
 
 def test_a_reply_that_the_suite_has_no_room_for_is_inconclusive_and_fails_nobody() -> None:
-    what = plan(scenarios=["two-channels", "nobody-answers", "idle-*", "two-periods", "rebroadcasts-and-the-clock"])
+    what = plan(
+        scenarios=["two-channels", "nobody-answers", "idle-*", "two-resend-periods", "rebroadcasts-and-the-clock"]
+    )
     outcome = certify(Connections(reference, SaysTooMuch), what, LIMITS)
     assert {broken.breakdown.kind for broken in outcome.breakdowns} == {FaultKind.TOO_LONG}
     assert len(outcome.breakdowns) >= PATIENCE

@@ -96,11 +96,11 @@ def test_a_variant_that_is_not_legal_is_refused_by_name(monkeypatch: pytest.Monk
 
 @pytest.mark.usefixtures("short")
 def test_what_a_variant_leaves_out_may_warn_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = VARIANTS["only-asks"]
-    monkeypatch.setitem(VARIANTS, "only-asks", replace(known, leaves_out=("SDS-R-SEND-01",)))
-    assert examine_variant("only-asks").refused == ("SDS-R-RECV-08 warn",)
-    monkeypatch.setitem(VARIANTS, "only-asks", replace(known, leaves_out=()))
-    assert "SDS-R-STATE-08 inconclusive" in examine_variant("only-asks").refused
+    known = VARIANTS["requests-repairs-only"]
+    monkeypatch.setitem(VARIANTS, "requests-repairs-only", replace(known, leaves_out=("SDS-R-SEND-01",)))
+    assert examine_variant("requests-repairs-only").refused == ("SDS-R-RECV-08 warn",)
+    monkeypatch.setitem(VARIANTS, "requests-repairs-only", replace(known, leaves_out=()))
+    assert "SDS-R-STATE-08 inconclusive" in examine_variant("requests-repairs-only").refused
 
 
 @pytest.mark.usefixtures("short")
@@ -280,7 +280,7 @@ SYNCLESS = frozenset({pb.CAPABILITY_SYNC, pb.CAPABILITY_PERIODIC_SYNC})
 
 @pytest.mark.usefixtures("short")
 def test_what_shows_on_the_wire_is_rejected_without_observe() -> None:
-    kill = examine_mutant("lamport-in-twos", BLIND)
+    kill = examine_mutant("increases-lamport-by-two", BLIND)
     assert (kill.killed, kill.alive, kill.skipped) == (True, False, "")
 
 

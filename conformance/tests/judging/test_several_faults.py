@@ -16,17 +16,24 @@ from sds_conformance.protocols.sds.rules import MODEL, RULES
 from sds_harness.link import Limits
 from sds_reference.mutants import MUTANTS
 
-LIKE_NIM = "speaks-nim-sds+one-filter-is-enough+log-by-arrival+drops-syncs+deaf-clock"
+LIKE_NIM = "speaks-nim-sds+acknowledges-after-one-filter-hit+log-by-arrival+drops-syncs+keeps-clock-on-delivery"
 """A layout behind a dialect, one filter hit acknowledges, and wrong order, syncs and clock."""
-SIX = (
-    "one-filter-is-enough+looks-in-all-logs+leaves-what-is-due+names-the-messenger+log-by-arrival+lamport-without-clock"
+SIX = "+".join(
+    [
+        "acknowledges-after-one-filter-hit",
+        "looks-in-all-logs",
+        "others-cancel-only-due-requests",
+        "requests-name-the-revealing-sender",
+        "log-by-arrival",
+        "lamport-without-clock",
+    ]
 )
 SEVERAL = [
     LIKE_NIM,
     SIX,
     "speaks-nim-sds+first-dependency-only+lamport-without-clock",
-    "content-hash-id+buffered-is-met+ties-ignoring-case+leaves-what-is-due",
-    "delivers-children-first+leaves-what-is-due+lamport-without-clock+names-the-messenger",
+    "content-hash-id+buffered-is-met+ties-ignoring-case+others-cancel-only-due-requests",
+    "delivers-children-first+others-cancel-only-due-requests+lamport-without-clock+requests-name-the-revealing-sender",
 ]
 KNOWN = KnownRuns()
 

@@ -163,7 +163,7 @@ def large(request, reply):
         del reply.effects.broadcasts[:]
         reply.effects.broadcasts.extend(map(encode, raws))
 
-LONG = ["a-crowd-of-its-own", "a-thousand-messages"]
+LONG = ["many-own-messages-unacknowledged", "a-thousand-messages"]
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 outcome = certify(lambda _: LocalLink(altered(large)), plan(scenarios=LONG), Limits())
 assert outcome.steps > 2000, outcome.steps

@@ -62,7 +62,7 @@ def test_one_id_shows_the_conversation() -> None:
 
 
 def test_a_strict_run_is_strict() -> None:
-    softened = ["--scenario", "waiting-from-ahead", "--", *reference_command("--mutant", "hasty-clock")]
+    softened = ["--scenario", "waiting-from-ahead", "--", *reference_command("--mutant", "updates-clock-on-reception")]
     assert typed("run", *softened).exit_code == 0
     assert typed("run", "--strict", *softened).exit_code == 1
 

@@ -97,7 +97,7 @@ def test_a_fault_that_no_scenario_for_it_shows_is_told_all_the_same() -> None:
 
 
 def test_a_warning_is_one_of_pytest_and_strictly_a_failure(pytester: pytest.Pytester) -> None:
-    hasty = reference_command("--mutant", "hasty-clock")
+    hasty = reference_command("--mutant", "updates-clock-on-reception")
     result = run(pytester, hasty, "sds::waiting-from-ahead")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*SdsWarning: SDS-DELIVER-03 expected *; seen: *"])

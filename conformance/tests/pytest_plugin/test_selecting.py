@@ -112,7 +112,7 @@ def test_an_environment_that_cannot_be_entered_is_skipped(pytester: pytest.Pytes
 
 
 def test_the_configuration_file_says_the_same(pytester: pytest.Pytester) -> None:
-    command = shlex.join(reference_command("--mutant", "hasty-clock"))
+    command = shlex.join(reference_command("--mutant", "updates-clock-on-reception"))
     pytester.makeini(f"[pytest]\nsds_testee = {command}\nsds_strict = true\nsds_environment = plain all-scripts")
     result = typed(pytester, "sds::waiting-from-ahead::SDS-DELIVER-03", "sds::a-diamond@all-scripts")
     assert ended(result, "FAILED") == ["sds::waiting-from-ahead::SDS-DELIVER-03"]

@@ -20,7 +20,7 @@ from suite_terminal import typed
 from waiting import lives, wait_for
 
 SHORT = "--environment plain --scenario 'named-*' --scenario every-kind-of-message"
-MUTANT = shlex.join(reference_command("--mutant", "answers-by-itself"))
+MUTANT = shlex.join(reference_command("--mutant", "sends-after-each-reception"))
 SCRIPT = REPOSITORY / "action" / "run.sh"
 
 

@@ -48,8 +48,11 @@ def test_whatever_strangers_say_stands_in_lines_that_can_be_shown() -> None:
 
 def test_breakdowns_that_are_alike_are_told_once() -> None:
     one = {"kind": "crash", "detail": "it ended", "command": "send", "where": "ties"}
-    other = one | {"where": "an-echo"}
-    assert alike([one, other, one | {"kind": "hang"}]) == [(one, ["an-echo"]), (one | {"kind": "hang"}, [])]
+    other = one | {"where": "own-filter-comes-back"}
+    assert alike([one, other, one | {"kind": "hang"}]) == [
+        (one, ["own-filter-comes-back"]),
+        (one | {"kind": "hang"}, []),
+    ]
 
 
 def test_a_date_that_is_none_is_not_told() -> None:

@@ -33,5 +33,5 @@ def test_other_codes_of_a_requirement_are_named_and_one_code_is_not_named_twice(
     row["kinds"] = [kind, kind | {"severity": "warn"}]
     assert "  Also   " not in printed(report, 1)
     other = f"{row['id']}/in-another-way"
-    row["kinds"].append({"code": other, "severity": "fail", "scenarios": {"ties": 2, "an-echo": 1}})
+    row["kinds"].append({"code": other, "severity": "fail", "scenarios": {"ties": 2, "own-filter-comes-back": 1}})
     assert f"  Also      {other}: 3 violations" in printed(report, 1)

@@ -60,7 +60,7 @@ def test_what_is_not_declared_is_skipped(capability: int) -> None:
 
 def test_a_deviation_that_is_only_told_is_no_failure() -> None:
     """An implementation that sends its ties logs own sync messages that no vector has."""
-    assert failures(asked(_mutant("tells-of-ties"), revision=FORUM)) == []
+    assert failures(asked(_mutant("announces-ties"), revision=FORUM)) == []
 
 
 def test_timestamps_below_zero_cannot_be_told_and_may_be_taken() -> None:
@@ -97,35 +97,35 @@ FOUND = {
     "message-kinds": ("refuses-empty-histories", "forum-zero-is-unset", "forum-loses-foreign-filters"),
     "lamport": (
         "starts-at-the-clock",
-        "follows-the-time",
-        "counts-every-other",
-        "counts-its-own",
-        "syncs-leave-the-clock",
+        "sends-the-time-when-ahead",
+        "increases-every-other-message",
+        "increases-by-own-messages-only",
+        "syncs-do-not-update-the-clock",
     ),
     "log-order": (
         "does-not-log-syncs",
         "drops-waiting-syncs",
         "forum-zero-is-unset",
         "forum-buffer-of-one",
-        "forum-secret-buffer-of-one",
+        "forum-unseen-buffer-of-one",
         "forum-drops-the-unmet",
         "forum-forgets-the-waiting",
         "forum-log-by-arrival",
         "forum-ties-ignoring-case",
         "forum-highest-hash-first",
         "forum-ties-by-arrival",
-        "forum-looks-at-the-oldest",
+        "forum-sweeps-only-the-oldest",
         "forum-one-level-only",
     ),
     "causal-history": ("forum-history-by-arrival", "entries-as-messages", "forum-ties-ignoring-case"),
-    "bloom-build-waku-sds-js": ("forum-leaky-filter",),
-    "bloom-query-waku-sds-js": ("forum-ignores-filters", "forum-optimistic-buffer"),
+    "bloom-build-waku-sds-js": ("forum-filter-omits-every-third",),
+    "bloom-query-waku-sds-js": ("forum-ignores-filters", "forum-starts-as-possibly-acknowledged"),
     "ack-reviews": (
-        "forum-anything-acknowledges",
-        "forum-never-lets-go",
-        "forum-sends-and-forgets",
-        "forum-secretly-forgets",
-        "forum-secretly-optimistic",
+        "forum-any-message-acknowledges",
+        "forum-keeps-acknowledged-outgoing",
+        "forum-does-not-buffer-outgoing",
+        "forum-unseen-does-not-buffer-outgoing",
+        "forum-unseen-starts-as-possibly-acknowledged",
         "forum-reviews-on-delivery",
         "forum-syncs-do-not-acknowledge",
         "forum-acknowledges-the-first",
@@ -135,7 +135,7 @@ FOUND = {
         "capitalises-content",
         "keeps-syncs-out-of-the-filter",
         "does-not-log-syncs",
-        "waits-for-ever",
+        "never-marks-as-lost",
         "filters-five-minutes",
         "forum-without-zero-bytes",
         "forum-trimmed-ephemerals",
@@ -181,7 +181,7 @@ def test_mutants_are_found_in_the_group_of_their_fault(group: str, mutant: str) 
 
 
 def test_a_sync_message_that_counts_is_a_warning() -> None:
-    outcome = asked(_mutant("sync-counts"), ["lamport"], FORUM)
+    outcome = asked(_mutant("sync-increases-the-timestamp"), ["lamport"], FORUM)
     assert outcome.count(Status.WARN) == 4
     assert outcome.exit_code == 0
 

@@ -93,8 +93,8 @@ def test_bytes_stand_beside_fields_where_they_name_nothing_of_the_own() -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("an-echo", "several participants"),
-        ("no-named-channel", "has no name"),
+        ("own-filter-comes-back", "several participants"),
+        ("the-unnamed-channel", "has no name"),
         ("waiting-for-an-own-message", "chooses IDs"),
         ("own-messages-come-back", "own messages come back"),
     ],

@@ -100,7 +100,7 @@ def test_requests_say_what_is_known() -> None:
         "first-revision-one",
         "repeats-originals",
         "times-in-nanoseconds",
-        "says-not-deleted",
+        "writes-deleted-false",
         "clock-per-peer",
         "spaced-bodies",
     ],

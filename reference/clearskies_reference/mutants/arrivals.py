@@ -19,7 +19,9 @@ from .registry import fault, mutant, mutants
 @mutants
 class _Records(Peer):
     @fault(Peer.take, "02", "takes no record with a key that a deleted one had")
-    def bars_keys_of_the_deleted(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def refuses_keys_of_deleted_records(
+        self, incoming: Record, signed: Message | None, source: int, effects: Effects
+    ) -> None:
         gone = {kept.record.uuid for kept in self.store if kept.record.deleted and kept.record.key == incoming.key}
         if incoming.deleted or not gone - {incoming.uuid}:
             super().take(incoming, signed, source, effects)
@@ -27,7 +29,9 @@ class _Records(Peer):
             self.learn(incoming)
 
     @fault(Peer.take, "02", "does not take back what it wrote before it lost its store")
-    def takes_nothing_of_its_own(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def refuses_its_own_changes_back(
+        self, incoming: Record, signed: Message | None, source: int, effects: Effects
+    ) -> None:
         if incoming.last_updated_by != self.peer_id:
             super().take(incoming, signed, source, effects)
 

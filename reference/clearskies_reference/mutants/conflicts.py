@@ -35,7 +35,7 @@ class _Keys(Peer):
             raise MalformedMessage("the key is taken")
 
     @fault(Peer.shown, "38", "shows none of two records that have one key")
-    def shows_no_rivals(self, kept: Kept) -> Record:
+    def hides_records_with_the_same_key(self, kept: Kept) -> Record:
         rivals = list(self.store.at_key(kept.record.key))
         return replace(kept.record, deleted=True) if len(rivals) > 1 else super().shown(kept)
 
@@ -71,7 +71,7 @@ class _Ages(Peer):
         return super().is_older(incoming, current) and not self.is_newer(incoming, current)
 
     @fault(Peer.is_older, "49", "does not discard older versions if their update_time is larger")
-    def time_makes_up_for_age(self, incoming: Record, current: Record) -> bool:
+    def larger_time_keeps_older_versions(self, incoming: Record, current: Record) -> bool:
         return super().is_older(incoming, current) and incoming.update_time <= current.update_time
 
     @fault(Peer.is_newer, "50", "does not replace its version by one that descends from it with a smaller update_time")
@@ -244,7 +244,7 @@ class _Deciding(Peer):
         pass
 
     @fault(Peer.settle, "53", "does not take over what a loser has more", resolution=Resolution.MERGE)
-    def resolves_for_nobody(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
+    def ignores_clock_of_losers(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
         pass
 
 

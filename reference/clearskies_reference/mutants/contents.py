@@ -92,7 +92,7 @@ class _Written(Peer):
         return super().write(key, NULL if value == "false" else value, now_ms, uuid, effects)
 
     @fault(Peer.write, "07", "deletes a record that is written again with null")
-    def deletes_what_is_null(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+    def deletes_records_written_with_null(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         if value == NULL and self.writes and self.store.leader(key) is not None:
             return self.erase(key, now_ms, effects)
         return super().write(key, value, now_ms, uuid, effects)
@@ -159,11 +159,11 @@ class _Understanding(_Understands):
         return value.replace("\r\n", "\n").replace("\r", "\n") if isinstance(value, str) else value
 
     @fault(_Understands.key_of, "07", "takes keys of digits for numbers")
-    def takes_keys_for_numbers(self, key: str) -> str:
+    def treats_keys_as_numbers(self, key: str) -> str:
         return str(int(key)) if _in_digits(key) else key
 
     @fault(_Understands.key_of, "07", "takes keys for paths, whose last slash says nothing")
-    def takes_keys_for_paths(self, key: str) -> str:
+    def treats_keys_as_paths(self, key: str) -> str:
         return key.rstrip("/") or key
 
     @fault(_Understands.key_of, "07", "takes a sharp s in a key for a double one")
@@ -187,15 +187,15 @@ class _Tells(Peer):
 @mutants
 class _Telling(_Tells):
     @fault(_Tells.told, "07", "tells its application of a change under a key in lower case")
-    def tells_keys_in_lower_case(self, record: Record) -> Record:
+    def notifies_keys_in_lower_case(self, record: Record) -> Record:
         return replace(record, key=record.key.lower())
 
     @fault(_Tells.told, "07", "tells its application null for false")
-    def tells_null_for_false(self, record: Record) -> Record:
+    def notifies_null_for_false(self, record: Record) -> Record:
         return replace(record, value=NULL if record.value == "false" else record.value)
 
     @fault(_Tells.told, "13", "tells its application of a deletion as of a change")
-    def tells_deletions_as_changes(self, record: Record) -> Record:
+    def notifies_deletions_as_changes(self, record: Record) -> Record:
         return replace(record, deleted=False)
 
 
@@ -209,7 +209,7 @@ class _Passing(Peer):
             _rewrite(effects, known, lambda said: {**said, "deleted": False})
 
     @fault(Peer.spread, "47", "names who passed a change on to it as the writer")
-    def names_whom_it_came_from(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def names_relaying_peer_as_writer(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
         super().spread(kept, effects, source)
         if source in self.links and self.writes:
@@ -264,14 +264,14 @@ class _Reading(Peer):
         return said
 
     @fault(Peer.read_body, "02", "refuses deletions without a value")
-    def wants_values_of_deletions(self, body: bytes) -> Record | GetUpdates | None:
+    def refuses_deletions_without_value(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, Record) and "value" not in json.loads(body):
             raise MalformedMessage("an update without a value")
         return said
 
     @fault(Peer.read_body, "13", "takes a deletion that has a value for a change")
-    def believes_values_of_deletions(self, body: bytes) -> Record | GetUpdates | None:
+    def treats_deletions_with_value_as_changes(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         value = json.loads(body).get("value")
         return replace(said, deleted=False, value=json.dumps(value)) if isinstance(said, Record) and value else said
@@ -302,7 +302,7 @@ class _Reading(Peer):
         super().take(incoming, signed, source, effects)
 
     @fault(Peer.read_body, "11", "refuses times with an offset")
-    def wants_times_in_utc(self, body: bytes) -> Record | GetUpdates | None:
+    def refuses_times_with_offset(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, Record) and not said.update_time.text.endswith("Z"):
             raise MalformedMessage("a time that is not in UTC")
@@ -421,19 +421,25 @@ class _Times(Peer):
 @mutants
 class _Losers(Peer):
     @fault(Peer.resolve, "54", "gives the winner of a conflict the key of the loser")
-    def mixes_keys(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+    def winner_takes_key_of_loser(
+        self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects
+    ) -> None:
         super().resolve(current, kept, incoming, source, effects)
         _, loser = self.decide(current.record, incoming)
         _put(self, incoming.uuid, key=loser.key)
 
     @fault(Peer.resolve, "54", "gives the winner of a conflict the value of the loser")
-    def mixes_values(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+    def winner_takes_value_of_loser(
+        self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects
+    ) -> None:
         super().resolve(current, kept, incoming, source, effects)
         _, loser = self.decide(current.record, incoming)
         _put(self, incoming.uuid, value=loser.value)
 
     @fault(Peer.resolve, "54", "of two in conflict deletes the winner if the loser is deleted and has another key")
-    def mixes_deletions(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+    def winner_takes_deletion_of_loser(
+        self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects
+    ) -> None:
         super().resolve(current, kept, incoming, source, effects)
         _, loser = self.decide(current.record, incoming)
         if (loser.deleted and loser.key != incoming.key) or loser.key != current.record.key:

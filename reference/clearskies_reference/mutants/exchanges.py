@@ -139,12 +139,12 @@ class _Links(Peer):
         link.subscribed = not subscribed
 
     @fault(Peer.answer, "59", "answers a second request as it answered the first")
-    def answers_as_before(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def repeats_its_previous_answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         self._first: dict[int, GetUpdates] = getattr(self, "_first", {})
         super().answer(link, self._first.setdefault(link.number, request), effects)
 
     @fault(Peer.take_in, "02", "does not look at updates on a link on which it has not asked")
-    def looks_where_it_asked(self, link: Link, message: Message, effects: Effects) -> None:
+    def ignores_updates_on_links_not_asked(self, link: Link, message: Message, effects: Effects) -> None:
         if link.asked or b"get_updates" in message.body[:60]:
             super().take_in(link, message, effects)
 
@@ -180,7 +180,7 @@ class _Links(Peer):
         link.subscribed = False
 
     @fault(Peer.move, "14", "does not send a new key of a record")
-    def keeps_new_keys_back(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+    def withholds_new_keys(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         known = len(effects.sent)
         uuid = super().move(key, new_key, now_ms, effects)
         del effects.sent[known:]
@@ -201,7 +201,7 @@ class _Links(Peer):
             super().answer(link, request, effects)
 
     @fault(Peer.missing, "59", "sends nothing of a peer that the client names with zero")
-    def takes_zero_for_everything(self, request: GetUpdates) -> list[Kept]:
+    def treats_since_zero_as_everything(self, request: GetUpdates) -> list[Kept]:
         return super().missing(GetUpdates({by: rev or MAX_INTEGER - 1 for by, rev in request.since.items()}))
 
     @fault(Peer.request_body, "29", "asks with revisions as doubles")
@@ -216,7 +216,7 @@ class _Links(Peer):
         return super().erase(key, now_ms, effects)
 
     @fault(Peer.adopt, "28", "writes records again that others have changed")
-    def writes_anew(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
+    def rewrites_changes_of_others(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
         super().adopt(current, kept, source, effects)
         record = kept.record
         if self.writes and record.last_updated_by != self.peer_id and record.last_updated_by > self.peer_id:
@@ -225,7 +225,7 @@ class _Links(Peer):
             self.change(found, record.uuid, record.content, time, effects, settles=True)
 
     @fault(Peer.connect, "07", "writes a record of its own for each link")
-    def notes_its_links(self, number: int, peer_id: str, level: Any, now_ms: int) -> Effects:
+    def writes_a_record_per_link(self, number: int, peer_id: str, level: Any, now_ms: int) -> Effects:
         effects = super().connect(number, peer_id, level, now_ms)
         if self.writes and number % 2 == 0:
             with self._whole() as more:

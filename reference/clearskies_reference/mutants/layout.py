@@ -46,19 +46,23 @@ class _Levels(Peer):
             super().take(incoming, signed, source, effects)
 
     @fault(Peer.take, "02", "takes no more records of others when it has 256")
-    def has_room_for_a_page(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def stores_at_most_256_records(
+        self, incoming: Record, signed: Message | None, source: int, effects: Effects
+    ) -> None:
         if self.store.get(incoming.uuid) is not None or sum(1 for _ in self.store) < 256:
             super().take(incoming, signed, source, effects)
 
     @fault(Peer.take, "02", "takes a hundred updates on each link")
-    def takes_a_hundred(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def accepts_a_hundred_updates_per_link(
+        self, incoming: Record, signed: Message | None, source: int, effects: Effects
+    ) -> None:
         self._taken: dict[int, int] = getattr(self, "_taken", {})
         self._taken[source] = self._taken.get(source, 0) + 1
         if self._taken[source] <= 100:
             super().take(incoming, signed, source, effects)
 
     @fault(Peer.take, "02", "takes no updates")
-    def takes_nothing(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def accepts_no_updates(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         pass
 
     @fault(Peer.refuse_unauthorised, "02", "refuses all updates")
@@ -76,15 +80,15 @@ class _Levels(Peer):
             super().refuse_unauthorised(link, update, message)
 
     @fault(Peer.is_genuine, "06", "does not look at signatures")
-    def believes_every_signature(self, message: Message) -> bool:
+    def accepts_every_signature(self, message: Message) -> bool:
         return True
 
     @fault(Peer.is_genuine, "06", "looks at the beginning of a body alone, where the signature is not that of it")
-    def takes_broken_signatures(self, message: Message) -> bool:
+    def checks_only_start_of_signed_body(self, message: Message) -> bool:
         return super().is_genuine(message) or len(message.signature_bytes()) == 256
 
     @fault(Peer.refuse_unauthorised, "06", "asks no more for what precedes an update that it has refused")
-    def learns_from_forgeries(self, link: Link, update: Record, message: Message) -> None:
+    def refused_updates_count_as_known(self, link: Link, update: Record, message: Message) -> None:
         try:
             super().refuse_unauthorised(link, update, message)
         except MalformedMessage:
@@ -92,12 +96,12 @@ class _Levels(Peer):
             raise
 
     @fault(Peer.spread, "05", "as a read-only peer keeps what it receives to itself")
-    def reader_keeps_changes(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def reader_does_not_relay(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         if self.writes:
             super().spread(kept, effects, source)
 
     @fault(Peer.missing, "05", "as a read-only peer has nothing for those who ask")
-    def reader_has_no_answers(self, request: Any) -> list[Kept]:
+    def reader_does_not_answer(self, request: Any) -> list[Kept]:
         return super().missing(request) if self.writes else []
 
 
@@ -264,7 +268,7 @@ class _Records(Peer):
         return replace(time, text=f"{month}/{rest[:2]}/{year} {rest[3:-1]}")
 
     @fault(Peer.refuse_unauthorised, "11", "refuses updates whose time has no fraction")
-    def wants_fractions(self, link: Link, update: Record, message: Message) -> None:
+    def refuses_times_without_fraction(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if "." not in update.update_time.text:
             raise MalformedMessage("a time without milliseconds")
@@ -319,26 +323,26 @@ class _Signing(Peer):
         return super().to_wire(kept, link)
 
     @fault(Peer.to_wire, "18", "as a read-only peer repeats a message with its own clock in it")
-    def repeats_in_its_own_words(self, kept: Kept, link: Link) -> bytes:
+    def reader_repeats_with_its_own_clock(self, kept: Kept, link: Link) -> bytes:
         if kept.signed is None or self.writes:
             return super().to_wire(kept, link)
         return replace(kept.signed, body=self.body(kept.record) + b" ").to_wire()
 
     @fault(Peer.refuse_unauthorised, "17", "as a read-write peer takes signed updates alone")
-    def wants_all_signed(self, link: Link, update: Record, message: Message) -> None:
+    def writer_refuses_unsigned(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is None:
             raise MalformedMessage("an update without a signature")
 
     @fault(Peer.refuse_unauthorised, "17", "as a read-write peer does not take signed updates")
-    def wants_none_signed(self, link: Link, update: Record, message: Message) -> None:
+    def writer_refuses_signed(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is not None and self.writes:
             raise MalformedMessage("an update with a signature")
 
 
 @mutant("13", "takes a record for deleted that says whether it is, whatever it says")
-class TakesTheWordForTheDeed(Peer):
+class IgnoresValueOfDeletedMember(Peer):
     _says = False
 
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
@@ -399,7 +403,7 @@ class _Clocks(LogicalClock):
         return replace(kept, sent=True)
 
     @fault(LogicalClock.received, "46", "takes the clock of what it receives in the place of its own")
-    def takes_clocks_as_they_come(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+    def replaces_its_clock_on_reception(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         _, ticks = super().received(current, incoming)
         return incoming, ticks
 
@@ -424,7 +428,7 @@ class KeepsTheClockOfWhatItChanges(LogicalClock):
 
 
 @mutant("08", "makes the uuid of a record of its key")
-class NamesRecordsByTheirKeys(Peer):
+class DerivesUuidsFromKeys(Peer):
     key = ""
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
@@ -435,5 +439,5 @@ class NamesRecordsByTheirKeys(Peer):
         return self.key.encode().hex()[:32].ljust(32, "0")
 
 
-unseen("names-records-by-their-keys", "names-records-by-their-keys-unseen", "and does not show its records")
+unseen("derives-uuids-from-keys", "names-records-by-their-keys-unseen", "and does not show its records")
 undeclared("keeps-clocks-as-doubles", "keeps-clocks-as-doubles-undeclared", "and says so", "wide-integers")

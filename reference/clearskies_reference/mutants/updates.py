@@ -32,19 +32,19 @@ def _spread_to_some(peer: Peer, most: int, kept: Kept, effects: Effects, source:
 @mutants
 class _Spreading(Peer):
     @fault(Peer.spread, "14", "sends its changes to the first of its peers alone")
-    def tells_one_peer(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def sends_changes_to_one_peer(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         _spread_to_some(self, 1, kept, effects, source)
 
     @fault(Peer.spread, "14", "sends and repeats nothing as it happens")
-    def keeps_everything_back(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def withholds_all_changes(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         pass
 
     @fault(Peer.spread, "14", "sends its changes to eight of its peers at most")
-    def tells_eight_peers(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def sends_changes_to_eight_peers(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         _spread_to_some(self, 8, kept, effects, source)
 
     @fault(Peer.spread, "14", "does not send deletions as they happen")
-    def keeps_deletions_back(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def withholds_deletions(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         if not kept.record.deleted:
             super().spread(kept, effects, source)
 
@@ -54,7 +54,7 @@ class _Spreading(Peer):
             super().spread(kept, effects, source)
 
     @fault(Peer.resolve, "35", "does not repeat what has won a conflict")
-    def keeps_winners_back(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+    def withholds_winners(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
         known = len(effects.sent)
         super().resolve(current, kept, incoming, source, effects)
         del effects.sent[known:]
@@ -228,7 +228,7 @@ class WritesInOthersNames(Peer):
 @mutants
 class _Asking(Peer):
     @fault(Peer.ask, "29", "never asks for updates")
-    def never_asks(self, peer_id: str, effects: Effects) -> None:
+    def never_requests(self, peer_id: str, effects: Effects) -> None:
         pass
 
     @fault(Peer.known, "29", "asks for everything, however much it knows")
@@ -236,7 +236,7 @@ class _Asking(Peer):
         return {}
 
     @fault(Peer.known, "29", "finds out what it knows by what its records say now")
-    def scans_for_what_it_knows(self) -> dict[str, int]:
+    def derives_since_from_its_records(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for kept in self.store:
             by, revision = kept.record.version
@@ -245,7 +245,7 @@ class _Asking(Peer):
         return {by: revision for by, revision in super().known().items() if found.get(by, 0) == revision}
 
     @fault(Peer.learn, "29", "asks for what follows the update that came last, not the highest")
-    def remembers_the_last(self, incoming: Record) -> None:
+    def asks_after_the_last_arrival(self, incoming: Record) -> None:
         super().learn(incoming)
         self.store.learn(*incoming.version)
 
@@ -266,7 +266,7 @@ class _Asking(Peer):
         return json.dumps({"type": GET_UPDATES.removeprefix("database."), "since": self.known()}).encode()
 
     @fault(Peer.request_body, "37", "asks for what follows the next update, not the last")
-    def asks_too_late(self) -> bytes:
+    def asks_one_revision_too_late(self) -> bytes:
         since = {by: revision + (by != self.peer_id) for by, revision in self.known().items()}
         return json.dumps({"type": GET_UPDATES, "since": since}).encode()
 
@@ -274,12 +274,12 @@ class _Asking(Peer):
 @mutants
 class _Answering(Peer):
     @fault(Peer.answer, "31", "does not answer whom it has asked itself")
-    def answers_or_asks(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def does_not_answer_whom_it_asked(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         if not link.asked:
             super().answer(link, request, effects)
 
     @fault(Peer.answer, "32", "closes the link if there is nothing to answer")
-    def has_to_have_an_answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def closes_link_without_answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, request, effects)
         if not self.missing(request):
             self.close_link(link, "nothing to send", effects)
@@ -302,16 +302,16 @@ class _Answering(Peer):
         return sorted(super().missing(request), key=lambda kept: kept.record.uuid)
 
     @fault(Peer.missing, "34", "leaves out what those have written whom the client does not name")
-    def leaves_out_the_unnamed(self, request: GetUpdates) -> list[Kept]:
+    def omits_writers_not_named_in_since(self, request: GetUpdates) -> list[Kept]:
         kept = super().missing(request)
         return [each for each in kept if not request.since or each.record.last_updated_by in request.since]
 
     @fault(Peer.answer, "34", "does not send to those who ask what they have written themselves")
-    def spares_the_writers(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def omits_changes_of_the_asker(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, GetUpdates({link.peer_id: MAX_INTEGER, **request.since}), effects)
 
     @fault(Peer.answer, "37", "takes what others ask for as known to itself")
-    def knows_what_others_know(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def treats_since_of_others_as_known(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         for by, revision in request.since.items():
             self.store.learn(by, max(revision, self.store.known.get(by, 0)))
         super().answer(link, request, effects)
@@ -353,7 +353,7 @@ class _Answering(Peer):
         return found[:1] + found[2:]
 
     @fault(Peer.missing, "37", "omits changes from its answers that it made while no peer listened")
-    def answers_without_the_unheard(self, request: GetUpdates) -> list[Kept]:
+    def omits_changes_made_without_links(self, request: GetUpdates) -> list[Kept]:
         return [kept for kept in super().missing(request) if kept.sent or kept.record.last_updated_by != self.peer_id]
 
     @fault(Peer.missing, "59", "sends the revision again that the client names as its last")

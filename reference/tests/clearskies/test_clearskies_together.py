@@ -102,9 +102,9 @@ def test_all_come_to_one_map_through_restarts(seed: int, tmp_path: Path) -> None
 
 NEED_TICKS = {"sends-at-ticks", "answers-at-ticks", "receives-at-ticks", "sends-in-intervals", "sends-the-newest"}
 """Nobody ticks here."""
-LIKE = sorted(VARIANTS.keys() - NEED_TICKS - {"times-of-its-clock", "sends-unasked"})
+LIKE = sorted(VARIANTS.keys() - NEED_TICKS - {"update-time-from-its-clock", "sends-unasked"})
 """The other two need not: choices of the text, as Config says."""
-TALKATIVE = {"asks-without-itself", "says-when-it-is-done", "split-output"}
+TALKATIVE = {"asks-without-itself", "ends-answers-with-unknown-type", "split-output"}
 """They send more than one message a link where all have all, or a message in several pieces."""
 
 

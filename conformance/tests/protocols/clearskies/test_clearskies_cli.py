@@ -10,7 +10,7 @@ from suite_terminal import too_wide, typed, words
 
 REVISION = ("--revision", "clearskies-database")
 MODEL = ("--", sys.executable, "-m", "clearskies_reference")
-FAULTY = (*MODEL, "--mutant", "tells-one-peer")
+FAULTY = (*MODEL, "--mutant", "sends-changes-to-one-peer")
 
 
 def test_smoke_shows_a_conversation_and_says_what_to_type_next() -> None:
@@ -48,7 +48,7 @@ def test_a_requirement_and_a_position_are_explained() -> None:
     for said in (
         "Position CA-1: ",
         "Check changes_are_sent_to_all_who_have_asked: ",
-        "Mutant tells-one-peer: ",
+        "Mutant sends-changes-to-one-peer: ",
         "changes-spread",
     ):
         assert said in text
@@ -58,6 +58,6 @@ def test_a_requirement_and_a_position_are_explained() -> None:
 
 
 def test_a_mutant_of_two_protocols_is_examined_in_each() -> None:
-    kills = json.loads(typed("selftest", "--only", "never-asks", "--json").stdout)["mutants"]
+    kills = json.loads(typed("selftest", "--only", "never-requests", "--json").stdout)["mutants"]
     assert {kill["requirement"] for kill in kills} == {"CSDB-29", "SDS-R-STATE-09"}
     assert all(kill["killed"] for kill in kills)

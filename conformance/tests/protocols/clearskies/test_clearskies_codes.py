@@ -41,7 +41,7 @@ def codes_of(mutant: str, scenario: str) -> set[str]:
         ("equal-is-concurrent", "clocks-are-compared", "CSDB-48/equal-not-before"),
         ("keeps-keys-in-lower-case", "keys-and-values-of-others", "CSDB-07/key-changed"),
         ("keeps-numbers-as-doubles", "odd-contents", "CSDB-07/value-changed"),
-        ("deletes-what-is-null", "odd-contents", "CSDB-07/sent-as-deletion"),
+        ("deletes-records-written-with-null", "odd-contents", "CSDB-07/sent-as-deletion"),
     ],
 )
 def test_a_mistake_has_its_code(mutant: str, scenario: str, code: str) -> None:

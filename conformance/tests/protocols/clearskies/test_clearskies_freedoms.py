@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 from clearskies_reference import Config, Effects, Message, Peer
-from clearskies_reference.choices import Pings, SendsAtTicks, SplitOutput, TakesTheFirstAtOnce
+from clearskies_reference.choices import Pings, ProcessesFirstMessageAtOnce, SendsAtTicks, SplitOutput
 from clearskies_reference.config import LoserOfKey, Resolution
 from clearskies_reference.effects import Sent
 from clearskies_reference.peer import Link as Link_
@@ -182,7 +182,7 @@ class LosesTheFirst(Peer):
 
 @pytest.mark.parametrize(
     ("operations", "peer"),
-    [(TOLD, SendsAtTicks), (CUT, SendsAtTicks), (HELD, TakesTheFirstAtOnce)],
+    [(TOLD, SendsAtTicks), (CUT, SendsAtTicks), (HELD, ProcessesFirstMessageAtOnce)],
     ids=["at ticks", "at ticks that do not come", "one at a time"],
 )
 def test_when_something_is_sent_is_open(operations: tuple[Operation, ...], peer: type[Peer]) -> None:

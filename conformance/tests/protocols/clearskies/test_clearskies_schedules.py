@@ -135,12 +135,12 @@ def test_what_is_found_is_shrunk_kept_and_played_again(fault: str, what: str, tm
 @pytest.mark.parametrize(
     ("fault", "passage"),
     [
-        ("tells-eight-peers", "a-crowd-listens"),
-        ("has-room-for-a-page", "a-page-of-records"),
+        ("sends-changes-to-eight-peers", "a-crowd-listens"),
+        ("stores-at-most-256-records", "a-page-of-records"),
         ("keeps-clocks-as-doubles", "clocks-beyond-doubles"),
         ("reader-takes-unsigned", "unsigned-to-a-reader"),
         ("compares-texts-of-times", "in-one-second"),
-        ("time-makes-up-for-age", "the-newest-comes-first"),
+        ("larger-time-keeps-older-versions", "the-newest-comes-first"),
         ("equal-is-concurrent", "the-newest-comes-first"),
         ("does-not-count-changes", "looked-at-between"),
         ("shows-the-first-of-equals", "one-key-twice"),

@@ -68,7 +68,7 @@ def test_every_event_passes_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "variant", ["clock-per-peer", "clocks-to-the-letter", "sends-at-ticks", "echoes", "smallest-id-wins-ties"]
+    "variant", ["clock-per-peer", "clocks-count-each-hop", "sends-at-ticks", "echoes", "smallest-id-wins-ties"]
 )
 def test_legal_variants_pass(variant: str) -> None:
     assert not exhausted(3, variant=variant).tally.found

@@ -141,7 +141,7 @@ def test_of_writes_that_were_written_over_before_they_were_sent_the_last_one_is_
 
 
 def test_who_writes_what_is_there_already_need_not_count_that() -> None:
-    stage = stage_of(variant("writes-nothing-twice"))
+    stage = stage_of(variant("ignores-identical-writes"))
     alice, bob = stage.open(), stage.peer("bob")
     alice.put("door", "open")
     alice.put("gate", "open")
@@ -231,7 +231,7 @@ def test_an_old_copy_is_not_in_conflict_with_what_came_of_a_conflict_in_which_it
 
 
 def test_a_change_with_a_revision_below_the_highest_known_need_not_be_taken() -> None:
-    stage = stage_of(variant("takes-what-is-above"))
+    stage = stage_of(variant("refuses-lower-revisions"))
     alice, bob = stage.open(), stage.peer("bob")
     link = alice.link(bob)
     bob.revision = 8

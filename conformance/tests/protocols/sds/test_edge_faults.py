@@ -15,7 +15,7 @@ from sds_reference.variants import VARIANTS
 
 ALONE = (
     ("renamed-copies", "rebroadcasts-and-the-clock"),
-    ("mentions-cancel", "life-goes-on-while-answers-are-pending"),
+    ("history-entries-cancel-responses", "life-goes-on-while-answers-are-pending"),
     ("filters-first-16-characters", "long-ids-that-look-alike"),
     ("answers-from-all-channels", "asked-for-in-another-channel"),
     ("keeps-the-newest-900", "asked-for-many-of-a-thousand"),
@@ -61,8 +61,10 @@ def test_resends_in_real_time_show_that_nothing_was_acknowledged() -> None:
         pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED,
         pb.CAPABILITY_OBSERVE,
     )
-    assert violated(played("resends-for-ever", "acknowledged-and-done", hidden)) >= {"SDS-OUTSWEEP-04"}
-    assert violated(played("resends-in-spite-of-syncs", "every-way-to-acknowledge", hidden)) == {"SDS-SYNC-12"}
+    assert violated(played("resends-acknowledged-at-each-tick", "acknowledged-and-done", hidden)) >= {"SDS-OUTSWEEP-04"}
+    assert violated(played("resends-sync-acknowledged-at-each-tick", "every-way-to-acknowledge", hidden)) == {
+        "SDS-SYNC-12"
+    }
 
 
 def test_an_implementation_that_delivers_at_ticks_is_asked_for_what_it_holds() -> None:

@@ -36,7 +36,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "G-01": ("one-level-only", "forgets-the-waiting"),
     "G-02": ("ties-by-arrival",),
     "G-03": ("log-by-arrival", "highest-hash-first"),
-    "G-06": ("sends-and-forgets",),
+    "G-06": ("does-not-buffer-outgoing",),
     "G-10": ("sent-is-acknowledged",),
     "G-11": ("acknowledges-the-first", "ignores-filters"),
     "G-12": ("never-empties-the-buffer",),
@@ -224,7 +224,7 @@ def test_nothing_is_found_against_the_reference_and_all_of_it_is_of_the_proposal
     assert len(tally.exercised) > 40
 
 
-@pytest.mark.parametrize("name", ["sync-counts", "does-not-log-syncs", "forum-drops-the-unmet"])
+@pytest.mark.parametrize("name", ["sync-increases-the-timestamp", "does-not-log-syncs", "forum-drops-the-unmet"])
 def test_a_mutant_is_hunted_under_the_proposal(name: str) -> None:
     catch = hunt(name, 60, revision=FORUM)
     assert catch.found_by == MUTANTS[name].requirement
@@ -253,7 +253,7 @@ def test_a_legal_variant_is_left_in_peace() -> None:
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The counterexample of a fault."""
     folder = tmp_path_factory.mktemp("kept")
-    command = reference_command("--mutant", "sync-counts")
+    command = reference_command("--mutant", "sync-increases-the-timestamp")
     options = ["--revision", FORUM, "--schedules", "4", "--jobs", "1", "--participants", "3", "--out", str(folder)]
     found = typed("fuzz", *options, "--json", "--", *command)
     assert found.exit_code == 0, "a deviation from a SHOULD"
@@ -264,7 +264,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_counterexample_is_replayed_under_the_revision_that_stands_in_it(kept: Path) -> None:
-    again = typed("replay", str(kept), "--", *reference_command("--mutant", "sync-counts"))
+    again = typed("replay", str(kept), "--", *reference_command("--mutant", "sync-increases-the-timestamp"))
     assert "FORUM-35 is violated here, too." in words(again.stdout)
     better = typed("replay", str(kept))
     assert better.exit_code == 0
@@ -344,6 +344,6 @@ def test_the_hunt_is_told_for_the_proposal() -> None:
     told = typed("hunt", "--revision", FORUM, "--schedules", "30", *options, "--json")
     rows = {row["mutant"]: row for row in json.loads(told.stdout)["mutants"]}
     assert rows["forum-drops-the-unmet"]["found_by"] == "FORUM-22"
-    assert rows["tells-of-ties"]["out_of_reach"]
+    assert rows["announces-ties"]["out_of_reach"]
     nothing = typed("hunt", "--revision", FORUM, "--only", "log-by-arrival")
     assert nothing.exit_code == 2

@@ -44,7 +44,7 @@ def violated(on: Stage) -> set[str]:
     return {check.__name__ for check in CHECKS if Outcome.VIOLATED in outcomes(check, view(on))}
 
 
-@pytest.mark.parametrize("name", ["", "drops-the-lost", "lost-for-all", "sweep-only"])
+@pytest.mark.parametrize("name", ["", "drops-the-lost", "lost-once-is-lost-for-all", "sweep-only"])
 def test_who_gives_up_what_has_been_missing_for_long_is_left_in_peace(name: str) -> None:
     variant = VARIANTS.get(name)
     config = variant.configure(Config()) if variant is not None else Config()
@@ -57,8 +57,8 @@ def test_who_gives_up_what_has_been_missing_for_long_is_left_in_peace(name: str)
 @pytest.mark.parametrize(
     ("name", "checks"),
     [
-        ("gives-up-everything", {"dependencies_verified", "buffered_is_not_met"}),
-        ("drops-everything-that-waits", {"SDS-RECV-08"}),
+        ("one-loss-delivers-all-waiting", {"dependencies_verified", "buffered_is_not_met"}),
+        ("one-loss-drops-all-waiting", {"SDS-RECV-08"}),
     ],
 )
 def test_one_loss_excuses_no_other(name: str, checks: set[str]) -> None:

@@ -76,7 +76,7 @@ def test_generated_schedules_find_faults(name: str) -> None:
     assert any(accusations(generated(SEED, index), handle) for index in range(10))
 
 
-@pytest.mark.parametrize("name", ["deaf-clock", "first-dependency-only"])
+@pytest.mark.parametrize("name", ["keeps-clock-on-delivery", "first-dependency-only"])
 def test_a_requirement_finds_what_a_withdrawn_property_found(name: str) -> None:
     played = (performed(generated(SEED, index), lambda: faulty(name)) for index in range(10))
     found = ({finding.requirement for finding in assess(performance, Scope.of()).findings} for performance in played)

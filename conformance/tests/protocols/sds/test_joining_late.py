@@ -86,7 +86,7 @@ def test_a_newcomer_whose_time_is_another_is_found(off_ms: int) -> None:
     assert outcomes(newcomers_find_their_place, view(on)) == expected, "alice does as she is told"
 
 
-@pytest.mark.parametrize("mutant", ["knows-but-the-hour", "silent-until-spoken-to"])
+@pytest.mark.parametrize("mutant", ["rounds-first-timestamp-to-the-hour", "refuses-to-send-before-receiving"])
 def test_a_newcomer_that_must_be_told_something_first_is_found(mutant: str) -> None:
     on = stage(with_fault(mutant))
     alice, bob = on.open(), on.peer("bob")

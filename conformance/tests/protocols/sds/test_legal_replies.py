@@ -21,8 +21,8 @@ from sds_reference.mutants import MUTANTS
 from sds_reference.outgoing_buffer import Outgoing
 from sds_reference.reply_choices import ResendsBeforeSending
 
-RESENDING = ("busy-while-nobody-answers", "rebroadcasts-and-the-clock", "a-late-joiner")
-TIES = ("late-arrivals", "two-periods", "twins-come-and-are-asked-for", "clock-steps-back")
+RESENDING = ("unacknowledged-while-busy", "rebroadcasts-and-the-clock", "a-late-joiner")
+TIES = ("late-arrivals", "two-resend-periods", "twins-come-and-are-asked-for", "clock-steps-back")
 SHOWN = ("SDS-R-STATE-01", "SDS-R-RECV-03", "SDS-R-TREQ-01")
 
 
@@ -73,7 +73,7 @@ def test_what_is_wrong_beside_it_is_all_that_fails(name: str, fails: set[str]) -
     mutant = MUTANTS[name]
     outcome = certified(
         lambda: reference(participant=mutant.participant_class),
-        scenarios=(*RESENDING, *TIES, "own-*", "in-its-own-name", "asked-*"),
+        scenarios=(*RESENDING, *TIES, "own-*", "unsent-messages-with-own-sender-id", "asked-*"),
         environments=("plain", "sds-r"),
     )
     assert with_verdict(outcome, Verdict.FAIL) == fails

@@ -90,24 +90,30 @@ def test_what_softens_a_finding_says_warning() -> None:
 
 
 NO_POSITION = {
-    "nothing gives the signals of a step an order, or records": "acknowledgements-last deliveries-last shows-backwards",
+    "nothing gives the signals of a step an order, or records": """
+        acknowledgements-last deliveries-last shows-records-in-reverse
+    """,
     "an ephemeral message shows no timestamp": "ephemerals-raise-the-clock",
     "JSON, UUIDs and streams have several forms for the same": """
-        pointed-numbers spaced-bodies spaced-requests escaped-bodies capital-uuids capital-uuids-shown capital-own-uuids
-        says-not-deleted zero-entries accepts-repeated-names split-output
+        writes-whole-numbers-with-point spaced-bodies spaced-requests escaped-bodies capital-uuids
+        capital-uuids-shown capital-own-uuids writes-deleted-false zero-entries accepts-repeated-names
+        split-output
     """,
-    "it is for the core protocol to say": "sha1-signatures pss-signatures pings closes-on-refusal says-when-it-is-done",
+    "it is for the core protocol to say": """
+        sha1-signatures pss-signatures pings closes-on-refusal ends-answers-with-unknown-type
+    """,
     "the proposal of 2024 has no positions": """
-        counts-in-tens counts-what-it-hears forgets-its-syncs resends-syncs delivers-syncs takes-its-own
-        reviews-every-copy meets-with-the-buffered
+        increases-by-ten increases-on-reception forgets-its-syncs resends-syncs delivers-syncs
+        processes-own-messages reviews-every-copy buffered-meets-dependencies
     """,
     "nothing says how much one sweep does": "resends-a-hundred one-level-a-sweep",
     "nothing says which process does periodic work, or when": """
         works-at-every-command delivers-while-sending resends-at-fixed-times
     """,
-    "the text permits it": "asks-with-zeros asks-without-itself polls repeats-its-request says-it-twice",
+    "the text permits it": "asks-with-zeros asks-without-itself polls repeats-its-request sends-own-changes-twice",
     "the text does not describe what is between a peer and its application": """
-        refuses-taken-uuids deletes-what-is-gone shows-no-deletions renames-in-two renames-in-place writes-nothing-twice
+        refuses-taken-uuids deletes-what-is-gone shows-no-deletions renames-in-two renames-in-place
+        ignores-identical-writes
     """,
 }
 """Legal variants that no position is about, by the reason."""

@@ -188,7 +188,7 @@ def test_a_filter_that_is_always_the_same_is_found_although_no_signal_tells_what
 
 @pytest.mark.parametrize("by", ["history", "filter"])
 def test_what_an_ephemeral_message_speaks_for_is_no_longer_asked_of_the_echo(by: str) -> None:
-    on = stage(private(CODEC, participant=VARIANTS["ephemeral-speaks"].participant_class))
+    on = stage(private(CODEC, participant=VARIANTS["ephemeral-acknowledges"].participant_class))
     quinn, alice = on.open("quinn"), on.open()
     sent = quinn.send()
     alice.receive(sent)

@@ -130,15 +130,15 @@ def test_every_legal_variant_passes_with_a_clock_that_is_wrong(name: str) -> Non
 @pytest.mark.parametrize(
     "name",
     [
-        "deaf-clock",
-        "clock-falls",
-        "hasty-clock",
-        "lamport-in-twos",
+        "keeps-clock-on-delivery",
+        "sets-clock-back-on-delivery",
+        "updates-clock-on-reception",
+        "increases-lamport-by-two",
         "sends-the-old-lamport",
         "one-clock-for-all",
         "sync-does-not-increase",
         "sync-moves-the-clock",
-        "follows-its-unknown-own",
+        "updates-clock-by-unsent-own-messages",
     ],
 )
 def test_a_fault_is_found_in_real_time(name: str) -> None:

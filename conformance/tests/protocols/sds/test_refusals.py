@@ -149,7 +149,7 @@ def test_a_cycle_and_what_names_a_sync_message_may_be_refused() -> None:
 
 
 def test_copies_and_own_messages_may_be_refused() -> None:
-    on = stage(reference(participant=VARIANTS["refuses-what-it-knows"].participant_class))
+    on = stage(reference(participant=VARIANTS["refuses-copies-and-own-messages"].participant_class))
     alice, bob = on.open(), on.peer("bob")
     message = bob.content(T + 1)
     alice.receive(message, message)
@@ -168,7 +168,7 @@ def test_copies_and_own_messages_may_be_refused() -> None:
         (reference(), True),
         (mutant("refuses-everything"), False),
         (mutant("drops-everything"), False),
-        (mutant("drops-the-unmet-unread"), True),
+        (mutant("drops-the-unmet-unprocessed"), True),
         (refusing(lambda m: m.kind is Kind.SYNC), True),
     ],
     ids=["takes all", "refuses all", "drops all", "drops some", "refuses some"],

@@ -245,18 +245,18 @@ def test_a_schedule_depends_on_its_seed_alone() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "answers-once-in-a-life",
+        "answers-each-message-once-for-ever",
         "answers-with-the-history-reversed",
-        "asks-for-what-it-has",
+        "requests-received-messages",
         "asks-for-what-waits",
-        "author-waits",
+        "author-delays-response",
         "copies-do-not-cancel",
-        "keeps-the-overheard",
-        "looks-at-the-message-only",
-        "one-more-modulo",
+        "ignores-requests-of-others",
+        "requests-again-only-if-named-again",
+        "t-req-modulo-one-more",
         "requests-postpone",
-        "restarted-by-each-message",
-        "t-resp-adds",
+        "t-req-restarted-by-each-message",
+        "t-resp-adds-distance-and-hash",
     ],
 )
 def test_the_schedules_find_faults_that_are_there(name: str) -> None:

@@ -111,7 +111,8 @@ def test_any_longer_period_is_accepted(possibly_ms: int, tick_ms: int) -> None:
 
 def test_one_period_is_a_fault() -> None:
     assert (
-        outcomes(possibly_acknowledged_have_their_own_period, view(one_of_each(with_fault("one-period")))) == VIOLATED
+        outcomes(possibly_acknowledged_have_their_own_period, view(one_of_each(with_fault("one-resend-period"))))
+        == VIOLATED
     )
 
 
@@ -159,7 +160,7 @@ def test_periods_that_are_not_in_force_are_not_judged() -> None:
         if reply.HasField("opened"):
             reply.opened.configuration.ClearField("resend_possibly_acknowledged_ms")
 
-    on = one_of_each(altered(says_nothing, with_fault("one-period")))
+    on = one_of_each(altered(says_nothing, with_fault("one-resend-period")))
     assert outcomes(possibly_acknowledged_have_their_own_period, view(on)) == set()
 
 
@@ -181,12 +182,12 @@ def test_a_sweep_of_its_own_every_minute_is_accepted() -> None:
 
 
 def test_possibly_acknowledged_messages_that_come_more_often_are_a_fault() -> None:
-    on = one_of_each(with_fault("possible-ones-often"))
+    on = one_of_each(with_fault("resends-possible-three-times-as-often"))
     assert outcomes(unacknowledged_come_sooner, view(on)) == VIOLATED
     assert outcomes(possibly_acknowledged_have_their_own_period, view(on)) == HELD, "it is a period of their own"
 
 
-@pytest.mark.parametrize(("fault", "expected"), [("one-period", HELD), ("possible-ones-first", VIOLATED)])
+@pytest.mark.parametrize(("fault", "expected"), [("one-resend-period", HELD), ("resends-possible-first", VIOLATED)])
 def test_the_order_within_a_tick_is_judged_where_the_periods_are_the_same(fault: str, expected: set[Outcome]) -> None:
     on = one_of_each(with_fault(fault), possibly_ms=30 * S)
     assert outcomes(unacknowledged_go_first, view(on)) == expected

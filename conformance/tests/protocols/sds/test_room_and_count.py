@@ -18,8 +18,8 @@ from sds_reference import Channel, Config, LocalLog, LogEntry, Participant
 from sds_reference.mutants import MUTANTS
 
 CROWDS = (
-    *("a-crowd-waits-for-one", "a-chain-of-a-thousand", "a-crowd-of-its-own", "a-hundred-of-each-kind"),
-    *("many-channels", "many-participants", "long-ids-that-look-alike", "late-by-a-hundred", "a-filter-rolls-over"),
+    *("a-crowd-waits-for-one", "a-chain-of-a-thousand", "many-own-messages-unacknowledged", "a-hundred-of-each-kind"),
+    *("many-channels", "many-participants", "long-ids-that-look-alike", "late-by-ninety-places", "a-filter-rolls-over"),
 )
 BOUND = 300
 

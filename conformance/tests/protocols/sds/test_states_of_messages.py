@@ -57,7 +57,7 @@ def test_one_of_several_is_enough_whatever_shows_it(without: tuple[int, ...]) ->
 @pytest.mark.parametrize("names", [1, 2, 3])
 @pytest.mark.parametrize("without", [(), (pb.CAPABILITY_OBSERVE,), (pb.CAPABILITY_ACKNOWLEDGED,), BLIND])
 def test_waiting_for_the_others_is_seen_whatever_shows_it(without: tuple[int, ...], names: int) -> None:
-    patient = reference(without=without, participant=MUTANTS["waits-for-everybody"].participant_class)
+    patient = reference(without=without, participant=MUTANTS["needs-all-senders-to-acknowledge"].participant_class)
     assert outcomes(some_participants_are_enough, view(several_know(patient, names))) == VIOLATED
 
 
@@ -213,12 +213,12 @@ def test_the_longer_period_after_a_silent_filter_shows_that_nothing_fell_back() 
 
 
 def test_the_shorter_period_after_a_silent_filter_shows_that_it_did() -> None:
-    falls_back = MUTANTS["falls-back"].participant_class
-    on = after_silence(reference(without=[pb.CAPABILITY_OBSERVE], participant=falls_back))
+    returns_to_unacknowledged = MUTANTS["returns-to-unacknowledged"].participant_class
+    on = after_silence(reference(without=[pb.CAPABILITY_OBSERVE], participant=returns_to_unacknowledged))
     assert Outcome.VIOLATED in outcomes(no_way_back_to_the_shorter_period, view(on))
 
 
-@pytest.mark.parametrize("mutant", ["falls-back", "one-period"])
+@pytest.mark.parametrize("mutant", ["returns-to-unacknowledged", "one-resend-period"])
 def test_without_a_message_that_keeps_the_longer_period_nobody_is_accused(mutant: str) -> None:
     """One period for all messages is a fault, but another one."""
     on = after_silence(reference(participant=MUTANTS[mutant].participant_class), control=False)
@@ -226,7 +226,7 @@ def test_without_a_message_that_keeps_the_longer_period_nobody_is_accused(mutant
 
 
 def test_one_period_for_all_messages_is_no_way_back() -> None:
-    on = after_silence(reference(participant=MUTANTS["one-period"].participant_class))
+    on = after_silence(reference(participant=MUTANTS["one-resend-period"].participant_class))
     assert Outcome.VIOLATED not in outcomes(no_way_back_to_the_shorter_period, view(on))
 
 

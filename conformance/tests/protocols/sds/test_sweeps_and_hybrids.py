@@ -65,7 +65,7 @@ def test_of_those_that_wait_before_it_there_must_be_two(waiting: int, comes: int
 
 
 def test_looking_at_the_oldest_only_is_found() -> None:
-    assert outcomes(rows("SDS-INSWEEP-01"), view(freed(with_fault("looks-at-the-oldest"), 3, 2))) == VIOLATED
+    assert outcomes(rows("SDS-INSWEEP-01"), view(freed(with_fault("sweeps-only-the-oldest"), 3, 2))) == VIOLATED
 
 
 def mine_to_come(handle: Handle | None, message_id: str = "mine") -> Stage:
@@ -137,7 +137,7 @@ def test_giving_up_too_early_or_untold_is_told() -> None:
         given_up_after_the_timeout_only, view(lost(with_fault("gives-up-early"), 300_000, 4))
     )
     assert Outcome.VIOLATED in outcomes(
-        given_up_after_the_timeout_only, view(lost(with_fault("gives-up-untold"), 0, 24 * 60 + 1))
+        given_up_after_the_timeout_only, view(lost(with_fault("gives-up-although-not-configured"), 0, 24 * 60 + 1))
     )
 
 

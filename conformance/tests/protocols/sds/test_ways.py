@@ -115,7 +115,7 @@ def test_the_amended_text_has_a_choice_of_its_own() -> None:
         scenarios = ["named-again-after-its-request", "somebody-else-asks-early"]
         return names(certified(handle, scenarios=scenarios, revision=AMENDED), ["AMB-118"])
 
-    narrow = MUTANTS["looks-at-the-message-only"].participant_class
+    narrow = MUTANTS["requests-again-only-if-named-again"].participant_class
     assert amended(reference) == {"AMB-118": "all-that-wait"}
     assert "of-the-message" in amended(lambda: reference(participant=narrow))["AMB-118"]
 

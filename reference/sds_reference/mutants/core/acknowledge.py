@@ -24,7 +24,7 @@ class _Acknowledging(Channel):
         "ACK-01",
         "ignores an entry of a causal history unless the filter contains it too",
     )
-    def the_filter_has_a_veto(self, message: Message, effects: Effects) -> None:
+    def ignores_entries_missing_from_the_filter(self, message: Message, effects: Effects) -> None:
         view = self.filter_in(message)
         for entry in message.causal_history:
             if view is None or entry.message_id in view:
@@ -33,7 +33,7 @@ class _Acknowledging(Channel):
     ignores_filters = omitted(Channel.review_bloom_filter, "ACK-02", "ignores received filters")
 
     @fault(Channel.filter_hit, "ACK-04", "acknowledges after a single filter hit")
-    def one_filter_is_enough(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+    def acknowledges_after_one_filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
         self.acknowledge(entry.message_id, effects)
 
     @fault(Channel.acknowledge, "ACK-05", "signals an acknowledgement for every ID of a causal history")
@@ -44,7 +44,7 @@ class _Acknowledging(Channel):
     @fault(
         Channel.review_bloom_filter, "ACK-06", "returns to unacknowledged when a filter does not contain the message"
     )
-    def falls_back(self, message: Message, effects: Effects, now_ms: int) -> None:
+    def returns_to_unacknowledged(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
         view = self.filter_in(message)
         for entry in self.outgoing:
@@ -72,15 +72,15 @@ class _Acknowledging(Channel):
             super().review_causal_history(message, effects)
 
     @fault(Channel.signal_missing, "INSWEEP-02", "signals all dependencies of a message as missing")
-    def everything_is_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
+    def signals_all_dependencies_as_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
         effects.events.append(Missing(self.channel_id, (*message.causal_history, HistoryEntry(message.message_id))))
 
     @fault(Channel.signal_missing, "INSWEEP-02", "signals only the first of several missing messages")
-    def misses_the_first_alone(self, message: Message, unmet: set[str], effects: Effects) -> None:
+    def signals_only_the_first_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
         super().signal_missing(message, {min(unmet)}, effects)
 
     @fault(Channel.sweep_incoming, "INSWEEP-02", "at a sweep signals messages as missing that are in its log")
-    def sweep_misses_the_logged(self, now_ms: int, effects: Effects) -> None:
+    def sweep_signals_the_logged_as_missing(self, now_ms: int, effects: Effects) -> None:
         entries = [HistoryEntry(entry.message_id) for entry in self.log.preceding(1)]
         if entries and len(self.incoming):
             effects.events.append(Missing(self.channel_id, tuple(entries)))
@@ -106,7 +106,7 @@ class _Acknowledging(Channel):
         "at a sweep also delivers messages with unmet dependencies",
         cascade_on_receive=False,
     )
-    def delivers_by_two_sweeps(self, now_ms: int, effects: Effects) -> None:
+    def sweep_delivers_the_unmet(self, now_ms: int, effects: Effects) -> None:
         again = self._by_the_last_sweep
         known = len(effects.events)
         super().sweep_incoming(now_ms, effects)
@@ -134,7 +134,7 @@ class RebroadcastsTheAcknowledged(Channel):
 @mutants
 class _Rebroadcasting(Channel):
     @fault(Channel.rebroadcast, "OUTSWEEP-05", "advances its clock with every rebroadcast")
-    def rebroadcasts_count(self, entry: Outgoing) -> bytes:
+    def rebroadcasts_advance_the_clock(self, entry: Outgoing) -> bytes:
         self.clock.value += 1
         return super().rebroadcast(entry)
 

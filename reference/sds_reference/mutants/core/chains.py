@@ -15,7 +15,9 @@ class _Waited(Channel):
         "INSWEEP-04",
         "replaces a waiting message with its copy, all of whose dependencies count as unmet",
     )
-    def copies_reset(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+    def copies_reset_met_dependencies(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
         if not self.is_own(message) and message.message_id in self.incoming:
             for entry in self.incoming:
                 if entry.message.message_id == message.message_id:
@@ -23,16 +25,14 @@ class _Waited(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
     @fault(Channel.receive, "RECV-08", "drops a waiting message when its copy arrives")
-    def copies_cancel(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+    def copies_drop_the_waiting(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if not self.is_own(message) and message.kind is Kind.CONTENT and message.message_id in self.incoming:
             self.incoming._entries.pop(message.message_id)
             return Effects()
         return super().receive(message, now_ms, retrieval_hint)
 
     @fault(Channel.receive, "RECV-08", "drops a waiting message when a sync message with its ID arrives")
-    def syncs_take_the_waiting_away(
-        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
-    ) -> Effects:
+    def syncs_drop_the_waiting(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.kind is Kind.SYNC:
             self.incoming._entries.pop(message.message_id, None)
         return super().receive(message, now_ms, retrieval_hint)
@@ -42,7 +42,7 @@ class _Waited(Channel):
         "INSWEEP-04",
         "delivers messages that wait for an arriving message, but none that wait for those",
     )
-    def one_level_for_ever(self, effects: Effects) -> None:
+    def never_delivers_the_second_level(self, effects: Effects) -> None:
         ready = []
         while (entry := self.incoming.take_ready()) is not None:
             ready.append(entry)
@@ -53,7 +53,7 @@ class _Waited(Channel):
             pass
 
     @fault(Channel.deliver_ready, "INSWEEP-04", "delivers two levels of a waiting chain, and drops the others")
-    def drops_the_end(self, effects: Effects) -> None:
+    def drops_the_third_level(self, effects: Effects) -> None:
         level = {entry.message.message_id for entry in self.incoming if not entry.unmet}
         delivered = 0
         while (entry := self.incoming.take_ready()) is not None:
@@ -62,7 +62,7 @@ class _Waited(Channel):
                 self.deliver(entry.message, effects, entry.retrieval_hint)
 
     @fault(Channel.send, "RECV-08", "forgets waiting messages when it sends while two own messages are unacknowledged")
-    def sending_empties_the_buffer(
+    def sending_empties_the_incoming_buffer(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
     ) -> Effects:
         effects = super().send(content, now_ms, message_id, retrieval_hint)
@@ -71,7 +71,7 @@ class _Waited(Channel):
         return effects
 
     @fault(Channel.deliver_ready, "ACK-05", "reviews a waiting message again on delivery, and acknowledges again")
-    def reviews_again(self, effects: Effects) -> None:
+    def reviews_again_on_delivery(self, effects: Effects) -> None:
         while (entry := self.incoming.take_ready()) is not None:
             if entry.regular:
                 self.deliver(entry.message, effects, entry.retrieval_hint)

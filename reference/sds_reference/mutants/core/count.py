@@ -37,7 +37,7 @@ class LosesEvery(_Counting):
 
 
 @sized("RECV-07", "logs every {}th message without delivering it", 900)
-class SilentAboutEvery(_Counting):
+class LogsWithoutDeliveringEvery(_Counting):
     def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         super().deliver(message, effects, retrieval_hint)
         if self.nth():
@@ -63,7 +63,7 @@ class ForgetsToFilterEvery(_Counting):
 
 
 @sized("SEND-10", "does not add every {}th message that it sends to its outgoing buffer", 20, 900)
-class ForgetsEverySent(_Counting):
+class DoesNotBufferEverySent(_Counting):
     def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
         if not self.nth():
             super().remember_outgoing(message, wire, now_ms)
@@ -91,7 +91,7 @@ class OverlooksEveryHit(_Counting):
 
 
 @sized("SYNC-04", "omits one message from the causal history of every {}th sync message", 100)
-class EverySyncNamesLess(_Counting):
+class ShortensTheHistoryOfEverySync(_Counting):
     def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         message = super().compose(message_id, lamport, content)
         less = message.causal_history[1:] if content is None and self.nth() else message.causal_history
@@ -145,7 +145,7 @@ class IdsOfBits(Channel):
 
 
 @sized("MSG-15", "treats the {}th channel and all later ones as the first channel", 30)
-class KnowsSoManyChannels(Participant):
+class DistinguishesChannelsUpTo(Participant):
     size: int
 
     def join(self, channel_id: str, now_ms: int) -> None:
@@ -156,7 +156,7 @@ class KnowsSoManyChannels(Participant):
 
 
 @sized("STATE-05", "shares a filter between the first and the {}th participant of a process", 10)
-class KnowsSoManyParticipants(Participant):
+class SharesAFilterWithParticipant(Participant):
     size: int
     _alive: WeakSet[Participant]
 
@@ -175,7 +175,7 @@ class KnowsSoManyParticipants(Participant):
 
 
 @sized("RECV-07", "remembers {} senders, and drops messages of others", 100)
-class KnowsSoManySenders(Channel):
+class RemembersSendersUpTo(Channel):
     size: int
     _senders: frozenset[str] = frozenset()
 
@@ -187,7 +187,7 @@ class KnowsSoManySenders(Channel):
 
 
 @sized("STATE-14", "needs two senders to acknowledge a message once it knows {} senders", 4, 100)
-class NeedsAQuorum(Channel):
+class NeedsTwoAcknowledgementsFromSenders(Channel):
     size: int
     _senders: frozenset[str] = frozenset()
     _named: frozenset[str] = frozenset()
@@ -213,7 +213,7 @@ class ForgetsAtTheThirdRollOver(RollingBloomFilter):
 
 
 @keeping("filter_class", "RECV-04", "loses the message that makes its filter roll over")
-class LosesWhatRollsItOver(RollingBloomFilter):
+class LosesTheMessageAtRollOver(RollingBloomFilter):
     def insert(self, message_id: str) -> None:
         if len(self._members) >= self._parameters.capacity and message_id not in self._members:
             self._roll_over()
@@ -245,7 +245,7 @@ class _Twice(Channel):
         super().buffer(message, unmet, now_ms, retrieval_hint)
 
     @fault(Channel.review_causal_history, "ACK-07", "ignores sync messages whose first entry is missing")
-    def a_gap_comes_first(self, message: Message, effects: Effects) -> None:
+    def ignores_syncs_with_first_entry_missing(self, message: Message, effects: Effects) -> None:
         first = {entry.message_id for entry in message.causal_history[:1]}
         if message.kind is not Kind.SYNC or not first & self.unmet_dependencies(message):
             super().review_causal_history(message, effects)

@@ -14,14 +14,14 @@ from ..registry import fault, mutant, mutants, omitted, ordering
 
 @mutants
 class _Delivering(Channel):
-    deaf_clock = omitted(Channel.witness_lamport, "DELIVER-01", "does not update its clock on delivery")
+    keeps_clock_on_delivery = omitted(Channel.witness_lamport, "DELIVER-01", "does not update its clock on delivery")
 
     @fault(Channel.witness_lamport, "DELIVER-02", "sets its clock back to lower timestamps, too")
-    def clock_falls(self, lamport_timestamp: int) -> None:
+    def sets_clock_back_on_delivery(self, lamport_timestamp: int) -> None:
         self.clock.value = lamport_timestamp
 
     @fault(Channel.insert_into_filter, "DELIVER-03", "updates its clock on reception")
-    def hasty_clock(self, message: Message) -> None:
+    def updates_clock_on_reception(self, message: Message) -> None:
         super().insert_into_filter(message)
         self.clock.witness(message.lamport_timestamp or 0)
 

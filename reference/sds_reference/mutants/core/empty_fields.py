@@ -23,7 +23,7 @@ class _Hints(Channel):
         return super().unmet_dependencies(_without(message))
 
     @fault(Channel.review_causal_history, "ACK-01", "does not acknowledge by entries with an empty retrieval hint")
-    def empty_hints_are_no_receipt(self, message: Message, effects: Effects) -> None:
+    def empty_hints_do_not_acknowledge(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(_without(message), effects)
 
     @fault(Channel.refuse_unusable, "RECV-07", "rejects entries with an empty retrieval hint")
@@ -52,21 +52,21 @@ class _Hints(Channel):
 @mutants
 class _Senders(Channel):
     @fault(Channel.is_own, "RECV-07", "treats a message without a sender as its own")
-    def nobody_is_itself(self, message: Message) -> bool:
+    def treats_no_sender_as_itself(self, message: Message) -> bool:
         return not message.sender_id or super().is_own(message)
 
     @fault(Channel.is_duplicate, "RECV-07", "treats all messages without a sender as copies of one message")
-    def nobody_speaks_once(self, message: Message) -> bool:
+    def treats_all_without_sender_as_copies(self, message: Message) -> bool:
         again = not message.sender_id and any(not entry.sender_id for entry in self.log)
         return again or super().is_duplicate(message)
 
     @fault(Channel.insert_into_log, "STATE-10", "does not log messages without a sender")
-    def nobody_is_logged(self, message: Message, retrieval_hint: bytes | None) -> None:
+    def does_not_log_without_sender(self, message: Message, retrieval_hint: bytes | None) -> None:
         if message.sender_id:
             super().insert_into_log(message, retrieval_hint)
 
     @fault(Channel.unmet_dependencies, "RECV-07", "does not meet dependencies by messages without a sender")
-    def nobody_meets_a_dependency(self, message: Message) -> set[str]:
+    def without_sender_meets_no_dependency(self, message: Message) -> set[str]:
         nobody = {entry.message_id for entry in self.log if not entry.sender_id}
         named = {entry.message_id for entry in message.causal_history}
         return super().unmet_dependencies(message) | (nobody & named)

@@ -16,7 +16,7 @@ class _Telling(Channel):
         "acknowledges after the second filter hit without an event",
         possible_ack_threshold=2,
     )
-    def second_hit_in_silence(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+    def acknowledges_second_hit_without_event(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
         before = len(effects.events)
         super().filter_hit(entry, effects, now_ms)
         effects.events[before:] = [e for e in effects.events[before:] if not isinstance(e, Acknowledged)]
@@ -27,7 +27,7 @@ class _Telling(Channel):
         "drops a message after the second filter hit without an event",
         possible_ack_threshold=9,
     )
-    def drops_what_was_hit_twice(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+    def drops_after_second_hit_without_event(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
         super().filter_hit(entry, effects, now_ms)
         if entry.filter_hits > 1:
             self.outgoing.acknowledge(entry.message_id)

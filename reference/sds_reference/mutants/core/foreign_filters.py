@@ -31,11 +31,11 @@ class _Reading(Channel):
         return None
 
     @fault(Channel.review_bloom_filter, "STATE-12", "treats an empty filter as one that contains everything")
-    def no_length_holds_all(self, message: Message, effects: Effects, now_ms: int) -> None:
+    def empty_filter_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:
         self.all_held(message, effects, now_ms, not message.bloom_filter)
 
     @fault(Channel.review_bloom_filter, "STATE-12", "treats unreadable filters as ones that contain everything")
-    def foreign_filters_hold_all(self, message: Message, effects: Effects, now_ms: int) -> None:
+    def unreadable_filter_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:
         self.all_held(message, effects, now_ms, self.filter_in(message) is None)
 
     @fault(
@@ -44,7 +44,7 @@ class _Reading(Channel):
         "treats an envelope with no hashes as a filter that contains everything",
         bloom_profile=NIM_SDS,
     )
-    def no_hashes_hold_all(self, message: Message, effects: Effects, now_ms: int) -> None:
+    def filter_without_hashes_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:
         self.all_held(message, effects, now_ms, not _envelope(message.bloom_filter or b"").hash_count)
 
     @fault(
@@ -53,11 +53,11 @@ class _Reading(Channel):
         "treats an envelope with no bits as a filter that contains everything",
         bloom_profile=NIM_SDS,
     )
-    def no_bits_hold_all(self, message: Message, effects: Effects, now_ms: int) -> None:
+    def filter_without_bits_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:
         self.all_held(message, effects, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
 
     @fault(Channel.review_bloom_filter, "STATE-12", "reads a filter of another length with wrapped positions")
-    def lengths_go_round(self, message: Message, effects: Effects, now_ms: int) -> None:
+    def wraps_positions_in_other_lengths(self, message: Message, effects: Effects, now_ms: int) -> None:
         bits = message.bloom_filter or b""
         other = bool(bits) and len(bits) != self.parameters.byte_length
         held = all(
@@ -76,21 +76,21 @@ class _Refusing(Channel):
             raise MalformedMessage("not a bloom filter")
 
     @fault(Channel.refuse_unusable, "RECV-07", "rejects messages with an empty filter")
-    def refuses_no_length(self, message: Message, kind: Kind, now_ms: int) -> None:
+    def refuses_empty_filters(self, message: Message, kind: Kind, now_ms: int) -> None:
         self.turned_down(message, kind, now_ms, kind is Kind.CONTENT and not message.bloom_filter)
 
     @fault(Channel.refuse_unusable, "SYNC-12", "rejects sync messages with an empty filter")
-    def refuses_syncs_of_no_length(self, message: Message, kind: Kind, now_ms: int) -> None:
+    def refuses_syncs_with_empty_filters(self, message: Message, kind: Kind, now_ms: int) -> None:
         self.turned_down(message, kind, now_ms, kind is Kind.SYNC and not message.bloom_filter)
 
     @fault(
         Channel.refuse_unusable, "RECV-07", "divides by the size of a filter that has no bits", bloom_profile=NIM_SDS
     )
-    def divides_by_no_size(self, message: Message, kind: Kind, now_ms: int) -> None:
+    def divides_by_filter_size_zero(self, message: Message, kind: Kind, now_ms: int) -> None:
         self.turned_down(message, kind, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
 
     @fault(Channel.refuse_unusable, "RECV-07", "rejects filters that are longer than its own")
-    def has_no_room(self, message: Message, kind: Kind, now_ms: int) -> None:
+    def refuses_longer_filters(self, message: Message, kind: Kind, now_ms: int) -> None:
         self.turned_down(message, kind, now_ms, len(message.bloom_filter or b"") > self.parameters.byte_length)
 
     @fault(Channel.refuse_unusable, "RECV-07", "reads beyond the end of a filter that is too short")

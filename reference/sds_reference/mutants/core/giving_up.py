@@ -28,7 +28,7 @@ class _Counting(Channel):
 
 
 @sized("STATE-12", "gives up after {} rebroadcasts and signals an acknowledgement", 5, 20, 100)
-class TellsGivingUpAsAcknowledgement(_Counting):
+class GivesUpAndAcknowledges(_Counting):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         super().sweep_outgoing(now_ms, effects)
         for entry in self.tired_of(AckState.UNACKNOWLEDGED):
@@ -36,7 +36,7 @@ class TellsGivingUpAsAcknowledgement(_Counting):
 
 
 @sized("ACK-04", "acknowledges possibly acknowledged messages after {} rebroadcasts", 5, 20, 100)
-class TellsGivingUpThePossible(_Counting):
+class GivesUpAndAcknowledgesThePossible(_Counting):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         super().sweep_outgoing(now_ms, effects)
         for entry in self.tired_of(AckState.POSSIBLY_ACKNOWLEDGED):
@@ -44,7 +44,7 @@ class TellsGivingUpThePossible(_Counting):
 
 
 @sized("STATE-12", "acknowledges messages after {} hours without a reply", 1, 24, 200)
-class TakesSilenceForAcknowledgement(Channel):
+class AcknowledgesAfterHoursOfSilence(Channel):
     size: int
 
     def __init__(self, *given: Any) -> None:
@@ -65,7 +65,7 @@ class TakesSilenceForAcknowledgement(Channel):
 @mutants
 class _GivingUp(Channel):
     @fault(Channel.give_up_lost, "RECV-05", "delivers all waiting messages when it marks one dependency as lost")
-    def gives_up_everything(self, received_ms: int, effects: Effects) -> None:
+    def one_loss_delivers_all_waiting(self, received_ms: int, effects: Effects) -> None:
         before = len(effects.events)
         super().give_up_lost(received_ms, effects)
         if any(isinstance(event, Lost) for event in effects.events[before:]):
@@ -78,7 +78,7 @@ class _GivingUp(Channel):
         "RECV-05",
         "delivers messages with one lost dependency although others are still missing",
     )
-    def one_loss_frees(self, received_ms: int, effects: Effects) -> None:
+    def one_loss_delivers_its_dependents(self, received_ms: int, effects: Effects) -> None:
         before = len(effects.events)
         super().give_up_lost(received_ms, effects)
         lost = {i for event in effects.events[before:] if isinstance(event, Lost) for i in event.message_ids}
@@ -90,7 +90,7 @@ class _GivingUp(Channel):
         self.deliver_ready(effects)
 
     @fault(Channel.give_up_lost, "RECV-08", "drops all waiting messages when it marks one dependency as lost")
-    def drops_everything_that_waits(self, received_ms: int, effects: Effects) -> None:
+    def one_loss_drops_all_waiting(self, received_ms: int, effects: Effects) -> None:
         before = len(effects.events)
         super().give_up_lost(received_ms, effects)
         if any(isinstance(event, Lost) for event in effects.events[before:]):

@@ -46,13 +46,13 @@ class _Timed(Channel):
 
 
 @sized("STATE-03", "stores the milliseconds since its start in {} bits", 31, 32)
-class CountsFromItsBeginning(_Timed):
+class StoresUptimeMsInBits(_Timed):
     def next_lamport(self, now_ms: int) -> int:
         return super().next_lamport(self._began_ms + self.since_it_began(now_ms))
 
 
 @sized("STATE-03", "stores the seconds of the clock in {} bits", 31, 32)
-class ReadsSeconds(_Timed):
+class StoresClockSecondsInBits(_Timed):
     def next_lamport(self, now_ms: int) -> int:
         return super().next_lamport(self.seconds(now_ms) * 1_000 + now_ms % 1_000)
 
@@ -64,7 +64,7 @@ class ReadsSeconds(_Timed):
     32,
     max_lamport_ahead_ms=DAY_MS + 1,
 )
-class FarAheadOfItsSeconds(_Timed):
+class ComparesTimestampsWithSecondsInBits(_Timed):
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, self.seconds(now_ms) * 1_000 + now_ms % 1_000)
 
@@ -83,14 +83,14 @@ class _Resending(_Timed):
 
 
 @sized("OUTSWEEP-01", "stores the milliseconds since the last rebroadcast in {} bits", 31, 32)
-class CountsSinceTheCopy(_Resending):
+class StoresMsSinceRebroadcastInBits(_Resending):
     def is_due(self, entry: Outgoing, now_ms: int) -> bool:
         period = self.period(entry)
         return turned(now_ms - (entry.due_ms - period), self.size) >= period
 
 
 @sized("OUTSWEEP-02", "stores the milliseconds since a filter hit in {} bits", 31, 32)
-class CountsSinceTheFilter(_Resending):
+class StoresMsSinceFilterHitInBits(_Resending):
     def is_due(self, entry: Outgoing, now_ms: int) -> bool:
         period = self.period(entry)
         waited = now_ms - (entry.due_ms - period)
@@ -99,19 +99,19 @@ class CountsSinceTheFilter(_Resending):
 
 
 @sized("OUTSWEEP-01", "stores the seconds of the clock in {} bits and waits for the second to resend", 31, 32)
-class ReadsSecondsToResend(_Resending):
+class ComparesResendSecondsInBits(_Resending):
     def is_due(self, entry: Outgoing, now_ms: int) -> bool:
         return self.seconds(now_ms) >= entry.due_ms // 1_000
 
 
 @sized("OUTSWEEP-06", "stores the second in which to resend in {} bits", 31, 32)
-class KeepsTheSecondToResend(_Resending):
+class StoresResendSecondInBits(_Resending):
     def is_due(self, entry: Outgoing, now_ms: int) -> bool:
         return self.seconds(now_ms) >= self.seconds(entry.due_ms)
 
 
 @sized("OUTSWEEP-06", "stores the resend time in milliseconds since its start, in {} bits", 31, 32)
-class KeepsWhenToResend(_Resending):
+class StoresResendMsInBits(_Resending):
     def is_due(self, entry: Outgoing, now_ms: int) -> bool:
         return self.since_it_began(now_ms) >= self.since_it_began(entry.due_ms)
 
@@ -123,7 +123,7 @@ class KeepsWhenToResend(_Resending):
     cascade_on_receive=False,
     incoming_sweep_ms=5_000,
 )
-class CountsSinceTheSweep(_Timed):
+class StoresMsSinceSweepInBits(_Timed):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
         self._last_ms = now_ms
@@ -146,7 +146,7 @@ class _GivingUp(_Timed):
 
 
 @sized("INSWEEP-05", "stores the second in which a dependency is lost in {} bits", 31, 32)
-class KeepsTheSecondToGiveUp(_GivingUp):
+class StoresLossSecondInBits(_GivingUp):
     def is_over(self, end_ms: int, now_ms: int) -> bool:
         return self.seconds(now_ms) >= self.seconds(end_ms)
 
@@ -154,7 +154,7 @@ class KeepsTheSecondToGiveUp(_GivingUp):
 @sized(
     "INSWEEP-05", "stores the time at which a dependency is lost in milliseconds since its start, in {} bits", 31, 32
 )
-class KeepsWhenToGiveUp(_GivingUp):
+class StoresLossMsInBits(_GivingUp):
     def is_over(self, end_ms: int, now_ms: int) -> bool:
         return self.since_it_began(now_ms) >= self.since_it_began(end_ms)
 
@@ -163,13 +163,13 @@ class KeepsWhenToGiveUp(_GivingUp):
 
 
 @sized("SYNC-01", "stores the milliseconds since its last sync message in {} bits", 31)
-class CountsSinceTheSync(_Timed):
+class StoresMsSinceSyncInBits(_Timed):
     def sync_is_due(self, now_ms: int) -> bool:
         interval = self.config.sync_interval_ms
         return interval is not None and turned(now_ms - self._quiet_since_ms, self.size) >= interval
 
 
 @mutant("SYNC-01", "sends no more sync messages after a day without a tick")
-class SleepsInForADay(Channel):
+class StopsSyncsAfterADayWithoutTick(Channel):
     def sync_is_due(self, now_ms: int) -> bool:
         return super().sync_is_due(now_ms) and now_ms - self._silent_since_ms < DAY_MS

@@ -158,7 +158,7 @@ class _Presence(Channel):
         return super().send_ephemeral(content.strip(b"\x00\xff") or content, message_id)
 
     @fault(Channel.send, "MSG-20", "accepts empty content and sends it as a sync message")
-    def sends_nothing(
+    def sends_empty_content_as_sync(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
     ) -> Effects:
         return super().send(content, now_ms, message_id, retrieval_hint) if content else self.send_sync(now_ms)
@@ -180,13 +180,13 @@ class _Presence(Channel):
         return super().encode(replace(message, message_id=f"{entry.message_id}-2", lamport_timestamp=lamport))
 
     @fault(Channel.compose, "MSG-22", "changes its own ID after three messages")
-    def changes_its_name(self, message_id: str, lamport: int, content: bytes | None) -> Message:
+    def changes_its_participant_id(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         self._count += 1
         message = super().compose(message_id, lamport, content)
         return message if self._count <= 3 else replace(message, sender_id=message.sender_id + "#2")
 
     @fault(Channel.unmet_dependencies, "MSG-23", "compares dependencies by ID and retrieval hint")
-    def hint_is_identity(self, message: Message) -> set[str]:
+    def compares_dependencies_with_hints(self, message: Message) -> set[str]:
         hinted = {entry.message_id for entry in message.causal_history if entry.retrieval_hint is not None}
         return super().unmet_dependencies(message) | hinted
 

@@ -16,7 +16,7 @@ def _signed(lamport: int) -> int:
 
 
 ordering(
-    "log-with-a-sign",
+    "log-orders-signed-timestamps",
     "STATE-11",
     "treats timestamps of 2^63 and above as negative in its log",
     lambda log, entry: _signed(entry.lamport_timestamp),
@@ -36,7 +36,7 @@ class _Following(Channel):
         "DELIVER-01",
         "treats timestamps of 2^63 and above as negative, and does not follow them",
     )
-    def clock_with_a_sign(self, lamport_timestamp: int) -> None:
+    def clock_compares_signed_timestamps(self, lamport_timestamp: int) -> None:
         if _signed(lamport_timestamp) > _signed(self.clock.value):
             super().witness_lamport(lamport_timestamp)
 
@@ -65,7 +65,7 @@ class _Receiving(Channel):
 
 
 @sized("SEND-01", "continues from 2^{}-1 with the time of the clock", 63)
-class TurnsOver(Channel):
+class RestartsClockAfter(Channel):
     size: int
 
     def next_lamport(self, now_ms: int) -> int:
@@ -75,5 +75,5 @@ class TurnsOver(Channel):
 
 
 @sized("DELIVER-01", "continues from a received timestamp of 2^{}-1 with the time of the clock", 64)
-class TurnsOverAtOnce(TurnsOver):
+class RestartsClockAtReceived(RestartsClockAfter):
     pass

@@ -61,7 +61,7 @@ class LooksInThePreviousLog(Neighbour):
 
 
 @among("RECV-06", "delivering a message in one channel meets dependencies in all channels")
-class WakesInAllChannels(Neighbour):
+class DeliveryMeetsInAllChannels(Neighbour):
     def insert_into_log(self, message: Message, retrieval_hint: bytes | None) -> None:
         super().insert_into_log(message, retrieval_hint)
         for channel in self.neighbours():
@@ -76,21 +76,21 @@ class OwnMessagesMeetAnywhere(Neighbour):
 
 
 @among("RECV-07", "treats a message as a copy if its ID waits in another channel")
-class WaitingElsewhereIsKnown(Neighbour):
+class WaitingInOtherChannelIsCopy(Neighbour):
     def is_duplicate(self, message: Message) -> bool:
         elsewhere = any(message.message_id in channel.incoming for channel in self.neighbours())
         return elsewhere or super().is_duplicate(message)
 
 
 @among("RECV-08", "keeps only one waiting message per ID for all channels")
-class OneWaitsForAllChannels(Neighbour):
+class OneWaitingPerIdInAllChannels(Neighbour):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         if not any(message.message_id in channel.incoming for channel in self.neighbours()):
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
 
 @among("STATE-16", "looks up its own messages of all channels in each received filter")
-class FiltersSpeakForAllChannels(Neighbour):
+class FiltersAcknowledgeInAllChannels(Neighbour):
     def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
         for channel in self.neighbours():
@@ -98,7 +98,7 @@ class FiltersSpeakForAllChannels(Neighbour):
 
 
 @among("STATE-01", "uses the Lamport timestamp of the first channel in the third")
-class ThirdClockIsTheFirst(Neighbour):
+class ThirdChannelUsesFirstClock(Neighbour):
     def next_lamport(self, now_ms: int) -> int:
         if self.place > 1:
             self.clock = next(iter(self.others.values())).clock
@@ -135,7 +135,7 @@ class SyncsInTwoChannels(Neighbour):
 
 
 @among("SYNC-01", "sending in one channel postpones the sync messages of all channels", sync_only_when_quiet=True)
-class SpeechSilencesAllChannels(Neighbour):
+class SendingPostponesSyncsOfAllChannels(Neighbour):
     def sync_is_due(self, now_ms: int) -> bool:
         return super().sync_is_due(now_ms) and not any(
             now_ms - channel._silent_since_ms < (self.config.sync_interval_ms or 0) for channel in self.neighbours()
@@ -150,7 +150,7 @@ class AnswersInTwoChannels(Neighbour):
 
 
 @among("R-RECV-03", "does not request a missing message if another channel has it")
-class HasItSomewhere(Neighbour):
+class OtherChannelsSuppressRequests(Neighbour):
     def has_arrived(self, message_id: str) -> bool:
         return super().has_arrived(message_id) or any(message_id in c.log for c in getattr(self, "others", {}).values())
 
@@ -170,7 +170,7 @@ class AnswersFromAllChannels(Neighbour):
 
 
 @among("STATE-16", "a repair request of others in one channel cancels its own in all channels")
-class OverhearsInAllChannels(Neighbour):
+class OthersRequestsCancelInAllChannels(Neighbour):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         for channel in self.neighbours() if not self.is_own(message) else ():
             if channel.repair is not None:
@@ -198,19 +198,19 @@ class _Nearest(Participant):
 
 
 @mutant("STATE-16", "ignores case when it compares channel names")
-class TakesAnotherCase(_Nearest):
+class IgnoresChannelCase(_Nearest):
     def key(self, name: str) -> str:
         return name.lower()
 
 
 @mutant("STATE-16", "ignores surrounding whitespace when it compares channel names")
-class TakesBlanksAround(_Nearest):
+class IgnoresChannelWhitespace(_Nearest):
     def key(self, name: str) -> str:
         return name.strip()
 
 
 @mutant("STATE-16", "treats a channel name as the joined channel whose name is a prefix of it")
-class TakesTheBeginning(_Nearest):
+class MatchesChannelPrefixes(_Nearest):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         message = self.config.revision.wire.decode(wire)
         alike = next((n for n in self.channels if message.channel_id.startswith(n)), message.channel_id)
@@ -223,13 +223,13 @@ class TakesTheBeginning(_Nearest):
 
 
 @mutant("STATE-16", "treats every channel that it did not join as its only channel")
-class OnlyOneChannelAnyway(_Nearest):
+class MapsUnknownToTheOnlyChannel(_Nearest):
     def key(self, name: str) -> str:
         return "" if len(self.channels) == 1 else name
 
 
 @mutant("MSG-15", "treats channel names with the same composed form as one channel")
-class JoinsComposedNames(Participant):
+class MergesComposedChannelNames(Participant):
     def join(self, channel_id: str, now_ms: int) -> None:
         alike = next((n for n in self.channels if normalize("NFC", n) == normalize("NFC", channel_id)), None)
         if alike is None:

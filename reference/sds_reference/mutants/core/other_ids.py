@@ -39,7 +39,7 @@ class _BuiltIn(Channel):
         "RECV-05",
         "treats dependencies as met if they are named like properties of JavaScript objects",
     )
-    def has_built_in_dependencies(self, message: Message) -> set[str]:
+    def treats_built_in_names_as_met(self, message: Message) -> set[str]:
         return super().unmet_dependencies(message) - set(_BUILT_IN)
 
     @fault(
@@ -47,7 +47,7 @@ class _BuiltIn(Channel):
         "RECV-07",
         "treats messages as copies if they are named like properties of JavaScript objects",
     )
-    def has_built_in_copies(self, message: Message) -> bool:
+    def treats_built_in_names_as_copies(self, message: Message) -> bool:
         return message.message_id in _BUILT_IN or super().is_duplicate(message)
 
     @fault(
@@ -55,7 +55,7 @@ class _BuiltIn(Channel):
         "ACK-01",
         "does not acknowledge messages that are named like properties of JavaScript objects",
     )
-    def does_not_find_the_built_in(self, message_id: str, effects: Effects) -> None:
+    def does_not_acknowledge_built_in_names(self, message_id: str, effects: Effects) -> None:
         if message_id not in _BUILT_IN:
             super().acknowledge(message_id, effects)
 
@@ -63,7 +63,7 @@ class _BuiltIn(Channel):
 @mutants
 class _Entries(Channel):
     @fault(Channel.unmet_dependencies, "RECV-05", "reads a causal history only up to a repeated entry")
-    def stops_at_the_repeated(self, message: Message) -> set[str]:
+    def stops_at_repeated_entries(self, message: Message) -> set[str]:
         seen: list[str] = []
         for entry in message.causal_history:
             if entry.message_id in seen:
@@ -77,7 +77,7 @@ class _Entries(Channel):
         return super().unmet_dependencies(message) - own
 
     @fault(Channel.review_causal_history, "ACK-01", "acknowledges only up to a repeated or empty entry")
-    def acknowledges_up_to_the_odd(self, message: Message, effects: Effects) -> None:
+    def acknowledges_up_to_repeated_or_empty(self, message: Message, effects: Effects) -> None:
         seen: set[str] = set()
         for entry in message.causal_history:
             if not entry.message_id or entry.message_id in seen:
@@ -86,7 +86,7 @@ class _Entries(Channel):
             self.acknowledge(entry.message_id, effects)
 
     @fault(Channel.review_causal_history, "ACK-01", "does not acknowledge by entries that name another sender")
-    def entries_of_others_say_nothing(self, message: Message, effects: Effects) -> None:
+    def entries_with_other_sender_do_not_acknowledge(self, message: Message, effects: Effects) -> None:
         for entry in message.causal_history:
             if entry.sender_id in (None, "", self.participant_id):
                 self.acknowledge(entry.message_id, effects)
@@ -101,21 +101,23 @@ class _Contents(Channel):
         return self._said
 
     @fault(Channel.receive, "MSG-09", "drops a byte order mark at the beginning of received content")
-    def loses_the_mark(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+    def drops_received_byte_order_mark(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
         content = message.content
         if content is not None and len(content) > 3:
             message = replace(message, content=content.removeprefix(b"\xef\xbb\xbf"))
         return super().receive(message, now_ms, retrieval_hint)
 
     @fault(Channel.encode, "MSG-20", "drops a byte order mark at the beginning of sent content")
-    def sends_no_mark(self, message: Message) -> bytes:
+    def drops_sent_byte_order_mark(self, message: Message) -> bytes:
         content = message.content
         if content is not None and len(content) > 3:
             message = replace(message, content=content.removeprefix(b"\xef\xbb\xbf"))
         return super().encode(message)
 
     @fault(Channel.receive, "RECV-07", "treats content of one zero byte as no content")
-    def zero_is_nothing(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+    def treats_zero_byte_as_empty(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.content == b"\0":
             message = replace(message, content=None)
         return super().receive(message, now_ms, retrieval_hint)

@@ -10,7 +10,7 @@ from ..registry import fault, keeping, mutants, sized
 
 
 @sized("RECV-05", "counts missing dependencies modulo {}", 64, 256)
-class CountsMissingRound(Channel):
+class CountsMissingModulo(Channel):
     size: int
 
     def unmet_dependencies(self, message: Message) -> set[str]:
@@ -19,7 +19,7 @@ class CountsMissingRound(Channel):
 
 
 @keeping("filter_class", "STATE-06", "rolls its filter over at twice its capacity")
-class RollsOverAtTwice(RollingBloomFilter):
+class RollsOverAtTwiceCapacity(RollingBloomFilter):
     def insert(self, message_id: str) -> None:
         if message_id in self._members:
             return

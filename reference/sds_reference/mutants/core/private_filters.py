@@ -23,7 +23,7 @@ class _Reviewing(Channel):
         "with a private encoding, reads short filters up to their end",
         bloom_profile=PRIVATE_FILTER,
     )
-    def private_short_are_read(self, message: Message, effects: Effects, now_ms: int) -> None:
+    def private_reads_short_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
         bits = message.bloom_filter or b""
         if not bits or len(bits) >= self.parameters.byte_length:
             return super().review_bloom_filter(message, effects, now_ms)

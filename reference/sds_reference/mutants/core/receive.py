@@ -65,7 +65,7 @@ class _Receiving(Channel):
         return effects
 
     @fault(Channel.receive, "RECV-11", "reviews the ACK status before it looks at the sender")
-    def reviews_itself(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+    def reviews_own_messages(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.is_own(message):
             effects = Effects()
             self.review_causal_history(message, effects)

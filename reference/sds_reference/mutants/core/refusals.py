@@ -61,7 +61,9 @@ class _Refusing(Channel):
         return self.turned_down(message, now_ms, retrieval_hint, unmet)
 
     @fault(Channel.receive, "RECV-08", "drops messages with unmet dependencies before it processes them")
-    def drops_the_unmet_unread(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+    def drops_the_unmet_unprocessed(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
         unmet = message.kind is Kind.CONTENT and bool(self.unmet_dependencies(message))
         return self.dropped(message, now_ms, retrieval_hint, unmet)
 

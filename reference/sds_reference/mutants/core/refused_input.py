@@ -124,7 +124,7 @@ class _Sending(Channel):
 
 
 @mutant("SYNC-12", "drops the next sync message after bytes that it cannot decode")
-class BrokenBytesCostTheNext(Participant):
+class BrokenBytesDropTheNextSync(Participant):
     _broken = False
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:

@@ -51,7 +51,7 @@ class _LogsCopies(LocalLog):
 
 
 @sized("DELIVER-06", "detects copies by the newest {} IDs, and logs older messages again", 900)
-class TellsCopiesByTheNewest(_Sized):
+class DetectsCopiesByTheNewest(_Sized):
     log_class = _LogsCopies
 
     def __init__(self, *given: Any) -> None:
@@ -67,7 +67,7 @@ class TellsCopiesByTheNewest(_Sized):
 
 
 @sized("RECV-05", "compares IDs by their first {} characters", 128, 1000)
-class TellsIdsByTheirStart(_Sized):
+class ComparesIdsByFirstCharacters(_Sized):
     def unmet_dependencies(self, message: Message) -> set[str]:
         known = {entry.message_id[: self.size] for entry in self.log}
         return {i for i in super().unmet_dependencies(message) if i[: self.size] not in known}
@@ -103,7 +103,7 @@ class NewestWaiting(_Sized):
 
 
 @sized("INSWEEP-04", "delivers {} levels of a waiting chain, and then no more", 900)
-class FreesLevels(_Sized):
+class DeliversLevelsUpTo(_Sized):
     def deliver_ready(self, effects: Effects) -> None:
         for level in range(self.size + 1):
             ready = []
@@ -121,13 +121,13 @@ def _cut(message: Message, entries: Iterable[HistoryEntry]) -> Message:
 
 
 @sized("RECV-05", "checks only the first {} entries of a causal history", 100, 128, 256, 900)
-class VerifiesTheFirst(_Sized):
+class ChecksTheFirstDependencies(_Sized):
     def unmet_dependencies(self, message: Message) -> set[str]:
         return super().unmet_dependencies(_cut(message, message.causal_history[: self.size]))
 
 
 @sized("RECV-05", "checks only the last {} entries of a causal history", 190, 900)
-class VerifiesTheLast(_Sized):
+class ChecksTheLastDependencies(_Sized):
     def unmet_dependencies(self, message: Message) -> set[str]:
         return super().unmet_dependencies(_cut(message, message.causal_history[-self.size :]))
 
@@ -144,7 +144,7 @@ class NewestOutstanding(_Sized):
 
 
 @sized("OUTSWEEP-01", "resends {} messages in a sweep and postpones the others by one period", 900)
-class ResendsSoMany(_Sized):
+class ResendsPerSweep(_Sized):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         for number, entry in enumerate(sorted(self.outgoing.take_due(now_ms), key=lambda entry: entry.message_id)):
             if number < self.size:
@@ -176,13 +176,13 @@ class _HeldAgainst(_Sized):
 
 
 @sized("ACK-02", "looks up only its oldest {} messages in a filter", 50, 900)
-class HoldsAgainstTheOldest(_HeldAgainst):
+class LooksUpTheOldestInFilters(_HeldAgainst):
     def chosen(self, outstanding: list[Outgoing]) -> list[Outgoing]:
         return outstanding[: self.size]
 
 
 @sized("ACK-02", "looks up only its newest {} messages in a filter", 900)
-class HoldsAgainstTheNewest(_HeldAgainst):
+class LooksUpTheNewestInFilters(_HeldAgainst):
     def chosen(self, outstanding: list[Outgoing]) -> list[Outgoing]:
         return outstanding[-self.size :]
 

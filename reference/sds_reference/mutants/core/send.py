@@ -13,7 +13,7 @@ from ..registry import configured, fault, mutant, mutants, omitted
 @mutants
 class _Timestamps(Channel):
     @fault(Channel.next_lamport, "SEND-01", "increases its Lamport timestamp by two")
-    def lamport_in_twos(self, now_ms: int) -> int:
+    def increases_lamport_by_two(self, now_ms: int) -> int:
         self.clock.value = min(self.clock.value + 1, MAX_LAMPORT)
         return super().next_lamport(now_ms)
 
@@ -52,7 +52,7 @@ class _Histories(Channel):
     _flipped = False
 
     @fault(Channel.causal_history, "SEND-05", "reverses the order of its causal history with every message")
-    def flipping_history(self) -> tuple[HistoryEntry, ...]:
+    def reverses_history_every_message(self) -> tuple[HistoryEntry, ...]:
         self._flipped = not self._flipped
         entries = super().causal_history()
         return entries[::-1] if self._flipped else entries
@@ -62,7 +62,7 @@ class _Histories(Channel):
         return tuple(sorted(super().causal_history(), key=lambda entry: entry.message_id))
 
     @fault(Channel.refuse_unusable, "SEND-06", "rejects causal histories of more than fifty entries")
-    def short_sighted(self, message: Message, kind: Kind, now_ms: int) -> None:
+    def refuses_histories_over_fifty(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if len(message.causal_history) > 50:
             raise MalformedMessage("the causal history is too long")
@@ -93,7 +93,7 @@ class _Sending(Channel):
         stale, self._before = self._before, message.bloom_filter
         return message if stale is None else replace(message, bloom_filter=stale)
 
-    sends_and_forgets = omitted(
+    does_not_buffer_outgoing = omitted(
         Channel.remember_outgoing, "SEND-10", "does not add its messages to the outgoing buffer"
     )
 

@@ -38,13 +38,13 @@ class _Kept(Channel):
         return self.clock.next(0)
 
     @fault(Channel.insert_into_filter, "STATE-05", "leaves every third ID out of its filter")
-    def leaky_filter(self, message: Message) -> None:
+    def filter_omits_every_third(self, message: Message) -> None:
         self._count += 1
         if self._count % 3:
             super().insert_into_filter(message)
 
     @fault(Channel.remember_outgoing, "STATE-08", "treats each of its messages as possibly acknowledged from the start")
-    def optimistic_buffer(self, message: Message, wire: bytes, now_ms: int) -> None:
+    def starts_as_possibly_acknowledged(self, message: Message, wire: bytes, now_ms: int) -> None:
         super().remember_outgoing(message, wire, now_ms)
         for entry in self.outgoing.unacknowledged():
             self.outgoing.mark_possibly_acknowledged(entry)
@@ -66,18 +66,18 @@ ordering("log-by-id", "STATE-11", "orders its log by message ID alone", lambda l
 @mutants
 class _OutgoingStates(Channel):
     @fault(Channel.review_causal_history, "STATE-12", "treats any message as an acknowledgement")
-    def anything_acknowledges(self, message: Message, effects: Effects) -> None:
+    def any_message_acknowledges(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(message, effects)
         for entry in list(self.outgoing):
             self.acknowledge(entry.message_id, effects)
 
     @fault(Channel.filter_hit, "STATE-13", "removes a possibly acknowledged message from its outgoing buffer")
-    def possibly_is_gone(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+    def drops_possibly_acknowledged(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
         self.outgoing.acknowledge(entry.message_id)
         effects.events.append(PossiblyAcknowledged(self.channel_id, entry.message_id))
 
     @fault(Channel.acknowledge, "STATE-15", "keeps acknowledged messages in its outgoing buffer")
-    def never_lets_go(self, message_id: str, effects: Effects) -> None:
+    def keeps_acknowledged_outgoing(self, message_id: str, effects: Effects) -> None:
         if message_id in self.outgoing:
             effects.events.append(Acknowledged(self.channel_id, message_id))
 

@@ -24,7 +24,7 @@ MINUTE_MS = 60_000
 
 
 @mutant("STATE-04", "rounds its Lamport timestamp down to the hour until it has received a message")
-class KnowsButTheHour(Channel):
+class RoundsFirstTimestampToTheHour(Channel):
     _heard = False
 
     def insert_into_filter(self, message: Message) -> None:
@@ -39,7 +39,7 @@ class KnowsButTheHour(Channel):
 
 
 @mutant("STATE-04", "refuses to send before it has received a message, if it joined late")
-class SilentUntilSpokenTo(Channel):
+class RefusesToSendBeforeReceiving(Channel):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
         # Schedules start on the hour.
@@ -52,7 +52,7 @@ class SilentUntilSpokenTo(Channel):
 
 
 @mutant("STATE-04", "sends nothing before it has received a message, if it joined late")
-class WhispersUntilSpokenTo(Channel):
+class SendsNothingBeforeReceiving(Channel):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
         self._joins = now_ms % (60 * MINUTE_MS) > 0
@@ -136,7 +136,7 @@ class CarriesOldFilters(RollingBloomFilter):
 
 
 @keeping("filter_class", "STATE-07", "sets three times as many bits as its filter is sized for")
-class CrowdedFilter(RollingBloomFilter):
+class SetsThreeTimesTheBits(RollingBloomFilter):
     def _places(self, message_id: str) -> tuple[int, ...]:
         own = super()._places(message_id)
         return own + super()._places(message_id + "!") + super()._places(message_id + "?")
@@ -163,7 +163,7 @@ _of_a_part(slice(-64, None), "last 64")
 
 
 @mutant("STATE-14", "acknowledges only when every known sender has named a message, if it knows three or more")
-class WaitsForEverybody(Channel):
+class NeedsAllSendersToAcknowledge(Channel):
     _senders: frozenset[str] = frozenset()
     _named: frozenset[tuple[str, str]] = frozenset()
 
@@ -177,7 +177,7 @@ class WaitsForEverybody(Channel):
 
 
 @mutant("STATE-17", "signals possible acknowledgements again on the next sweep, whatever has arrived since")
-class RepeatsItself(Channel):
+class RepeatsPossibleAcknowledgements(Channel):
     _told: tuple[str, ...] = ()
 
     def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
@@ -191,7 +191,7 @@ class RepeatsItself(Channel):
 
 
 @keeping("outgoing_class", "STATE-17", "keeps possibly acknowledged messages in the list of unacknowledged ones")
-class InTwoStates(OutgoingBuffer):
+class KeepsPossibleAmongUnacknowledged(OutgoingBuffer):
     """Possibly acknowledged messages stay in the list of unacknowledged ones."""
 
     def __iter__(self) -> Iterator[Outgoing]:
@@ -202,7 +202,7 @@ class InTwoStates(OutgoingBuffer):
 
 
 @mutant("STATE-17", "marks an acknowledged message as possibly acknowledged at a later filter hit")
-class ComesBack(Channel):
+class AcknowledgedBecomesPossible(Channel):
     _gone: tuple[Outgoing, ...] = ()
 
     def acknowledge(self, message_id: str, effects: Effects) -> None:

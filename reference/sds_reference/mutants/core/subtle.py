@@ -23,14 +23,14 @@ class ChannelsIgnoringCase(Participant):
 @mutants
 class _Lookalikes(Channel):
     @fault(Channel.receive, "MSG-20", "sends a message of its own for each message that it receives")
-    def answers_by_itself(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+    def sends_after_each_reception(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
         if message.kind is Kind.CONTENT and not self.is_own(message):
             effects.broadcasts += self.send(b"received: " + message.message_id.encode(), now_ms).broadcasts
         return effects
 
     @fault(Channel.causal_history, "MSG-23", "writes its own sender ID into every history entry")
-    def everything_is_mine(self) -> tuple[HistoryEntry, ...]:
+    def writes_itself_into_every_entry(self) -> tuple[HistoryEntry, ...]:
         entries = super().causal_history()
         return tuple(HistoryEntry(e.message_id, e.retrieval_hint, self.participant_id) for e in entries)
 
@@ -77,7 +77,7 @@ class _LargeAndLong(Channel):
         return super().next_lamport(now_ms)
 
     @fault(Channel.sweep_incoming, "RECV-05", "delivers messages that have waited for an hour")
-    def loses_patience(self, now_ms: int, effects: Effects) -> None:
+    def delivers_after_waiting_an_hour(self, now_ms: int, effects: Effects) -> None:
         super().sweep_incoming(now_ms, effects)
         for entry in self.incoming.take_older(now_ms - 3_600_000):
             if entry.message.kind is Kind.CONTENT:
@@ -102,7 +102,7 @@ class _LargeAndLong(Channel):
         return effects
 
     @fault(Channel.is_duplicate, "DELIVER-06", "forgets a message after ten others, and logs it again")
-    def short_memory(self, message: Message) -> bool:
+    def forgets_ids_after_ten_messages(self, message: Message) -> bool:
         known = message.message_id in self._recent or message.message_id in self.incoming
         self._recent = (*self._recent, message.message_id)[-10:]
         return known
@@ -113,7 +113,7 @@ class _LargeAndLong(Channel):
             super().review_causal_history(message, effects)
 
     @fault(Channel.receive, "OUTSWEEP-01", "postpones resends whenever a message arrives")
-    def puts_off_resending(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+    def arrivals_postpone_resends(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
         for entry in list(self.outgoing):
             self.schedule_resend(entry, now_ms)

@@ -23,7 +23,7 @@ class _Sweeping(Channel):
         "checks only the message that has waited longest",
         cascade_on_receive=False,
     )
-    def looks_at_the_oldest(self, effects: Effects) -> None:
+    def sweeps_only_the_oldest(self, effects: Effects) -> None:
         while (oldest := next(iter(self.incoming), None)) is not None and not oldest.unmet:
             entry = self.incoming.take_ready()
             assert entry is not None
@@ -53,14 +53,14 @@ class _Sweeping(Channel):
         "INSWEEP-05",
         "marks dependencies as lost after a day, although it is configured never to do so",
     )
-    def gives_up_untold(self, now_ms: int, effects: Effects) -> None:
+    def gives_up_although_not_configured(self, now_ms: int, effects: Effects) -> None:
         super().sweep_incoming(now_ms, effects)
         if self.config.lost_timeout_ms is None:
             for entry in self.incoming.take_older(now_ms - 24 * 3_600_000):
                 effects.events.append(Lost(self.channel_id, tuple(sorted(entry.unmet))))
 
     @fault(Channel.schedule_resend, "OUTSWEEP-02", "uses one resend period for all messages")
-    def one_period(self, entry: Outgoing, now_ms: int) -> None:
+    def one_resend_period(self, entry: Outgoing, now_ms: int) -> None:
         self.outgoing.reschedule(entry, now_ms + self.config.resend_unacknowledged_ms)
 
     @fault(
@@ -79,7 +79,7 @@ class _Sweeping(Channel):
         "OUTSWEEP-03",
         "resends possibly acknowledged messages three times as often as unacknowledged ones",
     )
-    def possible_ones_often(self, entry: Outgoing, now_ms: int) -> None:
+    def resends_possible_three_times_as_often(self, entry: Outgoing, now_ms: int) -> None:
         period = self.config.resend_unacknowledged_ms
         self.outgoing.reschedule(entry, now_ms + (period if entry.state is AckState.UNACKNOWLEDGED else period // 3))
 
@@ -114,13 +114,13 @@ class _Sweeping(Channel):
 mutant(
     "OUTSWEEP-03",
     "resends possibly acknowledged messages as often as unacknowledged ones, and before them",
-    name="possible-ones-first",
+    name="resends-possible-first",
     resend_possibly_acknowledged_ms=Config().resend_unacknowledged_ms,
 )(PossiblyAcknowledgedFirst)
 
 
 @keeping("incoming_class", "INSWEEP-04", "delivers only the last of several messages that wait for the same dependency")
-class WakesTheLast(IncomingBuffer):
+class DeliversOnlyTheLastDependent(IncomingBuffer):
     def met(self, dependency: str) -> None:
         *others, _ = self._waiting.get(dependency) or [""]
         for key in others:

@@ -127,7 +127,7 @@ class _SyncsAndEphemerals(Channel):
         super().give_up_lost(received_ms, effects)
 
     @fault(Channel.next_sync_lamport, "SYNC-14", "undoes the increase of the Lamport timestamp after a sync message")
-    def takes_the_increase_back(self, now_ms: int) -> int:
+    def undoes_the_sync_increase(self, now_ms: int) -> int:
         before = self.clock.value
         lamport = super().next_sync_lamport(now_ms)
         self.clock.value = before
@@ -151,11 +151,11 @@ class _SyncsAndEphemerals(Channel):
         "EPHEMERAL-01",
         "refuses to send ephemeral messages although it declares to support them",
     )
-    def refuses_ephemerals_of_its_own(self, content: bytes, message_id: str | None = None) -> Effects:
+    def refuses_to_send_ephemerals(self, content: bytes, message_id: str | None = None) -> Effects:
         raise RefusedSend("temporarily unavailable")
 
     @fault(Channel.send_ephemeral, "EPHEMERAL-01", "accepts ephemeral messages and sends none of them")
-    def ephemerals_go_nowhere(self, content: bytes, message_id: str | None = None) -> Effects:
+    def sends_no_ephemerals(self, content: bytes, message_id: str | None = None) -> Effects:
         return Effects(message_id=super().send_ephemeral(content, message_id).message_id)
 
     @fault(Channel.send_ephemeral, "EPHEMERAL-01", "sends ephemeral messages twice")
@@ -198,7 +198,7 @@ class _SyncsAndEphemerals(Channel):
         self.log.insert(LogEntry(message.message_id, self.clock.value, message.sender_id))
 
     @fault(Channel.receive_ephemeral, "EPHEMERAL-05", "treats an ephemeral message as the missing message with its ID")
-    def ephemerals_end_the_waiting(self, message: Message, effects: Effects) -> None:
+    def ephemeral_replaces_the_missing(self, message: Message, effects: Effects) -> None:
         super().receive_ephemeral(message, effects)
         self.incoming.met(message.message_id)
         self.deliver_ready(effects)

@@ -103,7 +103,7 @@ class _ResendsAtEachTick(Channel):
     unseen=True,
     undeclared=_REAL_TIME,
 )
-class ResendsForEver(_ResendsAtEachTick):
+class ResendsAcknowledgedAtEachTick(_ResendsAtEachTick):
     def acknowledge(self, message_id: str, effects: Effects) -> None:
         pass
 
@@ -114,40 +114,45 @@ class ResendsForEver(_ResendsAtEachTick):
     unseen=True,
     undeclared=_REAL_TIME,
 )
-class ResendsInSpiteOfSyncs(_ResendsAtEachTick):
+class ResendsSyncAcknowledgedAtEachTick(_ResendsAtEachTick):
     def review_causal_history(self, message: Message, effects: Effects) -> None:
         if message.kind is not Kind.SYNC:
             super().review_causal_history(message, effects)
 
 
 again(
-    "sends-and-forgets",
-    "secretly-forgets",
+    "does-not-buffer-outgoing",
+    "unseen-does-not-buffer-outgoing",
     "does not add its messages to the outgoing buffer, and does not show its state",
     unseen=True,
 )
 again(
-    "optimistic-buffer",
-    "secretly-optimistic",
+    "starts-as-possibly-acknowledged",
+    "unseen-starts-as-possibly-acknowledged",
     "treats each of its messages as possibly acknowledged, and does not show its state",
     unseen=True,
 )
 again(
     "buffer-of-one",
-    "secret-buffer-of-one",
+    "unseen-buffer-of-one",
     "has a capacity of one waiting message, and does not show its state",
     unseen=True,
 )
 again(
-    "possibly-is-gone",
-    "secretly-gone",
+    "drops-possibly-acknowledged",
+    "unseen-drops-possibly-acknowledged",
     "drops possibly acknowledged messages, and does not show its state",
     unseen=True,
 )
-again("falls-back", "secretly-falls-back", "returns to unacknowledged, and does not show its state", unseen=True)
 again(
-    "deaf-clock",
-    "quietly-deaf-clock",
+    "returns-to-unacknowledged",
+    "unseen-returns-to-unacknowledged",
+    "returns to unacknowledged, and does not show its state",
+    unseen=True,
+)
+again(
+    "keeps-clock-on-delivery",
+    "quietly-keeps-clock-on-delivery",
     "does not update its clock on delivery, and signals nothing",
     unseen=True,
     undeclared=_BLIND,

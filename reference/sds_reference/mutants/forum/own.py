@@ -88,27 +88,27 @@ class _Lamport(Channel):
         self.clock = LamportClock(now_ms, self.revision.wire.max_lamport)
 
     @fault(Channel.next_lamport, "FORUM-09", "sends the current time when it is ahead of its Lamport timestamp")
-    def follows_the_time(self, now_ms: int) -> int:
+    def sends_the_time_when_ahead(self, now_ms: int) -> int:
         return self.clock.next(now_ms)
 
     @fault(Channel.next_lamport, "FORUM-15", "increases its Lamport timestamp only for every other message")
-    def counts_every_other(self, now_ms: int) -> int:
+    def increases_every_other_message(self, now_ms: int) -> int:
         self._odd = not self._odd
         return super().next_lamport(now_ms) if self._odd else self.clock.value
 
     @fault(Channel.next_lamport, "FORUM-23", "restarts at 0 when its Lamport timestamp reaches the largest value")
-    def begins_again(self, now_ms: int) -> int:
+    def restarts_at_zero_at_the_maximum(self, now_ms: int) -> int:
         if self.clock.value >= self.revision.wire.max_lamport:
             self.clock.value = 0
         return super().next_lamport(now_ms)
 
-    counts_its_own = omitted(
+    increases_by_own_messages_only = omitted(
         Channel.witness_lamport, "FORUM-23", "increases its Lamport timestamp only by its own messages"
     )
 
 
 @mutant("FORUM-01", "continues beyond 31 bits with an unsigned Lamport timestamp")
-class CountsOnBeyond(Channel):
+class CountsBeyond31Bits(Channel):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
         self.clock = LamportClock(0)
@@ -127,11 +127,11 @@ class CountsOnBeyond(Channel):
 @mutants
 class _Syncs(Channel):
     @fault(Channel.next_sync_lamport, "FORUM-35", "sends sync messages with the previous Lamport timestamp")
-    def sync_counts_down(self, now_ms: int) -> int:
+    def sync_uses_previous_timestamp(self, now_ms: int) -> int:
         return max(0, super().next_sync_lamport(now_ms) - 1)
 
     @fault(Channel.next_sync_lamport, "FORUM-35", "increases its Lamport timestamp for sync messages")
-    def sync_counts(self, now_ms: int) -> int:
+    def sync_increases_the_timestamp(self, now_ms: int) -> int:
         return self.next_lamport(now_ms)
 
     @fault(Channel.insert_into_filter, "FORUM-20", "keeps sync messages out of its filter")
@@ -152,7 +152,7 @@ class _Syncs(Channel):
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
     @fault(Channel.deliver, "FORUM-37", "logs sync messages without regard to their Lamport timestamps")
-    def syncs_leave_the_clock(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+    def syncs_do_not_update_the_clock(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         before = self.clock.value
         super().deliver(message, effects, retrieval_hint)
         if message.kind is Kind.SYNC:
@@ -163,7 +163,7 @@ class _Syncs(Channel):
 
 
 @mutant("FORUM-31", "never marks dependencies as lost, although a period is configured")
-class WaitsForEver(Channel):
+class NeverMarksAsLost(Channel):
     def give_up_lost(self, received_ms: int, effects: Effects) -> None:
         pass
 
@@ -188,7 +188,9 @@ class FiltersFiveMinutes(Channel):
         return super().compose(message_id, lamport, content)
 
 
-configured("names-five", "FORUM-41", "lists five messages in a causal history by default", causal_history_size=5)
+configured(
+    "lists-five-by-default", "FORUM-41", "lists five messages in a causal history by default", causal_history_size=5
+)
 
 
 @mutant(
@@ -196,7 +198,7 @@ configured("names-five", "FORUM-41", "lists five messages in a causal history by
     "sends a message when two messages have the same Lamport timestamp",
     out_of_reach="the check only reports a note, because the specification states a preference",
 )
-class TellsOfTies(Channel):
+class AnnouncesTies(Channel):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         tied = any(entry.lamport_timestamp == message.lamport_timestamp for entry in self.log)
         effects = super().receive(message, now_ms, retrieval_hint)
@@ -250,14 +252,14 @@ SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-07": ("syncs-with-an-empty-filter",),
     "FORUM-08": ("without-zero-bytes", "trimmed-ephemerals"),
     "FORUM-09": ("one-clock-for-all",),
-    "FORUM-10": ("leaky-filter", "filters-the-missing"),
-    "FORUM-11": ("optimistic-buffer", "secretly-optimistic"),
-    "FORUM-12": ("buffer-of-one", "secret-buffer-of-one"),
-    "FORUM-13": ("anything-acknowledges", "sent-is-acknowledged"),
-    "FORUM-14": ("never-lets-go",),
+    "FORUM-10": ("filter-omits-every-third", "filters-the-missing"),
+    "FORUM-11": ("starts-as-possibly-acknowledged", "unseen-starts-as-possibly-acknowledged"),
+    "FORUM-12": ("buffer-of-one", "unseen-buffer-of-one"),
+    "FORUM-13": ("any-message-acknowledges", "sent-is-acknowledged"),
+    "FORUM-14": ("keeps-acknowledged-outgoing",),
     "FORUM-16": ("history-by-arrival",),
     "FORUM-17": ("sync-without-filter", "copies-without-a-filter", "silent-while-waiting", "sends-at-the-sweep"),
-    "FORUM-18": ("sends-and-forgets", "secretly-forgets"),
+    "FORUM-18": ("does-not-buffer-outgoing", "unseen-does-not-buffer-outgoing"),
     "FORUM-19": ("reviews-on-delivery", "syncs-do-not-acknowledge"),
     "FORUM-20": ("filter-on-delivery", "frozen-filter"),
     "FORUM-21": ("loses-foreign-filters", "drops-everything", "delivers-placeholders", "delivers-at-the-sweep"),
@@ -266,10 +268,10 @@ SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-25": ("ties-ignoring-case", "highest-hash-first", "own-last-among-equals", "ties-by-arrival"),
     "FORUM-26": ("acknowledges-the-first", "acknowledges-strangers"),
     "FORUM-27": ("ignores-filters",),
-    "FORUM-29": ("looks-at-the-oldest", "checks-on-arrival", "one-level-only"),
-    "FORUM-31": ("gives-up-early", "gives-up-untold"),
+    "FORUM-29": ("sweeps-only-the-oldest", "checks-on-arrival", "one-level-only"),
+    "FORUM-31": ("gives-up-early", "gives-up-although-not-configured"),
     "FORUM-32": ("rebroadcasts-once", "rebroadcasts-always", "restamped-copies", "numbered-copies", "anonymous-copies"),
-    "FORUM-33": ("one-period",),
+    "FORUM-33": ("one-resend-period",),
     "FORUM-34": ("never-syncs", "two-syncs-are-enough", "sync-with-content"),
     "FORUM-37": ("ignores-sync-filters",),
     "FORUM-38": ("ephemeral-with-filter", "ephemeral-with-history", "ephemeral-with-timestamp"),

@@ -35,7 +35,7 @@ class _Keyed(Repair):
             super().track(entry, now_ms)
 
     @fault(Repair.track, "R-STATE-01", "does not request messages that are named like properties of JavaScript objects")
-    def does_not_track_the_built_in(self, entry: HistoryEntry, now_ms: int) -> None:
+    def does_not_track_built_in_names(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id not in ("constructor", "__proto__", "toString", "hasOwnProperty"):
             super().track(entry, now_ms)
 
@@ -44,12 +44,12 @@ class _Keyed(Repair):
         "R-RECV-08",
         "does not answer for messages that are named like properties of JavaScript objects",
     )
-    def does_not_answer_for_the_built_in(self, entry: HistoryEntry, now_ms: int) -> None:
+    def does_not_answer_for_built_in_names(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id not in ("constructor", "__proto__", "toString", "hasOwnProperty"):
             super().take_request(entry, now_ms)
 
     @fault(Repair.track_missing, "R-RECV-03", "reads a causal history only up to a repeated or empty entry")
-    def tracks_up_to_the_odd(self, message: Message, now_ms: int) -> None:
+    def tracks_up_to_repeated_or_empty(self, message: Message, now_ms: int) -> None:
         kept: list[HistoryEntry] = []
         for entry in message.causal_history:
             if not entry.message_id or entry.message_id in [e.message_id for e in kept]:
@@ -58,7 +58,7 @@ class _Keyed(Repair):
         super().track_missing(replace(message, causal_history=tuple(kept)), now_ms)
 
     @fault(Repair.on_receive, "R-RECV-12", "processes a repair request only up to a repeated or empty entry")
-    def handles_up_to_the_odd(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def processes_up_to_repeated_or_empty(self, message: Message, *, counts: bool, now_ms: int) -> None:
         kept: list[HistoryEntry] = []
         for entry in message.repair_request:
             if not entry.message_id or entry.message_id in [e.message_id for e in kept]:
@@ -81,7 +81,7 @@ class _Again(Repair):
         "R-TREQ-01",
         "computes T_req without T_min for messages that it has requested before",
     )
-    def no_t_min_the_second_time(self, entry: HistoryEntry, now_ms: int) -> int:
+    def second_request_ignores_t_min(self, entry: HistoryEntry, now_ms: int) -> int:
         again = entry.message_id in self.known()
         self.known().add(entry.message_id)
         return super().t_req(entry, now_ms) - again * self.config.t_min_ms
@@ -91,7 +91,7 @@ class _Again(Repair):
         "R-TREQ-01",
         "doubles the T_req of messages that it has requested before",
     )
-    def twice_the_second_time(self, entry: HistoryEntry, now_ms: int) -> int:
+    def second_request_doubles_t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         again = entry.message_id in self.known()
         self.known().add(entry.message_id)
         due = super().t_req(entry, now_ms)
@@ -102,7 +102,7 @@ class _Again(Repair):
 
 
 @sized("R-GROUP-01", "counts response groups modulo {}", 128, 256)
-class CountsGroupsRound(Repair):
+class CountsGroupsModulo(Repair):
     size: int
 
     def eligible_responder(self, entry: HistoryEntry) -> bool:
@@ -115,7 +115,7 @@ class CountsGroupsRound(Repair):
 
 
 @sized("R-GROUP-01", "uses at most {} response groups", 100, 255)
-class SoManyGroupsAtMost(Repair):
+class CapsResponseGroupsAt(Repair):
     size: int
 
     def eligible_responder(self, entry: HistoryEntry) -> bool:
@@ -138,7 +138,7 @@ class PrivateGroupsOverlap(Repair):
 
 
 @mutant("R-GROUP-01", "with a private hash, computes response groups from the difference of hashes", repair=_PRIVATE)
-class PrivateGroupsAreNear(Repair):
+class PrivateGroupsByDifference(Repair):
     def eligible_responder(self, entry: HistoryEntry) -> bool:
         groups, hash_of = self.config.num_response_groups, self.config.hash_profile.hash
         own, theirs = hash_of(self.participant_id, entry.message_id), hash_of(entry.sender_id or "", entry.message_id)
@@ -152,7 +152,7 @@ class PrivateGroupsAreNear(Repair):
 @mutants
 class _Answers(Repair):
     @fault(Repair.take_responses, "R-FIELDS-01", "writes its own ID as the sender of each entry in its responses")
-    def signs_foreign_histories(self, now_ms: int) -> list[Message]:
+    def writes_itself_into_response_histories(self, now_ms: int) -> list[Message]:
         return [
             replace(
                 message,

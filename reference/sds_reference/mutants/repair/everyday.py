@@ -37,7 +37,7 @@ class OwnContentDropsAnswers(Channel):
 
 
 @mutant("R-RECV-08", "never answers for a message that another participant has answered for", unseen=True)
-class LeavesItToWhoAnswered(Repair):
+class NeverAnswersAfterOthers(Repair):
     _left: frozenset[str] = frozenset()
 
     def remove_answered(self, message_id: str) -> None:
@@ -55,7 +55,7 @@ class _Everyday(Repair):
     _latest = 0
 
     @fault(Repair.eligible, "R-STATE-09", "stops requesting when the clock is set back", unseen=True)
-    def dead_after_the_clock_went_back(self, now_ms: int) -> list[HistoryEntry]:
+    def stops_requesting_after_clock_set_back(self, now_ms: int) -> list[HistoryEntry]:
         self._latest = max(self._latest, now_ms) if now_ms >= self._latest else 1 << 62
         return super().eligible(now_ms) if now_ms >= self._latest else []
 
@@ -71,7 +71,7 @@ class _Everyday(Repair):
 
 
 @mutant("R-STATE-06", "answers twice if a request contains an entry twice")
-class CountsTheItems(Repair):
+class AnswersRepeatedEntriesTwice(Repair):
     _twice: frozenset[str] = frozenset()
 
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:

@@ -24,7 +24,7 @@ class _Sized(Repair):
 
 
 @sized("R-TREQ-01", "computes T_req with milliseconds of {} bits", 31, 32)
-class ReckonsRequests(_Sized):
+class ComputesTReqInMsOfBits(_Sized):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         low = self.config.t_min_ms
         hashed = self.config.hash_profile.hash(self.participant_id, entry.message_id)
@@ -32,7 +32,7 @@ class ReckonsRequests(_Sized):
 
 
 @sized("R-TREQ-01", "computes T_req with microseconds of {} bits", 31, 32)
-class ReckonsRequestsFinely(ReckonsRequests):
+class ComputesTReqInUsOfBits(ComputesTReqInMsOfBits):
     unit_us = 1
 
 
@@ -43,12 +43,12 @@ class ReckonsRequestsFinely(ReckonsRequests):
     32,
     repair=RepairConfig(hash_profile=PRIVATE_HASH),
 )
-class ReckonsRequestsInSecret(ReckonsRequestsFinely):
+class ComputesPrivateTReqInUsOfBits(ComputesTReqInUsOfBits):
     pass
 
 
 @sized("R-TRESP-01", "computes T_resp with milliseconds of {} bits", 31, 32)
-class ReckonsResponses(_Sized):
+class ComputesTRespInMsOfBits(_Sized):
     def t_resp(self, entry: HistoryEntry, now_ms: int) -> int:
         hashes = self.config.hash_profile
         distance = hashes.distance(self.participant_id, entry.sender_id or "")
@@ -56,31 +56,31 @@ class ReckonsResponses(_Sized):
 
 
 @sized("R-TRESP-01", "computes T_resp with microseconds of {} bits", 31, 32)
-class ReckonsResponsesFinely(ReckonsResponses):
+class ComputesTRespInUsOfBits(ComputesTRespInMsOfBits):
     unit_us = 1
 
 
 @sized("R-SEND-02", "stores the second of T_req in {} bits", 31, 32)
-class KeepsTheSecondToAsk(_Sized):
+class StoresTReqSecondInBits(_Sized):
     def eligible(self, now_ms: int) -> list[HistoryEntry]:
         due = [item.entry for item in self.outgoing if self.seconds(item.due_ms) <= self.seconds(now_ms)]
         return due[: self.config.max_requests]
 
 
 @sized("R-SEND-01", "compares T_req with the seconds of the clock in {} bits", 31, 32)
-class ReadsSecondsToAsk(_Sized):
+class ComparesTReqSecondsInBits(_Sized):
     def eligible(self, now_ms: int) -> list[HistoryEntry]:
         return super().eligible(self.seconds(now_ms) * 1_000)
 
 
 @sized("R-SWEEP-03", "stores the second of T_resp in {} bits", 31, 32)
-class KeepsTheSecondToAnswer(_Sized):
+class StoresTRespSecondInBits(_Sized):
     def take_responses(self, now_ms: int) -> list[Message]:
         due = [item.due_ms for item in self.incoming if self.seconds(item.due_ms) <= self.seconds(now_ms)]
         return super().take_responses(max(due, default=-1))
 
 
 @sized("R-SWEEP-01", "compares T_resp with the seconds of the clock in {} bits", 31, 32)
-class ReadsSecondsToAnswer(_Sized):
+class ComparesTRespSecondsInBits(_Sized):
     def take_responses(self, now_ms: int) -> list[Message]:
         return super().take_responses(self.seconds(now_ms) * 1_000)

@@ -35,7 +35,7 @@ class _Entries(Channel):
         return join([*others, WireField(13, LEN, b"".join(requests))] if requests else others)
 
     @fault(Channel.encode, "MSG-08", "encodes the first eight bytes of requested IDs as numbers in field 13")
-    def asks_by_numbers(self, message: Message) -> bytes:
+    def requests_ids_as_numbers(self, message: Message) -> bytes:
         asked = [WireField(13, VARINT, _number_of(entry.message_id)) for entry in message.repair_request]
         return encode(replace(message, repair_request=())) + join(asked)
 
@@ -66,7 +66,7 @@ class _Requested(Repair):
     @fault(
         Repair.track_missing, "R-FIELDS-01", "requests a message with the sender of the message that revealed the gap"
     )
-    def names_the_messenger(self, message: Message, now_ms: int) -> None:
+    def requests_name_the_revealing_sender(self, message: Message, now_ms: int) -> None:
         history = tuple(replace(entry, sender_id=message.sender_id) for entry in message.causal_history)
         super().track_missing(replace(message, causal_history=history), now_ms)
 
@@ -84,13 +84,13 @@ class _Requested(Repair):
         return [as_text(entry) for entry in super().eligible(now_ms)]
 
     @fault(Repair.track, "R-FIELDS-02", "requests every dependency, whether it has arrived or not")
-    def asks_for_what_it_has(self, entry: HistoryEntry, now_ms: int) -> None:
+    def requests_received_messages(self, entry: HistoryEntry, now_ms: int) -> None:
         if self.has_arrived(entry.message_id) and entry.message_id not in self.outgoing:
             self.outgoing.add(entry, self.t_req(entry, now_ms))
         super().track(entry, now_ms)
 
     @fault(Repair.eligible, "R-FIELDS-02", "requests everything that is due, without a maximum")
-    def no_cap(self, now_ms: int) -> list[HistoryEntry]:
+    def requests_without_maximum(self, now_ms: int) -> list[HistoryEntry]:
         return [item.entry for item in self.outgoing.due(now_ms)]
 
 
@@ -134,7 +134,7 @@ class _WithoutSdsR(Channel):
 
 
 @mutant("R-TREQ-01", "computes T_req modulo T_max - T_min + 1")
-class OneMoreModulo(Repair):
+class TReqModuloOneMore(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         c = self.config
         hashed = c.hash_profile.hash(self.participant_id, entry.message_id)
@@ -167,9 +167,9 @@ class _OtherHash(Repair):
         return "", entry.message_id
 
 
-@unseen_too("unseen-late-more-often", "and does not show its state")
+@unseen_too("unseen-requests-late-more-often", "and does not show its state")
 @mutant("R-TREQ-03", "requests late more often than early")
-class LateMoreOften(Repair):
+class RequestsLateMoreOften(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         c = self.config
         hashed = c.hash_profile.hash(self.participant_id, entry.message_id)
@@ -200,9 +200,9 @@ class LaterThanItsClock(Repair):
         return super().t_req(entry, now_ms) + 40
 
 
-@unseen_too("unseen-knows-three-times-only", "and does not show its state")
+@unseen_too("unseen-uses-three-t-req-only", "and does not show its state")
 @mutant("R-TREQ-04", "uses only three different T_req")
-class KnowsThreeTimesOnly(Repair):
+class UsesThreeTReqOnly(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         c = self.config
         third = c.hash_profile.hash(self.participant_id, entry.message_id) % 3
@@ -211,9 +211,9 @@ class KnowsThreeTimesOnly(Repair):
 
 @mutants
 class _AnotherTimeEachTime(_OtherHash):
-    @unseen_too("unseen-draws-t-req", "and does not show its state")
+    @unseen_too("unseen-recomputes-t-req-when-missing-again", "and does not show its state")
     @fault(_OtherHash.arguments, "R-RECV-06", "computes another T_req each time the same message is missing")
-    def draws_t_req(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
+    def recomputes_t_req_when_missing_again(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return f"{self.participant_id}{now_ms}", entry.message_id
 
 

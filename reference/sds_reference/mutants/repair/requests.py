@@ -37,24 +37,30 @@ class _Missing(Repair):
         if entry.message_id not in self.cache and entry.message_id not in self.outgoing:
             self.outgoing.add(entry, self.t_req(entry, now_ms))
 
-    @unseen_too("unseen-restarted-by-each-message", "and does not show its state")
+    @unseen_too("unseen-t-req-restarted-by-each-message", "and does not show its state")
     @fault(Repair.track, "R-STATE-02", "recomputes T_req with every message that names the missing one")
-    def restarted_by_each_message(self, entry: HistoryEntry, now_ms: int) -> None:
+    def t_req_restarted_by_each_message(self, entry: HistoryEntry, now_ms: int) -> None:
         self.outgoing.remove(entry.message_id)
         super().track(entry, now_ms)
 
     @fault(Repair.eligible, "R-STATE-09", "tracks missing messages and never requests them")
-    def never_asks(self, now_ms: int) -> list[HistoryEntry]:
+    def never_requests(self, now_ms: int) -> list[HistoryEntry]:
         return []
 
 
 # Others cannot see that it tracks them, and never requesting only violates a SHOULD.
-again("never-asks", "unseen-never-asks", "never requests missing messages", requirement="SDS-R-SEND-01", unseen=True)
+again(
+    "never-requests",
+    "unseen-never-requests",
+    "never requests missing messages",
+    requirement="SDS-R-SEND-01",
+    unseen=True,
+)
 
 
-@unseen_too("unseen-asks-for-its-own", "and does not show its state")
+@unseen_too("unseen-requests-its-own-message", "and does not show its state")
 @mutant("R-SEND-07", "requests a message again after it has sent that message itself")
-class AsksForItsOwn(Channel):
+class RequestsItsOwnMessage(Channel):
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
     ) -> Effects:
@@ -78,7 +84,7 @@ class _Times(Repair):
         return super().t_req(entry, now_ms) - self.config.t_min_ms
 
     @fault(Repair.t_req, "R-GLOBAL-10", "adds T_min to a time of up to T_max")
-    def reduced_by_t_max(self, entry: HistoryEntry, now_ms: int) -> int:
+    def t_req_reduced_by_t_max(self, entry: HistoryEntry, now_ms: int) -> int:
         c = self.config
         return now_ms + c.hash_profile.hash(self.participant_id, entry.message_id) % c.t_max_ms + c.t_min_ms
 
@@ -172,18 +178,18 @@ class _Arrivals(Repair):
         if entry is not None and counts:
             self.outgoing.add(entry.entry, entry.due_ms)  # until it is delivered
 
-    @unseen_too("unseen-notes-the-first", "and does not show its state")
+    @unseen_too("unseen-tracks-only-the-first-missing", "and does not show its state")
     @fault(Repair.track_missing, "R-RECV-03", "tracks only the first missing dependency")
-    def notes_the_first(self, message: Message, now_ms: int) -> None:
+    def tracks_only_the_first_missing(self, message: Message, now_ms: int) -> None:
         super().track_missing(replace(message, causal_history=message.causal_history[:1]), now_ms)
 
-    @unseen_too("unseen-leaves-it-to-others", "and does not show its state")
+    @unseen_too("unseen-never-requests-after-others", "and does not show its state")
     @fault(Repair.drop, "R-RECV-04", "never again requests a message that others have requested")
-    def leaves_it_to_others(self, message_id: str) -> None:
+    def never_requests_after_others(self, message_id: str) -> None:
         self.outgoing.remove(message_id)
 
     @fault(Repair.track_missing, "R-RECV-04", "requests a message again only if it is named again")
-    def looks_at_the_message_only(self, message: Message, now_ms: int) -> None:
+    def requests_again_only_if_named_again(self, message: Message, now_ms: int) -> None:
         self._dropped = {}
         super().track_missing(message, now_ms)
 
@@ -191,12 +197,12 @@ class _Arrivals(Repair):
 _ONCE = RepairConfig(after_request=AfterRequest.NEVER_AGAIN)
 configured("asks-once", "R-RECV-04", "requests each message only once", repair=_ONCE)
 _ONCE_FOR_ALL = "requests each message only once, even if messages name it again"
-configured("asks-once-in-a-life", "R-RECV-03", _ONCE_FOR_ALL, repair=_ONCE)
+configured("requests-each-message-once-for-ever", "R-RECV-03", _ONCE_FOR_ALL, repair=_ONCE)
 
 
-@unseen_too("unseen-comes-back-with-its-old-time", "and does not show its state")
+@unseen_too("unseen-restores-previous-t-req", "and does not show its state")
 @mutant("R-RECV-05", "restores the previous T_req when a missing message is tracked again")
-class ComesBackWithItsOldTime(Repair):
+class RestoresPreviousTReq(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:
         super().__init__(participant_id, config, has_arrived)
         self._times: dict[str, int] = {}
@@ -207,13 +213,13 @@ class ComesBackWithItsOldTime(Repair):
 
 @mutants
 class _Overhearing(Repair):
-    @unseen_too("unseen-keeps-the-overheard", "and does not show its state")
+    @unseen_too("unseen-ignores-requests-of-others", "and does not show its state")
     @fault(Repair.remove_overheard, "R-RECV-07", "ignores the requests of others")
-    def keeps_the_overheard(self, message_id: str) -> None:
+    def ignores_requests_of_others(self, message_id: str) -> None:
         pass
 
     @fault(Repair.on_receive, "R-RECV-07", "stops for requests of others only if its own request is due")
-    def leaves_what_is_due(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def others_cancel_only_due_requests(self, message: Message, *, counts: bool, now_ms: int) -> None:
         early = [item for item in self.outgoing if item.due_ms > now_ms]
         super().on_receive(message, counts=counts, now_ms=now_ms)
         for item in early:
@@ -221,35 +227,35 @@ class _Overhearing(Repair):
                 self.outgoing.add(item.entry, item.due_ms)
 
     @fault(Repair.on_receive, "R-RECV-12", "processes only the first entry of a repair request")
-    def handles_the_first(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def processes_first_request_entry(self, message: Message, *, counts: bool, now_ms: int) -> None:
         super().on_receive(replace(message, repair_request=message.repair_request[:1]), counts=counts, now_ms=now_ms)
 
     @fault(Repair.on_receive, "R-RECV-12", "stops at the first entry of a repair request without a sender")
-    def stops_at_the_unsigned(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def stops_at_entry_without_sender(self, message: Message, *, counts: bool, now_ms: int) -> None:
         unsigned = next((n for n, e in enumerate(message.repair_request) if not e.sender_id), None)
         super().on_receive(
             replace(message, repair_request=message.repair_request[:unsigned]), counts=counts, now_ms=now_ms
         )
 
     @fault(Repair.on_receive, "R-RECV-12", "processes no more entries of a repair request than it may send itself")
-    def handles_its_own_cap(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def processes_up_to_own_maximum(self, message: Message, *, counts: bool, now_ms: int) -> None:
         few = message.repair_request[: self.config.max_requests]
         super().on_receive(replace(message, repair_request=few), counts=counts, now_ms=now_ms)
 
-    @unseen_too("unseen-blind-for-syncs", "and does not show its state")
+    @unseen_too("unseen-ignores-gaps-of-syncs", "and does not show its state")
     @fault(Repair.track_missing, "R-RECV-13", "ignores missing dependencies of sync messages")
-    def blind_for_syncs(self, message: Message, now_ms: int) -> None:
+    def ignores_gaps_of_syncs(self, message: Message, now_ms: int) -> None:
         if message.kind is Kind.CONTENT:
             super().track_missing(message, now_ms)
 
     @fault(Repair.on_receive, "R-RECV-13", "ignores repair requests in messages that have to wait")
-    def deaf_for_the_blocked(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def ignores_requests_in_blocked_messages(self, message: Message, *, counts: bool, now_ms: int) -> None:
         blocked = counts and any(entry.message_id not in self.cache for entry in message.causal_history)
         heard = replace(message, repair_request=()) if blocked else message
         super().on_receive(heard, counts=counts, now_ms=now_ms)
 
     @fault(Repair.on_receive, "R-RECV-13", "ignores repair requests in copies of known messages")
-    def deaf_for_copies(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def ignores_requests_in_copies(self, message: Message, *, counts: bool, now_ms: int) -> None:
         known = counts and self.has_arrived(message.message_id)
         heard = replace(message, repair_request=()) if known else message
         super().on_receive(heard, counts=counts, now_ms=now_ms)
@@ -266,7 +272,7 @@ class _Syncing(Channel):
         "skips a sync message because others sent one, although requests are due",
         sync_only_when_quiet=True,
     )
-    def silenced_by_others(self, now_ms: int) -> bool:
+    def skips_sync_after_others(self, now_ms: int) -> bool:
         period = (self.config.sync_interval_ms or 0) + self.config.sync_backoff_ms
         return period > 0 and now_ms - self._quiet_since_ms >= period
 

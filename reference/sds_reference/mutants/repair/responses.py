@@ -130,7 +130,7 @@ class _Queueing(Repair):
 
 
 @mutant("R-STATE-06", "answers each of several requests for one message")
-class AnswersEachRequest(Repair):
+class AnswersEachOfSeveralRequests(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
         super().__init__(participant_id, config, has_arrived)
         self._more: dict[str, int] = {}
@@ -185,7 +185,7 @@ class _Choosing(Repair):
 
     @unseen_too("mentions-cancel-unseen", "and does not show its state")
     @fault(Repair.track_missing, "R-RECV-08", "drops a request when a causal history names the message")
-    def mentions_cancel(self, message: Message, now_ms: int) -> None:
+    def history_entries_cancel_responses(self, message: Message, now_ms: int) -> None:
         for entry in message.causal_history:
             self.incoming.remove(entry.message_id)
         super().track_missing(message, now_ms)
@@ -235,12 +235,12 @@ class _LeavesItems(Repair):
         return message.repair_request[:1]
 
     @fault(selected, "R-RECV-12", "answers a repair request only up to the first unknown entry")
-    def stops_at_the_unknown(self, message: Message) -> tuple[HistoryEntry, ...]:
+    def stops_at_unknown_request_entry(self, message: Message) -> tuple[HistoryEntry, ...]:
         known = [self.has_arrived(entry.message_id) for entry in message.repair_request]
         return message.repair_request[: known.index(False)] if False in known else message.repair_request
 
     @fault(selected, "R-RECV-12", "answers a repair request only if all its entries name an author", unseen=True)
-    def stops_at_the_nameless(self, message: Message) -> tuple[HistoryEntry, ...]:
+    def refuses_requests_with_nameless_entry(self, message: Message) -> tuple[HistoryEntry, ...]:
         return message.repair_request if all(entry.sender_id for entry in message.repair_request) else ()
 
     @fault(selected, "R-RECV-13", "answers no repair requests in sync messages")
@@ -280,7 +280,7 @@ class _Alters(Repair):
         return [self.altered(message) for message in super().take_responses(now_ms)]
 
     @fault(altered, "R-SWEEP-05", "answers with itself as the sender")
-    def answers_in_its_own_name(self, message: Message) -> Message:
+    def answers_as_the_sender(self, message: Message) -> Message:
         return replace(message, sender_id=self.participant_id)
 
     @fault(altered, "R-SWEEP-05", "answers with another Lamport timestamp", unseen=True)
@@ -323,7 +323,7 @@ class _SideEffects(Channel):
         "R-SWEEP-05",
         "adds the messages of others in its responses to its outgoing buffer",
     )
-    def answers_are_sendings(self, now_ms: int, effects: Effects) -> None:
+    def answers_enter_the_outgoing_buffer(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)
         super().sweep_repair_requests(now_ms, effects)
         if self.repair is None:

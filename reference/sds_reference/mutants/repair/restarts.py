@@ -28,21 +28,21 @@ class _Sharing(Participant):
 
 @unseen_too("shares-what-it-lacks-unseen", "and does not show its state")
 @mutant("STATE-16", "uses one buffer of missing messages for all channels")
-class SharesWhatItLacks(_Sharing):
+class SharesMissingBufferBetweenChannels(_Sharing):
     def shared(self, one: Repair, other: Repair) -> None:
         other.outgoing = one.outgoing
 
 
 @unseen_too("shares-what-it-is-asked-for-unseen", "and does not show its state")
 @mutant("STATE-16", "uses one buffer of requests of others for all channels")
-class SharesWhatItIsAskedFor(_Sharing):
+class SharesRequestBufferBetweenChannels(_Sharing):
     def shared(self, one: Repair, other: Repair) -> None:
         other.incoming, other.cache = one.incoming, one.cache
 
 
 @unseen_too("takes-namesakes-for-repairs-unseen", "and does not show its state")
 @mutant("STATE-16", "treats a message of another channel as the missing message with its ID")
-class TakesNamesakesForRepairs(Participant):
+class SameIdInOtherChannelRepairs(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         message = self.config.revision.wire.decode(wire)
         for channel in self.channels.values():
@@ -53,20 +53,20 @@ class TakesNamesakesForRepairs(Participant):
 
 @mutants
 class _Restarting(Repair):
-    @unseen_too("unseen-restarted-by-copies", "and does not show its state")
+    @unseen_too("unseen-t-req-restarted-by-copies", "and does not show its state")
     @fault(
         Repair.on_receive, "R-STATE-02", "recomputes T_req with every copy of the message that names the missing one"
     )
-    def restarted_by_copies(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def t_req_restarted_by_copies(self, message: Message, *, counts: bool, now_ms: int) -> None:
         if counts and self.has_arrived(message.message_id):
             for entry in message.causal_history:
                 if self.outgoing.remove(entry.message_id) is not None:
                     self.outgoing.add(entry, self.t_req(entry, now_ms))
         super().on_receive(message, counts=counts, now_ms=now_ms)
 
-    @unseen_too("unseen-restarted-by-syncs", "and does not show its state")
+    @unseen_too("unseen-t-req-restarted-by-syncs", "and does not show its state")
     @fault(Repair.on_receive, "R-STATE-02", "recomputes T_req with every sync message that names the missing one")
-    def restarted_by_syncs(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def t_req_restarted_by_syncs(self, message: Message, *, counts: bool, now_ms: int) -> None:
         if not counts:
             for entry in message.causal_history:
                 self.outgoing.remove(entry.message_id)
@@ -86,7 +86,7 @@ class _KnowsTheAsker(Repair):
 
 @unseen_too("the-same-asker-postpones-unseen", "and does not show its state")
 @mutant("R-STATE-06", "recomputes T_resp when the same requester requests again")
-class TheSameAskerPostpones(_KnowsTheAsker):
+class SameRequesterPostpones(_KnowsTheAsker):
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id in self.incoming and self._askers.get(entry.message_id) == self._asker:
             self.incoming.remove(entry.message_id)
@@ -96,7 +96,7 @@ class TheSameAskerPostpones(_KnowsTheAsker):
 
 @unseen_too("another-asker-postpones-unseen", "and does not show its state")
 @mutant("R-STATE-06", "recomputes T_resp when another requester requests")
-class AnotherAskerPostpones(_KnowsTheAsker):
+class AnotherRequesterPostpones(_KnowsTheAsker):
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id in self.incoming and self._askers.get(entry.message_id) != self._asker:
             self.incoming.remove(entry.message_id)

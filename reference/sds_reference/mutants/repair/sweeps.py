@@ -81,7 +81,7 @@ class _Sweeping(Repair):
         "answers immediately, whatever T_resp is, and does not show its state",
         unseen=True,
     )
-    def answers_on_the_spot(self, now_ms: int) -> list[Message]:
+    def answers_immediately(self, now_ms: int) -> list[Message]:
         return super().take_responses(now_ms + self.config.t_max_ms)
 
     @fault(
@@ -108,7 +108,7 @@ class AnswersTwice(Repair):
 
 
 @mutant("R-SWEEP-04", "answers for each message only once")
-class AnswersOnceInALife(Repair):
+class AnswersEachMessageOnceForEver(Repair):
     _done: frozenset[str] = frozenset()
 
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
@@ -146,7 +146,7 @@ class _Delays(Repair):
         return self.distance(entry) * self.hash(entry.message_id) % (self.config.t_max_ms - self.config.t_min_ms)
 
     @fault(delay, "R-TRESP-01", "adds distance and hash instead of multiplying them")
-    def t_resp_adds(self, entry: HistoryEntry, now_ms: int) -> int:
+    def t_resp_adds_distance_and_hash(self, entry: HistoryEntry, now_ms: int) -> int:
         return (self.distance(entry) + self.hash(entry.message_id)) % self.config.t_max_ms
 
     @fault(delay, "R-TRESP-01", "applies the modulo to the hash only, not to the product", repair=_PRIVATE)
@@ -156,7 +156,7 @@ class _Delays(Repair):
 
 @unseen_too("author-waits-unseen", summary="delays responses for its own messages, and does not show its state")
 @mutant("R-TRESP-02", "delays responses for its own messages")
-class AuthorWaits(Repair):
+class AuthorDelaysResponse(Repair):
     def t_resp(self, entry: HistoryEntry, now_ms: int) -> int:
         if entry.sender_id == self.participant_id:
             return now_ms + self.config.hash_profile.hash(entry.message_id) % self.config.t_max_ms
@@ -206,7 +206,7 @@ class _OtherDelays(_Delays):
         "answers immediately half of the time, and does not show its state",
         out_of_reach=_SPREAD,
     )
-    def half_at_once(self, entry: HistoryEntry, now_ms: int) -> int:
+    def answers_half_immediately(self, entry: HistoryEntry, now_ms: int) -> int:
         product = self.distance(entry) * self.hash(entry.message_id)
         return product % self.config.t_max_ms if self.hash(entry.message_id, "?") % 2 else 0
 

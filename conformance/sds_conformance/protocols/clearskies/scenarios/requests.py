@@ -217,7 +217,7 @@ def an_older_change_comes_later(script: Script, alice: Part, bob: Peer, carol: P
 
 
 @scenario("37", "29")
-def others_know_more(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+def since_ahead_of_this_peer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Dave asks with a since that is ahead of this peer; then Carol links."""
     alice.link(bob).update("one", 1)
     script.settle()

@@ -93,7 +93,7 @@ def nobody_answers(script: Script, alice: Part, bob: Peer) -> None:
 
 
 @resending("OUTSWEEP-01", "SEND-10", "STATE-08")
-def busy_while_nobody_answers(script: Script, alice: Part) -> None:
+def unacknowledged_while_busy(script: Script, alice: Part) -> None:
     """A message comes back from the network, then its sender is busy with others and with messages of other kinds."""
     period = alice.in_force.resend_unacknowledged_ms
     alice.given(alice.send()).observe()
@@ -157,13 +157,13 @@ def _echo(script: Script, answer: Callable[[Part], Message]) -> None:
 
 
 @scenario("ACK-02", "STATE-12", "STATE-05", "SEND-09", "RECV-04")
-def an_echo(script: Script) -> None:
+def own_filter_comes_back(script: Script) -> None:
     """Another receives some messages of a participant, two of which wait; its filter comes back as if from a third."""
     _echo(script, lambda alice: alice.send())
 
 
 @scenario("ACK-02", "STATE-12", "STATE-05", "SYNC-05")
-def an_echo_of_a_sync(script: Script) -> None:
+def own_sync_filter_comes_back(script: Script) -> None:
     """As an echo, with the filter of a sync message."""
     script.need(pb.CAPABILITY_SYNC)
     _echo(script, lambda alice: alice.send_sync())

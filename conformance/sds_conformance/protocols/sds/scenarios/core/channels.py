@@ -22,7 +22,7 @@ def two_channels(script: Script) -> None:
 
 
 @scenario("MSG-16", "RECV-07")
-def no_named_channel(script: Script) -> None:
+def the_unnamed_channel(script: Script) -> None:
     """The application names no channel, and everything is sent once."""
     alice = script.open(channels=())
     first = alice.send()

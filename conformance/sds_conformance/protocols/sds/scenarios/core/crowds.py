@@ -66,7 +66,7 @@ def a_chain_of_a_thousand(stage: Stage, alice: Actor) -> None:
     long=True,
     asked=SMALL_MESSAGES,
 )
-def a_crowd_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def many_own_messages_unacknowledged(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Nobody acknowledges what a participant sends, then filters hold some of it, and causal histories name many."""
     own = [alice.send() for _ in range(_many(stage))]
     alice.observe()
@@ -162,7 +162,7 @@ def long_ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
 
 
 @scenario("DELIVER-04", long=True, asked=pb.Configuration(causal_history_size=100))
-def late_by_a_hundred(script: Script, alice: Part, bob: Peer) -> None:
+def late_by_ninety_places(script: Script, alice: Part, bob: Peer) -> None:
     """A message comes ninety places late, and causal histories are long enough to show it."""
     base = script.now
     newer = [bob.content(base + 10 + number) for number in range(99)]

@@ -79,7 +79,7 @@ def own_messages_come_back(script: Script, alice: Part) -> None:
 
 
 @scenario("RECV-01", "RECV-11", asked=WIDE)
-def in_its_own_name(script: Script, alice: Part, bob: Peer) -> None:
+def unsent_messages_with_own_sender_id(script: Script, alice: Part, bob: Peer) -> None:
     """Messages of all kinds come in a participant's own name that it has not sent, some of them from ahead."""
     alice.receive(bob.content(script.now))
     own = alice.send()

@@ -112,7 +112,7 @@ def days_pass(script: Script, alice: Part) -> None:
 
 
 @resending("OUTSWEEP-01")
-def others_go_on_talking(script: Script, alice: Part) -> None:
+def unacknowledged_while_others_send(script: Script, alice: Part) -> None:
     """Nobody acknowledges a message while others talk."""
     alice.send()
     period = alice.in_force.resend_unacknowledged_ms

@@ -41,7 +41,7 @@ def equal_contents_arrive(script: Script, alice: Part, bob: Peer, carol: Peer) -
 
 
 @cast.scenario("MSG-14")
-def the_same_words_at_once(stage: Stage) -> None:
+def same_content_sent_at_once(stage: Stage) -> None:
     """Two participants, in a channel and in two, say the same at the same moment."""
     several = stage.trace.declaration.can(pb.CAPABILITY_CHANNELS)
     actors = [stage.open(name, ("c1", "c2") if several else ("c1",)) for name in ("alice", "dora")]

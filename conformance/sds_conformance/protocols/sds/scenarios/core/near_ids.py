@@ -23,7 +23,7 @@ BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty", "length")
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-05", "RECV-04", long=True, asked=WIDE, violated=("RECV-06",))
-def nearly_the_same_ids(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+def lookalikes_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """One of two IDs comes, then what depends on the other one, then that one; messages of both wait together."""
     root = carol.content(script.now)
     waiting = []
@@ -59,7 +59,7 @@ def _twins(message_id: str) -> list[str]:
 
 
 @cast.scenario("STATE-12", "ACK-05", long=True, violated=("RECV-06",))
-def the_own_id_nearly(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def lookalikes_of_own_ids(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Causal histories name, and filters hold, what is nearly the ID that a participant made for its message."""
     for own in (alice.send(), alice.send()):
         for twin in _twins(own.message_id):
@@ -71,7 +71,7 @@ def the_own_id_nearly(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 
 
 @scenario("STATE-12", "SEND-10", "ACK-01", long=True)
-def the_given_id_nearly(script: Script, alice: Part, bob: Peer) -> None:
+def lookalikes_of_given_ids(script: Script, alice: Part, bob: Peer) -> None:
     """A participant sends under given IDs; others name what is nearly these, then the IDs themselves."""
     own = (("UPPER", "upper"), (" y", "y"), ("message-of-2026-1", "message-of-2"))
     for known, other in (*NEAR, *own, *((name, name + "_") for name in BUILT_IN)):

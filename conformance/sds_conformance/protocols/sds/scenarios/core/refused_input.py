@@ -23,7 +23,7 @@ def declared_bound(stage: Stage) -> int | None:
 @scenario(
     "STATE-08", "STATE-09", "STATE-10", "RECV-05", "RECV-07", "RECV-09", long=True, violated=("STATE-05", "DELIVER-01")
 )
-def refused_and_looked_for(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def rejected_messages_leave_nothing(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Messages from too far ahead, where that is declared, leave nothing in filter, log and buffers.
 
     Another message depends on one of them, which then comes as it should.

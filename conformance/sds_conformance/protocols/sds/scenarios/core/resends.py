@@ -45,7 +45,7 @@ def _wait(stage: Stage, alice: Actor) -> None:
 
 
 @scenario("OUTSWEEP-02", "OUTSWEEP-03")
-def two_periods(stage: Stage) -> None:
+def two_resend_periods(stage: Stage) -> None:
     """A filter holds the first of three messages; nothing speaks for the others, and nobody says anything more."""
     alice = _open(stage)  # with periods of its own choice: that they differ is the question
     first = alice.send()
@@ -57,7 +57,7 @@ def two_periods(stage: Stage) -> None:
 
 
 @scenario("ACK-06", "STATE-13")
-def a_filter_without_it(stage: Stage) -> None:
+def a_later_filter_misses_it(stage: Stage) -> None:
     """A filter holds the first of two messages, a later one the second and not the first; then copies go out."""
     alice = _open(stage, pb.Configuration(resend_unacknowledged_ms=30_000, resend_possibly_acknowledged_ms=90_000))
     first, second = alice.send(), alice.send()
@@ -69,7 +69,7 @@ def a_filter_without_it(stage: Stage) -> None:
 
 
 @scenario("ACK-06")
-def a_sync_without_it(stage: Stage) -> None:
+def a_later_sync_filter_misses_it(stage: Stage) -> None:
     """A filter holds the first of two messages; a sync message holds neither, and then a filter the second."""
     alice = _open(stage, pb.Configuration(resend_unacknowledged_ms=30_000, resend_possibly_acknowledged_ms=90_000))
     first, second = alice.send(), alice.send()

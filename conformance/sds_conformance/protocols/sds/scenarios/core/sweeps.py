@@ -75,7 +75,7 @@ def given_up_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Pe
     needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
     asked=pb.Configuration(lost_timeout_ms=600_000),
 )
-def a_sync_waits_in_vain(script: Script, alice: Part, bob: Peer) -> None:
+def a_dependency_of_a_sync_never_comes(script: Script, alice: Part, bob: Peer) -> None:
     """A sync message names what never comes, and the time passes after which that may be given up."""
     alice.receive(bob.sync(script.now + 1, "never-sent"))
     tick_every(alice, alice.in_force.lost_timeout_ms, times=2).observe()

@@ -86,7 +86,7 @@ def waiting_in_three_channels(script: Script) -> None:
 
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), long=True)
-def silence_in_three_channels(script: Script) -> None:
+def idle_in_three_channels(script: Script) -> None:
     """A message is sent in each of three channels, then nothing is; at last one channel alone is used again."""
     alice, peers = _in_three(script, pb.Configuration(sync_interval_ms=30_000))
     interval = alice.in_force.sync_interval_ms
@@ -97,7 +97,7 @@ def silence_in_three_channels(script: Script) -> None:
 
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), long=True)
-def one_of_three_channels_speaks(script: Script) -> None:
+def sends_in_one_of_three_channels(script: Script) -> None:
     """A message is sent in each of three channels; then the first is used again and again, and the others are not."""
     alice, peers = _in_three(script, pb.Configuration(sync_interval_ms=30_000))
     interval = alice.in_force.sync_interval_ms

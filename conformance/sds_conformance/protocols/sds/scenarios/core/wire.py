@@ -45,7 +45,7 @@ def contents_of_all_kinds(script: Script, alice: Part, bob: Peer) -> None:
 
 
 @cast.scenario("MSG-20")
-def nothing_to_say(stage: Stage, alice: Actor) -> None:
+def sends_empty_content(stage: Stage, alice: Actor) -> None:
     """The application sends content of no length, which everybody else would take for a sync message."""
     with suppress(ScheduleStopped):
         alice.send(b"")
@@ -67,7 +67,7 @@ def equal_contents(script: Script, alice: Part, bob: Peer) -> None:
 
 
 @scenario("MSG-14")
-def said_again_later(script: Script, alice: Part, bob: Peer) -> None:
+def same_content_sent_again(script: Script, alice: Part, bob: Peer) -> None:
     """The same content is sent again after the first was acknowledged: it is another message."""
     first = alice.send(b"good morning")
     alice.given(bob.content(script.now + 1, first)).after(60_000).send(b"good morning")
@@ -91,7 +91,7 @@ def transport_hints(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 
 
 @scenario("MSG-23")
-def dressed_entries(script: Script, alice: Part, bob: Peer) -> None:
+def entries_with_hints_and_senders(script: Script, alice: Part, bob: Peer) -> None:
     """Dependencies are named with and without hints and sender IDs; only the ID counts."""
     first = bob.content(script.now + 1)
     alice.receive(first)
@@ -108,7 +108,7 @@ def dressed_entries(script: Script, alice: Part, bob: Peer) -> None:
 
 
 @cast.scenario("MSG-11", "MSG-23", "RECV-05", "RECV-07", "ACK-01", "SEND-08", long=True)
-def hints_of_no_length(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def empty_retrieval_hints(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Retrieval hints are there and have no length: in entries, and where the transport can have some, from there."""
     no_length = b"" if stage.trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS) else None
     first = bob.content(stage.now_ms)

@@ -57,7 +57,7 @@ def asked_for_in_another_channel(script: Script) -> None:
 
 
 @repair_scenario("R-STATE-04", "R-RECV-09", "R-RECV-08", long=True)
-def asked_for_nearly_the_same(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+def asked_for_lookalikes(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A participant is asked for IDs that nearly equal those of its messages, then for IDs such as `__proto__`."""
     alice.receive(*[bob.content(script.now + number, message_id=known) for number, (known, _) in enumerate(NEAR)])
     ask(carol, alice, *[bob.content(script.now, message_id=other) for _, other in NEAR])
@@ -70,7 +70,7 @@ def asked_for_nearly_the_same(script: Script, alice: Part, bob: Peer, carol: Pee
 
 
 @repair_scenario("R-STATE-01", "R-STATE-09", "R-SEND-01", "R-TREQ-01", "R-RECV-03", long=True)
-def nearly_the_same_is_missing(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+def lookalikes_of_missing_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages are missing; others with nearly equal IDs arrive, are asked for, or are missing, too."""
     for own, relation in enumerate(("comes", "asked", "missing")):
         pairs = [(f"{known}~{own}", f"{other}~{own}") for known, other in NEAR if known[:12] != other[:12]]

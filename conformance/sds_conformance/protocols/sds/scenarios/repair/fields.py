@@ -49,7 +49,7 @@ def requests_with_hints(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
 
 
 @repair_scenario("R-STATE-01", "R-RECV-12", "R-RECV-03", long=True)
-def hints_of_no_length_in_requests(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+def empty_hints_in_requests(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Missing and requested messages are named with an empty retrieval hint, and without one."""
     first, held, lost, gone = (bob.content(script.now - number) for number in (5, 4, 3, 2))
     missing = (entry(lost, b"", "bob"), gone.signed)
@@ -61,7 +61,7 @@ def hints_of_no_length_in_requests(script: Script, alice: Part, bob: Peer, carol
 
 
 @repair_scenario("R-FIELDS-02")
-def what_is_here_is_not_asked_for(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+def logged_messages_are_not_requested(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages depend on logged and own messages and on a missing one; only the missing one may be requested."""
     first = bob.content(script.now - 5)
     own = alice.given(first).send()
@@ -72,7 +72,7 @@ def what_is_here_is_not_asked_for(script: Script, alice: Part, bob: Peer, carol:
 
 
 @scenario("R-FIELDS-03", "R-FIELDS-04", asked=pb.Configuration(sds_r=False))
-def without_the_extension(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+def without_sds_r(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A participant without SDS-R receives requests and senders in entries, and misses messages itself."""
     first = bob.content(script.now + 1)
     own = alice.given(first).send()

@@ -18,7 +18,7 @@ ROUNDS = 5
 
 
 @repair_scenario("R-STATE-02")
-def what_named_it_comes_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+def the_naming_message_comes_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Three messages are missing; copies of a message name the first again, and sync messages name the second."""
     one, other, third = (bob.content(script.now - number) for number in range(3))
     naming = bob.content(script.now + 1, *signed(one))
@@ -33,7 +33,7 @@ def what_named_it_comes_again(script: Script, alice: Part, bob: Peer, carol: Pee
 
 
 @live.repair_scenario("R-STATE-06", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
-def the_same_one_asks_again(stage: cast.Stage, alice: cast.Actor, carol: cast.ScriptedPeer) -> None:
+def the_same_requester_asks_again(stage: cast.Stage, alice: cast.Actor, carol: cast.ScriptedPeer) -> None:
     """Carol asks for eight messages. After the responses she asks again, twice: in copies and in new messages."""
     messages = live.holding(stage, alice, 8)
     for message in messages:
@@ -83,7 +83,7 @@ def repairs_in_two_channels(script: Script) -> None:
 
 
 @scenario("R-TREQ-01", "R-GLOBAL-09", "R-GLOBAL-10", long=True)
-def other_times_in_force(script: Script, bob: Peer) -> None:
+def unusual_t_min_and_t_max(script: Script, bob: Peer) -> None:
     """T_min and T_max are not the usual ones, and close to each other; three messages are missing, twice."""
     alice = repairing(script, configuration=pb.Configuration(t_min_ms=70_000, t_max_ms=100_000))
     for _ in range(2):

@@ -38,7 +38,7 @@ def authors_in_many_groups(script: Script, bob: Peer, carol: Peer) -> None:
 
 
 @scenario("R-GLOBAL-05", "R-GROUP-01")
-def members_and_outsiders(script: Script, carol: Peer) -> None:
+def group_members_and_others(script: Script, carol: Peer) -> None:
     """Participants in channels with two to eight response groups are asked for messages of ten authors."""
     for groups in MANY_GROUPS[:-1]:
         alice = grouped(script, groups)
@@ -59,7 +59,7 @@ def three_ask_two_groups(script: Script, carol: Peer, dave: Peer, erin: Peer) ->
 
 
 @cast.scenario("R-RECV-11", "R-GROUP-01", long=True)
-def a_share_of_many(stage: cast.Stage) -> None:
+def a_group_share_of_many_authors(stage: cast.Stage) -> None:
     """In many response groups, participants are asked for own messages and for those of a hundred authors."""
     for groups in (2, 4, 7, 128):
         asked = pb.Configuration(num_response_groups=groups)

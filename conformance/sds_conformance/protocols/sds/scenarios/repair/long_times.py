@@ -28,7 +28,7 @@ AUTHORS = 12
 
 
 @cast.scenario("R-TREQ-01", "R-TREQ-03", "R-SEND-02", needs=NEEDED, long=True)
-def far_from_t_min_to_t_max(stage: cast.Stage, bob: cast.ScriptedPeer) -> None:
+def t_max_of_months_for_requests(stage: cast.Stage, bob: cast.ScriptedPeer) -> None:
     """T_max is over an hour, one month, two; 200 messages are missing; sync messages go out around T_min and later."""
     for number, t_max_ms in enumerate(APART_MS):
         asked = pb.Configuration(t_max_ms=t_max_ms, max_repair_requests=AT_ONCE)
@@ -42,7 +42,7 @@ def far_from_t_min_to_t_max(stage: cast.Stage, bob: cast.ScriptedPeer) -> None:
 
 
 @cast.scenario("R-TRESP-01", "R-SWEEP-03", needs=NEEDED, long=True)
-def far_to_t_max(stage: cast.Stage, carol: cast.ScriptedPeer) -> None:
+def t_max_of_months_for_responses(stage: cast.Stage, carol: cast.ScriptedPeer) -> None:
     """T_max is over an hour, one month, two months; a participant is asked for messages of twelve authors."""
     for number, t_max_ms in enumerate(APART_MS):
         with suppress(ScheduleStopped):

@@ -24,7 +24,7 @@ def _speak(alice: Part) -> None:
 
 
 @repair_scenario("R-RECV-01")
-def it_comes_before_its_time(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+def missing_arrives_before_t_min(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Two missing messages arrive before T_min: one alone, and one that is blocked by a third."""
     (first,) = missing(alice, bob)
     never = carol.content(script.now - 5)
@@ -40,7 +40,7 @@ def it_comes_before_its_time(script: Script, alice: Part, bob: Peer, carol: Peer
 
 
 @repair_scenario("R-RECV-01")
-def it_comes_late_and_blocked(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+def missing_arrives_late_and_blocked(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A missing message arrives a second before T_max and is blocked; the next messages must not ask for it."""
     blocked = carol.content(script.now - 4, entry("never-sent", sender="carol"))
     alice.given(bob.content(script.now + 2, *signed(blocked))).observe()
@@ -57,7 +57,7 @@ def a_dependency_that_waits(script: Script, alice: Part, bob: Peer, carol: Peer)
 
 
 @repair_scenario("R-SEND-07")
-def it_comes_when_it_is_due(script: Script, alice: Part, bob: Peer) -> None:
+def missing_arrives_after_t_req(script: Script, alice: Part, bob: Peer) -> None:
     """A missing message arrives after T_req, before the participant has sent a request for it."""
     for content in (True, False):
         (lost,) = missing(alice, bob)

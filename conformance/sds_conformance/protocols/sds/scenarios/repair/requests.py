@@ -98,7 +98,7 @@ def _t_req(actor: cast.Actor, message_id: str) -> int | None:
 
 
 @live.repair_scenario("R-SEND-02", "R-SEND-01", "R-TREQ-01")
-def at_the_very_millisecond(stage: cast.Stage, alice: cast.Actor, bob: cast.ScriptedPeer) -> None:
+def sends_around_t_req(stage: cast.Stage, alice: cast.Actor, bob: cast.ScriptedPeer) -> None:
     """Messages are sent a second before T_req, a millisecond before it, at T_req and a millisecond later."""
     for content in (True, False, True):
         (lost,) = live.missing(stage, alice, bob)
@@ -109,7 +109,7 @@ def at_the_very_millisecond(stage: cast.Stage, alice: cast.Actor, bob: cast.Scri
 
 
 @live.repair_scenario("R-SEND-01", "R-GLOBAL-10")
-def no_message_at_its_time(stage: cast.Stage, alice: cast.Actor, bob: cast.ScriptedPeer) -> None:
+def sends_only_after_t_req(stage: cast.Stage, alice: cast.Actor, bob: cast.ScriptedPeer) -> None:
     """A message is missing, and the participant sends nothing until 2 s after T_req; then it sends a message."""
     for content in (True, False):
         for _ in range(2):
@@ -157,7 +157,7 @@ def named_again_and_again(script: Script, alice: Part, bob: Peer, carol: Peer) -
 
 
 @scenario("R-GLOBAL-02", "R-GLOBAL-03", "R-SEND-05", needs=NEEDED, asked=pb.Configuration(sds_r=True))
-def times_by_default(script: Script, alice: Part, bob: Peer) -> None:
+def default_t_min_and_t_max(script: Script, alice: Part, bob: Peer) -> None:
     """SDS-R is requested without any times; 24 messages are missing, and sync messages are sent for ten minutes."""
     lost = missing(alice, bob, 2 * MANY)
     before = 0
@@ -168,7 +168,7 @@ def times_by_default(script: Script, alice: Part, bob: Peer) -> None:
 
 
 @cast.scenario("R-TREQ-01", needs=(pb.CAPABILITY_SDS_R,))
-def no_room_for_a_backoff(stage: cast.Stage, bob: cast.ScriptedPeer) -> None:
+def t_max_equals_t_min(stage: cast.Stage, bob: cast.ScriptedPeer) -> None:
     """T_max equals T_min, which may be refused; if it is accepted, missing messages are requested at that time."""
     asked = pb.Configuration(t_min_ms=60_000, t_max_ms=60_000)
     try:

@@ -176,7 +176,7 @@ def asked_for_what_it_lacks(script: Script, alice: Part, bob: Peer, carol: Peer)
 
 
 @live.repair_scenario("R-SWEEP-03", "R-SWEEP-02")
-def swept_at_the_very_moment(stage: cast.Stage, alice: cast.Actor) -> None:
+def sweep_at_t_resp(stage: cast.Stage, alice: cast.Actor) -> None:
     """Eight messages are asked for; the periodic work runs exactly when some responses are due, and just before."""
     messages = live.holding(stage, alice, 8)
     since = stage.now_ms
@@ -222,7 +222,7 @@ def authors_are_asked(script: Script, alice: Part, bob: Peer, carol: Peer, dave:
 
 
 @cast.scenario("R-RECV-08")
-def no_time_to_answer_in(stage: cast.Stage) -> None:
+def t_max_is_zero(stage: cast.Stage) -> None:
     """T_max is 0, which may be refused; requests arrive. Then the same with the usual times."""
     stage.need(pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
     for configuration in (pb.Configuration(t_min_ms=0, t_max_ms=0), None):
@@ -239,7 +239,7 @@ def no_time_to_answer_in(stage: cast.Stage) -> None:
 
 
 @repair_scenario("R-RECV-02", "R-STATE-05", "R-RECV-13")
-def what_had_waited_comes_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+def copies_of_formerly_blocked_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Four messages were blocked, then delivered. Some are asked for; copies arrive, and one copy asks for more."""
     root = bob.content(script.now + 1)
     waited = [bob.content(script.now + 2 + number, *signed(root)) for number in range(4)]

@@ -82,7 +82,7 @@ def a_crowd_misses_one(stage: Stage) -> None:
 
 
 @scenario("R-RECV-06", "R-TREQ-05")
-def the_same_again(stage: Stage) -> None:
+def equal_participant_ids_miss_the_same(stage: Stage) -> None:
     """Participants with the same ID miss the same two messages: two within seconds, a third one an hour later."""
     lost, revealing = _all_lost(stage, stage.peer("bob"), 2)
     first = repairing(stage)

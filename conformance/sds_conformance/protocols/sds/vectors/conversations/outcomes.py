@@ -22,9 +22,9 @@ SALTS = ("a", "b", "c", "d", "e", "f", "g", "h")
 
 UNLISTED = frozenset(
     {
-        *("resends-a-hundred", "one-level-a-sweep", "forum-counts-in-tens", "forum-counts-what-it-hears"),
-        *("forum-forgets-its-syncs", "forum-resends-syncs", "forum-delivers-syncs", "forum-takes-its-own"),
-        *("forum-reviews-every-copy", "forum-meets-with-the-buffered"),
+        *("resends-a-hundred", "one-level-a-sweep", "forum-increases-by-ten", "forum-increases-on-reception"),
+        *("forum-forgets-its-syncs", "forum-resends-syncs", "forum-delivers-syncs", "forum-processes-own-messages"),
+        *("forum-reviews-every-copy", "forum-buffered-meets-dependencies"),
         *("works-at-every-command", "delivers-while-sending", "resends-at-fixed-times"),
     }
 )
