@@ -40,7 +40,18 @@ def test_a_legal_variant_is_left_in_peace(name: str) -> None:
 
 
 def test_the_command_tells_what_was_found_and_what_is_out_of_reach() -> None:
-    options = ["--only", "log-by-arrival", "--only", "half-at*", "--schedules", "40", "--jobs", "1", "--peaceful", "0"]
+    options = [
+        "--only",
+        "log-by-arrival",
+        "--only",
+        "answers-half*",
+        "--schedules",
+        "40",
+        "--jobs",
+        "1",
+        "--peaceful",
+        "0",
+    ]
     told = CliRunner().invoke(main, ["hunt", *options, "--json"])
     assert told.exit_code == 0
     rows = {row["mutant"]: row for row in json.loads(told.stdout)["mutants"]}

@@ -16,7 +16,7 @@ from suite_terminal import typed
 def test_the_table_and_the_json_name_what_was_found_and_what_is_out_of_reach(tmp_path: Path) -> None:
     table = tmp_path / "hunt.md"
     options = ("--peaceful", "0", "--schedules", "30", "--jobs", "1", "--json", "--markdown", table)
-    result = typed("hunt", "--only", "log-by-arrival", "--only", "half-at*", *options)
+    result = typed("hunt", "--only", "log-by-arrival", "--only", "answers-half*", *options)
     assert result.exit_code == 0
     rows = {row["mutant"]: row for row in json.loads(result.stdout)["mutants"]}
     assert 0 < rows["log-by-arrival"]["found_after"] <= 30

@@ -439,5 +439,5 @@ class DerivesUuidsFromKeys(Peer):
         return self.key.encode().hex()[:32].ljust(32, "0")
 
 
-unseen("derives-uuids-from-keys", "names-records-by-their-keys-unseen", "and does not show its records")
+unseen("derives-uuids-from-keys", "unseen-derives-uuids-from-keys", "and does not show its records")
 undeclared("keeps-clocks-as-doubles", "keeps-clocks-as-doubles-undeclared", "and says so", "wide-integers")

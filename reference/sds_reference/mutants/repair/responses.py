@@ -183,7 +183,7 @@ class _Choosing(Repair):
 
     never_answers = omitted(Repair.take_request, "R-RECV-08", "never answers requests")
 
-    @unseen_too("mentions-cancel-unseen", "and does not show its state")
+    @unseen_too("unseen-history-entries-cancel-responses", "and does not show its state")
     @fault(Repair.track_missing, "R-RECV-08", "drops a request when a causal history names the message")
     def history_entries_cancel_responses(self, message: Message, now_ms: int) -> None:
         for entry in message.causal_history:

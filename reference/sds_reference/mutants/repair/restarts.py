@@ -26,21 +26,21 @@ class _Sharing(Participant):
             self.shared(first, here)
 
 
-@unseen_too("shares-what-it-lacks-unseen", "and does not show its state")
+@unseen_too("unseen-shares-missing-buffer-between-channels", "and does not show its state")
 @mutant("STATE-16", "uses one buffer of missing messages for all channels")
 class SharesMissingBufferBetweenChannels(_Sharing):
     def shared(self, one: Repair, other: Repair) -> None:
         other.outgoing = one.outgoing
 
 
-@unseen_too("shares-what-it-is-asked-for-unseen", "and does not show its state")
+@unseen_too("unseen-shares-request-buffer-between-channels", "and does not show its state")
 @mutant("STATE-16", "uses one buffer of requests of others for all channels")
 class SharesRequestBufferBetweenChannels(_Sharing):
     def shared(self, one: Repair, other: Repair) -> None:
         other.incoming, other.cache = one.incoming, one.cache
 
 
-@unseen_too("takes-namesakes-for-repairs-unseen", "and does not show its state")
+@unseen_too("unseen-same-id-in-other-channel-repairs", "and does not show its state")
 @mutant("STATE-16", "treats a message of another channel as the missing message with its ID")
 class SameIdInOtherChannelRepairs(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
@@ -84,7 +84,7 @@ class _KnowsTheAsker(Repair):
         super().on_receive(message, counts=counts, now_ms=now_ms)
 
 
-@unseen_too("the-same-asker-postpones-unseen", "and does not show its state")
+@unseen_too("unseen-same-requester-postpones", "and does not show its state")
 @mutant("R-STATE-06", "recomputes T_resp when the same requester requests again")
 class SameRequesterPostpones(_KnowsTheAsker):
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
@@ -94,7 +94,7 @@ class SameRequesterPostpones(_KnowsTheAsker):
         self._askers.setdefault(entry.message_id, self._asker)
 
 
-@unseen_too("another-asker-postpones-unseen", "and does not show its state")
+@unseen_too("unseen-another-requester-postpones", "and does not show its state")
 @mutant("R-STATE-06", "recomputes T_resp when another requester requests")
 class AnotherRequesterPostpones(_KnowsTheAsker):
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:

@@ -154,7 +154,9 @@ class _Delays(Repair):
         return self.distance(entry) % 1000 * (self.hash(entry.message_id) % self.config.t_max_ms)
 
 
-@unseen_too("author-waits-unseen", summary="delays responses for its own messages, and does not show its state")
+@unseen_too(
+    "unseen-author-delays-response", summary="delays responses for its own messages, and does not show its state"
+)
 @mutant("R-TRESP-02", "delays responses for its own messages")
 class AuthorDelaysResponse(Repair):
     def t_resp(self, entry: HistoryEntry, now_ms: int) -> int:
