@@ -79,6 +79,7 @@ class Bag:
 @ONLY
 @click.option(
     "--schedules",
+    "examples",
     type=click.IntRange(1),
     default=EXAMPLES,
     show_default=True,

@@ -56,7 +56,7 @@ class _Acknowledging(Channel):
         "ACK-06",
         "returns to unacknowledged when a filter does not contain a message that two filters contained",
     )
-    def falls_back_after_two_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
+    def returns_to_unacknowledged_after_two_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
         possibly = [entry for entry in self.outgoing if entry.state is AckState.POSSIBLY_ACKNOWLEDGED]
         super().review_bloom_filter(message, effects, now_ms)
         view = self.filter_in(message)

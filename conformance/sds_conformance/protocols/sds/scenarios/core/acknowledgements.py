@@ -64,7 +64,7 @@ def found_in_two_filters_and_then_in_none(script: Script, alice: Part) -> None:
     base = script.now
     for number, name in enumerate(("bob", "carol", "dave")):
         alice.given(script.peer(name).content(base + number, holds=sent[max(0, number - 1) :])).observe()
-    for number, name in enumerate(("erin", "frank", "bob", "carol")):
+    for number, name in enumerate(("erin", "frank", "grace", "heidi")):
         peer = script.peer(name)
         says = peer.sync if number % 2 else peer.content
         alice.given(says(base + 10 + number, holds=["somebody-elses"])).observe()
