@@ -119,7 +119,7 @@ def left_to_others(writer: Writer) -> None:
 
 
 @passage(3, repairs=True, scripted=True)
-def named_by_a_sync(writer: Writer) -> None:
+def told_by_a_sync(writer: Writer) -> None:
     """A message is missed that only a sync message has named, and is requested in both kinds of messages."""
     poor = writer.someone()
     writer.say(after=(f"ghost{len(writer.labels)}",), senders_named=True, to=poor, content=None)

@@ -55,7 +55,7 @@ def strangers_acknowledge(writer: Writer) -> None:
 
 
 @passage(10, scripted=True, fits=lambda writer: writer.channels > 1)
-def named_in_another_channel(writer: Writer) -> None:
+def said_elsewhere(writer: Writer) -> None:
     """History and filter of a peer contain a participant's messages, but in another channel."""
     who = writer.someone()
     lost = Route(lost=tuple(writer.others(who)))
