@@ -8,7 +8,6 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -26,6 +25,7 @@ from .configuration import explain as explain_configuration
 from .configuration import use as use_configuration
 from .option_names import with_new_name
 from .output_filter import OutputLost, doors
+from .paths import INPUT_FILE
 
 _SECTIONS = {
     "Start": {
@@ -198,7 +198,7 @@ def _show_version(context: click.Context, parameter: click.Parameter, value: boo
 )
 @click.option(
     "--config",
-    type=click.Path(path_type=Path),
+    type=INPUT_FILE,
     is_eager=True,
     expose_value=False,
     callback=use_configuration,

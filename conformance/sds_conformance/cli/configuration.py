@@ -17,7 +17,6 @@ import click
 from click.core import ParameterSource
 
 from sds_harness.declaration import printable
-from sds_harness.files import FileError, read_text
 from sds_harness.suggestions import did_you_mean
 
 FILE = Path("sds-conformance.toml")
@@ -67,6 +66,8 @@ def read_here() -> tuple[Path, dict[str, Any]] | None:
         return FILE, read(FILE)
     if not PROJECT_FILE.exists():
         return None
+    from sds_harness.files import FileError, read_text  # Windows lacks what it imports, and is told so before
+
     try:
         text = read_text(PROJECT_FILE, _LARGEST_BYTES)
     except FileError:
@@ -79,6 +80,8 @@ def read_here() -> tuple[Path, dict[str, Any]] | None:
 
 def read(file: Path) -> dict[str, Any]:
     """The values in a file, by the names of parameters. Raises ConfigurationError."""
+    from sds_harness.files import FileError, read_text
+
     shown = printable(str(file))
     try:
         data: Any = tomllib.loads(read_text(file, _LARGEST_BYTES))

@@ -14,8 +14,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from sds_harness.files import check_named
-
 
 class InputPath(click.Path):
     """A file or a folder that a command reads. The command reports an unreadable one."""
@@ -33,6 +31,8 @@ class OutputFile(click.Path):
         self._what, self._regular = what, regular
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        from sds_harness.files import check_named  # Windows lacks what it imports, and is told so before
+
         path = Path(value)
         _refuse_unnamed_link(self, path, param, ctx)
         try:

@@ -130,7 +130,7 @@ def test_an_interrupt_tells_what_was_covered(monkeypatch: pytest.MonkeyPatch) ->
     ("options", "says"),
     [
         (("--budget", "soon"), "write for example 90s, 10m or 2h"),
-        (("--budget", "0"), "no time in which anything could be played"),
+        (("--budget", "0"), "write for example 90s, 10m or 2h"),
         (("--alphabet", "send,shout"), "has no event 'shout'"),
         (("--alphabet", "arrive"), "no event of this alphabet sends a message"),
         (("--participants", "4"), "4 is not in the range"),

@@ -61,7 +61,7 @@ def test_toys_that_come_out_alike_share_a_column() -> None:
 
 
 def test_it_has_the_parts_that_the_command_writes() -> None:
-    assert headings(PAGE) == headings(SCRIPT["page"]([column("a", "1", "Go"), column("b", "1", "Go")]))
+    assert headings(PAGE) == headings(SCRIPT["page"]([column("a", "1", "Go"), column("a", "2", "Go")]))
 
 
 def test_it_has_a_column_for_everyone_and_a_row_for_each_requirement_of_its_time() -> None:
