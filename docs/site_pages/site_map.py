@@ -100,6 +100,7 @@ SITE_MAP = (
     Page("reference/corpus-format", "harness/sds_harness/corpus/FORMAT.md", "what is in a stored corpus"),
     Page("reference/implementations", "docs/implementations.md", "every implementation, side by side"),
     Page("reference/changelog", "CHANGELOG.md", "changes of the suite"),
+    Page("reference/changelog-fragments", "changelog.d/README.md", "how a change gets into the changelog"),
     Page(
         "explanation/how-a-verdict-comes-about",
         "CONTRIBUTING.md",
