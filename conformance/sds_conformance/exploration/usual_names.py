@@ -37,13 +37,14 @@ def with_usual_peers(schedule: Schedule) -> Schedule:
 def with_numbered_labels(schedule: Schedule) -> Schedule:
     """Name the messages m1, m2, m3, ... in the order of sending; messages that were never sent come last."""
     sent = [getattr(operation, "label", "") for operation in schedule.operations if hasattr(operation, "label")]
-    spoken = [label for operation in schedule.operations for label in _labels(operation)]
+    spoken = [label for operation in schedule.operations for label in labels_of(operation)]
     labels = [label for label in dict.fromkeys([*sent, *spoken]) if label]
     numbered = {label: f"m{n}" for n, label in enumerate(labels, 1)}
     return replace(schedule, operations=tuple(_renamed(o, {}, numbered) for o in schedule.operations))
 
 
-def _labels(operation: Operation) -> list[str]:
+def labels_of(operation: Operation) -> list[str]:
+    """The labels of messages that an operation names."""
     out: list[str] = []
     for key in operation.labels:
         value = getattr(operation, key, None) or ()

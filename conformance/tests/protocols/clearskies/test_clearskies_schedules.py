@@ -1,4 +1,4 @@
-"""Schedules of ClearSkies as campaigns play them: told, drawn, counted, shrunk and played again."""
+"""Schedules of ClearSkies as campaigns play them: described, drawn, counted, shrunk and replayed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,14 @@ from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, load, save
 from sds_conformance.exploration.text import plain_story, svg_of
 from sds_conformance.protocols import repertoire_of
-from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.schedules import simpler, stand_in
 from sds_conformance.protocols.clearskies.situations import SITUATIONS, situations
 from sds_harness.clearskies import operations as ops
 from sds_harness.clearskies.generator import Grammar
 from sds_harness.clearskies.language import open_session
-from sds_harness.clearskies.notation import NOTATION
 from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Put, Read, Release, Say, Unlink, Wait
 from sds_harness.link import Limits, LocalLink
-from sds_harness.schedules import Schedule, dumps
+from sds_harness.schedules import Schedule
 
 REVISION = "clearskies-database"
 LINE = (Link("alice", "bob"), Link("bob", "carol"))
@@ -214,10 +212,3 @@ def test_who_stands_in_signs_as_the_implementation_does(name: str) -> None:
     session = open_session(lambda: LocalLink(Testee(options).handle), Limits(), REVISION)
     theirs = open_session(lambda: stand_in(session.declaration), Limits(), REVISION).declaration
     assert theirs.profile("signature") == session.declaration.profile("signature") != "rsa-pkcs1-sha256"
-
-
-def test_every_scenario_that_is_a_schedule_survives_in_a_file() -> None:
-    written = [schedule for scenario in REGISTER.scenarios.values() if (schedule := scenario.schedule) is not None]
-    assert len(written) >= len(REGISTER.scenarios) - 2
-    for schedule in written:
-        assert NOTATION.loads(dumps(schedule)) == schedule, schedule.name

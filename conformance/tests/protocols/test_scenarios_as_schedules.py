@@ -1,0 +1,143 @@
+"""Scenarios that are schedules, of each protocol: each is stored in a file, played from it, shrunk and drawn."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from sds_conformance.drawing.spacetime import spacetime_svg
+from sds_conformance.exploration.shrinking import shrink
+from sds_conformance.exploration.usual_names import labels_of
+from sds_conformance.protocols import protocol_of, repertoire_of
+from sds_harness.environment import PLAIN
+from sds_harness.link import Limits
+from sds_harness.schedules import Operation, Performance, Schedule, dumps
+from sds_harness.session import Session
+from sds_harness.stage import ScheduleStopped
+
+REVISIONS = ("sds-2026-01", "clearskies-database")
+MOST_DRAWN = 60
+"""Operations of a schedule that is drawn and shrunk: with more, both take long and show nothing new."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A scenario that is a schedule."""
+
+    revision: str
+    name: str
+    schedule: Schedule
+    function: Callable[[Any], None]
+
+    def stage(self) -> Any:
+        """A stage with the reference model on it."""
+        protocol = protocol_of(self.revision)
+        link = protocol.model.reference
+        session = Session(lambda: link(frozenset()), Limits(), self.revision, protocol.rules.language)
+        return protocol.rules.stage(session, self.name, None, PLAIN)
+
+
+def written(revision: str) -> list[Written]:
+    scenarios = protocol_of(revision).rules.register.scenarios.values()
+    return [
+        Written(revision, scenario.name, schedule, scenario.function)
+        for scenario in scenarios
+        if (schedule := scenario.schedule) is not None
+    ]
+
+
+ALL = [one for revision in REVISIONS for one in written(revision)]
+SHORT = [one for one in ALL if len(one.schedule.operations) <= MOST_DRAWN]
+
+
+def kinds_by_label(schedule: Schedule) -> dict[str, Counter[type[Operation]]]:
+    """The kinds of the operations that name a label, for each label."""
+    out: dict[str, Counter[type[Operation]]] = {}
+    for operation in schedule.operations:
+        for label in set(labels_of(operation)):
+            out.setdefault(label, Counter())[type(operation)] += 1
+    return out
+
+
+def last_use(schedule: Schedule) -> Counter[type[Operation]]:
+    """The kinds of the last operation that names a message again and of the first one that names the same message.
+
+    If no message is named twice, the kind of the last operation that names one; empty if none does.
+    """
+    first: dict[str, Operation] = {}
+    once: Counter[type[Operation]] = Counter()
+    twice: Counter[type[Operation]] = Counter()
+    for operation in schedule.operations:
+        for label in labels_of(operation):
+            once = Counter([type(operation)])
+            if (writer := first.setdefault(label, operation)) is not operation:
+                twice = Counter([type(writer), type(operation)])
+    return twice or once
+
+
+def requests_of(stage: Any) -> list[bytes]:
+    """The requests of a stage, without the random part of the path of a store."""
+    requests = [step.request.SerializeToString() for step in stage.trace.steps]
+    return [re.sub(rb"clearskies-\w{8}/", b"clearskies/", request) for request in requests]
+
+
+def by_name(scenarios: list[Written]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("scenario", scenarios, ids=lambda one: f"{one.revision}-{one.name}")
+
+
+@by_name(ALL)
+def test_a_scenario_is_the_same_after_it_was_stored_in_a_file(scenario: Written) -> None:
+    assert repertoire_of(scenario.revision).notation.loads(dumps(scenario.schedule)) == scenario.schedule
+
+
+@by_name(SHORT)
+def test_a_scenario_has_the_same_requests_when_it_is_played_from_its_file(scenario: Written) -> None:
+    repertoire = repertoire_of(scenario.revision)
+    by_the_scenario = scenario.stage()
+    with suppress(ScheduleStopped):
+        scenario.function(by_the_scenario)
+    expected = requests_of(by_the_scenario)
+    by_the_scenario.close()
+    stored = repertoire.notation.loads(dumps(scenario.schedule))
+    from_the_file = scenario.stage()
+    repertoire.perform(stored, dict.fromkeys(stored.names, from_the_file))
+    assert requests_of(from_the_file) == expected != []
+    from_the_file.close()
+
+
+@by_name(SHORT)
+def test_a_scenario_is_drawn(scenario: Written) -> None:
+    stages = dict.fromkeys(scenario.schedule.names, scenario.stage())
+    drawn = spacetime_svg(repertoire_of(scenario.revision).play(scenario.schedule, stages), title=scenario.name)
+    assert drawn.startswith("<svg")
+    assert scenario.name in drawn
+    assert all(f">{name}<" in drawn for name in scenario.schedule.names)
+
+
+@by_name([one for one in SHORT if last_use(one.schedule)])
+def test_a_scenario_is_shrunk_to_the_message_that_matters(scenario: Written) -> None:
+    repertoire = repertoire_of(scenario.revision)
+    matters = last_use(scenario.schedule)
+
+    def fails(candidate: Schedule) -> Performance | None:
+        """As a violation that shows when a message is used in that way."""
+        # Shrinking renumbers the labels, so the message is found by the operations that name it.
+        found = any(kinds >= matters for kinds in kinds_by_label(candidate).values())
+        return Performance(candidate, [], {}) if found else None
+
+    small = shrink(replace(scenario.schedule, notes=()), fails, repertoire).schedule
+    assert len(small.operations) == sum(matters.values())
+    labels = kinds_by_label(small)
+    assert set(labels) == {f"m{number}" for number in range(1, len(labels) + 1)}
+    assert repertoire.notation.loads(dumps(small)) == small
+
+
+@pytest.mark.parametrize(("revision", "share"), [("sds-2026-01", 0.5), ("clearskies-database", 0.95)])
+def test_most_scenarios_are_schedules(revision: str, share: float) -> None:
+    assert len(written(revision)) > share * len(protocol_of(revision).rules.register.scenarios)
