@@ -12,7 +12,6 @@ from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.exercise import Sightings, sightings_of
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.judging.registry import Check, Scenario
 from sds_conformance.judging.rules import View
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols import rules_of
@@ -69,10 +68,13 @@ def test_every_scenario_is_played_to_its_end(outcomes: dict[str, Certification])
     assert [trace.schedule for trace in traces if trace.stopped or trace.breakdown] == []
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.name)
-def test_a_scenario_exercises_what_it_is_played_for(sightings: Sightings, scenario: Scenario) -> None:
-    missed = {requirement for requirement in scenario.declared if not sightings.get(requirement, {}).get(scenario.name)}
-    assert missed == scenario.violated
+def test_every_scenario_exercises_the_requirements_that_it_is_played_for(sightings: Sightings) -> None:
+    wrong = {}
+    for scenario in SCENARIOS.values():
+        missed = {r for r in scenario.declared if not sightings.get(r, {}).get(scenario.name)}
+        if missed != scenario.violated:
+            wrong[scenario.name] = missed ^ scenario.violated
+    assert wrong == {}
 
 
 def test_a_scenario_names_a_requirement_once_and_only_ones_with_checks() -> None:
@@ -82,26 +84,22 @@ def test_a_scenario_names_a_requirement_once_and_only_ones_with_checks() -> None
         assert scenario.exercises, scenario.name
 
 
-@pytest.mark.parametrize("requirement", CHECKS)
-def test_a_requirement_with_a_check_is_exercised_where_it_is_said_to_be(sightings: Sightings, requirement: str) -> None:
-    declared = {scenario.name for scenario in SCENARIOS.values() if requirement in scenario.exercises}
-    assert declared & set(sightings[requirement])
-
-
-@pytest.mark.parametrize("check", ALL_CHECKS, ids=lambda check: check.name)
-def test_no_single_check_finds_fault_with_the_reference(views: dict[str, list[View]], check: Check) -> None:
-    stated = [r for r in views if REQUIREMENTS[check.requirement].stated_in(r)]
-    observations = [o for revision in stated for view in views[revision] for o in check.function(view)]
-    assert {observation.outcome for observation in observations} <= {Outcome.HELD}
-
-
-@pytest.mark.parametrize("requirement", CHECKS)
-def test_of_the_checks_of_a_requirement_not_all_are_mere_watchmen(
-    views: dict[str, list[View]], requirement: str
+def test_no_check_accuses_the_reference_and_every_requirement_has_a_check_that_observes_it(
+    views: dict[str, list[View]],
 ) -> None:
-    """A check that only ever sees violations proves nothing by its silence."""
-    seen = views[revision_of(requirement)]
-    assert any(True for check in CHECKS[requirement] for view in seen for _ in check.function(view))
+    """If all checks of a requirement are silent on the reference, their silence proves nothing elsewhere."""
+    accusing = []
+    unobserved = set(CHECKS)
+    for check in ALL_CHECKS:
+        for revision in views:
+            if REQUIREMENTS[check.requirement].stated_in(revision):
+                outcomes = {o.outcome for view in views[revision] for o in check.function(view)}
+                if outcomes - {Outcome.HELD}:
+                    accusing.append((check.requirement, check.name, revision))
+                if outcomes and revision == revision_of(check.requirement):
+                    unobserved.discard(check.requirement)
+    assert accusing == []
+    assert unobserved == set()
 
 
 def test_the_sightings_are_the_observations_that_are_counted(outcome: Certification) -> None:
@@ -114,24 +112,25 @@ def test_the_sightings_are_the_observations_that_are_counted(outcome: Certificat
 # ---- From the statement to the proof ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("requirement", REQUIREMENTS)
-def test_a_requirement_is_traced_to_a_run_or_says_why_not(sightings: Sightings, requirement: str) -> None:
-    """What `sds-conformance requirements` shows has no hole in it."""
-    traced = row(PROTOCOL, REQUIREMENTS[requirement], sightings)
-    assert traced["level"]
-    assert traced["statement"]
-    if traced["status"] == "checked":
-        assert traced["checks"], "no check: register one, or give the reason as `untestable`"
-        assert traced["scenarios"], "no scenario is played for it: name it in the @scenario(...) that exercises it"
-        assert traced["runs"], "no run exercised it: its scenarios do not bring the situation about"
-        assert set(traced["scenarios"]) & set(traced["exercised_in"]), "none of its own scenarios exercises it"
-        assert traced["mutants"] or REQUIREMENTS[requirement].optional, "no mutant: add one in sds_reference/mutants"
-        assert not traced["reason"]
-    else:
-        assert traced["status"] == "untestable"
-        assert len(traced["reason"].split()) >= 3, "`untestable` has no reason"
-        assert traced["checks"] + traced["scenarios"] + traced["mutants"] == []
-        assert traced["runs"] == 0
+def test_every_requirement_is_traced_to_a_run_or_says_why_it_is_untestable(sightings: Sightings) -> None:
+    """The table of `sds-conformance requirements` has no hole."""
+    for requirement in REQUIREMENTS.values():
+        name = requirement.id
+        traced = row(PROTOCOL, requirement, sightings)
+        assert traced["level"], name
+        assert traced["statement"], name
+        if traced["status"] == "checked":
+            assert traced["checks"], f"{name} has no check: register one, or give the reason as `untestable`"
+            assert traced["scenarios"], f"{name} has no scenario: name it in the @scenario(...) that exercises it"
+            assert traced["runs"], f"{name} is exercised by no run: its scenarios do not bring the situation about"
+            assert set(traced["scenarios"]) & set(traced["exercised_in"]), f"none of its scenarios exercises {name}"
+            assert traced["mutants"] or requirement.optional, f"{name} has no mutant: add one in sds_reference/mutants"
+            assert not traced["reason"], name
+        else:
+            assert traced["status"] == "untestable", name
+            assert len(traced["reason"].split()) >= 3, f"`untestable` of {name} has no reason"
+            assert traced["checks"] + traced["scenarios"] + traced["mutants"] == [], name
+            assert traced["runs"] == 0, name
 
 
 def test_what_is_registered_is_in_the_catalogue() -> None:
