@@ -284,8 +284,8 @@ def _peak() -> int:
     return peak if sys.platform == "darwin" else peak << 10
 
 
-def _shrink_little(schedule: Any, fails: Any, repertoire: Any, max_attempts: int) -> Shrunk:
-    return shrink(schedule, fails, repertoire, min(max_attempts, ATTEMPTS))
+def _shrink_little(schedule: Any, fails: Any, repertoire: Any, max_attempts: int, budget_s: float) -> Shrunk:
+    return shrink(schedule, fails, repertoire, min(max_attempts, ATTEMPTS), budget_s)
 
 
 def _ended_wrong(result: Result, words: Sequence[str]) -> str:

@@ -97,6 +97,19 @@ class GivesUpMessages(Channel):
         ]
 
 
+class LossTimersRestart(Channel):
+    """Counts the time until a dependency is lost anew when the clock steps back (AMB-92)."""
+
+    latest_ms = 0
+
+    def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
+        if now_ms < self.latest_ms:
+            for entry in self.incoming:
+                entry.received_ms = min(entry.received_ms, now_ms)
+        self.latest_ms = now_ms
+        super().sweep_incoming(now_ms, effects)
+
+
 class ClockAtFirstUse(Channel):
     """Initializes its clock at the first message: the specification does not say when to do it (AMB-111)."""
 

@@ -237,6 +237,11 @@ _OF_SDS = {
         _chosen(
             choices.GivesUpMessages, "gives-up-messages", "marks the waiting message as lost, not its dependencies"
         ),
+        _chosen(
+            choices.LossTimersRestart,
+            "loss-timers-restart",
+            "counts the time until a dependency is lost anew when the clock steps back",
+        ),
         _chosen(choices.ClockAtFirstUse, "clock-at-first-use", "initializes the clock when it is first needed"),
         _chosen(
             choices.OwnHints, "own-hints", "computes the retrieval hints in causal histories instead of repeating them"

@@ -174,7 +174,7 @@ def test_hostile_names_are_text() -> None:
 def test_an_excerpt_leaves_its_looks_to_the_page_which_may_be_dark() -> None:
     svg = Excerpts(waiting().trace).svg(2, (1, 2, 4))
     assert "<style" not in svg
-    light, dark = stylesheet().split("@media (prefers-color-scheme: dark)")
+    light, dark = stylesheet().split("@media screen and (prefers-color-scheme: dark)")
     for css in ("content", "copy", "sync", "ephemeral", "noise", "deliver", "wait", "again", "refuse", "blame", "band"):
         assert f".{css}" in light
         assert f".{css}" in dark

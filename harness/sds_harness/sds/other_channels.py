@@ -57,6 +57,9 @@ class OtherChannels:
     def _repeat(
         self, stage: Stage, participant: str, request: pb.Request, step: Step, channel_id: str, ahead_ms: int
     ) -> None:
+        party = stage.trace.parties.get(participant)
+        if party is None or channel_id not in party.channels:
+            return  # it was opened without a name for its channel
         again = pb.Request()
         again.CopyFrom(request)
         command = getattr(again, step.command)

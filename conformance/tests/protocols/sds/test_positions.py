@@ -108,7 +108,7 @@ NO_POSITION = {
     """,
     "nothing says how much one sweep does": "resends-a-hundred one-level-a-sweep",
     "nothing says which process does periodic work, or when": """
-        works-at-every-command delivers-while-sending resends-at-fixed-times
+        works-at-every-command delivers-while-sending resends-at-fixed-times loss-timers-restart
     """,
     "the text permits it": "asks-with-zeros asks-without-itself polls repeats-its-request sends-own-changes-twice",
     "the text does not describe what is between a peer and its application": """

@@ -8,6 +8,7 @@ for the configured time.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -33,7 +34,8 @@ def may_be_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[
     return {
         message_id
         for message_id in message_ids
-        if reported.get(message_id, NEVER) <= by.index or missed.get(message_id, NEVER) + timeout <= by.now_ms
+        if reported.get(message_id, NEVER) <= by.index
+        or (message_id in missed and _counted_from(view, message_id, by) + timeout <= by.now_ms)
     }
 
 
@@ -45,8 +47,36 @@ def given_up_too_early(view: ChannelView, message_ids: Iterable[str], by: Step) 
         message_id
         for message_id in message_ids
         if message_id in missed and (reported := _reported_here(view).get(message_id)) is not None
-        if reported.index <= by.index and timeout and reported.now_ms < missed[message_id] + timeout
+        if reported.index <= by.index and timeout
+        if reported.now_ms < _counted_from(view, message_id, reported) + timeout
     }
+
+
+def _counted_from(view: ChannelView, message_id: str, by: Step) -> int:
+    """The earliest time, in ms, from which a timer for a missing message may count: timers may restart when the clock
+    steps back."""
+    since = missed_since(view)[message_id]
+    if not _steps_back(view):
+        return since
+    first = _missed_at(view)[message_id]
+    here = (step.now_ms for step in view.trace.of(view.party.name) if first <= step.index <= by.index and step.now_ms)
+    return min(since, min(here, default=since))
+
+
+@once
+def _steps_back(view: ChannelView) -> bool:
+    times = [step.now_ms for step in view.trace.of(view.party.name) if step.now_ms]
+    return any(later < earlier for earlier, later in pairwise(times))
+
+
+@once
+def _missed_at(view: ChannelView) -> dict[str, int]:
+    """By ID: index of the step that first mentions it, for the IDs of `missed_since`."""
+    first: dict[str, int] = {}
+    for received in view.received:
+        for message_id in (received.message.message_id, *received.unmet) if received.unmet else ():
+            first.setdefault(message_id, received.step.index)
+    return first
 
 
 @once

@@ -71,6 +71,24 @@ def given_up_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Pe
 
 
 @scenario(
+    *("RECV-09", "INSWEEP-05"),
+    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
+    asked=pb.Configuration(lost_timeout_ms=600_000),
+)
+def waits_while_the_clock_steps_back(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A message waits, the clock steps back by an hour, and the time passes after which it may be given up."""
+    timeout = alice.in_force.lost_timeout_ms
+    late = carol.content(script.now + 1)
+    alice.receive(bob.content(script.now + 2, late))
+    alice.after(1).tick()
+    script.advance(-3_600_000)
+    tick_every(alice, timeout // 4, times=6).observe()
+    take_in(alice, late).observe()
+    script.advance(3_600_000)
+    tick_every(alice, timeout // 2, times=3).observe()
+
+
+@scenario(
     "SYNC-09",
     needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
     asked=pb.Configuration(lost_timeout_ms=600_000),
@@ -93,8 +111,7 @@ def idle_with_automatic_syncs(script: Script) -> None:
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), of_one_text=True)
 def idle_with_a_long_log(script: Script) -> None:
-    """A participant that has received many messages, one of which acknowledges its own, idles for many sync
-    intervals."""
+    """A participant with many received messages, and all of its own acknowledged, idles for many sync intervals."""
     alice, bob = script.open(configuration=pb.Configuration(sync_interval_ms=30_000)), script.peer("bob")
     own = alice.send()
     for _ in range(60):
