@@ -33,6 +33,22 @@ class _Sweeping(Channel):
     @fault(
         Channel.sweep_incoming,
         "INSWEEP-01",
+        "checks in its sweep only the message that has waited longest",
+        out_of_reach=(
+            "schedules do not choose message IDs, and the fault appears only if a message waits for one that its "
+            "receiver then sends under this ID"
+        ),
+    )
+    def sweep_checks_only_the_oldest(self, now_ms: int, effects: Effects) -> None:
+        oldest = next(iter(self.incoming), None)
+        if oldest is None or not oldest.unmet:
+            super().sweep_incoming(now_ms, effects)
+        elif self.config.lost_timeout_ms is not None:
+            self.give_up_lost(now_ms - self.config.lost_timeout_ms, effects)
+
+    @fault(
+        Channel.sweep_incoming,
+        "INSWEEP-01",
         "checks waiting messages only when a message arrives",
         out_of_reach=(
             "schedules do not choose message IDs, and the fault appears only if a message waits for one that its "

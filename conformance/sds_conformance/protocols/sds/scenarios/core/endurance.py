@@ -50,6 +50,18 @@ def waiting_for_an_own_message(script: Script) -> None:
     alice.observe()
 
 
+@scenario("RECV-08", "INSWEEP-01", of_one_text=True)
+def waiting_for_an_own_message_behind_others(script: Script) -> None:
+    """Three messages wait; an own message frees the second and the third, and the oldest goes on waiting."""
+    script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
+    alice, bob = script.open(), script.peer("bob")
+    alice.receive(bob.content(script.now + 4, "never-sent"))
+    alice.receive(bob.content(script.now + 5, "mine-to-come"), bob.content(script.now + 6, "mine-to-come"))
+    alice.send(message_id="mine-to-come")
+    alice.settle()
+    alice.observe()
+
+
 @scenario("RECV-05")
 def one_of_many_is_missing(script: Script, alice: Part, bob: Peer) -> None:
     """The last of ten dependencies, and the last of two hundred, is missing."""
