@@ -57,7 +57,7 @@ class _ForgetsAll(RollingBloomFilter):
         self._members, self._bits = {}, bytearray(self._parameters.byte_length)
 
 
-class _NeverAgain(RollingBloomFilter):
+class _StopsWhenFull(RollingBloomFilter):
     def insert(self, message_id: str) -> None:
         if len(self._members) < self._parameters.capacity:
             super().insert(message_id)
@@ -66,7 +66,7 @@ class _NeverAgain(RollingBloomFilter):
 for _kept, _requirement, _summary in (
     (_LosesTheNewest, "RECV-04", "loses the newest message when it rolls over"),
     (_ForgetsAll, "STATE-06", "starts with an empty filter when it rolls over"),
-    (_NeverAgain, "RECV-04", "inserts no more IDs once its filter is full"),
+    (_StopsWhenFull, "RECV-04", "inserts no more IDs once its filter is full"),
 ):
     keeping(
         "filter_class",

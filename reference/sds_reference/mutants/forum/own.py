@@ -108,7 +108,7 @@ class _Lamport(Channel):
 
 
 @mutant("FORUM-01", "continues beyond 31 bits with an unsigned Lamport timestamp")
-class CountsBeyond31Bits(Channel):
+class CountsPastTheLargest(Channel):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
         self.clock = LamportClock(0)
