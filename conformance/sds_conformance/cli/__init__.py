@@ -23,7 +23,6 @@ from .command_groups import Commands
 from .completion import asked, complete
 from .configuration import explain as explain_configuration
 from .configuration import use as use_configuration
-from .option_names import with_new_name
 from .output_filter import OutputLost, doors
 from .paths import INPUT_FILE
 
@@ -109,7 +108,7 @@ class SuiteCommands(Commands):
                 except OutputLost:
                     raise
                 except click.ClickException as error:
-                    (with_new_name(error) if isinstance(error, click.NoSuchOption) else error).show()
+                    error.show()
                     if isinstance(error, click.UsageError):
                         if place := explain_configuration(error):
                             click.echo(place, err=True)

@@ -13,6 +13,7 @@ from sds_harness.docstrings import docstring
 
 from ..judging.garbage import garbage_waits
 from . import configuration
+from .option_names import with_new_names
 
 
 class Later(click.Command):
@@ -45,7 +46,8 @@ class Later(click.Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        return self.command.make_context(info_name, args, parent, **extra)
+        command = self.command
+        return command.make_context(info_name, with_new_names(command, args), parent, **extra)
 
 
 _UNBROKEN_HYPHEN = "\N{NON-BREAKING HYPHEN}"

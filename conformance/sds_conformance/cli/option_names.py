@@ -1,6 +1,8 @@
-"""Options that had another name once: whoever types the old one is told the new one."""
+"""Options that had another name once: the old one still works, and whoever types it is told the new one."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import click
 
@@ -8,11 +10,16 @@ _RENAMED = {"--examples": "--schedules", "--save": "--out", "--time-budget": "--
 """The new names of options by the old ones."""
 
 
-def with_new_name(error: click.NoSuchOption) -> click.NoSuchOption:
-    """The same error; for an old name of an option of that command, its message names the new one."""
-    new = _RENAMED.get(error.option_name)
-    context = error.ctx
-    if new and context is not None and any(new in parameter.opts for parameter in context.command.params):
-        question = f"No such option {error.option_name!r}. Did you mean {new!r}?"
-        return click.NoSuchOption(error.option_name, question, ctx=context)
-    return error
+def with_new_names(command: click.Command, words: Sequence[str]) -> list[str]:
+    """Replace old names of options of this command among its arguments, up to ``--``, and name the new ones on
+    stderr."""
+    known = {name for parameter in command.params for name in parameter.opts}
+    out = list(words)
+    end = out.index("--") if "--" in out else len(out)
+    for place, word in enumerate(out[:end]):
+        old, equals, value = word.partition("=")
+        new = _RENAMED.get(old)
+        if new in known and old not in known:
+            click.echo(f"Did you mean {new}? That is the name of {old} now.", err=True)
+            out[place] = f"{new}{equals}{value}"
+    return out

@@ -26,7 +26,6 @@ from ...protocols import protocol_of, scheduled
 from ...scenario_files.reader import LoadedScenario
 from ..campaign_output import Plays, print_json, steps_bar
 from ..grpc_options import SCHEME, without_server
-from ..option_names import with_new_name
 from ..options import (
     CURRENT,
     SAVE,
@@ -265,10 +264,6 @@ def _commands(named: tuple[str, ...], options: list[str], model: str, *, fewest:
         name, equals, command = one.partition("=")
         name = name.strip()
         shown = printable(one, 60)
-        if one.startswith("--"):
-            context = click.get_current_context()
-            if (renamed := with_new_name(error := click.NoSuchOption(name, ctx=context))) is not error:
-                raise renamed
         if one.startswith("-") or not equals:
             raise click.UsageError(
                 f"{shown!r} is neither an option nor NAME=COMMAND. A COMMAND of several words is quoted with its NAME: "
