@@ -41,7 +41,7 @@ def tracked(root: Path) -> list[Path]:
 
 
 def owned(line: str) -> Iterator[re.Match[str]]:
-    """The owners in a line, as far as they are part of an address of this project."""
+    """The owners in the addresses of this project in a line."""
     for found in _OWNED.finditer(line):
         if line[: found.start()].endswith(_BEFORE):
             yield found

@@ -66,7 +66,10 @@ def read_here() -> tuple[Path, dict[str, Any]] | None:
         return FILE, read(FILE)
     if not PROJECT_FILE.exists():
         return None
-    from sds_harness.files import FileError, read_text  # Windows lacks what it imports, and is told so before
+    from sds_harness.files import (
+        FileError,
+        read_text,
+    )  # It imports what Windows lacks; the message about Windows comes first
 
     try:
         text = read_text(PROJECT_FILE, _LARGEST_BYTES)
@@ -141,6 +144,6 @@ def explain(error: click.UsageError) -> str:
 
 
 def typed_instead(context: click.Context, name: str, other: str) -> bool:
-    """Was the parameter ``other`` typed, and does the value of ``name`` only stand in the file?"""
+    """Was the parameter ``other`` typed, and does the value of ``name`` come from the file alone?"""
     sources = context.get_parameter_source(name), context.get_parameter_source(other)
     return sources == (ParameterSource.DEFAULT_MAP, ParameterSource.COMMANDLINE)

@@ -1,4 +1,4 @@
-"""Options that had another name once: the old one still works, and whoever types it is told the new one."""
+"""Former names of options. They still work, and a line on stderr names the option of today."""
 
 from __future__ import annotations
 

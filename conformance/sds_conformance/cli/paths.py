@@ -31,7 +31,9 @@ class OutputFile(click.Path):
         self._what, self._regular = what, regular
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        from sds_harness.files import check_named  # Windows lacks what it imports, and is told so before
+        from sds_harness.files import (
+            check_named,
+        )  # It imports what Windows lacks; the message about Windows comes first
 
         path = Path(value)
         _refuse_unnamed_link(self, path, param, ctx)

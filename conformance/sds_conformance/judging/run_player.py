@@ -75,7 +75,7 @@ class RunPlayer:
         announced: Announced = lambda run: None,
     ) -> None:
         """Results of runs that were played before are taken from ``known``; then ``keep`` must be `VERDICTS`."""
-        assert known is None or keep == VERDICTS, "of a known run nothing but its result is stored"
+        assert known is None or keep == VERDICTS, "a known run has a result and no trace"
         self.runner = runner
         self._requirements = tuple(requirements)
         self._looker = Looker(rules, self._requirements, ways=keep.ways)

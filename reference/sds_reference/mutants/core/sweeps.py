@@ -14,6 +14,11 @@ from ...message import Kind, Message
 from ...outgoing_buffer import AckState, Outgoing
 from ..registry import fault, keeping, mutant, mutants
 
+_FREED_BY_AN_OWN_MESSAGE = (
+    "schedules do not choose message IDs, and the fault appears only if a message waits for one that its receiver then "
+    "sends under this ID"
+)
+
 
 @mutants
 class _Sweeping(Channel):
@@ -34,10 +39,7 @@ class _Sweeping(Channel):
         Channel.sweep_incoming,
         "INSWEEP-01",
         "checks in its sweep only the message that has waited longest",
-        out_of_reach=(
-            "schedules do not choose message IDs, and the fault appears only if a message waits for one that its "
-            "receiver then sends under this ID"
-        ),
+        out_of_reach=_FREED_BY_AN_OWN_MESSAGE,
     )
     def sweep_checks_only_the_oldest(self, now_ms: int, effects: Effects) -> None:
         oldest = next(iter(self.incoming), None)
@@ -50,10 +52,7 @@ class _Sweeping(Channel):
         Channel.sweep_incoming,
         "INSWEEP-01",
         "checks waiting messages only when a message arrives",
-        out_of_reach=(
-            "schedules do not choose message IDs, and the fault appears only if a message waits for one that its "
-            "receiver then sends under this ID"
-        ),
+        out_of_reach=_FREED_BY_AN_OWN_MESSAGE,
     )
     def checks_on_arrival(self, now_ms: int, effects: Effects) -> None:
         if self.config.lost_timeout_ms is not None:

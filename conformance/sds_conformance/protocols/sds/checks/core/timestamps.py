@@ -49,7 +49,8 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
     steps += [ephemeral.step for ephemeral in view.ephemerals]
     steps += [step for step in view.trace.of(view.party.name) if step.answer == "rejected"]
     moved = sorted(step.index for step in steps)
-    delivering = {d.step.index for d in view.delivered if d.message_id not in {m.message_id for m in d.step.messages}}
+    sending = (d for d in view.delivered if d.step.command == "send")
+    delivering = {d.step.index for d in sending if all(m.message_id != d.message_id for m in d.step.messages)}
     for observed in view.observed:
         last = next((s for s in reversed(view.outgoing) if s.step.index < observed.step.index), None)
         if last is None or not observed.state.HasField("lamport_timestamp") or last.message.lamport_timestamp is None:
