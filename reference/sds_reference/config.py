@@ -87,6 +87,8 @@ class Config:
 
     causal_history_size: int = 2
     """Message IDs in a causal history; the specification recommends two ("Send Message")."""
+    causal_history_varies: bool = False
+    """Whether every second message has one ID more than that; no size is stated then."""
     causal_history_descending: bool = False
     """Newest first instead of oldest first; the specification says "ordered" (AMB-29)."""
 

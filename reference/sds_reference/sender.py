@@ -110,11 +110,16 @@ class Sender:
             content,
         )
 
+    def causal_history_size(self) -> int:
+        """Rule: "The number of message IDs to include [...] depends on the application"."""
+        more = self.config.causal_history_varies and len(self.log) % 2
+        return self.config.causal_history_size + more
+
     def causal_history(self) -> tuple[HistoryEntry, ...]:
         """Rule: "The preceding few message IDs in the local history", as an ordered list."""
         entries = [
             HistoryEntry(entry.message_id, entry.retrieval_hint, entry.sender_id if self.repair is not None else None)
-            for entry in self.log.preceding(self.config.causal_history_size)
+            for entry in self.log.preceding(self.causal_history_size())
         ]
         if self.config.causal_history_descending:
             entries.reverse()

@@ -92,6 +92,11 @@ _OF_SDS = {
     for variant in (
         _variant("history-of-one", "one message ID in a causal history", causal_history_size=1),
         _variant("history-of-ten", "ten message IDs in a causal history", causal_history_size=10),
+        _variant(
+            "histories-of-two-and-three",
+            "two or three message IDs in a causal history, in turn",
+            causal_history_varies=True,
+        ),
         _variant("newest-first", "causal histories in descending order", causal_history_descending=True),
         _variant("nim-filter", "bloom filters of nim-sds", bloom_profile=NIM_SDS),
         _variant("nim-murmur-filter", "bloom filters of nim-sds with Murmur3", bloom_profile=NIM_SDS_MURMUR3),

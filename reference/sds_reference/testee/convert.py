@@ -118,6 +118,8 @@ def config_to_pb(config: Config) -> pb.Configuration:
     """The settings in force."""
     in_force: dict[str, Any] = {name: getattr(config, name) for name in _SAME}
     in_force |= {name: getattr(config, name) or 0 for name in _OFF_IS_0}
+    if config.causal_history_varies:
+        del in_force["causal_history_size"]
     out = pb.Configuration(**in_force)
     if config.sds_r:
         for name in _REPAIR:

@@ -63,6 +63,16 @@ ordering(
 )
 
 
+@mutants
+class _DeliveringTheReady(Channel):
+    @fault(Channel.deliver_ready, "DELIVER-06", "signals the delivery of a message that waited twice")
+    def delivers_waiting_messages_twice(self, effects: Effects) -> None:
+        while (entry := self.incoming.take_ready()) is not None:
+            if entry.regular:
+                self.deliver(entry.message, effects, entry.retrieval_hint)
+                effects.events += effects.events[-1:] if entry.message.content else []
+
+
 @mutant("DELIVER-06", "logs a message again each time it arrives")
 class LogsCopies(Channel):
     log_class = _KeepsCopies

@@ -18,6 +18,10 @@ def _without(message: Message) -> Message:
 
 @mutants
 class _Hints(Channel):
+    @fault(Channel.unmet_dependencies, "RECV-05", "overlooks dependencies with an empty ID")
+    def empty_dependencies_are_met(self, message: Message) -> set[str]:
+        return super().unmet_dependencies(message) - {""}
+
     @fault(Channel.unmet_dependencies, "RECV-05", "overlooks dependencies with an empty retrieval hint")
     def empty_hints_depend_on_nothing(self, message: Message) -> set[str]:
         return super().unmet_dependencies(_without(message))

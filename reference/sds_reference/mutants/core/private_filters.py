@@ -5,14 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...bloom_filter import RollingBloomFilter
+from ...bloom_hashes import murmur3_32_js
 from ...bloom_profiles import WAKU_SDS_JS
 from ...channel import Channel
 from ...effects import Effects
 from ...message import Message
-from ..registry import fault, keeping, mutants
+from ..registry import configured, fault, keeping, mutants
 
 PRIVATE_FILTER = replace(WAKU_SDS_JS, name="")
 """A private bloom profile without a name."""
+
+
+def _in_ascii(text: str) -> str:
+    return text.encode("ascii", "replace").decode()
+
+
+configured(
+    "hashes-ascii-only",
+    "STATE-07",
+    "with a filter of private encoding and size, hashes all characters beyond ASCII alike",
+    bloom_profile=replace(PRIVATE_FILTER, hash=lambda message_id: murmur3_32_js(_in_ascii(message_id))),
+    bloom_capacity=1_000,
+)
 
 
 @mutants

@@ -117,20 +117,24 @@ class ChannelView:
         told = ((step, event) for step in self.trace.of(self.party.name) for event in step.events)
         return [(step, event) for step, event in told if event.kind == "lost"]
 
-    @lazy
-    def history_size(self) -> int | None:
-        """Message IDs per causal history: the setting in use, or the largest history seen; None if unknown."""
-        if self.configuration.HasField("causal_history_size"):
-            return int(self.configuration.causal_history_size)
-        return max((len(sent.history) for sent in self.sent + self.syncs), default=0) or None
-
     def history_size_of(self, sent: Sent) -> int:
         """The number of message IDs that the history of a message must have room for; 0 if unknown.
 
-        A log of declared size may be too short for more (AMB-96).
+        Where the size in use is not known, each message may have another ("Send Message": it depends on the
+        application), but one ID at least if any history has one. A log of declared size may be too short for more
+        (AMB-96).
         """
-        size, bound = self.history_size or 0, limit_in_force(self.trace, "log_entries")
-        return size if bound is None else min(size, max(bound, len(set(sent.history))))
+        count = len(set(sent.history))
+        if self.configuration.HasField("causal_history_size"):
+            size = int(self.configuration.causal_history_size)
+        else:
+            size = max(count, self._has_histories)
+        bound = limit_in_force(self.trace, "log_entries")
+        return size if bound is None else min(size, max(bound, count))
+
+    @lazy
+    def _has_histories(self) -> bool:
+        return any(sent.history for sent in self.sent + self.syncs)
 
     @lazy
     def outgoing(self) -> list[Sent]:

@@ -297,6 +297,27 @@ def the_hash_tells_alike_ids_apart(view: ChannelView) -> Iterator[Observation]:
         yield from judge_strangers(sent.step, holds, ids, expected, code="alike-entry")
 
 
+@check("SDS-STATE-07", pb.CAPABILITY_FILTER_CODEC)
+def the_hash_reads_all_characters(view: ChannelView) -> Iterator[Observation]:
+    """A filter that the codec built, with room for ten times its IDs, holds hardly any other ID of like characters."""
+    for step, members, capacity in _built(view):
+        holds = view.filter_of(step.reply.filter.bloom_filter) if step.reply is not None else None
+        if holds is None or len(members) * 10 > capacity:
+            continue
+        others = [message_id for message_id in _looked_up(view, step) if message_id not in members]
+        if len(others) >= FEW:
+            hits = sum(holds(message_id) is True for message_id in others)
+            expected = f"hardly any of {len(others)} others, such as {others[0]!r}, in a filter of {len(members)} IDs"
+            yield judged(step, "alike-entry", hits <= len(others) // 4, expected, f"{hits} are in it")
+
+
+def _looked_up(view: ChannelView, built: Step) -> list[str]:
+    """The IDs that the codec was asked for in a filter that it had built."""
+    assert built.reply is not None
+    queries = (step.request.query_filter for step in view.trace.steps if step.answer == "membership")
+    return [i for query in queries if query.bloom_filter == built.reply.filter.bloom_filter for i in query.message_ids]
+
+
 ALIKE = 16
 """That many characters at the beginning or at the end make two IDs resemble each other."""
 

@@ -18,7 +18,7 @@ from ...view.channel_view import ChannelView
 from ...view.deafness import quiet_after
 from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.facts import Delivered, Received
-from ...view.histories import foreign_ids, outsiders
+from ...view.histories import foreign_ids, outsiders, sync_ids
 from ...view.lateness import may_be_delivered_late
 from ...view.losses import given_up_too_early, may_be_given_up, may_be_lost, missed_since
 from ...view.odd_messages import NAMELESS, in_another_layout
@@ -71,11 +71,19 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
     for delivery, unmet in _delivered_without(view):
         never = unmet - delivery.unmet_buffered - {delivery.message_id} - _known_elsewhere(view, delivery)
         if not view.revision.syncs_are_logged:  # elsewhere nothing else is said of what meets a dependency
-            never -= outsiders(view, never, delivery.step.index)
+            never -= outsiders(view, never, delivery.step.index) - _empty_entry(view, delivery)
         never -= {i for i in never if view.own(i) is not None}  # it is in the log, unless it has no timestamp
         if never and (never := never - _given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {_what_became_of(view, min(never), delivery.step)}"
             yield violated(delivery.step, "delivered-early", expected, "its delivery")
+
+
+def _empty_entry(view: ChannelView, delivery: Delivered) -> set[str]:
+    """The empty ID, if a scripted peer named it and no message has it: it "can never appear there" (AMB-46)."""
+    received = delivery.received
+    participants = {party.participant_id for party in view.trace.parties.values()}
+    scripted = received is not None and received.message.sender_id not in participants
+    return {""} if scripted and "" not in view.arrivals and "" not in sync_ids(view) else set()
 
 
 def _known_elsewhere(view: ChannelView, delivery: Delivered) -> set[str]:

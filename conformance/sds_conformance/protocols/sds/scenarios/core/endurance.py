@@ -109,6 +109,20 @@ def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None
         stage.step("", pb.Request(query_filter=query))
 
 
+@cast.scenario("STATE-07", needs=(pb.CAPABILITY_FILTER_CODEC,), of_one_text=True)
+def filters_of_accented_letters(stage: Stage, alice: Actor) -> None:
+    """The codec builds a filter of twenty IDs of accented letters, and twenty other IDs of them are looked up in it."""
+    ids = [str(number).translate(_ACCENTED) for number in range(10_000, 10_040)]
+    step = stage.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=ids[:20])))
+    if step.reply is not None and step.answer == "filter":
+        query = pb.QueryFilter(bloom_filter=step.reply.filter.bloom_filter, message_ids=ids)
+        stage.step("", pb.Request(query_filter=query))
+
+
+_ACCENTED = str.maketrans("0123456789", "ÀÁÂÃÄÅÆÇÈÉ")
+"""Letters of Latin-1: published hashes mix up characters beyond it."""
+
+
 @scenario("STATE-03", "RECV-07", "SEND-10")
 def days_pass(script: Script, alice: Part) -> None:
     """Two days pass, and old messages arrive; what was sent at the beginning still waits."""

@@ -101,6 +101,14 @@ def odd_entries_of_histories(script: Script, alice: Part, bob: Peer, carol: Peer
     alice.after(20).send()
 
 
+@scenario("RECV-05")
+def empty_entries_of_histories(script: Script, alice: Part, bob: Peer) -> None:
+    """Two messages name an empty ID, one of them beside a delivered message; they wait for ever, or are refused."""
+    known = bob.content(script.now)
+    alice.receive(known, bob.content(script.now + 1, entry("")), bob.content(script.now + 2, known, entry("")))
+    alice.settle()
+
+
 @scenario("ACK-01", "ACK-05", long=True)
 def odd_entries_that_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
     """Own messages are named after strangers, after repeated entries, and with senders and hints of all kinds."""
