@@ -101,10 +101,12 @@ def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator
     side, requested = requester(view), requested_elsewhere(view)
     for missing in side.wanted if requested else ():
         message_id, since = missing.message_id, requested.get(missing.message_id, 0)
-        if not any(message_id in shown.due for shown in side.states(missing.detected.step.index, since)):
-            continue
+        before = side.states(missing.detected.step.index, since)
+        due_ms = next((shown.due[message_id] for shown in before if message_id in shown.due), 0)
         end = min(side.until(missing), side.first_asked(message_id, since), side.renewed(missing))
         for shown in side.states(since, end):
+            if shown.step.now_ms >= due_ms:
+                continue  # from T_req on there are other reasons to remove it
             which = f"{message_id!r}, missing in {view.channel_id!r} whatever another channel asks for,"
             expected = f"{which} in the outgoing repair request buffer"
             yield judged(shown.step, "overheard-elsewhere", message_id in shown.due, expected, "it is not in it")
