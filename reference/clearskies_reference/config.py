@@ -20,7 +20,7 @@ class Resolution(Enum):
     """How a conflict is resolved ("Applications need to decide", CA-8)."""
 
     LARGEST_TIME = "largest update_time"
-    """ "The default way": it is no change of its own, since all peers come to the same result."""
+    """Rule: "The default way": it is no change of its own, since all peers come to the same result."""
     MERGE = "merge"
     """Of two objects the members of both. The result is a change, unless the winner has all of it already."""
     SEPARATE = "separate"

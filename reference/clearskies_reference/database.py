@@ -57,7 +57,7 @@ class Database(ABC):
 
     @abstractmethod
     def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
-        """ "Repeat the message to all of its peers", but to the link it came from."""
+        """Rule: "Repeat the message to all of its peers", but to the link it came from."""
 
     # ---- Local changes -------------------------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ class Database(ABC):
         return found
 
     def new_uuid(self) -> str:
-        """ "A unique 128-bit ID, chosen at random." """
+        """Rule: "A unique 128-bit ID, chosen at random"."""
         return self._draw(16).hex()
 
     def time_of_change(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
@@ -130,7 +130,7 @@ class Database(ABC):
         *,
         settles: bool = False,
     ) -> None:
-        """ "When a record change originates locally" (section "Requesting Updates"). Raises RefusedWrite."""
+        """Rule: "When a record change originates locally" (section "Requesting Updates"). Raises RefusedWrite."""
         key, value, deleted = content
         revision = self.next_revision(current)
         if revision > MAX_INTEGER:
@@ -146,7 +146,7 @@ class Database(ABC):
         self.spread(kept, effects)
 
     def next_revision(self, current: Kept | None) -> int:
-        """ "The revision counter is incremented by one and its value is written to the last_updated_rev field." """
+        """Rule: "The revision counter is incremented by one and its value is written to the last_updated_rev field"."""
         return self.store.revision + 1
 
     def refuse_full(self, changed: list[Kept | None], now_ms: int) -> None:
@@ -175,15 +175,15 @@ class Database(ABC):
         self.learn(incoming)
 
     def is_present(self, current: Record, incoming: Record) -> bool:
-        """ "Look at its database to see if the update is already present", which its version says (CA-3)."""
+        """Rule: "Look at its database to see if the update is already present", which its version says (CA-3)."""
         return current.version == incoming.version
 
     def is_older(self, incoming: Record, current: Record) -> bool:
-        """ "If incoming.before(current), then the incoming record can be discarded", which are also equal ones."""
+        """Rule: "If incoming.before(current), then the incoming record can be discarded", which are also equal ones."""
         return self.before(incoming.vector_clock, current.vector_clock)
 
     def is_newer(self, incoming: Record, current: Record) -> bool:
-        """ "If current.before(incoming), then the incoming record replaces the existing record"."""
+        """Rule: "If current.before(incoming), then the incoming record replaces the existing record"."""
         return self.before(current.vector_clock, incoming.vector_clock)
 
     def learn(self, incoming: Record) -> None:
@@ -225,7 +225,7 @@ class Database(ABC):
     # ---- Conflicts -----------------------------------------------------------------------------------------------
 
     def resolve(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
-        """ "The same record is changed on two different hosts." """
+        """Rule: "The same record is changed on two different hosts"."""
         uuid = incoming.uuid
         effects.events.append(Conflict(uuid, uuid))
         winner, loser = self.decide(current.record, incoming)
@@ -245,7 +245,7 @@ class Database(ABC):
         return in_order(one, other)
 
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
-        """ "Two records with the same key are created on two different peers." """
+        """Rule: "Two records with the same key are created on two different peers"."""
         one, other = self.store.get(uuid), self.store.get(other_uuid)
         assert one is not None, "it had the key"
         assert other is not None, "it has come"
@@ -306,6 +306,7 @@ class Database(ABC):
                 effects.events.append(Changed(self.shown(found)))
 
     def store_record(self, kept: Kept) -> None:
+        """Keep a record, and what its clock says."""
         self.store.put(kept)
         self.logical_clock.remember(kept)
 

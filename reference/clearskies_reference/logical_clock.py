@@ -25,8 +25,10 @@ class LogicalClock:
     """A peer's logical clock, one for each record or one for all (CA-7)."""
 
     def __init__(self, peer_id: str, config: Config, store: Store, *, keeps_originals: bool) -> None:
-        """``keeps_originals``: signed messages of others are repeated unchanged, even if the clock here differs
-        (CA-2)."""
+        """Start the clock of a peer.
+
+        With ``keeps_originals``, signed messages of others are repeated unchanged, whatever the clock here (CA-2).
+        """
         self.peer_id = peer_id
         self.config = config
         self.store = store

@@ -14,14 +14,14 @@ from .timestamps import timestamp
 from .vector_clock import MAX_INTEGER, is_id, vector_clock
 
 EXTENSION = "database"
-""" "The official extension string"."""
+"""Rule: "The official extension string"."""
 UPDATE = f"{EXTENSION}.update"
 GET_UPDATES = f"{EXTENSION}.get_updates"
 
 
 @dataclass(frozen=True, slots=True)
 class GetUpdates:
-    """ "It asks the server for any new updates, using the highest known revision number for each peer"."""
+    """Rule: "It asks the server for any new updates, using the highest known revision number for each peer"."""
 
     since: Mapping[str, int]
 

@@ -87,7 +87,7 @@ class Peer(Database):
         return effects
 
     def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
-        """ "It is legal to change the key on a record." Raises RefusedWrite."""
+        """Rule: "It is legal to change the key on a record." Raises RefusedWrite."""
         with self._whole() as effects:
             effects.uuid = self.move(key, new_key, now_ms, effects)
         return effects
@@ -99,7 +99,7 @@ class Peer(Database):
         return effects
 
     def known(self) -> dict[str, int]:
-        """ "The highest known revision number for each peer in the club", its own with them."""
+        """Rule: "The highest known revision number for each peer in the club", its own with them."""
         return dict(sorted(self.store.known.items()))
 
     # ---- Links ---------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class Peer(Database):
     # ---- Requesting updates --------------------------------------------------------------------------------------
 
     def ask(self, peer_id: str, effects: Effects) -> None:
-        """ "When a client connects, it asks the server for any new updates": on one link to each peer."""
+        """Rule: "When a client connects, it asks the server for any new updates": on one link to each peer."""
         links = [link for link in self.links.values() if link.peer_id == peer_id]
         if not self.config.asks_on_every_link and any(link.asked for link in links):
             return
@@ -205,10 +205,11 @@ class Peer(Database):
                 effects.sent.append(Sent(link.number, Message(self.request_body()).to_wire()))
 
     def request_body(self) -> bytes:
+        """The body of the request for updates."""
         return get_updates_body(self.known())
 
     def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
-        """ "The server responds with zero or more update messages", and with all later ones as they come about."""
+        """Rule: "The server responds with zero or more update messages", and with all later ones as they come about."""
         link.subscribed = True
         for kept in self.missing(request):
             effects.sent.append(Sent(link.number, self.to_wire(self.about_to_send(kept), link)))
@@ -223,6 +224,7 @@ class Peer(Database):
     # ---- Sending -------------------------------------------------------------------------------------------------
 
     def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        """Send a record on all links that listen, except the one that it came from."""
         links = [link for link in self.links.values() if self.listens(link, source)]
         if links:
             kept = self.about_to_send(kept)
@@ -251,6 +253,7 @@ class Peer(Database):
         return Message(self.body(kept.record)).to_wire()
 
     def body(self, record: Record) -> bytes:
+        """The body of the update with a record."""
         return update_body(record, says_not_deleted=self.config.says_not_deleted)
 
     def signed(self, kept: Kept) -> Message:

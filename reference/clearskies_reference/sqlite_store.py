@@ -48,8 +48,10 @@ class SqliteStore(Store):
     """The store of one peer in a file. Raises StoreError where the file cannot be read or written."""
 
     def __init__(self, path: str, peer_id: str, revision: int) -> None:
-        """``revision`` is where the counter of a new store starts. Raises ConfigurationError for the store of another
-        peer."""
+        """Open the store in a file. ``revision`` is where the counter of a new one starts.
+
+        Raises ConfigurationError for the store of another peer.
+        """
         with _errors(path):
             # A conversation has the peer to itself, on whatever thread it is led.
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)

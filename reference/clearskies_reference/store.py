@@ -26,7 +26,8 @@ class Store(ABC):
     """The peer's own logical clock, if it has one for all records (CA-7). To be changed by ``set_clock`` alone."""
 
     @abstractmethod
-    def get(self, uuid: str) -> Kept | None: ...
+    def get(self, uuid: str) -> Kept | None:
+        """The record with a uuid; None if there is none."""
 
     @abstractmethod
     def put(self, kept: Kept) -> None:
@@ -38,8 +39,10 @@ class Store(ABC):
 
     @abstractmethod
     def since(self, since: Mapping[str, int]) -> list[Kept]:
-        """The records with a last_updated_rev above that of their last_updated_by in ``since``, or with one that is
-        not there, sorted by last_updated_rev."""
+        """The records that a peer lacks that knows ``since``, sorted by last_updated_rev.
+
+        Their last_updated_rev is above that of their last_updated_by in ``since``, or that is not there.
+        """
 
     @abstractmethod
     def __iter__(self) -> Iterator[Kept]:
@@ -54,7 +57,8 @@ class Store(ABC):
         """Set the highest known revision of a peer. Every last_updated_by of a record has one."""
 
     @abstractmethod
-    def set_clock(self, clock: VectorClock) -> None: ...
+    def set_clock(self, clock: VectorClock) -> None:
+        """Keep the clock of the peer."""
 
     @abstractmethod
     def commit(self) -> None:
@@ -65,7 +69,8 @@ class Store(ABC):
         """Undo all changes since the last commit."""
 
     @abstractmethod
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Give up changes since the last commit, and let the file go."""
 
     def leader(self, key: str) -> Kept | None:
         """Of the records with a key that are not deleted, the one that has it."""

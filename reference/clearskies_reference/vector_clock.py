@@ -21,7 +21,7 @@ def before(one: VectorClock, other: VectorClock) -> bool:
 
 
 def merged(one: VectorClock, other: VectorClock) -> VectorClock:
-    """ "Updates each member to be the max of" the two."""
+    """Rule: "Updates each member to be the max of" the two."""
     out = dict(one)
     for peer_id, number in other.items():
         if number > out.get(peer_id, 0):

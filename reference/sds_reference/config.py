@@ -160,10 +160,12 @@ class Config:
 
     @property
     def bloom_parameters(self) -> BloomParameters:
+        """The size of the filters, and their number of hash functions."""
         return BloomParameters.sized(self.bloom_capacity, self.bloom_error_rate)
 
     @property
     def bloom_retained_ids(self) -> int:
+        """The number of newest IDs that stay in a filter when it is recomputed; 1 at least."""
         return max(1, int(self.bloom_capacity * self.bloom_retained)) if self.bloom_capacity > 1 else 0
 
 

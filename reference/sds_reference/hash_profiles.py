@@ -27,8 +27,10 @@ class HashProfile:
     """Combines two strings into one argument."""
 
     def hash(self, *parts: str) -> int:
-        """``hash(a)`` or ``hash(a, b)`` of the specification: never negative, even if the platform's hash is signed
-        (AMB-03)."""
+        """The number ``hash(a)`` or ``hash(a, b)`` of the specification.
+
+        It is never negative, even if the hash of the platform is signed (AMB-03).
+        """
         return abs(self.integer(parts[0] if len(parts) == 1 else self.combine(*parts)))
 
     def distance(self, participant_id: str, sender_id: str) -> int:

@@ -36,6 +36,7 @@ class IncomingBuffer:
         self._serial = 0
 
     def add(self, entry: Buffered) -> None:
+        """Buffer a message. Costs O(log n) for each unmet dependency."""
         self._serial += 1
         key = entry.message.message_id if entry.regular else self._serial
         self._entries[key] = entry

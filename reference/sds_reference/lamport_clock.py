@@ -7,14 +7,18 @@ from .message import MAX_LAMPORT
 
 
 class LamportClock:
-    """A logical clock that stays close to the epoch time in milliseconds, or counts from 0, as the revision
-    requires."""
+    """A logical clock that stays close to the epoch time in milliseconds.
+
+    In revisions that require it, it counts from 0 instead.
+    """
 
     __slots__ = ("_largest", "value")
 
     def __init__(self, start: int, largest: int = MAX_LAMPORT) -> None:
-        """``start`` is the epoch time in milliseconds, or 0; ``largest`` is the largest value that the wire can
-        carry."""
+        """Start at ``start``: the epoch time in milliseconds, or 0.
+
+        ``largest`` is the largest value that the wire can carry.
+        """
         self.value = start
         """The local Lamport timestamp."""
         self._largest = largest

@@ -18,8 +18,10 @@ MAX_LAMPORT = 2**64 - 1
 
 
 class Kind(Enum):
-    """The kind of a message. The wire has no flag for it: the presence of two fields decides (sections "Message",
-    "Ephemeral")."""
+    """The kind of a message.
+
+    The wire has no flag for it: the presence of two fields decides (sections "Message", "Ephemeral").
+    """
 
     CONTENT = "content"
     """Lamport timestamp and content."""

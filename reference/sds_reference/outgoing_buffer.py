@@ -48,6 +48,7 @@ class OutgoingBuffer:
         self._serial = 0
 
     def add(self, entry: Outgoing) -> None:
+        """Buffer an own message as unacknowledged."""
         self._entries[entry.message_id] = entry
         self._unacknowledged[entry.message_id] = entry
         self.reschedule(entry, entry.due_ms)
@@ -73,8 +74,10 @@ class OutgoingBuffer:
         return self._entries.pop(message_id, None) is not None
 
     def take_due(self, now_ms: int) -> list[Outgoing]:
-        """Return the messages whose resend time has come, *unacknowledged* ones first. The caller must reschedule
-        them."""
+        """Return the messages whose resend time has come, *unacknowledged* ones first.
+
+        The caller must reschedule them.
+        """
         due: dict[str, Outgoing] = {}
         while self._due and self._due[0][0] <= now_ms:
             due_ms, _, message_id = heappop(self._due)

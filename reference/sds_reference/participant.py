@@ -62,8 +62,10 @@ class Participant:
     def send_ephemeral(
         self, channel_id: str, content: bytes, message_id: str | None = None, now_ms: int = 0
     ) -> Effects:
-        """Send an ephemeral message: see Channel.send_ephemeral. ``now_ms`` is not used: the message has no
-        timestamp."""
+        """Send an ephemeral message: see Channel.send_ephemeral.
+
+        ``now_ms`` is not used: the message has no timestamp.
+        """
         return self.channel(channel_id).send_ephemeral(content, message_id)
 
     def send_sync(self, channel_id: str, now_ms: int) -> Effects:

@@ -117,8 +117,10 @@ class Repair:
                 self.track(entry, now_ms)
 
     def track(self, entry: HistoryEntry, now_ms: int) -> None:
-        """Add an entry for a missing message. An existing entry keeps its T_req, but takes over a sender that it
-        lacks."""
+        """Add an entry for a missing message.
+
+        An existing entry keeps its T_req, but takes over a sender that it lacks.
+        """
         if not entry.message_id or self.has_arrived(entry.message_id):
             return
         item = self.outgoing.get(entry.message_id)
@@ -147,10 +149,10 @@ class Repair:
             self.remove_repaired(message_id)
 
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
-        """Rule: a request for a message in the local history, from within the response group, "SHOULD [be added] to its
-        incoming repair request buffer".
+        """Rule: "SHOULD [be added] to its incoming repair request buffer".
 
-        A second request changes nothing while the first is pending (AMB-78).
+        That is a request for a message in the local history, from within the response group. A second request changes
+        nothing while the first is pending (AMB-78).
         """
         message = self.cache.get(entry.message_id)
         if message is None or (self.config.needs_sender and not entry.sender_id):

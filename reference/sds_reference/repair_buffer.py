@@ -21,8 +21,10 @@ class RepairEntry:
 
 
 class RepairBuffer:
-    """Entries by message ID, in ascending order of time, as the specification recommends. Every operation costs O(log
-    n)."""
+    """Entries by message ID, in ascending order of time, as the specification recommends.
+
+    Every operation costs O(log n).
+    """
 
     def __init__(self) -> None:
         self._entries: dict[str, RepairEntry] = {}

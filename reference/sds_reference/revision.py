@@ -1,5 +1,7 @@
-"""Revisions of the SDS specification that the model supports. A revision is data: code that depends on it reads a
-property."""
+"""Revisions of the SDS specification that the model supports.
+
+A revision is data: code that depends on it reads a property.
+"""
 
 from __future__ import annotations
 

@@ -88,8 +88,10 @@ class Sender:
             raise RefusedSend("content is not UTF-8 text, and the wire format carries only text")
 
     def next_lamport(self, now_ms: int) -> int:
-        """Rule: "MUST set its local Lamport timestamp to max(timeNowInMs, current_lamport_timestamp + 1)", or in the
-        proposal: "Increase the local Lamport timestamp"."""
+        """Rule: "MUST set its local Lamport timestamp to max(timeNowInMs, current_lamport_timestamp + 1)".
+
+        In the proposal: "Increase the local Lamport timestamp".
+        """
         return self.clock.next(self.revision.lamport_floor(now_ms))
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
@@ -187,8 +189,10 @@ class Sender:
         return self.repair is not None and bool(self.repair.eligible(now_ms))
 
     def next_sync_lamport(self, now_ms: int) -> int:
-        """Rule: "A Lamport timestamp increased to max(timeNowInMs, current_lamport_timestamp + 1)" (AMB-18), or in the
-        proposal: it "should not be increased before sending such messages"."""
+        """Rule: "A Lamport timestamp increased to max(timeNowInMs, current_lamport_timestamp + 1)" (AMB-18).
+
+        In the proposal: it "should not be increased before sending such messages".
+        """
         return self.next_lamport(now_ms) if self.revision.sync_advances_lamport else self.clock.value
 
     def send_ephemeral(self, content: bytes, message_id: str | None = None) -> Effects:

@@ -12,6 +12,8 @@ from typing import Any
 
 
 def setters(kind: type[Any]) -> list[Callable[[Any, Any], None]]:
-    """Return the setters of a frozen dataclass with slots, in the order of its fields. Only its ``__init__`` may use
-    them."""
+    """Return the setters of a frozen dataclass with slots, in the order of its fields.
+
+    Only its ``__init__`` may use them.
+    """
     return [getattr(kind, field.name).__set__ for field in fields(kind)]

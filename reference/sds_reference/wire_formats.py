@@ -52,8 +52,10 @@ def _encode_forum(message: Message) -> bytes:
 
 
 def _decode_forum(wire: bytes) -> Message:
-    """Decode a message of the proposal. An empty field without presence counts as unset; negative timestamps are
-    malformed."""
+    """Decode a message of the proposal.
+
+    An empty field without presence counts as unset; negative timestamps are malformed.
+    """
     try:
         parsed = forum_pb.Message.FromString(wire)
     except DecodeError as error:

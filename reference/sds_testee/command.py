@@ -73,8 +73,9 @@ def look_up(known: Mapping[str, T], name: str, what: str, module: str) -> T:
 
 
 def look_up_all(known: Mapping[str, T], names: str, joined: Callable[[Sequence[T]], T], module: str) -> T:
-    """The mutant of that name, or several mutants ``joined``, if there is more than one name with + between. Raises
-    ValueError.
+    """The mutant of that name, or several mutants ``joined``, if there is more than one name with + between.
+
+    Raises ValueError.
     """
     those = [look_up(known, name, "mutant", module) for name in names.split(JOINT)]
     return joined(those) if len(those) > 1 else those[0]

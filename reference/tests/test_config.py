@@ -37,6 +37,7 @@ def test_the_defaults_are_the_positions_of_the_suite() -> None:
     assert {field.name: getattr(Config(), field.name) for field in fields(Config)} == {
         "revision": SDS_2026_01,
         "causal_history_size": 2,
+        "causal_history_varies": False,
         "causal_history_descending": False,
         "bloom_profile": bloom_profile("waku-sds-js"),
         "bloom_capacity": 10_000,
@@ -205,6 +206,7 @@ SMALL = Config(bloom_capacity=4, lost_timeout_ms=100_000)
 
 OTHER: dict[str, Any] = {
     "causal_history_size": 3,
+    "causal_history_varies": True,
     "causal_history_descending": True,
     "bloom_profile": bloom_profile("nim-sds"),
     "bloom_capacity": 5,

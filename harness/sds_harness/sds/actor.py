@@ -29,6 +29,7 @@ Payload = bytes | Message | Wire
 
 
 def is_filter_maker(participant: str) -> bool:
+    """Is it a participant that a stage opened to make filters?"""
     return f"{FILTER_MAKER}-" in participant
 
 
@@ -44,6 +45,7 @@ class Actor:
 
     @property
     def name(self) -> str:
+        """The name of the participant in the trace."""
         return self.party.name
 
     def after(self, milliseconds: int) -> Actor:
@@ -109,8 +111,11 @@ class Actor:
         return message
 
     def receive(self, *payloads: Payload, retrieval_hint: bytes | None = None) -> Step:
-        """Let messages arrive, in order. Returns the step of the last one. ``bytes`` are passed on unchanged. The
-        broadcast of another participant is passed on in its own bytes if both use the same layout."""
+        """Let messages arrive, in order. Returns the step of the last one.
+
+        ``bytes`` are passed on unchanged. The broadcast of another participant is passed on in its own bytes if both
+        use the same layout.
+        """
         step: Step | None = None
         for payload in payloads:
             message = _message_in(payload)
@@ -179,8 +184,11 @@ class Actor:
         return self.party.channels[0] if channel_id is None else self.stage.label(channel_id)
 
     def _ask_codec(self, bloom_filter: bytes | None, message_ids: Collection[str]) -> None:
-        """Ask the codec which IDs a filter contains that was sent or is about to be received. Only if nothing else can
-        tell: if the encoding of the filters has no name. The filter must have the size for which the codec works."""
+        """Ask the codec which IDs a filter contains that was sent or is about to be received.
+
+        Only if nothing else can tell: if the encoding of the filters has no name. The filter must have the size for
+        which the codec works.
+        """
         if not bloom_filter or not message_ids or self.stage.trace.declaration.profile("bloom") in PROFILES:
             return
         if not self.party.asked.HasField("bloom_capacity") and not self.party.asked.HasField("bloom_error_rate"):

@@ -28,8 +28,10 @@ class ScriptedPeer:
         bloom_filter: bytes | None = None,
         requests: Sequence[Dependency] = (),
     ) -> Message:
-        """A content message that depends on the given messages. With SDS-R, ``requests`` are the messages that it asks
-        for."""
+        """A content message that depends on the given messages.
+
+        With SDS-R, ``requests`` are the messages that it asks for.
+        """
         number = self._next()
         return Message(
             self.name,

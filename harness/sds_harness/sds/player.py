@@ -324,8 +324,11 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             self._lookup(Lookup())
 
     def _account(self) -> tuple[int, int, int]:
-        """Counts that change whenever anything new happens: signals (except for repeated reports of missing messages),
-        messages received, and distinct repair requests."""
+        """Counts that change whenever anything new happens.
+
+        These are signals (except for repeated reports of missing messages), messages received, and distinct repair
+        requests.
+        """
         show = self.performance
         for act in show.acts[self._accounted :]:
             self._signals += sum(event.kind != "missing" for event in act.step.events)
@@ -395,8 +398,10 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         )
 
     def _usual_lamport(self, channel_id: str, since: str = "") -> int:
-        """The Lamport timestamp that a peer would use now if it had received everything that participants sent; with
-        ``since``, the time of that mark or the timestamp of that message."""
+        """The Lamport timestamp that a peer would use now if it had received everything that participants sent.
+
+        With ``since``, the time of that mark or the timestamp of that message.
+        """
         if since in self._marks:
             return self._marks[since]
         packet = self.performance.labels.get(since)

@@ -124,6 +124,7 @@ class Stage(stage.Stage[Step]):
         return actor
 
     def sent_identifiers(self, step: Step) -> Iterator[tuple[str, str]]:
+        """Yield the field and the value of each ID in the messages that a step sent."""
         for message in step.messages:
             yield "message_id", message.message_id
             yield "channel_id", message.channel_id

@@ -35,8 +35,10 @@ def schedules(
     longest: int = 5,
     revision: str = SDS_2026_01.name,
 ) -> st.SearchStrategy[Schedule]:
-    """Schedules of ``fewest`` to ``most`` participants that use only what the revision has; see Grammar for the rest.
-    Raises ValueError."""
+    """Schedules of ``fewest`` to ``most`` participants that use only what the revision has.
+
+    See Grammar for the other parameters. Raises ValueError.
+    """
     if revision not in REVISIONS:
         raise ValueError(f"there is no revision {revision!r}: there are {', '.join(REVISIONS)}")
     grammar, text = Grammar(fewest, most, sds_r, scripted, tuple(passages), longest), Text.of(REVISIONS[revision])
