@@ -7,6 +7,7 @@ for the configured time.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -55,28 +56,21 @@ def given_up_too_early(view: ChannelView, message_ids: Iterable[str], by: Step) 
 def _counted_from(view: ChannelView, message_id: str, by: Step) -> int:
     """The earliest time, in ms, from which a timer for a missing message may count: timers may restart when the clock
     steps back."""
-    since = missed_since(view)[message_id]
-    if not _steps_back(view):
-        return since
-    first = _missed_at(view)[message_id]
-    here = (step.now_ms for step in view.trace.of(view.party.name) if first <= step.index <= by.index and step.now_ms)
-    return min(since, min(here, default=since))
+    mentions = _mentions(view)[message_id]
+    restarts = _after_steps_back(view)
+    first, end = (bisect_left(restarts, index, key=_index) for index in (mentions[0].index, by.index + 1))
+    return min(step.now_ms for step in [*mentions, *restarts[first:end]])
+
+
+def _index(step: Step) -> int:
+    return step.index
 
 
 @once
-def _steps_back(view: ChannelView) -> bool:
-    times = [step.now_ms for step in view.trace.of(view.party.name) if step.now_ms]
-    return any(later < earlier for earlier, later in pairwise(times))
-
-
-@once
-def _missed_at(view: ChannelView) -> dict[str, int]:
-    """By ID: index of the step that first mentions it, for the IDs of `missed_since`."""
-    first: dict[str, int] = {}
-    for received in view.received:
-        for message_id in (received.message.message_id, *received.unmet) if received.unmet else ():
-            first.setdefault(message_id, received.step.index)
-    return first
+def _after_steps_back(view: ChannelView) -> list[Step]:
+    """The steps of the participant whose time is before that of its previous step."""
+    steps = [step for step in view.trace.of(view.party.name) if step.now_ms]
+    return [later for earlier, later in pairwise(steps) if later.now_ms < earlier.now_ms]
 
 
 @once
@@ -110,11 +104,17 @@ def missed_since(view: ChannelView) -> dict[str, int]:
     """By ID, in ms: the time when a message that may wait, including sync messages (AMB-42), or a dependency of it, was
     first mentioned.
     """
-    since: dict[str, int] = {}
+    return {message_id: min(step.now_ms for step in steps) for message_id, steps in _mentions(view).items()}
+
+
+@once
+def _mentions(view: ChannelView) -> dict[str, list[Step]]:
+    """By ID: the steps that mention it, in order, for the IDs of `missed_since`."""
+    mentions: dict[str, list[Step]] = {}
     for received in view.received:
         for message_id in (received.message.message_id, *received.unmet) if received.unmet else ():
-            since[message_id] = min(received.step.now_ms, since.get(message_id, received.step.now_ms))
-    return since
+            mentions.setdefault(message_id, []).append(received.step)
+    return mentions
 
 
 @once
