@@ -12,7 +12,7 @@ from sds_reference import Message, Participant
 from sds_reference.bloom_filter import RollingBloomFilter
 from sds_reference.channel import Channel
 from sds_reference.effects import Effects
-from sds_reference.errors import ConfigurationError, MalformedMessage
+from sds_reference.errors import ConfigurationError, MalformedMessageError
 from sds_reference.message import Kind
 from sds_reference.mutants.core import room
 from sds_reference.mutants.repair import room as repair_room
@@ -28,7 +28,7 @@ class CappedContent(Channel):
 
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         if len(message.content or b"") > self.size:
-            raise MalformedMessage("the content is too long")
+            raise MalformedMessageError("the content is too long")
         super().refuse_unusable(message, kind, now_ms)
 
 

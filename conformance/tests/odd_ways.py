@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from played import Handle, altered, reference
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HistoryEntry, MalformedMessage, Message
+from sds_reference import HistoryEntry, MalformedMessageError, Message
 from sds_reference.message import decode, encode
 from sds_reference.mutants import MUTANTS
 
@@ -16,7 +16,7 @@ def _arrived(request: pb.Request) -> Message | None:
     """The message that a request brings."""
     try:
         return decode(request.receive.wire) if request.HasField("receive") else None
-    except MalformedMessage:
+    except MalformedMessageError:
         return None
 
 

@@ -45,7 +45,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the installed packa
 
 from benchmarks.corpora import load
 from benchmarks.corpora_contestant import CONTESTANTS, Job
-from sds_harness.corpus.errors import SparkMissing
+from sds_harness.corpus.errors import SparkMissingError
 from sds_harness.corpus.java import Java, find_java
 from sds_harness.corpus.manifest import MANIFEST
 from sds_harness.sds.corpora import COLUMNS
@@ -60,7 +60,7 @@ END_S = 10.0
 LAST_LINES = 5
 
 
-class Stopped(Exception):
+class ContestantError(Exception):
     """A contestant failed. The message says why."""
 
 
@@ -144,14 +144,14 @@ class Contestant:
         assert self._process.stdout is not None
         # The contestant writes one line per request, so nothing is left in the buffer.
         if not select.select([self._process.stdout], [], [], limit_s)[0]:
-            raise Stopped(f"stopped after {limit_s:g} s")
+            raise ContestantError(f"stopped after {limit_s:g} s")
         if not (line := self._process.stdout.readline()):
             ended = self._process.wait()
             last = self._log.read_text("utf-8", "replace").strip().splitlines()[-LAST_LINES:]
-            raise Stopped("\n".join([f"ended with code {ended}:", *last]))
+            raise ContestantError("\n".join([f"ended with code {ended}:", *last]))
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
-            raise Stopped(answer["error"])
+            raise ContestantError(answer["error"])
         return answer
 
     def run(self, limit_s: float) -> tuple[dict[str, Any], float]:
@@ -209,7 +209,7 @@ def play(name: str, asked: argparse.Namespace, java: Java | None) -> Result:
                     out.cpu_s.append(cpu_s)
                     if answer["found"] is not None:
                         out.found = {(schedule, step) for schedule, step in answer["found"]}
-            except Stopped as reason:
+            except ContestantError as reason:
                 out.stopped = str(reason)
     return out
 
@@ -280,7 +280,7 @@ def main() -> None:
     }
     try:
         java = find_java() if set(chosen) - set(left_out) - set(WITHOUT_JAVA) else None
-    except SparkMissing as error:
+    except SparkMissingError as error:
         sys.exit(str(error))
     if not asked.json:
         print(f"{facts['rows']:,} rows a side, {len(truth):,} schedules differ; {THREADS} threads, {asked.memory} Java")

@@ -80,7 +80,7 @@ class Measured:
         return {name: round(value, 3) for name, value in vars(self).items()} | {"cpu_s": round(self.cpu_s, 3)}
 
 
-class Ended(Exception):
+class CommandError(Exception):
     """A command failed, so that there is nothing to compare."""
 
 
@@ -146,7 +146,7 @@ def variables(tree: Path, folder: Path) -> dict[str, str]:
 
 
 def measure(command: Sequence[str], environment: dict[str, str], folder: Path) -> Measured:
-    """Run a command to its end. Raises Ended if it fails."""
+    """Run a command to its end. Raises CommandError if it fails."""
     log = folder / "log"
     with log.open("wb") as out:
         began = time.perf_counter()
@@ -163,7 +163,7 @@ def measure(command: Sequence[str], environment: dict[str, str], folder: Path) -
     left_s = outlasting()
     if code not in (0, 1):
         said = log.read_text("utf-8", "replace").strip().splitlines()[-3:]
-        raise Ended("\n".join([f"{' '.join(command)} ended with code {code}:", *said]))
+        raise CommandError("\n".join([f"{' '.join(command)} ended with code {code}:", *said]))
     others_s = spent.children_user + spent.children_system + left_s
     return Measured(wall_s, spent.user + spent.system, others_s, own / 2**20, other / 2**20)
 
@@ -289,7 +289,7 @@ def main() -> None:
         for work in [work for work in chosen if work not in skipped]:
             try:
                 rows.append(compared(work, asked.before, sizes, asked.rounds, Path(scratch)))
-            except Ended as error:
+            except CommandError as error:
                 skipped[work] = str(error)
                 continue
             if not asked.json:

@@ -19,7 +19,7 @@ _AGAIN = 1 << 32
 """Replayed requests are numbered from here, far above the numbers of a session."""
 
 
-class OtherAnswer(Exception):
+class ChangedAnswerError(Exception):
     """An implementation answered the same sequence of requests differently than before."""
 
     def __init__(self, command: str) -> None:
@@ -76,7 +76,7 @@ class Remembering(Link):
         return self._link.pid
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """Like the call of any link; also raises OtherAnswer."""
+        """Like the call of any link; also raises ChangedAnswerError."""
         name = request.WhichOneof("command")
         command = getattr(request, name)
         if name == "open":
@@ -141,7 +141,7 @@ class Remembering(Link):
             known = who.at.further[key] = _Told(who.at, key, body)
             self._kept += 1
         elif known.reply != body:
-            raise OtherAnswer(name)
+            raise ChangedAnswerError(name)
         who.at = who.truly = known
         return answer
 
@@ -157,7 +157,7 @@ class Remembering(Link):
             again = request.FromString(told.request)
             answer = self._tell(who, again, self._again, ask)
             if answer.id != self._again or _body(answer) != told.reply:
-                raise OtherAnswer(again.WhichOneof("command"))
+                raise ChangedAnswerError(again.WhichOneof("command"))
             who.truly = told
 
     def _tell(self, who: _Participant, request: Any, number: int, ask: Ask) -> Any:

@@ -22,7 +22,7 @@ from sds_testee.framing import MAX_FRAME_BYTES, Framing, FramingError
 from sds_testee.rpc import ADDRESS_VARIABLE, MESSAGE_SIZES, METHOD, TOKEN_VARIABLE, authorization
 
 from .endpoint import AUTO, Endpoint
-from .faults import FaultKind, TesteeFault
+from .faults import FaultKind, TesteeError
 from .grpc_quietly import grpc
 from .link import UNKNOWN_BINARY, Limits, Link, Listener, how_it_died, read_reply
 from .process import TesteeProcess
@@ -85,7 +85,7 @@ class GrpcLink(Link):
     ) -> None:
         """``command`` starts the server if the endpoint says so, with ``variables`` in its environment.
 
-        Raises TesteeFault if there is no server, or if it is not ready in time.
+        Raises TesteeError if there is no server, or if it is not ready in time.
         """
         self._endpoint, self._limits = endpoint, limits
         self._process: TesteeProcess | None = None
@@ -160,10 +160,10 @@ class GrpcLink(Link):
         limit = f"{self._limits.exit_s:g} s"
         if not ended:
             detail = f"still running {limit} after its stdin ended, and killed"
-            raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
+            raise TesteeError(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
         if late:
             detail = f"the server did not end the conversation within {limit}"
-            raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines(), _ENDLESS)
+            raise TesteeError(FaultKind.NEVER_EXITS, detail, self.stderr_lines(), _ENDLESS)
 
     def kill(self) -> None:
         """End the conversation at once, whatever the server is doing."""
@@ -304,7 +304,7 @@ class GrpcLink(Link):
 
     def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.kill()
-        raise TesteeFault(kind, self._redaction.text(detail), self.stderr_lines(), hint)
+        raise TesteeError(kind, self._redaction.text(detail), self.stderr_lines(), hint)
 
     def _watch(self) -> None:
         while not self._ended.wait(_LOOK_EVERY_S):

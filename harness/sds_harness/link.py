@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Protocol
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError, TooLongError
 
 from .declaration import OutsideClock
-from .faults import FaultKind, TesteeFault
+from .faults import FaultKind, TesteeError
 from .moment import Moment
 from .process import TesteeProcess
 from .watchdog import bounded
@@ -47,11 +47,11 @@ class Link(Protocol):
         return None
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """Send ``request`` and return the answer, a message of type ``reply``. Raises TesteeFault."""
+        """Send ``request`` and return the answer, a message of type ``reply``. Raises TesteeError."""
         ...
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """Send a command that does not exist, with the ID of ``request``, and return the answer. Raises TesteeFault."""
+        """Send a command that does not exist, with the ID of ``request``, and return the answer. Raises TesteeError."""
         ...
 
     def listen(self, listener: Listener) -> bool:
@@ -71,7 +71,7 @@ class Link(Protocol):
         return ()
 
     def close(self) -> None:
-        """End the conversation. Raises TesteeFault if the implementation does not end."""
+        """End the conversation. Raises TesteeError if the implementation does not end."""
         return
 
     def kill(self) -> None:
@@ -162,7 +162,7 @@ class StdioLink(Link):
             ended = self._process.close(self._limits.exit_s)
         if not ended:
             detail = f"still running {self._limits.exit_s:g} s after its stdin ended, and killed"
-            raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
+            raise TesteeError(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
 
     def kill(self) -> None:
         """Kill the process at once, whatever it is doing."""
@@ -239,7 +239,7 @@ class StdioLink(Link):
         self.kill()
         for listener in self._listeners if self._buffer else ():
             listener.heard(bytes(self._buffer), False)
-        raise TesteeFault(kind, detail, self.stderr_lines(), hint)
+        raise TesteeError(kind, detail, self.stderr_lines(), hint)
 
 
 class LocalLink(Link):
@@ -252,7 +252,7 @@ class LocalLink(Link):
         try:
             return self._handle(request)
         except Exception as error:  # every exception counts as a crash of the implementation
-            raise TesteeFault(FaultKind.CRASH, f"{type(error).__name__}: {error}") from error
+            raise TesteeError(FaultKind.CRASH, f"{type(error).__name__}: {error}") from error
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         return self.call(request, timeout_s, reply)

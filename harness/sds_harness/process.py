@@ -18,7 +18,7 @@ from sds_testee.rpc import TOKEN_VARIABLE
 
 from .declaration import without_controls
 from .family import GONE, Family, end_with_parent, survived
-from .faults import FaultKind, TesteeFault
+from .faults import FaultKind, TesteeError
 from .redaction import Redaction
 from .safe_path import variables_for_implementations
 from .start_failures import why_ended_at_once, why_not_started
@@ -95,7 +95,7 @@ class TesteeProcess:
             self._family.end()
             said = getattr(error, "strerror", None) or error
             hint = why_not_started(command, error)
-            raise TesteeFault(FaultKind.NO_START, f"cannot start {command[0]!r}: {said}", hint=hint) from None
+            raise TesteeError(FaultKind.NO_START, f"cannot start {command[0]!r}: {said}", hint=hint) from None
         assert self._child.stdin
         assert self._child.stdout
         self._stdin = self._child.stdin.fileno()
@@ -116,7 +116,7 @@ class TesteeProcess:
             self._kill_family()
             self._child.wait(_DYING_S)
             self._family.end()
-            raise TesteeFault(FaultKind.NO_START, f"cannot start {command[0]!r}: {error}") from None
+            raise TesteeError(FaultKind.NO_START, f"cannot start {command[0]!r}: {error}") from None
 
     @property
     def pid(self) -> int:

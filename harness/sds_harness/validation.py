@@ -95,7 +95,7 @@ class Validator(Listener):
                 message = _parsed(body)
                 what = _what(message)
                 found = self._of_json(side, message)
-            except _NoMessage as error:
+            except _NotAnObjectError as error:
                 found = iter([("", str(error), "")])
         for path, said, rule in islice(found, MAX_OF_ONE):
             self._keep(SchemaComplaint(side, number, what, path, said, rule))
@@ -140,37 +140,37 @@ class Validator(Listener):
 # ---- JSON --------------------------------------------------------------------------------------------------------
 
 
-class _NoMessage(ValueError):
+class _NotAnObjectError(ValueError):
     """A line that is not a JSON object."""
 
 
 def _parsed(body: bytes) -> Any:
-    """Parse a line of JSON. Raises _NoMessage."""
+    """Parse a line of JSON. Raises _NotAnObjectError."""
     try:
         return json.loads(body.decode("utf-8"), object_pairs_hook=_no_twins, parse_constant=_no_constant)
     except UnicodeDecodeError as error:
-        raise _NoMessage(f"byte {error.start + 1} of the line is not UTF-8") from None
+        raise _NotAnObjectError(f"byte {error.start + 1} of the line is not UTF-8") from None
     except json.JSONDecodeError as error:
-        raise _NoMessage(f"the line is no JSON: {error.msg} at character {error.pos + 1}") from None
+        raise _NotAnObjectError(f"the line is no JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
-        raise _NoMessage("the line is nested too deeply") from None
-    except _NoMessage:
+        raise _NotAnObjectError("the line is nested too deeply") from None
+    except _NotAnObjectError:
         raise
     except ValueError as error:  # a number with too many digits
-        raise _NoMessage(f"the line is no JSON: {error}") from None
+        raise _NotAnObjectError(f"the line is no JSON: {error}") from None
 
 
 def _no_twins(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, value in pairs:
         if name in out:
-            raise _NoMessage(f"the field {_quoted(name)} stands twice in one object")
+            raise _NotAnObjectError(f"the field {_quoted(name)} stands twice in one object")
         out[name] = value
     return out
 
 
 def _no_constant(name: str) -> Any:
-    raise _NoMessage(f'{name} is no JSON: it has to be quoted, "{name}"')
+    raise _NotAnObjectError(f'{name} is no JSON: it has to be quoted, "{name}"')
 
 
 def _what(message: Any) -> str:

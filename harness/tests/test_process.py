@@ -36,7 +36,7 @@ def children() -> set[int]:
 
 
 def refusal_to_start(command: Sequence[str]) -> Breakdown:
-    with pytest.raises(faults.TesteeFault) as caught:
+    with pytest.raises(faults.TesteeError) as caught:
         StdioLink(command, Framing.JSON, LIMITS)
     assert caught.value.breakdown.kind is FaultKind.NO_START
     return caught.value.breakdown

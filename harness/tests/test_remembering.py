@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sds_harness.caching_link import OtherAnswer, Remembering
+from sds_harness.caching_link import ChangedAnswerError, Remembering
 from sds_harness.link import Link, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.server import Testee, TesteeOptions
@@ -102,10 +102,10 @@ def test_whoever_answers_otherwise_is_found_out() -> None:
     talk.play("one")
     talk.inner.spoilt = "send"
     assert talk.play("one"), "from memory"
-    with pytest.raises(OtherAnswer, match="send was answered differently than before"):
+    with pytest.raises(ChangedAnswerError, match="send was answered differently than before"):
         talk.play("one", "two")
     talk.link.whole = True
-    with pytest.raises(OtherAnswer):
+    with pytest.raises(ChangedAnswerError):
         talk.play("one")
 
 

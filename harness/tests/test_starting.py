@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def told(command: Sequence[str]) -> Breakdown:
-    with pytest.raises(faults.TesteeFault) as caught:
+    with pytest.raises(faults.TesteeError) as caught:
         open_session(lambda: StdioLink(command, Framing.JSON, LIMITS), LIMITS, "sds-2026-01")
     return caught.value.breakdown
 

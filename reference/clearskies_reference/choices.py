@@ -9,7 +9,7 @@ from typing import Any
 from . import json_text
 from .config import AccessLevel
 from .effects import Effects, Sent
-from .errors import RefusedWrite
+from .errors import RefusedWriteError
 from .framing import Message, signed
 from .messages import GetUpdates, get_updates_body
 from .peer import Link, Peer
@@ -250,7 +250,7 @@ class RefusesTakenUuids(Peer):
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         if uuid and self.store.leader(key) is None and self.store.get(uuid) is not None:
-            raise RefusedWrite("another record has this uuid")
+            raise RefusedWriteError("another record has this uuid")
         return super().write(key, value, now_ms, uuid, effects)
 
 
@@ -332,7 +332,7 @@ class RefusesTakenKeys(Peer):
     def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if self.writes and key != new_key and self.store.leader(new_key) is not None:
             self.having(key)
-            raise RefusedWrite("another record has this key")
+            raise RefusedWriteError("another record has this key")
         return super().move(key, new_key, now_ms, effects)
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from . import json_text
 from .config import AccessLevel, Config, LoserOfKey, Relay, Resolution
 from .effects import Changed, Conflict, Effects
-from .errors import ConfigurationError, MalformedMessage, RefusedWrite
+from .errors import ConfigurationError, MalformedMessageError, RefusedWriteError
 from .framing import Message
 from .json_text import MAX_BODY_BYTES
 from .logical_clock import LogicalClock
@@ -62,7 +62,7 @@ class Database(ABC):
     # ---- Local changes -------------------------------------------------------------------------------------------
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
-        """A new record, or a change of the one that has the key; its uuid. Raises RefusedWrite."""
+        """A new record, or a change of the one that has the key; its uuid. Raises RefusedWriteError."""
         value = json_text.normal(value)
         current = self.store.leader(key)
         if current is not None:
@@ -74,7 +74,8 @@ class Database(ABC):
         return uuid
 
     def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
-        """Give the record another key, and delete the record that has it. Returns the uuid. Raises RefusedWrite."""
+        """Give the record another key, and delete the record that has it. Returns the uuid. Raises
+        RefusedWriteError."""
         current, *hidden = self.having(key)
         self.refuse_full([current], now_ms)
         if key != new_key:
@@ -87,7 +88,7 @@ class Database(ABC):
         return current.record.uuid
 
     def erase(self, key: str, now_ms: int, effects: Effects) -> str:
-        """Delete the record that has a key, and those that would have it then. Its uuid. Raises RefusedWrite."""
+        """Delete the record that has a key, and those that would have it then. Its uuid. Raises RefusedWriteError."""
         current, *hidden = self.having(key)
         self.refuse_full([current, *hidden], now_ms)
         for other in (*hidden, current):
@@ -100,10 +101,11 @@ class Database(ABC):
         self.change(kept, kept.record.uuid, deleted, self.time_of_change(now_ms, [kept]), effects)
 
     def having(self, key: str) -> list[Kept]:
-        """The records with a key that are there, first the one that has it. Raises RefusedWrite if there is none."""
+        """The records with a key that are there, first the one that has it. Raises RefusedWriteError if there is
+        none."""
         found = list(self.store.at_key(key))
         if not found:
-            raise RefusedWrite(f"there is no record with the key {key[:40]!r}")
+            raise RefusedWriteError(f"there is no record with the key {key[:40]!r}")
         return found
 
     def new_uuid(self) -> str:
@@ -130,15 +132,15 @@ class Database(ABC):
         *,
         settles: bool = False,
     ) -> None:
-        """ "When a record change originates locally" (section "Requesting Updates"). Raises RefusedWrite."""
+        """ "When a record change originates locally" (section "Requesting Updates"). Raises RefusedWriteError."""
         key, value, deleted = content
         revision = self.next_revision(current)
         if revision > MAX_INTEGER:
-            raise RefusedWrite("the revision counter is at its end")
+            raise RefusedWriteError("the revision counter is at its end")
         clock = self.logical_clock.changed(current)
         record = Record(uuid, key, value, self.peer_id, revision, time, clock, deleted)
         if _is_large(record):
-            raise RefusedWrite("the record has no room in a message")
+            raise RefusedWriteError("the record has no room in a message")
         self.store.count(revision)
         self.store.learn(self.peer_id, revision)
         kept = Kept(record, clock[self.peer_id])
@@ -150,11 +152,11 @@ class Database(ABC):
         return self.store.revision + 1
 
     def refuse_full(self, changed: list[Kept | None], now_ms: int) -> None:
-        """Raises RefusedWrite if the changes cannot all be made, so that none is."""
+        """Raises RefusedWriteError if the changes cannot all be made, so that none is."""
         if not self.writes:
-            raise RefusedWrite('a read-only peer "can read all data, but cannot change it"')
+            raise RefusedWriteError('a read-only peer "can read all data, but cannot change it"')
         if self.store.revision + len(changed) > MAX_INTEGER:
-            raise RefusedWrite("the revision counter is at its end")
+            raise RefusedWriteError("the revision counter is at its end")
         self.time_of_change(now_ms, changed)
         for kept in changed:
             self.logical_clock.changed(kept)
@@ -162,7 +164,7 @@ class Database(ABC):
     # ---- Changes of others ---------------------------------------------------------------------------------------
 
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
-        """An update arrives. Raises MalformedMessage before anything is changed."""
+        """An update arrives. Raises MalformedMessageError before anything is changed."""
         current = self.store.get(incoming.uuid)
         if current is not None and self.is_present(current.record, incoming):
             self.learn_clock(current, incoming)
@@ -201,11 +203,11 @@ class Database(ABC):
             self.store_record(self.logical_clock.with_clock(current, clock, ticks))
 
     def received(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
-        """The record to store for an update: by, rev and time are the writer's. Raises MalformedMessage."""
+        """The record to store for an update: by, rev and time are the writer's. Raises MalformedMessageError."""
         clock, ticks = self.logical_clock.received(current, incoming.vector_clock)
         record = replace(incoming, vector_clock=clock)
         if _is_large(record):
-            raise MalformedMessage("an update that has no room in a message with this vector clock")
+            raise MalformedMessageError("an update that has no room in a message with this vector clock")
         own = incoming.last_updated_by == self.peer_id
         return Kept(record, ticks, sent=own, signed=signed if self.keeps_originals else None)
 
@@ -282,7 +284,7 @@ class Database(ABC):
         arrived yet.
         """
         if self.writes:
-            with suppress(RefusedWrite):
+            with suppress(RefusedWriteError):
                 time = from_nanoseconds(nanoseconds_up(of.update_time), 9)
                 self.change(self.store.get(uuid), uuid, content, time, effects, settles=True)
 

@@ -50,11 +50,11 @@ class SqliteStore(Store):
     def __init__(self, path: str, peer_id: str, revision: int) -> None:
         """``revision`` is where the counter of a new store starts. Raises ConfigurationError for the store of another
         peer."""
-        with _errors(path):
+        with _StoreErrors(path):
             # A conversation has the peer to itself, on whatever thread it is led.
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
-            with _errors(path):
+            with _StoreErrors(path):
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = OFF")
                 self._connection.executescript(_SCHEMA)
@@ -85,14 +85,14 @@ class SqliteStore(Store):
 
     def _do(self, statement: str, *values: object) -> None:
         """A statement that changes something."""
-        with _errors("the store"):
+        with _StoreErrors("the store"):
             if not self._begun:
                 self._connection.execute("BEGIN")
                 self._begun = True
             self._connection.execute(statement, values)
 
     def _ask(self, condition: str, *values: object) -> Iterator[Kept]:
-        with _errors("the store"):
+        with _StoreErrors("the store"):
             for row in self._connection.execute(f"SELECT * FROM records {condition}", values):
                 yield _kept(row)
 
@@ -129,14 +129,14 @@ class SqliteStore(Store):
 
     def commit(self) -> None:
         if self._begun:
-            with _errors("the store"):
+            with _StoreErrors("the store"):
                 self._connection.execute("COMMIT")
             self._begun = False
 
     def rollback(self) -> None:
         if self._begun:
             self._begun = False
-            with _errors("the store"):
+            with _StoreErrors("the store"):
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 self._load()
@@ -146,7 +146,7 @@ class SqliteStore(Store):
         self._connection.close()
 
 
-class _errors:
+class _StoreErrors:
     """Makes a StoreError of those of SQLite."""
 
     def __init__(self, where: str) -> None:

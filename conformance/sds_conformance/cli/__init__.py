@@ -23,7 +23,7 @@ from .command_groups import Commands
 from .completion import asked, complete
 from .configuration import explain as explain_configuration
 from .configuration import use as use_configuration
-from .output_filter import OutputLost, doors
+from .output_filter import OutputError, doors
 from .paths import INPUT_FILE
 
 _SECTIONS = {
@@ -105,7 +105,7 @@ class SuiteCommands(Commands):
                         sys.exit(complete(self, wanted))
                     code = super().main(args, prog_name, **more)
                     sys.exit(code if isinstance(code, int) else Exit.CONFORMANT)
-                except OutputLost:
+                except OutputError:
                     raise
                 except click.ClickException as error:
                     error.show()
@@ -126,7 +126,7 @@ class SuiteCommands(Commands):
                         "This is a fault of the suite, and no verdict. Please report it, with all of this.", err=True
                     )
                     sys.exit(Exit.OURS)
-        except OutputLost as lost:
+        except OutputError as lost:
             if lost.exit_code is Exit.OURS:
                 with suppress(OSError, ValueError):
                     click.echo(f"Not all was told: {lost}.", err=True)
@@ -139,7 +139,7 @@ class SuiteCommands(Commands):
             except KeyboardInterrupt:
                 click.echo(f"Ended by {ending.name}." if ending.by_others else "Interrupted.", err=True)
                 ctx.exit(ending.exit_code if ending.number else Exit.INTERRUPTED)
-            except (EOFError, BrokenPipeError) as error:  # of a process of ours: stdout and stderr raise OutputLost
+            except (EOFError, BrokenPipeError) as error:  # of a process of ours: stdout and stderr raise OutputError
                 raise ConnectionError("a process of the suite ended before its work was done") from error
             except SystemExit as end:
                 if not isinstance(end.code, int | None):

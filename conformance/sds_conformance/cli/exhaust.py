@@ -20,7 +20,7 @@ from sds_harness.schedules.worlds import AlphabetPart
 
 from ..exploration.cached_company import Rehearsed
 from ..exploration.campaign import CampaignTally
-from ..exploration.casts import NotPlayed
+from ..exploration.casts import NotPlayedError
 from ..exploration.checkpoint import ResumeError, load, save
 from ..exploration.company import Casting
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, alphabet_of
@@ -259,7 +259,7 @@ def _begun(order: Exhaustion, company: Rehearsed, declared: Declaration, file: P
         return Coverage(order, CampaignTally(declared))
     try:
         return load(file, order, company)
-    except (ResumeError, NotPlayed) as error:
+    except (ResumeError, NotPlayedError) as error:
         company.kill()
         raise click.UsageError(f"nothing can be gone on from {file}: {error}") from None
     except KeyboardInterrupt:

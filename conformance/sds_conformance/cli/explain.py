@@ -12,7 +12,7 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.files import FileError
-from sds_harness.transcript.reader import NoTranscript, parts, remarks
+from sds_harness.transcript.reader import NotATranscriptError, parts, remarks
 
 from ..judging.exits import Exit
 from ..judging.formats import counted
@@ -65,7 +65,7 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
         dialogue = Dialogue(out, wanted)
         for part in parts(file, lambda line, what: complaints.append(f"line {line}: {what}")):
             dialogue.show(part)
-    except NoTranscript as error:
+    except NotATranscriptError as error:
         raise click.UsageError(
             f"{file} is no transcript: {error}. `sds-conformance run --transcript FILE -- COMMAND` writes one."
         ) from None

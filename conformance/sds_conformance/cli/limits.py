@@ -21,7 +21,7 @@ from ..exploration.limits.row import LimitRow
 from ..exploration.limits.text import cause_lines, last_line, show_limits, worst_of
 from ..judging.exits import Exit
 from ..judging.formats import counted
-from ..judging.rules import UnknownDialect
+from ..judging.rules import UnknownDialectError
 from ..presentation.last_screen import LastScreen, show_last_screen
 from ..presentation.story import labelled, show_implementation
 from ..protocols import Protocol, protocol_of, protocols
@@ -122,7 +122,7 @@ def limits_command(
     try:
         with driven_or_ended(err, driven):
             measured = introduced(order)
-    except UnknownDialect as error:
+    except UnknownDialectError as error:
         err.print(str(error), style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
     if about is not None:

@@ -26,7 +26,7 @@ from sds_testee.framing import Framing
 
 from ..exploration.campaign import CampaignTally
 from ..exploration.company import Casting
-from ..judging.rules import UnknownDialect
+from ..judging.rules import UnknownDialectError
 from ..presentation.invocation import unusual
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
 from ..protocols.properties import GROUP
@@ -129,7 +129,7 @@ def refuse_unknown_dialect(protocol: Protocol, dialect: str | None) -> None:
     if dialect:
         try:
             protocol.rules.dialect(protocol.rules.current, dialect)
-        except UnknownDialect as error:
+        except UnknownDialectError as error:
             raise click.UsageError(str(error)) from None
 
 

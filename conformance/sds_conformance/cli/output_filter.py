@@ -29,7 +29,7 @@ _NARROWEST, _WIDEST = 20, 9_999
 """Usable widths of a terminal: tables need some columns, and rich pads each table row to the width."""
 
 
-class OutputLost(Exception):
+class OutputError(Exception):
     """Nothing more can be printed. Not an OSError, which could be confused with that of a file."""
 
     def __init__(self, stream: Styled, name: str, error: OSError | ValueError) -> None:
@@ -165,7 +165,7 @@ class Styled(io.TextIOBase):
         try:
             yield
         except (OSError, ValueError) as error:  # ValueError: of a stream that is closed
-            raise OutputLost(self, self._name, error) from None
+            raise OutputError(self, self._name, error) from None
 
 
 class DoorConsole(Console):
@@ -212,7 +212,7 @@ def _size(value: str) -> str:
 
 @contextmanager
 def doors() -> Iterator[None]:
-    """Filter stdout and stderr. Raises OutputLost if output was lost."""
+    """Filter stdout and stderr. Raises OutputError if output was lost."""
     before = sys.stdout, sys.stderr
     for stream in before:
         # A terminal that cannot show a character gets its escape, not a traceback.
@@ -228,7 +228,7 @@ def doors() -> Iterator[None]:
             for door in (sys.stdout, sys.stderr):
                 if door is not None:
                     door.flush()
-    except OutputLost as lost:
+    except OutputError as lost:
         lost.stream.let_go()
         raise
     finally:

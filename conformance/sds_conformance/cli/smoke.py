@@ -7,11 +7,11 @@ import sys
 import click
 from rich.text import Text
 
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 
 from ..judging.exits import Exit
 from ..judging.plan import plan
-from ..judging.rules import UnknownDialect
+from ..judging.rules import UnknownDialectError
 from ..judging.runner import BrokenRun, Runner
 from ..presentation.last_screen import command_lines
 from ..presentation.story import hanging, show_breakdown, show_doubts, show_implementation
@@ -70,12 +70,12 @@ def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
             if trace.stopped:
                 out.print(Text(f"  stopped: {trace.stopped}", "yellow"))
         runner.close()
-    except TesteeFault as fault:
+    except TesteeError as fault:
         if validation is not None:
             validation.show(err, wrong_only=True)
         show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
         sys.exit(Exit.NOT_DRIVEN)
-    except UnknownDialect as error:
+    except UnknownDialectError as error:
         err.print(str(error), style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
     finally:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sds_harness.corpus.reader import Stored
 from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.schema import Row
-from sds_harness.corpus.shards import DamagedFile
+from sds_harness.corpus.shards import DamagedFileError
 from sds_harness.declaration import printable
 from sds_harness.schedules import Schedule
 
@@ -103,7 +103,7 @@ def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Sc
     for name, stored, scope in zip("AB", (a, b), scopes, strict=True):
         try:
             rebuilt = without_dialect(stored, sides[0][0].performance.schedule if sides and same_plan else None)
-        except DamagedFile as error:
+        except DamagedFileError as error:
             return Classified(divergence, Class.DAMAGED, f"damaged in {name}", str(error))
         sides.append((rebuilt, assess(rebuilt.performance, scope, rebuilt.judged)))
     (finding_a, violated_a), (finding_b, violated_b) = (
@@ -136,7 +136,7 @@ def without_dialect(stored: Stored, plan: Schedule | None = None) -> Rebuilt:
     """The performance translated from a dialect to the layout of the text.
 
     A private layout violates the same requirements in every schedule, which would hide other differences. Raises
-    DamagedFile.
+    DamagedFileError.
     """
     rebuilt = stored.performance(plan)
     stored.corpus.kind.translate(rebuilt.performance)

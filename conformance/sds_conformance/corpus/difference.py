@@ -26,7 +26,7 @@ from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reader import Stored, stored_in
 from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP
-from sds_harness.corpus.shards import DamagedFile, hold_to_count
+from sds_harness.corpus.shards import DamagedFileError, hold_to_count
 from sds_harness.declaration import printable
 
 from ..exploration.assessment import Scope, judged_revision
@@ -262,12 +262,12 @@ class CorpusDifference:
 
 
 def stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
-    """Yield the stored data of some schedules, ascending. Raises DamagedFile if some are missing."""
+    """Yield the stored data of some schedules, ascending. Raises DamagedFileError if some are missing."""
     for shard, those in groupby(sorted(numbers), lambda number: number // corpus.manifest.per_shard):
         wanted = list(those)
         found = list(stored_in(corpus, shard, wanted))
         if [one.schedule for one in found] != wanted:
-            raise DamagedFile(f"{corpus.place.shown} is damaged: shard {shard} has not one each of {wanted}.")
+            raise DamagedFileError(f"{corpus.place.shown} is damaged: shard {shard} has not one each of {wanted}.")
         yield from found
 
 

@@ -22,7 +22,7 @@ from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.reader import Stored, stored_in
 from sds_harness.corpus.schema import DIGESTS, SCHEDULES_PER_ROW_GROUP, Columns, Row
-from sds_harness.corpus.shards import DamagedFile, ShardFile, file_name, pair_of
+from sds_harness.corpus.shards import DamagedFileError, ShardFile, file_name, pair_of
 
 from ..protocols.freedoms import END
 
@@ -110,7 +110,7 @@ class _RangeReader(ExitStack):
     def digests(self) -> pa.Table:
         """The first columns of the side table, for the schedules of the range.
 
-        Raises DamagedFile if a schedule is in the wrong shard, where no task would find it.
+        Raises DamagedFileError if a schedule is in the wrong shard, where no task would find it.
         """
         tables = [pa.table({name: [] for name in DIGESTS})]
         for shard, (side, steps) in self._shards.items():
@@ -118,7 +118,7 @@ class _RangeReader(ExitStack):
             numbers = _numbers(table, "schedule")
             for bounds in ((int(numbers.min()), int(numbers.max())) if len(numbers) else None, steps.bounds):
                 if bounds is not None and not (wanted.start <= bounds[0] and bounds[1] < wanted.stop):
-                    raise DamagedFile(
+                    raise DamagedFileError(
                         f"{self.corpus.place.shown} is damaged: {file_name(shard)} has schedules {bounds[0]} to "
                         f"{bounds[1]}, and should have none but {wanted.start} to {wanted.stop - 1}."
                     )
@@ -257,7 +257,7 @@ def _is_as_recorded(stored: Stored) -> bool:
     """Do requests, replies and schedule match their digests?"""
     try:
         stored.hold_to_digests()
-    except DamagedFile:
+    except DamagedFileError:
         return False
     return True
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sds_harness.corpus.jobs import failures_told, over
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 from sds_harness.moment import Moment, after
 from sds_harness.schedules.worlds import Word
 
@@ -63,7 +63,7 @@ class Pieces:
                     rows += (row_of(_WITHOUT, str(kind), 1) for kind in share.without)
                 rows += [row_of(_OTHERWISE, company.otherwise, 1)] if company.otherwise else []
                 rows += rows_of(tally)
-        except TesteeFault as fault:
+        except TesteeError as fault:
             rows.append(row_of(_TROUBLE, f"could not be started: {fault}", 1))
         finally:
             company.kill()

@@ -23,7 +23,7 @@ from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, seve
 from ..protocols import default, protocol_of, repertoire_of, revisions
 from ..protocols.properties import GlobalProperty, Replay, Sighting
 from ..protocols.schedules import Repertoire
-from .casts import OutOfTime
+from .casts import OutOfTimeError
 
 BREAKDOWN = "breakdown"
 """Used in place of a requirement in findings about a hang, a crash or an invalid reply."""
@@ -33,17 +33,17 @@ ENDLESS = "endless"
 """The code of such a finding."""
 
 
-class UnknownRevision(ValueError):
+class UnknownRevisionError(ValueError):
     """A file names an unknown revision; the message has its name."""
 
 
 def judged_revision(recorded: str) -> str:
     """The revision by which a stored schedule is judged: the one that it names, or the current one if it names none.
 
-    Raises UnknownRevision: judging by another revision would report violations that are none.
+    Raises UnknownRevisionError: judging by another revision would report violations that are none.
     """
     if recorded and recorded not in revisions():
-        raise UnknownRevision(
+        raise UnknownRevisionError(
             f"{printable(repr(recorded), 60)} is a revision that this suite does not know (it knows "
             f"{', '.join(revisions())}): use the suite that wrote it, or a newer one"
         )
@@ -207,7 +207,7 @@ def _examine(
 ) -> None:
     try:
         examined = scope.repertoire.properties.examine(performance, replay, scope.properties)
-    except OutOfTime:
+    except OutOfTimeError:
         raise
     except Exception as error:  # as above
         out.errors["global properties"] = f"{type(error).__name__}: {error}"

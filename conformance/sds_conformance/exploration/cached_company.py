@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from weakref import WeakSet
 
-from sds_harness.caching_link import OtherAnswer, Remembering
+from sds_harness.caching_link import ChangedAnswerError, Remembering
 from sds_harness.link import Limits, Link
 from sds_harness.schedules import Performance, Schedule
 
@@ -89,11 +89,11 @@ class Rehearsed(Company):
 
     def play(self, schedule: Schedule) -> Performance:
         """Play a schedule. If an answer differs from the cached one (IDs may be random), stop caching. Raises
-        NotPlayed.
+        NotPlayedError.
         """
         try:
             return super().play(schedule)
-        except OtherAnswer as other:
+        except ChangedAnswerError as other:
             self.otherwise, self.forgetful = str(other), True
             self.kill()
             return super().play(schedule)

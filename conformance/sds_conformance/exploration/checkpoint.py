@@ -69,7 +69,8 @@ def save(coverage: Coverage, path: Path) -> None:
 
 
 def load(path: Path, order: Exhaustion, company: Rehearsed) -> Coverage:
-    """Load the progress for ``order``, and replay the schedules with findings. Raises ResumeError and NotPlayed."""
+    """Load the progress for ``order``, and replay the schedules with findings. Raises ResumeError and
+    NotPlayedError."""
     tally = CampaignTally(company.declaration)
     coverage = Coverage(order, tally)
     try:

@@ -117,7 +117,7 @@ def counterexample(
     """Shrink a schedule that showed ``found``, and replay the result in new processes.
 
     If not every replay reproduces the finding, return how often it was reproduced: the implementation is not
-    deterministic. Raises NotPlayed if the implementation was abandoned.
+    deterministic. Raises NotPlayedError if the implementation was abandoned.
     """
     scope = order.scope.only(found.requirement)
     if found.requirement == BREAKDOWN:
@@ -159,7 +159,7 @@ def counterexample(
 def counterexample_of(
     order: CampaignOrder, company: Company, index: int, found: Finding
 ) -> Counterexample | FindingReplays:
-    """Shrink the schedule with that number, or return how often its finding was reproduced. Raises NotPlayed."""
+    """Shrink the schedule with that number, or return how often its finding was reproduced. Raises NotPlayedError."""
     return counterexample(order, company, order.schedule(index), found)
 
 

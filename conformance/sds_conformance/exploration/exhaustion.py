@@ -25,7 +25,7 @@ from ..protocols import repertoire_of
 from .assessment import assess
 from .cached_company import Rehearsed
 from .campaign import CampaignOrder, CampaignTally, Played, weight
-from .casts import GivenUp, NotPlayed
+from .casts import AbandonedError, NotPlayedError
 from .company import Casting
 
 SCHEMA_ID = "sds-conformance/exhaust/1"
@@ -207,7 +207,7 @@ class Prober:
         self._suspects.guilty |= order.without
 
     def probe(self, word: Word, index: int, share: Share) -> None:
-        """Play the word with that number if needed, and add the result to ``share``. Raises NotPlayed."""
+        """Play the word with that number if needed, and add the result to ``share``. Raises NotPlayedError."""
         if not self._order.world.first_of_its_names(word):
             share.renamed += 1
             return
@@ -236,7 +236,7 @@ class Prober:
         return found
 
     def play(self, word: Word, index: int) -> Played | None:
-        """Play a word and judge it; None if it is impossible. Raises NotPlayed."""
+        """Play a word and judge it; None if it is impossible. Raises NotPlayedError."""
         self._keep(word)
         if self._cannot(word):
             return None
@@ -313,11 +313,11 @@ def shares(
                 try:
                     try:
                         prober.probe(word, index, share)
-                    except GivenUp:
+                    except AbandonedError:
                         if not prober.leave_out():
                             raise
                         prober.probe(word, index, share)
-                except NotPlayed as reason:
+                except NotPlayedError as reason:
                     share.reason = str(reason)
                     yield share
                     return

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.synchronize import Event
 from typing import Any
 
-from sds_harness.faults import TesteeFault
-from sds_harness.resources import ResourceMissing, usable_processors
+from sds_harness.faults import TesteeError
+from sds_harness.resources import MissingResourceError, usable_processors
 
 from ..judging.garbage import rarely_collecting
 from ..judging.workers import workers
@@ -265,7 +265,7 @@ def _played_by_workers(
             try:
                 others.start(_work, order, tasks, worker, stop)
                 running += 1
-            except ResourceMissing as missing:
+            except MissingResourceError as missing:
                 left[worker] = str(missing)
         while running:
             if time.monotonic() >= until and not stop.is_set():
@@ -293,7 +293,7 @@ def _played_by_workers(
         try:
             company.start()
             yield from _of_worker(order, company, tasks, worker, lambda: time.monotonic() >= until)
-        except TesteeFault as fault:
+        except TesteeError as fault:
             tally.not_started = f"{reason}; and later: {fault}"
         finally:
             company.kill()
@@ -314,7 +314,7 @@ def _work(results: Any, order: Exhaustion, tasks: list[Task], worker: int, stop:
         company.start()
         for share in _of_worker(order, company, tasks, worker, stop.is_set):
             results.put(share)
-    except TesteeFault as fault:
+    except TesteeError as fault:
         not_started = str(fault)
     finally:
         company.kill()

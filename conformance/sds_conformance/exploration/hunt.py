@@ -13,7 +13,7 @@ from ..judging.verdict import Finding, Verdict
 from ..protocols import Protocol, default, protocol_of, repertoire_of
 from .assessment import BREAKDOWN, Scope
 from .campaign import CampaignOrder, explore, play_one
-from .casts import NotPlayed
+from .casts import NotPlayedError
 from .company import Casting, Company
 from .counterexample import counterexample
 
@@ -123,7 +123,7 @@ def _findings(
         order, company = orders[index % 2], companies[index % 2]
         try:
             found = play_one(order, company, index, scope).assessment.findings
-        except NotPlayed:
+        except NotPlayedError:
             return
         if found:
             yield index, min(found, key=lambda finding: finding.severity is not Verdict.FAIL)

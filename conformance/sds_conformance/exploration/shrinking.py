@@ -35,7 +35,7 @@ class Shrunk:
     """The time was over before nothing more could be removed."""
 
 
-class _Enough(Exception):
+class _LimitReachedError(Exception):
     """The limit of attempts or of time is reached."""
 
 
@@ -85,7 +85,7 @@ class _Shrinker:
             if not usual.peers & set(usual.names):
                 self._try(usual)
             self._try(with_usual_peers(self.best))
-        except _Enough:
+        except _LimitReachedError:
             pass
         return Shrunk(self.best, self._max - self._left, self._out_of_time)
 
@@ -96,7 +96,7 @@ class _Shrinker:
         self._known.add(candidate)
         self._out_of_time = time.monotonic() >= self._until
         if not self._left or self._out_of_time:
-            raise _Enough
+            raise _LimitReachedError
         self._left -= 1
         if self._fails(candidate) is None:
             return False

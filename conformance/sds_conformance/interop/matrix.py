@@ -10,7 +10,7 @@ from typing import Any
 from sds_harness.faults import Breakdown
 from sds_harness.schedules import Performance
 
-from ..exploration.casts import Cast, NotPlayed
+from ..exploration.casts import Cast, NotPlayedError
 from ..judging.exits import Exit
 from ..judging.runner import BrokenRun, tolerated
 from ..protocols import exchanges_of
@@ -140,7 +140,7 @@ def explore(
 ) -> Interop:
     """Start a cast, play all exchanges with each ordered pair, and close it. ``begun`` is called after the handshakes.
 
-    An interrupt ends the playing; the exchanges that were played count. Raises OtherText.
+    An interrupt ends the playing; the exchanges that were played count. Raises RevisionMismatchError.
     """
     cast.start()
     cast.hold_to_text()
@@ -180,7 +180,7 @@ def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, 
         roles = {m: (pair.receiver if m == RECEIVER else pair.sender).name for m in schedule.names}
         try:
             show = cast.play(schedule, roles, translated=exchange.translated)
-        except NotPlayed as without:
+        except NotPlayedError as without:
             return cells or dict.fromkeys(exchange.judges, no(str(without)))
         out.performances += 1
         out.steps += show.steps

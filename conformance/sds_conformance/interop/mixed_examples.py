@@ -68,7 +68,7 @@ def _safe(name: str) -> str:
 def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int = ATTEMPTS) -> MixedExample | None:
     """Return the smallest schedule that shows the finding; None if it is not reproduced.
 
-    Raises NotPlayed if an implementation cannot be started again.
+    Raises NotPlayedError if an implementation cannot be started again.
     """
     # A finding against the group must have no culprit, so nothing else may be excluded.
     narrowed = scope if discovery.name == GROUP else scope.only(discovery.what)

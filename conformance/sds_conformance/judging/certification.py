@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sds_harness.declaration import Declaration
-from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.link import Limits
 from sds_harness.signals import held
 from sds_harness.trace import Trace
@@ -133,7 +133,7 @@ def certify(
     sharing: Sharing | None = None,
     begun: Callable[[Certification, int], None] = lambda outcome, runs: None,
 ) -> Certification:
-    """Play and judge. Raises TesteeFault if the implementation cannot be driven at all.
+    """Play and judge. Raises TesteeError if the implementation cannot be driven at all.
 
     An implementation that is ``running`` already is not restarted: environments that need a process of their own are
     skipped. The runs ``first`` are played before the others. With ``enough``, playing ends after the first run in which
@@ -246,7 +246,7 @@ class _Told:
             self.ended(run)
 
 
-def not_driven(what: Plan, name: str, fault: TesteeFault, dialect: str | None, strict: bool) -> Certification:
+def not_driven(what: Plan, name: str, fault: TesteeError, dialect: str | None, strict: bool) -> Certification:
     """Return the result for an implementation that failed the handshake; ``name`` is all that is known of it."""
     out = Certification(what, Declaration.unknown(name, what.rules.language), dialect or "", strict, driven=False)
     judge = Judge(what.rules, what.requirements, strict=strict)

@@ -70,7 +70,7 @@ class Rules(ABC):
 
     def dialect(self, revision: str, name: str) -> Dialect | None:
         """Return the wire dialect with that name or in that file; None if the revision has no dialects. Raises
-        UnknownDialect.
+        UnknownDialectError.
         """
         return None
 
@@ -102,12 +102,12 @@ class Rules(ABC):
 
     def dialect_in_use(self, revision: str, asked: str | None, declared: Declaration) -> Dialect | None:
         """Return the wire dialect that the user asked for ("" for none), or else the declared one. Raises
-        UnknownDialect.
+        UnknownDialectError.
         """
         name = declared.dialect(asked)
         # Only the user may name files: the declaration of an implementation must not make the suite open one.
         if asked is None and name and name not in self.dialects:
-            raise UnknownDialect(
+            raise UnknownDialectError(
                 f"The implementation declares a dialect that is not known here: {name!r}. Known are "
                 f"{', '.join(self.dialects) or 'none'}; describe another in a file, and give it to --dialect"
             )
@@ -138,5 +138,5 @@ class Rules(ABC):
         ]
 
 
-class UnknownDialect(ValueError):
+class UnknownDialectError(ValueError):
     """No wire dialect has that name."""

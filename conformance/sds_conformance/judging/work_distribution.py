@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from sds_harness.environment import PLAIN
 from sds_harness.language import Language
 from sds_harness.link import Limits
-from sds_harness.resources import ResourceMissing
+from sds_harness.resources import MissingResourceError
 
 from .garbage import rarely_collecting
 from .registry import IN, Run, Scenario
@@ -142,7 +142,7 @@ class Shared(ResultSource):
         for _ in range(jobs - 1):
             try:
                 self._others.start(_work, order, rules_of, names, self._taken)
-            except ResourceMissing:
+            except MissingResourceError:
                 return  # fewer processes play the units
 
     def results(self) -> Iterator[RunResult | LostUnit]:

@@ -16,7 +16,7 @@ from sds_testee.framing import Framing
 
 from ..judging.plan import Plan, plan
 from ..judging.registry import Scenario
-from ..judging.rules import UnknownDialect
+from ..judging.rules import UnknownDialectError
 from ..presentation.invocation import Invocation, unusual
 from ..protocols import default, protocol_of, revisions
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load, one_revision
@@ -77,7 +77,7 @@ def asked(config: pytest.Config) -> SessionOptions:
     try:
         if dialect:
             rules.dialect(rules.current, dialect)
-    except UnknownDialect as error:
+    except UnknownDialectError as error:
         raise pytest.UsageError(f"--sds-dialect: {error}") from None
     if misfit := rules.misfit(revision, profile, dialect or ""):
         raise pytest.UsageError(misfit.replace(" --", " --sds-"))

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from sds_harness.declaration import Declaration, printable
-from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.stage import Stage
 from sds_harness.trace import Trace
 
 from ..judging.certification import Certification
 from ..judging.plan import left_out
 from ..judging.registry import Run, Scenario
-from ..judging.rules import UnknownDialect
+from ..judging.rules import UnknownDialectError
 from ..judging.runner import BrokenRun, Runner, tolerated
 from ..judging.verdict import RANK, Judge, RequirementVerdict, Verdict
 from .asked import SessionOptions
-from .stories import LONGEST, StoryFailure, brief_of, story_of, told_breakdown
+from .stories import LONGEST, StoryError, brief_of, story_of, told_breakdown
 
 UNDRIVEN = "the implementation could not be driven: the first error says why"
 GAVE_UP = "inconclusive: not played: too many breakdowns"
@@ -47,7 +47,7 @@ class RunOutcome:
     """By requirement: those that the run is for, and others that it violates."""
     exercised_beside: int = 0
     """Number of observations of all other requirements."""
-    broke: StoryFailure | None = None
+    broke: StoryError | None = None
     error: str = ""
     """The scenario raised an error: an error of the suite."""
     surprises: tuple[str, ...] = ()
@@ -84,13 +84,13 @@ class Engagement:
         try:
             declared = self._runner.start()
             known = self._runner.dialect  # evaluated here so that an unknown dialect is reported once
-        except TesteeFault as fault:
+        except TesteeError as fault:
             self._undriven = True
             raise told_breakdown(BrokenRun.at("handshake", fault.breakdown)) from None
-        except UnknownDialect as error:
+        except UnknownDialectError as error:
             self._undriven = True
             sentence = printable(str(error), LONGEST)
-            raise StoryFailure(sentence, sentence) from None
+            raise StoryError(sentence, sentence) from None
         self._dialect = known.name if known is not None else ""
         self._left_out = left_out(what.environments, declared, what.rules.revisions[what.revision], False)
         self._declaration = declared
@@ -191,7 +191,7 @@ class Engagement:
         shown = (self.outcome(run).judged.get(requirement) for run in runs)
         return any(judged is not None and RANK.get(judged.verdict, 0) >= RANK.get(verdict, 3) for judged in shown)
 
-    def _told(self, broken: BrokenRun, outcome: Certification | None = None) -> StoryFailure:
+    def _told(self, broken: BrokenRun, outcome: Certification | None = None) -> StoryError:
         how = self.asked.invocation if outcome is not None else None
         return told_breakdown(broken, outcome, how)
 

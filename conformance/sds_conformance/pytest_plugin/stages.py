@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 
 from sds_harness.declaration import printable
-from sds_harness.faults import TesteeFault
-from sds_harness.stage import ScheduleStopped, Stage
+from sds_harness.faults import TesteeError
+from sds_harness.stage import ScheduleStoppedError, Stage
 
 from ..judging.registry import Run, Scenario
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Verdict
 from .engagement import Engagement
 from .items import EXERCISED
-from .stories import LONGEST, SdsWarning, StoryFailure, brief_of, story_of, told_breakdown
+from .stories import LONGEST, SdsWarning, StoryError, brief_of, story_of, told_breakdown
 
 ENGAGEMENT = pytest.StashKey[Engagement]()
 """In the configuration: the implementation of this session."""
 PERFORMANCE = pytest.StashKey["StagePerformance"]()
 """On an item: the performance of its test."""
-ENDINGS = (ScheduleStopped, TesteeFault)
+ENDINGS = (ScheduleStoppedError, TesteeError)
 """Exceptions that end a schedule early and are no failure of the test."""
 OWN = (Exception, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
 """Other exceptions of a test; an interrupt is not one of them."""
@@ -78,7 +78,7 @@ class StagePerformance:
                 self._item.add_report_section("call", "sds", told)
             raise own
         if told:
-            raise StoryFailure(told, "; ".join(briefs))
+            raise StoryError(told, "; ".join(briefs))
         if trace.stopped:
             pytest.skip(f"inconclusive: {printable(trace.stopped, LONGEST)}")
         if not exercised and self._item.get_closest_marker("sds") is not None:

@@ -18,7 +18,7 @@ from .engagement import Engagement
 from .items import EXERCISED, ROOT
 from .items import SuiteCollector as SuiteNode
 from .stages import ENGAGEMENT, PERFORMANCE
-from .stories import COLUMNS, SdsWarning, StoryFailure, told_breakdown
+from .stories import COLUMNS, SdsWarning, StoryError, told_breakdown
 
 PROPERTY = "sds_exercised"
 """In a report: number of observations of the item."""
@@ -85,7 +85,7 @@ class SuiteSession:
         report = yield
         if EXERCISED in item.stash and (call.when == "call" or not report.passed):
             report.user_properties.append((PROPERTY, item.stash[EXERCISED]))
-        if call.excinfo is not None and isinstance(call.excinfo.value, StoryFailure):
+        if call.excinfo is not None and isinstance(call.excinfo.value, StoryError):
             told = call.excinfo.getrepr(style="value")
             if told.reprcrash is not None:
                 told.reprcrash.message = call.excinfo.value.brief

@@ -38,7 +38,7 @@ class PlaySchedule:
     revision: str
 
     def __call__(self, stage: Any) -> None:
-        """Play on a stage, and store in its trace which expectations were not met. Raises TesteeFault."""
+        """Play on a stage, and store in its trace which expectations were not met. Raises TesteeError."""
         repertoire = repertoire_of(self.revision)
         schedule = renamed(self.schedule, stage.label)
         show = repertoire.perform(schedule, dict.fromkeys(schedule.names, stage))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 from sds_harness.link import Limits
 
 from .changelog import DISAGREES, changelog_named, changelog_versions
@@ -46,7 +46,7 @@ def _asked(material: Material, document: Document, revision: str) -> Iterator[tu
     for model in material.models:
         try:
             outcome = VectorExaminer(material, model, Limits(), revision).examine([file])
-        except TesteeFault as fault:
+        except TesteeError as fault:
             raise AssertionError(f"the reference model cannot be driven: {fault}") from fault
         for asked in outcome.asked:
             answers.setdefault(asked.vector["id"], []).append(asked.answer)

@@ -80,7 +80,7 @@ class Shape:
     test: Schema
     """Schema of one vector."""
     ask: Callable[[Any, Vector], VectorResult]
-    """Runs a vector on the subject of the protocol. Raises Skip and ScheduleStopped."""
+    """Runs a vector on the subject of the protocol. Raises VectorSkippedError and ScheduleStoppedError."""
     definitions: Mapping[str, Schema] = field(default_factory=dict)
     """Schemas that the schema of a vector refers to."""
     heading: Mapping[str, Schema] = field(default_factory=dict)

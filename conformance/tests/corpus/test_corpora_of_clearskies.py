@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import Effects, Peer, RefusedWrite
+from clearskies_reference import Effects, Peer, RefusedWriteError
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_stored import REVISION, SCOPE, Model, order_of
@@ -142,7 +142,7 @@ class KeepsKeysApart(Peer):
 
     def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
         if any(kept.record.key == new_key and not kept.record.deleted for kept in self.store):
-            raise RefusedWrite(f"there is a record with the key {new_key!r}")
+            raise RefusedWriteError(f"there is a record with the key {new_key!r}")
         return super().rename(key, new_key, now_ms)
 
 

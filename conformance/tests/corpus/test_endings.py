@@ -11,7 +11,7 @@ from sds_conformance.cli.options import console, exit_code
 from sds_conformance.exploration.campaign import CampaignTally
 from sds_conformance.judging.exits import Exit
 from sds_harness import signals
-from sds_harness.corpus.errors import CorpusError, SparkFailed, SuiteFault
+from sds_harness.corpus.errors import CorpusError, SparkFailedError, SuiteFaultError
 from sds_harness.declaration import Declaration
 from sds_harness.sds.language import SDS
 
@@ -22,8 +22,8 @@ INSTALL = "pip install 'sds-conformance[spark]'"
     ("error", "code", "told"),
     [
         (CorpusError("steps/part-1 is damaged."), Exit.USAGE, "steps/part-1 is damaged."),
-        (SparkFailed("A Spark job failed: Job aborted"), Exit.OURS, "A Spark job failed: Job aborted"),
-        (SuiteFault("ValueError: zip()"), Exit.OURS, "A fault of this suite, please report it: ValueError: zip()"),
+        (SparkFailedError("A Spark job failed: Job aborted"), Exit.OURS, "A Spark job failed: Job aborted"),
+        (SuiteFaultError("ValueError: zip()"), Exit.OURS, "A fault of this suite, please report it: ValueError: zip()"),
         (ImportError(name="pyarrow.lib"), Exit.USAGE, f"there is no pyarrow: type `{INSTALL}`."),
     ],
 )
@@ -36,7 +36,9 @@ def test_one_sentence_and_a_code(error: Exception, code: Exit, told: str, capsys
     assert "\n" not in said.rstrip("\n")
 
 
-@pytest.mark.parametrize("error", [SparkFailed("its Java process is gone"), SuiteFault("gone"), CorpusError("gone")])
+@pytest.mark.parametrize(
+    "error", [SparkFailedError("its Java process is gone"), SuiteFaultError("gone"), CorpusError("gone")]
+)
 def test_what_fails_because_of_a_signal_is_the_signal(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
     with signals.heeded() as ending:
         assert not signals.asked()

@@ -141,7 +141,7 @@ class Spark:
         self.asked = (end, tasks)
         return self
 
-    def mapInArrow(self, run: Any, schema: str) -> Any:
+    def mapInArrow(self, run: Any, schema: str) -> Any:  # noqa: N802 - a method of Spark
         self.run = run
         return self
 

@@ -177,7 +177,7 @@ def test_who_always_breaks_is_given_up_with_a_reason() -> None:
 
 
 def test_who_cannot_be_driven_is_not_played() -> None:
-    with pytest.raises(faults.TesteeFault, match="out of order"):
+    with pytest.raises(faults.TesteeError, match="out of order"):
         explore(order(raising(RuntimeError, "hello")))
 
 

@@ -27,7 +27,7 @@ from sds_conformance.protocols.dimensions import Dimension
 from sds_conformance.protocols.sds.dimensions import DIMENSIONS
 from sds_conformance.protocols.sds.rules import RULES
 from sds_harness.declaration import Declaration
-from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS
 from sds_harness.stage import START_MS
@@ -291,7 +291,7 @@ def test_an_answer_that_no_frame_holds_is_a_fault_only_where_the_size_is_demande
         nonlocal received
         received = received + 1 if request.HasField("receive") else 0
         if received > 20:
-            raise TesteeFault(FaultKind.OVERSIZED, "the answer to receive is a frame of many bytes")
+            raise TesteeError(FaultKind.OVERSIZED, "the answer to receive is a frame of many bytes")
 
     class Oversized(LocalLink):
         def call(self, request: pb.Request, timeout_s: float, reply: type[Any]) -> Any:

@@ -58,7 +58,7 @@ class Connections:
 
 class NeverEnds(LocalLink):
     def close(self) -> None:
-        raise faults.TesteeFault(FaultKind.NEVER_EXITS, "still running")
+        raise faults.TesteeError(FaultKind.NEVER_EXITS, "still running")
 
 
 def sends(content: bytes) -> Callable[[Stage], None]:
@@ -186,7 +186,7 @@ def test_a_scenario_that_runs_through_restores_patience() -> None:
 def test_a_process_that_does_not_come_back_ends_the_run_as_well() -> None:
     def start() -> Handle:
         if len(connect.links) > 0:
-            raise faults.TesteeFault(FaultKind.NO_START, "gone for good")
+            raise faults.TesteeError(FaultKind.NO_START, "gone for good")
         return breaks_on()
 
     connect = Connections(start)
@@ -224,7 +224,7 @@ def test_an_implementation_that_cannot_be_driven_at_all_is_a_fault_of_the_start(
     def mute(request: pb.Request) -> pb.Reply:
         raise RuntimeError("no such thing as hello")
 
-    with pytest.raises(faults.TesteeFault, match="no such thing as hello"):
+    with pytest.raises(faults.TesteeError, match="no such thing as hello"):
         certified(lambda: mute)
 
 
@@ -245,7 +245,7 @@ def test_a_dishonest_implementation_is_noted_and_played_on_with() -> None:
 class SaysTooMuch(LocalLink):
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         if request.WhichOneof("command") == "tick":
-            raise faults.TesteeFault(FaultKind.TOO_LONG, "the answer to tick is a line of more than 67108864 bytes")
+            raise faults.TesteeError(FaultKind.TOO_LONG, "the answer to tick is a line of more than 67108864 bytes")
         return super().call(request, timeout_s, reply)
 
 

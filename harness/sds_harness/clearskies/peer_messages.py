@@ -9,7 +9,7 @@ from typing import Any
 from clearskies_reference import AccessLevel
 
 from ..declaration import printable
-from ..stage import ScheduleStopped
+from ..stage import ScheduleStoppedError
 from .bodies import read
 from .clubs import READ_ONLY, READ_WRITE, record_id
 from .frames import Frame
@@ -33,7 +33,7 @@ def said(op: Write, peer: ScriptedPeer, after: Message | None, clock: dict[str, 
     """The message of a Write, not yet signed. ``after`` is the update that it follows, ``clock`` the vector clock that
     it has in place of the usual one, ``poses_as`` the ID of the claimed writer.
 
-    Raises ScheduleStopped if a text that should be JSON is none.
+    Raises ScheduleStoppedError if a text that should be JSON is none.
     """
     if op.body:
         return peer.frame(members_of(op.body))
@@ -75,20 +75,20 @@ def said(op: Write, peer: ScriptedPeer, after: Message | None, clock: dict[str, 
 
 
 def members_of(text: str) -> dict[str, Any]:
-    """The members of an object as JSON, none for "". Raises ScheduleStopped if it is not an object."""
+    """The members of an object as JSON, none for "". Raises ScheduleStoppedError if it is not an object."""
     members = value_of(text) if text else {}
     if not isinstance(members, dict):
-        raise ScheduleStopped(f"{printable(text, LONGEST)} is no JSON object")
+        raise ScheduleStoppedError(f"{printable(text, LONGEST)} is no JSON object")
     return members
 
 
 def value_of(text: str) -> Any:
-    """The value of a JSON text. Raises ScheduleStopped if it is not JSON."""
+    """The value of a JSON text. Raises ScheduleStoppedError if it is not JSON."""
     body = read(text.encode())
     deep = body.depth or _is_deep(body.value)
     if body.error or deep or not body.is_unicode:
         why = body.error or ("it is nested too deep" if deep else "it has lone surrogates")
-        raise ScheduleStopped(f"{printable(text, LONGEST)} is no JSON that can be written: {why}")
+        raise ScheduleStoppedError(f"{printable(text, LONGEST)} is no JSON that can be written: {why}")
     return body.value
 
 

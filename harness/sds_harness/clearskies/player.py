@@ -9,8 +9,8 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.vector_clock import is_id
 
 from ..schedules import operations, performer
-from ..schedules.performer import MAX_STEPS, TooLong, raise_if_stopped
-from ..stage import ScheduleStopped
+from ..schedules.performer import MAX_STEPS, ScheduleTooLongError, raise_if_stopped
+from ..stage import ScheduleStoppedError
 from .actor import Actor
 from .clubs import READ_ONLY, peer_id, record_id
 from .counted_network import CountedNetwork
@@ -79,8 +79,8 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
 def perform(schedule: Schedule, stage: Stage) -> None:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
-    Raises ScheduleStopped after the end if an operation was refused or the schedule requires more than the
-    implementation has, and TesteeFault if the implementation breaks down.
+    Raises ScheduleStoppedError after the end if an operation was refused or the schedule requires more than the
+    implementation has, and TesteeError if the implementation breaks down.
     """
     raise_if_stopped(Player(schedule, dict.fromkeys(schedule.names, stage)).perform())
 
@@ -207,8 +207,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         traces = [stage.trace for stage in self._distinct]
         try:
             play_until_quiet(traces, play_round, len(self._home.environment.clock_offsets_ms))
-        except ScheduleStopped as stopped:
-            raise TooLong(str(stopped)) from None
+        except ScheduleStoppedError as stopped:
+            raise ScheduleTooLongError(str(stopped)) from None
 
     def _compare_clocks(self, op: CompareClocks) -> None:
         if (actor := self._present(op.who)) is not None:
@@ -295,7 +295,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def _scripted(self, op: Scripted | Say) -> ScriptedLink | None:
         """The link of a scripted peer to a participant; a new one if there is none. None if the participant is not
-        open. Raises ScheduleStopped if the operation names a link that does not exist."""
+        open. Raises ScheduleStoppedError if the operation names a link that does not exist."""
         actor = self._present(op.to)
         if actor is None:
             return None
@@ -303,7 +303,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         if op.link:
             named = self._named.get(op.link)
             if named is None or named.broken:
-                raise ScheduleStopped(f"{op.to} has no link {op.link}, on which there was more to say")
+                raise ScheduleStoppedError(f"{op.to} has no link {op.link}, on which there was more to say")
             return named
         return next(self._links_between(peer, actor), None) or self._join(actor, peer)
 
@@ -324,7 +324,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         data = what if isinstance(what, bytes) else what.wire
         self._spoken += len(data)
         if self._spoken > MOST_SPOKEN:
-            raise TooLong(f"scripted peers had more to say than {MOST_SPOKEN >> 20} MiB")
+            raise ScheduleTooLongError(f"scripted peers had more to say than {MOST_SPOKEN >> 20} MiB")
         if not link.broken:
             packet = self._packet(link.peer.name, link.number, data, 0, label)
             self._network.sent(packet, link.actor.name)
@@ -479,7 +479,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
                     if listener := self._network.listener_of(number, step.participant):
                         self._network.sent(packet, listener)
         if len(show.acts) >= MAX_STEPS:
-            raise TooLong(f"there were {MAX_STEPS:,} steps")
+            raise ScheduleTooLongError(f"there were {MAX_STEPS:,} steps")
 
     def _packet(self, sender: str, number: int, data: bytes, act: int, label: str = "") -> Packet:
         show = self.performance

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import MalformedMessage, timestamp
+from clearskies_reference import MalformedMessageError, timestamp
 
 from ..corpus.digests import digest64, signed
 from ..corpus.schema import Row
@@ -100,7 +100,7 @@ class ClearSkiesRowReader:
     def _time(self, message: Message, trace: Trace) -> list[Any]:
         try:
             seconds = timestamp(message.body.members.get("update_time")).seconds - trace.start_ms // 1_000
-        except MalformedMessage:
+        except MalformedMessageError:
             return [self.names.called(message), "?"]
         return [self.names.called(message), seconds]
 

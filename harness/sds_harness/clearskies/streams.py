@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from clearskies_reference import AccessLevel, BrokenFraming, Parser, SignatureProfile
+from clearskies_reference import AccessLevel, BrokenFramingError, Parser, SignatureProfile
 from clearskies_reference import Message as Framed
 
 from .bodies import Bodies, Body
@@ -113,7 +113,7 @@ class Stream:
                 again = self._is_repeated(body)
                 self.messages.append(Message(self.link, began, step, body, framed.signature, self._profile, again))
                 began = step
-        except BrokenFraming as error:
+        except BrokenFramingError as error:
             self._rest = self._parser.rest
             self.broken = Break(step, self.length - self._rest, str(error))
         self._began, self._rest = began, self._parser.rest

@@ -12,7 +12,7 @@ from sds_reference.wire_formats import is_text
 from ..schedules import operations, player
 from ..schedules.performance import NEVER
 from ..schedules.performer import raise_if_stopped
-from ..stage import ScheduleStopped
+from ..stage import ScheduleStoppedError
 from .actor import MAX_TICKS, QUIET_TICKS, Actor
 from .encodings import ENCODINGS
 from .operations import (
@@ -56,8 +56,8 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
 def perform(schedule: Schedule, stage: Stage) -> None:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
-    Raises ScheduleStopped after the end if an operation was refused or the schedule requires more than the
-    implementation has, and TesteeFault if the implementation breaks down.
+    Raises ScheduleStoppedError after the end if an operation was refused or the schedule requires more than the
+    implementation has, and TesteeError if the implementation breaks down.
     """
     raise_if_stopped(Player(schedule, dict.fromkeys(schedule.names, stage)).perform(), NO_FILTER)
 
@@ -371,12 +371,12 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             # In the profile of the first implementation; the others may not understand the filter.
             bloom_filter = stage.filter_over(*map(self._id, op.filter)) if stage.trace.parties else None
             if bloom_filter is None and not isinstance(op, Say):
-                raise ScheduleStopped(f"{NO_FILTER}: none can be made that the implementation understands")
+                raise ScheduleStoppedError(f"{NO_FILTER}: none can be made that the implementation understands")
         if op.filter_of:
             packet = self.performance.labels.get(op.filter_of)
             copied = packet.wire.message if packet is not None else None
             if copied is None or copied.bloom_filter is None:
-                raise ScheduleStopped(f"{NO_FILTER}: {op.filter_of} has none")
+                raise ScheduleStoppedError(f"{NO_FILTER}: {op.filter_of} has none")
             bloom_filter = copied.bloom_filter
         history = self._entries(op.after, senders=op.senders_named, hints=op.hint)
         if "hints" in op.empty:

@@ -9,7 +9,7 @@ from typing import Any
 
 from google.protobuf import json_format
 
-from ..faults import Breakdown, TesteeFault
+from ..faults import Breakdown, TesteeError
 from ..link import Link, Listener
 from .writer import Transcript
 
@@ -61,7 +61,7 @@ class RecordedLink(Link, Listener):
     def close(self) -> None:
         try:
             self._link.close()
-        except TesteeFault as fault:
+        except TesteeError as fault:
             self._broke(fault.breakdown)
             self._end("killed")
             raise
@@ -83,7 +83,7 @@ class RecordedLink(Link, Listener):
             self._tell_request(None)
         try:
             reply = call()
-        except TesteeFault as fault:
+        except TesteeError as fault:
             self._broke(fault.breakdown)
             raise
         finally:

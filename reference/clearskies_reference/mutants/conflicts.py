@@ -8,7 +8,7 @@ from typing import Any
 
 from ..config import Resolution
 from ..effects import Effects
-from ..errors import MalformedMessage
+from ..errors import MalformedMessageError
 from ..framing import Message
 from ..messages import GetUpdates
 from ..peer import Peer
@@ -32,7 +32,7 @@ class _Keys(Peer):
         super().refuse_unauthorised(link, update, message)  # type: ignore[arg-type]
         rival = None if update.deleted else self.store.leader(update.key)
         if rival is not None and rival.record.uuid != update.uuid:
-            raise MalformedMessage("the key is taken")
+            raise MalformedMessageError("the key is taken")
 
     @fault(Peer.shown, "38", "shows none of two records that have one key")
     def hides_records_with_the_same_key(self, kept: Kept) -> Record:

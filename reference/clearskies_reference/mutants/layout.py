@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from ..config import AccessLevel
 from ..effects import Effects
-from ..errors import MalformedMessage, RefusedWrite
+from ..errors import MalformedMessageError, RefusedWriteError
 from ..framing import Message
 from ..logical_clock import LogicalClock
 from ..messages import UPDATE
@@ -31,13 +31,13 @@ class _Levels(Peer):
     @fault(Peer.erase, "02", "refuses to delete what others have not seen yet")
     def refuses_deletions(self, key: str, now_ms: int, effects: Effects) -> str:
         if not any(kept.sent for kept in self.having(key)):
-            raise RefusedWrite("nobody knows of it")
+            raise RefusedWriteError("nobody knows of it")
         return super().erase(key, now_ms, effects)
 
     @fault(Peer.move, "02", "refuses to rename records that it has written itself")
     def refuses_renames(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if any(kept.record.last_updated_by == self.peer_id for kept in self.having(key)):
-            raise RefusedWrite("the key of a record is for good")
+            raise RefusedWriteError("the key of a record is for good")
         return super().move(key, new_key, now_ms, effects)
 
     @fault(Peer.take, "02", "does not take deletions of others")
@@ -67,7 +67,7 @@ class _Levels(Peer):
 
     @fault(Peer.refuse_unauthorised, "02", "refuses all updates")
     def refuses_all(self, link: Link, update: Record, message: Message) -> None:
-        raise MalformedMessage("no")
+        raise MalformedMessageError("no")
 
     @fault(Peer.refuse_unauthorised, "03", "takes changes that a read-only peer has made, from itself")
     def takes_changes_of_readers(self, link: Link, update: Record, message: Message) -> None:
@@ -91,7 +91,7 @@ class _Levels(Peer):
     def refused_updates_count_as_known(self, link: Link, update: Record, message: Message) -> None:
         try:
             super().refuse_unauthorised(link, update, message)
-        except MalformedMessage:
+        except MalformedMessageError:
             self.learn(update)
             raise
 
@@ -271,7 +271,7 @@ class _Records(Peer):
     def refuses_times_without_fraction(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if "." not in update.update_time.text:
-            raise MalformedMessage("a time without milliseconds")
+            raise MalformedMessageError("a time without milliseconds")
 
     @fault(Peer.received, "25", "keeps revisions of others as doubles")
     def keeps_revisions_as_doubles(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
@@ -295,7 +295,7 @@ class _Records(Peer):
     def bounds_clocks_by_revisions(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if update.vector_clock.get(update.last_updated_by, 0) > 2 * update.last_updated_rev:
-            raise MalformedMessage("the number in the vector clock is too large for that revision")
+            raise MalformedMessageError("the number in the vector clock is too large for that revision")
 
 
 @mutants
@@ -332,13 +332,13 @@ class _Signing(Peer):
     def writer_refuses_unsigned(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is None:
-            raise MalformedMessage("an update without a signature")
+            raise MalformedMessageError("an update without a signature")
 
     @fault(Peer.refuse_unauthorised, "17", "as a read-write peer does not take signed updates")
     def writer_refuses_signed(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is not None and self.writes:
-            raise MalformedMessage("an update with a signature")
+            raise MalformedMessageError("an update with a signature")
 
 
 @mutant("13", "takes a record for deleted that says whether it is, whatever it says")

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearskies_club import NOW, RO, RW, Club
-from clearskies_reference import AccessLevel, Config, LoserOfKey, RefusedWrite, Relay, Resolution
+from clearskies_reference import AccessLevel, Config, LoserOfKey, RefusedWriteError, Relay, Resolution
 from clearskies_reference.variants import VARIANTS
 
 CONFIGS = [
@@ -54,7 +54,7 @@ def write(club: Club, one: str, draw: Random) -> None:
     peer, now_ms, key = club.peers[one], club.clocks[one], draw.choice("xyz")
     what = draw.random()
     # There may be nothing with that key, and some may not write.
-    with suppress(RefusedWrite):
+    with suppress(RefusedWriteError):
         if what < 0.6:
             value = json.dumps({draw.choice("abc"): draw.randrange(9)})
             club.took(one, peer.put(key, value, now_ms))

@@ -19,7 +19,7 @@ from sds_harness.declaration import printable
 from ...judging.certification import Certification, certify
 from ...judging.exits import Exit
 from ...judging.formats import counted
-from ...judging.rules import UnknownDialect
+from ...judging.rules import UnknownDialectError
 from ...judging.run_player import Keep
 from ...judging.runner import Runner
 from ...presentation.story import labelled
@@ -226,7 +226,7 @@ def _played(err: Console, driven: Driven, certificate: Certificate, sample: Samp
                     progress=bar,
                     keep=Keep(plain=False),
                 )
-    except UnknownDialect as error:
+    except UnknownDialectError as error:
         err.print(str(error), style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sds_harness import signals
-from sds_harness.corpus.errors import CorpusError, SparkFailed, SuiteFault
+from sds_harness.corpus.errors import CorpusError, SparkFailedError, SuiteFaultError
 from sds_testee.installation import install_extra
 
 from ...judging.exits import Exit
@@ -78,9 +78,9 @@ def corpus_errors(err: Console) -> Iterator[None]:
         yield
     except CorpusError as error:
         _end(err, str(error), Exit.USAGE)
-    except SparkFailed as error:
+    except SparkFailedError as error:
         _end(err, str(error), Exit.OURS)
-    except SuiteFault as error:
+    except SuiteFaultError as error:
         _end(err, f"A fault of this suite, please report it: {error}", Exit.OURS)
     except ImportError as missing:
         package = (missing.name or "").partition(".")[0]

@@ -15,7 +15,7 @@ from rich.text import Text
 from sds_harness.schedules import Schedule
 
 from ...exploration.assessment import Scope
-from ...exploration.casts import Cast, NotPlayed
+from ...exploration.casts import Cast, NotPlayedError
 from ...exploration.text import (
     details_of,
     failure_of,
@@ -184,7 +184,7 @@ class MixedGroups:
                 with shrinking_bar(self._err, discovery.what, number, total, BAR_WIDTH):
                     try:
                         example = shrunk(troupe, discovery, self._scope, attempts)
-                    except NotPlayed:
+                    except NotPlayedError:
                         example = None
                 number += 1
                 files = self._kept(example, folder) if example is not None else {}

@@ -12,7 +12,7 @@ from rich.text import Text
 from sds_harness.schedules import Performance, Schedule
 
 from ...exploration.assessment import Assessment, Scope
-from ...exploration.casts import Cast, NotPlayed
+from ...exploration.casts import Cast, NotPlayedError
 from ...interop.mixed import GROUP, judge
 from ...interop.mixed_examples import MixedExample
 from ...interop.troupe import MIXED, Roles, Troupe, roles_noted
@@ -61,7 +61,7 @@ def play_again(
     with Troupe(cast) as troupe:
         try:
             performance = troupe.cast.play(schedule, roles)
-        except NotPlayed as reason:
+        except NotPlayedError as reason:
             return not_played(err, reason), []
         judged = judge(troupe, performance, roles, Scope.of(revision=cast.revision), twins=True)
     examples = [

@@ -81,7 +81,7 @@ class Measured:
 
 
 def introduced(order: MeasurementOrder) -> Measured:
-    """Perform the handshake. Raises TesteeFault if the implementation cannot be driven, and UnknownDialect."""
+    """Perform the handshake. Raises TesteeError if the implementation cannot be driven, and UnknownDialectError."""
     runner = _runner(order, order.limits)
     try:
         declared = runner.start()

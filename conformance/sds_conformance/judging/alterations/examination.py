@@ -19,7 +19,7 @@ from .coverage import Reached, RunCoverage, planned, runs_of
 from .fates import AlterationResult, End
 from .places import AlterationPlace, altered
 from .source import Configuration, ModelSource
-from .timed_run import Attended, RunTimeout, limited, play
+from .timed_run import Attended, RunTimeoutError, limited, play
 
 BUDGET_S = 20.0
 """CPU seconds for judging one place; a run that has started is completed."""
@@ -53,7 +53,7 @@ class AlterationExaminer:
             changed = {place.module: altered(self.source.package, place)}
             with limited(PATIENCE_S, whole=True), copied(self.source.package, changed) as package:
                 fate = self._examined(fate, package, began, briefly=briefly)
-        except RunTimeout:
+        except RunTimeoutError:
             fate = replace(fate, end=End.SUITE_ERROR, seen=f"no end after {PATIENCE_S:.0f} s")
         except Exception as error:  # an error of the suite at one place must not end the others
             fate = replace(fate, end=End.SUITE_ERROR, seen=f"{type(error).__name__}: {error}")

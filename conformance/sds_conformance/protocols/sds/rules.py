@@ -26,7 +26,7 @@ from sds_testee.version import suite_version
 from ...judging.catalogue import Catalogue, Requirement
 from ...judging.deafness import Hearing
 from ...judging.exercise import LazyMapping, Model
-from ...judging.rules import Rules, UnknownDialect
+from ...judging.rules import Rules, UnknownDialectError
 from . import checks as _checks
 from . import positions as _positions
 from . import scenarios as _scenarios
@@ -72,13 +72,13 @@ class SdsRules(Rules):
         return profile == "full" or core == (profile == "core")
 
     def dialect(self, revision: str, name: str) -> Dialect | None:
-        """The wire dialect that the user selected, which must be one of SDS. Raises UnknownDialect."""
+        """The wire dialect that the user selected, which must be one of SDS. Raises UnknownDialectError."""
         if REVISIONS[revision].wire is not V2026_01:
             return None
         try:
             return asked_dialect(name)
         except ConfigurationError as error:
-            raise UnknownDialect(str(error)) from None
+            raise UnknownDialectError(str(error)) from None
 
     def misfit(self, revision: str, profile: str, dialect: str) -> str:
         if profile == "sds-r" and not REVISIONS[revision].repairs:

@@ -53,7 +53,7 @@ class VectorResult:
     """The difference without values, if possible: one fault has the same difference in all vectors."""
 
 
-class Skip(Exception):
+class VectorSkippedError(Exception):
     """A vector cannot be run; the message says what is missing."""
 
 
@@ -78,9 +78,9 @@ class Subject:
         return [stage.trace for stage in self.stages]
 
     def need(self, *capabilities: int) -> None:
-        """Raise Skip unless all capabilities are declared."""
+        """Raise VectorSkippedError unless all capabilities are declared."""
         for name in self.declaration.lacking(capabilities):
-            raise Skip(f"{NEEDS}{name}")
+            raise VectorSkippedError(f"{NEEDS}{name}")
 
     def close(self) -> None:
         """Free the participants of all stages whose conversation did not break."""

@@ -11,7 +11,7 @@ from sds_conformance.protocols.sds.scenarios.repair.participants import LONGEST_
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
 from sds_harness.sds.stage import Stage
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
@@ -175,13 +175,13 @@ def test_where_there_is_nothing_to_wait_for_the_schedule_ends(field: str, value:
         if reply.HasField("opened"):
             setattr(reply.opened.configuration, field, value)
 
-    with pytest.raises(ScheduleStopped, match=said):
+    with pytest.raises(ScheduleStoppedError, match=said):
         repairing(stage(altered(insists)))
 
 
 @pytest.mark.parametrize("capability", [pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK])
 def test_without_sds_r_or_a_clock_that_obeys_the_schedule_ends(capability: int) -> None:
     on = stage(reference(without=[capability]))
-    with pytest.raises(ScheduleStopped, match="needs the capability"):
+    with pytest.raises(ScheduleStoppedError, match="needs the capability"):
         repairing(on)
     assert on.trace.steps == []

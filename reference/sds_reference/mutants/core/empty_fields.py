@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...channel import Channel
 from ...effects import Effects
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...message import Kind, Message
 from ..registry import fault, mutants
 
@@ -30,7 +30,7 @@ class _Hints(Channel):
     def refuses_empty_hints(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if kind is Kind.CONTENT and _without(message) != message:
-            raise MalformedMessage("an empty retrieval hint")
+            raise MalformedMessageError("an empty retrieval hint")
 
     @fault(Channel.insert_into_log, "SEND-08", "replaces an empty retrieval hint with the last one that it saw")
     def repeats_the_last_hint(self, message: Message, retrieval_hint: bytes | None) -> None:
@@ -45,7 +45,7 @@ class _Hints(Channel):
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:
         if retrieval_hint == b"":
-            raise MalformedMessage("an empty retrieval hint")
+            raise MalformedMessageError("an empty retrieval hint")
         return super().receive(message, now_ms, retrieval_hint)
 
 

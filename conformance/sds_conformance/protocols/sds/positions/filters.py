@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step
-from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilter, Kind
+from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilterError, Kind
 
 from ..register import shows
 from ..view.channel_view import ChannelView
@@ -77,7 +77,7 @@ def encoding_of_filters(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def _holds(profile: BloomProfile, wire: bytes, parameters: BloomParameters, ids: list[str]) -> bool:
     try:
         filter_ = profile.read(wire, parameters)
-    except ForeignFilter:
+    except ForeignFilterError:
         return False
     return all(message_id in filter_ for message_id in ids)
 

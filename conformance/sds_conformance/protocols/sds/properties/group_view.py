@@ -16,7 +16,7 @@ from sds_harness.sds.performance import Act, Performance
 from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES, SDS_2026_01, ForeignFilter, Kind, Message, Revision
+from sds_reference import PROFILES, SDS_2026_01, ForeignFilterError, Kind, Message, Revision
 
 from ..view.facts import same
 from ..view.odd_messages import LARGEST_LAMPORT, ROOM_AFTER, oddness
@@ -208,7 +208,7 @@ class GroupView:
             return None
         try:
             view = profile.read(bloom_filter, parameters)
-        except ForeignFilter:
+        except ForeignFilterError:
             return None
         key = (profile.name, view.parameters, message_id)
         positions = self._positions.get(key)

@@ -8,8 +8,8 @@ from typing import Any
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import (
     AccessLevel,
-    BrokenFraming,
-    MalformedMessage,
+    BrokenFramingError,
+    MalformedMessageError,
     Parser,
     SignatureProfile,
     signature_profile,
@@ -17,7 +17,7 @@ from clearskies_reference import (
 from sds_harness.clearskies.clubs import private_pem, public_pem, signer
 
 from .....vectors.model import Outcome, Vector
-from .....vectors.running.subject import REFUSED, Skip, Status, VectorResult, among
+from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, among
 from .subject import ClearSkiesSubject, held_to
 
 DEFAULT_PROFILE = "rsa-pkcs1-sha256"
@@ -35,7 +35,7 @@ def ask_comparison(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     texts = {name: vector[name].encode() for name in ("one", "other")}
     members = subject.declaration.limit("clock_members")
     if members is not None and any(_members(text) > members for text in texts.values()):
-        raise Skip("declares a bound for members of a vector clock")
+        raise VectorSkippedError("declares a bound for members of a vector clock")
     reply = subject.call(pb.Request(compare_clocks=pb.CompareClocks(**texts)))
     outcomes = held_to(vector)
     if _refused(reply):
@@ -59,7 +59,7 @@ def _members(text: bytes) -> int:
 def _need_room(subject: ClearSkiesSubject, size: int) -> None:
     room = subject.declaration.limit("body_bytes")
     if room is not None and size > room:
-        raise Skip("declares a bound for the body of a message")
+        raise VectorSkippedError("declares a bound for the body of a message")
 
 
 def ask_unframe(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
@@ -102,7 +102,7 @@ def ask_frame(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
 def _profile(subject: ClearSkiesSubject, vector: Vector) -> SignatureProfile:
     declared = subject.declaration.profile("signature") or DEFAULT_PROFILE
     if declared != vector["profile"]:
-        raise Skip(f"declares signatures as {declared}: these are others")
+        raise VectorSkippedError(f"declares signatures as {declared}: these are others")
     return signature_profile(declared)
 
 
@@ -141,7 +141,7 @@ def _is_genuine(wire: bytes, body: bytes, level: AccessLevel, profile: Signature
     parser = Parser()
     try:
         messages = list(parser.feed(wire))
-    except (BrokenFraming, MalformedMessage):
+    except (BrokenFramingError, MalformedMessageError):
         return False
     return (
         not parser.rest

@@ -17,7 +17,7 @@ from sds_harness.session import Session
 from sds_harness.stage import NEEDS
 
 from .....vectors.model import Outcome, Vector
-from .....vectors.running.subject import Skip, Subject
+from .....vectors.running.subject import Subject, VectorSkippedError
 from ..fields import Fields, is_wide, update_members
 
 WIDE = "CA-6"
@@ -44,14 +44,14 @@ class ClearSkiesSubject(Subject):
             self.need(pb.CAPABILITY_WIDE_INTEGERS)
         signs = any(vector.get(name) == "read_only" for name in ("access_level", "client", "from"))
         if signs and profile_called(self.declaration.profile("signature")) is None:
-            raise Skip("declares signatures of no known kind")
+            raise VectorSkippedError("declares signatures of no known kind")
         return stage.open("peer", read_only=vector["access_level"] == "read_only")
 
     def call(self, request: pb.Request) -> pb.Reply:
         """Call a codec operation and return the reply. Skips the vector if the implementation does not support it."""
         reply = self.session.call(request)
         if reply.WhichOneof("answer") == "unsupported":
-            raise Skip(f"{request.WhichOneof('command')} was answered `unsupported`")
+            raise VectorSkippedError(f"{request.WhichOneof('command')} was answered `unsupported`")
         assert isinstance(reply, pb.Reply)
         return reply
 
@@ -124,7 +124,7 @@ def found(actor: Actor, keys: list[str]) -> dict[str, Any]:
         told = look(actor).values
         values = {key: told.get(key, []) for key in keys}
         if any(len(several) > 1 for several in values.values()):
-            raise Skip(f"{NEEDS}observe: other peers receive all records that ever had the key")
+            raise VectorSkippedError(f"{NEEDS}observe: other peers receive all records that ever had the key")
     return {
         "keys": {key: said(several) for key, several in values.items() if several},
         "gone": [key for key, several in values.items() if not several],

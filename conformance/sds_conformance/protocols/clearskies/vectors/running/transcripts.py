@@ -12,7 +12,7 @@ from sds_harness.clearskies.stage import Stage
 from sds_harness.clearskies.streams import Message
 
 from .....vectors.model import Outcome, Vector
-from .....vectors.running.subject import Skip, Status, VectorResult, among, worst
+from .....vectors.running.subject import Status, VectorResult, VectorSkippedError, among, worst
 from ..fields import numbers
 from .subject import ClearSkiesSubject, arrive, found, keys_of, lowered, rest, same_found, same_json, tell
 
@@ -104,7 +104,7 @@ class _Player:
 
     def _open(self, step: dict[str, Any]) -> ScriptedLink:
         if step["link"] not in self._links:
-            raise Skip(f"there is no link {step['link']}")
+            raise VectorSkippedError(f"there is no link {step['link']}")
         return self._links[step["link"]]
 
     def _asking(self, step: dict[str, Any]) -> Frame:
@@ -112,7 +112,7 @@ class _Player:
 
     def _repeated(self, step: dict[str, Any]) -> Frame:
         if step["update"] not in self._bound:
-            raise Skip(f"{step['update']} was never sent")
+            raise VectorSkippedError(f"{step['update']} was never sent")
         message = self._bound[step["update"]]
         return Frame(message.body.raw, message.signature)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sds_harness.sds.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import MAX_LAMPORT, UNNAMED_CHANNEL, Kind, MalformedMessage
+from sds_reference import MAX_LAMPORT, UNNAMED_CHANNEL, Kind, MalformedMessageError
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
 
 from .....judging.catalogue import ANOTHER_LAYOUT
@@ -82,7 +82,7 @@ def _as_sent(wire: Wire) -> list[WireField] | None:
 
 
 def _as_translated(wire: Wire) -> list[WireField] | None:
-    with suppress(MalformedMessage):
+    with suppress(MalformedMessageError):
         return split(wire.text)
     return None
 
@@ -141,7 +141,7 @@ def _strays_in(number: int, entry: bytes) -> tuple[tuple[bool, str], ...]:
     """The same for one entry of the field with that number. Cached, because an entry occurs in several histories."""
     try:
         fields = split(entry)
-    except MalformedMessage:
+    except MalformedMessageError:
         return ((False, f"an entry of field {number} that is no HistoryEntry"),)
     named = any(field.number == 1 for field in fields)
     return tuple(
@@ -215,7 +215,7 @@ def _fields_of(wire: Wire) -> set[tuple[int, ...]]:
     for outer in wire.fields or []:
         numbers.add((outer.number,))
         if outer.number in _LAYOUTS["SDS"].entries and isinstance(outer.value, bytes):
-            with suppress(MalformedMessage):
+            with suppress(MalformedMessageError):
                 numbers |= {(outer.number, inner.number) for inner in split(outer.value)}
     return numbers
 
@@ -368,7 +368,7 @@ def history_in_field_11(view: ChannelView, fields_of: Reader) -> Iterator[Observ
 def _entry_id(entry: bytes) -> str | None:
     try:
         return text_of([field.value for field in split(entry) if field.number == 1])
-    except MalformedMessage:
+    except MalformedMessageError:
         return None
 
 

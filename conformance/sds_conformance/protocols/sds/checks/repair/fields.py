@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import MalformedMessage
+from sds_reference import MalformedMessageError
 from sds_reference.wire_fields import LEN, WireField, split
 
 from .....judging.judgement import Observation, held, judged, violated
@@ -36,7 +36,7 @@ def _inside(field: WireField) -> list[WireField] | None:
 def _split(wire: bytes) -> list[WireField] | None:
     try:
         return split(wire)
-    except MalformedMessage:
+    except MalformedMessageError:
         return None
 
 

@@ -11,7 +11,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, HistoryEntry, Message
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSAL, Skip, Status, VectorResult, among, worst
+from .....vectors.running.subject import REFUSAL, Status, VectorResult, VectorSkippedError, among, worst
 from ..fields import message_of
 from .subject import SdsSubject, as_owed, shown
 
@@ -48,7 +48,7 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
             )
         seen = _states(actor, names) or (signals.states() if told else None)
         if seen is None:
-            raise Skip("declares observe, and its state has no outgoing buffer: it should show it")
+            raise VectorSkippedError("declares observe, and its state has no outgoing buffer: it should show it")
         answers.append(_numbered(number, among(seen, step["outcomes"], _same_states)))
     return worst(answers)
 
@@ -65,7 +65,7 @@ def _said(actor: Actor, said: dict[str, Any], ids: dict[str, str], lamport: int)
     if "filter_over" in said:
         bloom_filter = actor.stage.filter_over(*[ids.get(name, name) for name in said["filter_over"]])
         if bloom_filter is None:
-            raise Skip("nothing makes filters that it understands")
+            raise VectorSkippedError("nothing makes filters that it understands")
     return Message(
         said["sender_id"],
         said["message_id"],
@@ -136,7 +136,7 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
     actor = stage.open(vector["participant_id"], (vector["channel_id"],), asked)
     for name in ("sds_r", "t_min_ms", "t_max_ms", "num_response_groups"):
         if getattr(actor.party.in_force, name) != getattr(asked, name):
-            raise Skip(f"has a {name} of its own, whatever it is asked for")
+            raise VectorSkippedError(f"has a {name} of its own, whatever it is asked for")
     profile = subject.declaration.profile("hash")
     answers = []
     before = 0
@@ -146,7 +146,9 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
             return VectorResult(Status.FAIL, f"message {number} to be taken", "a refusal", difference=REFUSAL)
         state = actor.observe()
         if state is None or not (state.HasField("outgoing_repairs") and state.HasField("incoming_repairs")):
-            raise Skip("declares observe, and its state has no repair request buffers: it should show both")
+            raise VectorSkippedError(
+                "declares observe, and its state has no repair request buffers: it should show both"
+            )
         exact = profile in HASH_PROFILES and (subject.declaration.limit("repair_clock_ms") or 1) == 1
         seen = {
             "outgoing": _waiting(state.outgoing_repairs.entries, base_ms, exact),

@@ -6,10 +6,10 @@ from collections.abc import Container
 from typing import Any
 
 from sds_harness.sds.codec import DecodedMessage, FilterSize, NoAnswer, Refused, Undeclared
-from sds_reference import PROFILES, REVISIONS, BloomParameters, ForeignFilter
+from sds_reference import PROFILES, REVISIONS, BloomParameters, ForeignFilterError
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSED, Skip, Status, VectorResult, among, worst
+from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, among, worst
 from ..fields import message_json, message_of
 from .filter_paths import built_by_participant, hits_by_participant
 from .subject import SdsSubject, as_owed
@@ -29,7 +29,7 @@ def ask_decode(subject: SdsSubject, vector: Vector) -> VectorResult:
 def answered(answer: object) -> Any:
     """Convert a reply to an outcome. A refusal is an outcome; an undeclared operation skips the vector."""
     if isinstance(answer, Undeclared):
-        raise Skip(answer.reason)
+        raise VectorSkippedError(answer.reason)
     return REFUSED if isinstance(answer, Refused) else answer
 
 
@@ -76,9 +76,9 @@ def _size(vector: Vector) -> FilterSize:
 def _need_profile(subject: SdsSubject, vector: Vector) -> None:
     declared = subject.declaration.profile("bloom")
     if not declared:
-        raise Skip("declares no known kind of filters")
+        raise VectorSkippedError("declares no known kind of filters")
     if declared != vector["profile"]:
-        raise Skip(f"declares filters of {declared}: these are others")
+        raise VectorSkippedError(f"declares filters of {declared}: these are others")
 
 
 def ask_bloom_build(subject: SdsSubject, vector: Vector) -> VectorResult:
@@ -132,7 +132,7 @@ def _with(vector: Vector, exact: bytes, own: list[str]) -> bytes:
 def _holds(vector: Vector, wire: bytes, ids: list[str]) -> bool:
     try:
         view = PROFILES[vector["profile"]].read(wire, _parameters(vector))
-    except ForeignFilter:
+    except ForeignFilterError:
         return False
     return all(message_id in view for message_id in ids)
 

@@ -9,12 +9,12 @@ from typing import Any
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.codec import DecodedMessage
 from sds_harness.sds.trace import Wire
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, HistoryEntry, Kind, Message
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSAL, REFUSED, Skip, Status, VectorResult, among, tell, worst
+from .....vectors.running.subject import REFUSAL, REFUSED, Status, VectorResult, VectorSkippedError, among, tell, worst
 from .forum_timestamps import ask_counting
 from .subject import SdsSubject, as_owed, refused, shown
 from .timestamps import LARGEST, SAFE, SIGNED
@@ -112,10 +112,10 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
     actor.receive(stage.peer("setter").content(local))
     if refused(actor):
         if local > SAFE:
-            raise Skip("refuses timestamps beyond 2^53+10, which is legal")
+            raise VectorSkippedError("refuses timestamps beyond 2^53+10, which is legal")
         return VectorResult(Status.FAIL, f"the timestamp {local} to be taken", "a refusal", difference=REFUSAL)
     if local > SAFE and not _took(actor, local):
-        raise Skip("drops timestamps beyond 2^53+10, or stays below them, which is legal")
+        raise VectorSkippedError("drops timestamps beyond 2^53+10, or stays below them, which is legal")
     stage.now_ms = now_ms
     seen = happens(subject, actor, vector["operation"], received)
     # If the state is not shown, read it from the next message, unless the clock hides it.
@@ -124,8 +124,8 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
         seen["local"] = str(after)
         return among(seen, vector["outcomes"], _is)
     if local > SAFE and seen.get("sent") == str(now_ms):
-        raise Skip("does not show whether it took a timestamp beyond 2^53+10")
-    with suppress(ScheduleStopped):
+        raise VectorSkippedError("does not show whether it took a timestamp beyond 2^53+10")
+    with suppress(ScheduleStoppedError):
         seen["next"] = (actor.send().lamport_timestamp or 0,)
     return among(seen, vector["outcomes"], lambda s, o: _is_before(s, o, now_ms))
 
@@ -162,12 +162,12 @@ def happens(subject: SdsSubject, actor: Actor, operation: str, received: int | N
             actor.send_ephemeral()
             return {}
         sync = actor.send_sync()
-    except ScheduleStopped:
+    except ScheduleStoppedError:
         if refused(actor):
             return dict(REFUSED)
         raise
     if sync is None:
-        raise Skip("sends no sync message here, which is legal")
+        raise VectorSkippedError("sends no sync message here, which is legal")
     return {"sent": str(sync.lamport_timestamp)}
 
 
@@ -200,12 +200,14 @@ def ask_log_order(subject: SdsSubject, vector: Vector) -> VectorResult:
             log = [message_id for message_id in log if message_id in {a["message_id"] for a in arrivals}]
         return among({"log": log}, vector["outcomes"])
     if actor.party.in_force.causal_history_size < len(arrivals):
-        raise Skip(f"shows no log, and names {actor.party.in_force.causal_history_size} messages in a causal history")
+        raise VectorSkippedError(
+            f"shows no log, and names {actor.party.in_force.causal_history_size} messages in a causal history"
+        )
     log = [entry.message_id for entry in actor.send().causal_history]
     answer = among({"log": log}, vector["outcomes"], lambda s, o: s["log"] in (o["log"], o["log"][::-1]))
     ordered = REVISIONS[subject.revision].histories_are_ordered
     if answer.status is Status.FAIL and not ordered and sorted(log) in (sorted(o["log"]) for o in vector["outcomes"]):
-        raise Skip("shows no log, and a causal history has no order in the proposal")
+        raise VectorSkippedError("shows no log, and a causal history has no order in the proposal")
     return _one_way(subject, answer, log, vector["outcomes"][0]["log"])
 
 
@@ -216,7 +218,9 @@ def ask_causal_history(subject: SdsSubject, vector: Vector) -> VectorResult:
         return actor
     in_force = actor.party.in_force
     if in_force.HasField("causal_history_size") and in_force.causal_history_size != vector["size"]:
-        raise Skip(f"names {in_force.causal_history_size} messages in a causal history, whatever it is asked for")
+        raise VectorSkippedError(
+            f"names {in_force.causal_history_size} messages in a causal history, whatever it is asked for"
+        )
     history = [entry.message_id for entry in actor.send().causal_history]
     answer = among({"causal_history": history}, vector["outcomes"])
     return _one_way(subject, answer, history, vector["outcomes"][0]["causal_history"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sds_reference import MalformedMessage, Message
+from sds_reference import MalformedMessageError, Message
 from sds_reference.wire_fields import WireField, split
 from sds_reference.wire_formats import FORUM_2024, V2026_01, WireFormat
 
@@ -48,7 +48,7 @@ def compared(form: WireFormat, wire: bytes, expected: bytes) -> VectorResult:
     try:
         same = _message(form, wire) == _message(form, expected)
         written, wanted = _rows(form, wire), _rows(form, expected)
-    except MalformedMessage:
+    except MalformedMessageError:
         return failed
     failed = replace(failed, difference=_difference(form, written, wanted))
     if same and written == wanted:
