@@ -85,7 +85,7 @@ class Result:
         """The median of all runs except the first; the first run if there is no other."""
         return statistics.median(of[1:] or of) if of else None
 
-    def told(self, truth: list[dict[str, Any]], unit: Result | None) -> dict[str, Any]:
+    def as_json(self, truth: list[dict[str, Any]], unit: Result | None) -> dict[str, Any]:
         """The result as JSON values."""
         out: dict[str, Any] = {
             "versions": self.versions,
@@ -220,14 +220,14 @@ HEAD = f"{'':15} {'first s':>8} {'s':>8} {'/ scan':>7} {'CPU s':>8} {'/ scan':>7
 def line(name: str, told: dict[str, Any]) -> str:
     """A row of the table, 80 columns wide."""
 
-    def shown(key: str, width: int) -> str:
+    def cell_text(key: str, width: int) -> str:
         value = told.get(key)
         return f"{'-' if value is None else f'{value:,.1f}':>{width}}"
 
     found = f"{told['found']:,} of {told['of']:,}" if "found" in told else "-"
     return (
-        f"{name:15} {shown('first_s', 8)} {shown('seconds', 8)} {shown('seconds_per_scan', 7)} {shown('cpu_s', 8)} "
-        f"{shown('cpu_s_per_scan', 7)} {found:>15} {told.get('false', '-'):>5}"
+        f"{name:15} {cell_text('first_s', 8)} {cell_text('seconds', 8)} {cell_text('seconds_per_scan', 7)} "
+        f"{cell_text('cpu_s', 8)} {cell_text('cpu_s_per_scan', 7)} {found:>15} {told.get('false', '-'):>5}"
     )
 
 
@@ -290,7 +290,7 @@ def main() -> None:
     for name in (name for name in chosen if name not in left_out):
         result = play(name, asked, java)
         unit = result if name == "scan" else unit
-        told[name] = result.told(truth, unit)
+        told[name] = result.as_json(truth, unit)
         if not asked.json:
             print(line(name, told[name]), flush=True)
     if asked.json:

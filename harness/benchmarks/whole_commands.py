@@ -75,7 +75,7 @@ class Measured:
     def cpu_s(self) -> float:
         return self.own_cpu_s + self.other_cpu_s
 
-    def told(self) -> dict[str, float]:
+    def as_json(self) -> dict[str, float]:
         """The values as JSON."""
         return {name: round(value, 3) for name, value in vars(self).items()} | {"cpu_s": round(self.cpu_s, 3)}
 
@@ -226,7 +226,7 @@ def compared(work: str, before: Path | None, sizes: Sizes, rounds: int, folder: 
         loop = [sys.executable, "-c", LOOP.format(sizes.loop)]
         seen["yardstick"].append(measure(loop, dict(os.environ), folder))
     out = {name: median(of) for name, of in seen.items()}
-    row: dict[str, Any] = {"work": work, **{name: one.told() for name, one in out.items()}}
+    row: dict[str, Any] = {"work": work, **{name: one.as_json() for name, one in out.items()}}
     row["of_yardstick"] = round(out["after"].cpu_s / out["yardstick"].cpu_s, 3)
     if "before" in out:
         row["ratio"] = {

@@ -54,7 +54,7 @@ Ask = Callable[[Any], Any]
 """Sends a request to the implementation."""
 
 
-class Remembering(Link):
+class CachingLink(Link):
     """Wraps another link. Handles ``open``, which is answered with a handle, ``close``, and all commands with a
     ``handle``. Other commands are forwarded."""
 
@@ -96,7 +96,9 @@ class Remembering(Link):
                 answer = reply.FromString(body)
                 answer.id = number
             else:
-                answer = self._asked(who, name, key, number, request, lambda it: self._link.call(it, timeout_s, reply))
+                answer = self._send_request(
+                    who, name, key, number, request, lambda it: self._link.call(it, timeout_s, reply)
+                )
         finally:
             request.id = number
             if name != "open":
@@ -124,7 +126,7 @@ class Remembering(Link):
         who.at = known
         return known.reply
 
-    def _asked(self, who: _Participant, name: str, key: bytes, number: int, request: Any, ask: Ask) -> Any:
+    def _send_request(self, who: _Participant, name: str, key: bytes, number: int, request: Any, ask: Ask) -> Any:
         """Send the request, after the cached requests that the implementation has not received yet. Returns its
         answer."""
         if name != "close":
@@ -182,8 +184,8 @@ class Remembering(Link):
     def stderr_lines(self) -> tuple[str, ...]:
         return self._link.stderr_lines()
 
-    def said(self) -> tuple[str, ...]:
-        return self._link.said()
+    def new_stderr_lines(self) -> tuple[str, ...]:
+        return self._link.new_stderr_lines()
 
     def close(self) -> None:
         self._link.close()

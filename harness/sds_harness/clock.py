@@ -181,8 +181,8 @@ class ClockedLink(Link):
     def stderr_lines(self) -> tuple[str, ...]:
         return self._link.stderr_lines()
 
-    def said(self) -> tuple[str, ...]:
-        return self._link.said()
+    def new_stderr_lines(self) -> tuple[str, ...]:
+        return self._link.new_stderr_lines()
 
     def close(self) -> None:
         try:

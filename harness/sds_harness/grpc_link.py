@@ -219,7 +219,7 @@ class GrpcLink(Link):
                 answer.cancel()
                 said = "its health service does not answer"
             except grpc.RpcError as error:
-                code, said = error.code(), _told(error)
+                code, said = error.code(), _error_text(error)
                 if code is grpc.StatusCode.UNIMPLEMENTED:
                     return
                 if code is grpc.StatusCode.NOT_FOUND and name:
@@ -270,7 +270,7 @@ class GrpcLink(Link):
         self._answered = True
         answer = self._redaction.data(said)
         for listener in self._listeners:
-            listener.heard(answer, True)
+            listener.on_frame(answer, True)
         try:
             return read_reply(Framing.BINARY, answer, kind, what)
         except FramingError as error:
@@ -279,7 +279,7 @@ class GrpcLink(Link):
     def _fail_call(self, what: str, error: grpc.RpcError) -> NoReturn:
         """Raise the fault for a call that ended in an error while ``what`` was waiting for its answer."""
         self._fail_if_dead(f"in answer to {what}")
-        code, said = error.code(), _told(error)
+        code, said = error.code(), _error_text(error)
         match code:
             case grpc.StatusCode.RESOURCE_EXHAUSTED:
                 limit = _TOO_LARGE.search(said)
@@ -338,7 +338,7 @@ class GrpcLink(Link):
         return ended
 
 
-def _told(error: grpc.RpcError) -> str:
+def _error_text(error: grpc.RpcError) -> str:
     """The code of a gRPC error and the details that gRPC or the server gives."""
     code, details = error.code(), error.details()
     return f"{code.name}: {details}" if details else str(code.name)

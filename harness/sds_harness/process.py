@@ -147,7 +147,7 @@ class TesteeProcess:
                 return os.read(self._stdout, _READ_BYTES)
         return b""
 
-    def rest(self) -> bytes:
+    def read_remaining(self) -> bytes:
         """The bytes of stdout that can be read without waiting, up to the capacity of a pipe."""
         return os.read(self._stdout, _READ_BYTES) if self._readable.poll(0) else b""
 
@@ -170,7 +170,7 @@ class TesteeProcess:
         """The last lines of stderr, without control characters."""
         return tuple(self._lines(b"".join(self._stderr))[-_STDERR_LINES:])
 
-    def said(self) -> tuple[str, ...]:
+    def new_stderr_lines(self) -> tuple[str, ...]:
         """The lines written to stderr since the last call: the first ones, the last ones, and how many were left out
         between."""
         if self._unheard.poll(0):  # what was written before the answer is in the pipe by now

@@ -80,7 +80,7 @@ def usable_processors(root: Path = Path("/"), affinity: int | None = None) -> in
 
 def usable_memory(root: Path = Path("/")) -> int | None:
     """Bytes of memory available to this process; None if unknown."""
-    left = [_left(group, version) for group, version in _cgroups(root, "memory")]
+    left = [_free_in_cgroup(group, version) for group, version in _cgroups(root, "memory")]
     available = re.search(r"^MemAvailable:\s+(\d+) kB$", _text(root / "proc/meminfo"), re.MULTILINE)
     known = [each for each in [*left, int(available[1]) << 10 if available else None] if each is not None]
     return min(known, default=None)
@@ -122,7 +122,7 @@ def _quota(group: Path, version: int) -> float | None:
     return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() and int(period) else None
 
 
-def _left(group: Path, version: int) -> int | None:
+def _free_in_cgroup(group: Path, version: int) -> int | None:
     """Bytes that a cgroup may still use; None if there is no limit. Its file cache counts as free."""
     names = ("memory.max", "memory.current") if version == 2 else ("memory.limit_in_bytes", "memory.usage_in_bytes")
     limit, used = (_text(group / name).strip() for name in names)

@@ -134,7 +134,7 @@ class Stage(Generic[S]):
         except TesteeError as fault:
             self.trace.breakdown = fault.breakdown
             raise
-        step.said = self.session.link.said()
+        step.said = self.session.link.new_stderr_lines()
         session, room = self.session, self.room
         if not (room.holds(request, session.request_bytes) and room.holds(step.reply, session.reply_bytes)):
             self._too_much(step)
@@ -148,7 +148,7 @@ class Stage(Generic[S]):
 
     def _hear(self) -> None:
         """Add late output on stderr to the step before."""
-        late = self.session.link.said()
+        late = self.session.link.new_stderr_lines()
         if late and self.trace.steps:
             self.trace.steps[-1].said += late
 

@@ -26,7 +26,7 @@ class Dialect(Protocol):
     def name(self) -> str: ...
 
 
-def without(reply: Any, part: str) -> Any:
+def reply_without(reply: Any, part: str) -> Any:
     """A reply without one repeated field of its effects. The given reply must not be used afterwards."""
     reply.effects.ClearField(part)
     lighter = type(reply)()  # clearing a field does not free its memory
@@ -34,7 +34,7 @@ def without(reply: Any, part: str) -> Any:
     return lighter
 
 
-def together(reply: Any, part: str, values: Iterable[Any]) -> Any:
+def reply_with(reply: Any, part: str, values: Iterable[Any]) -> Any:
     """A copy of a reply with more values in one repeated field of its effects."""
     whole = type(reply)()
     whole.CopyFrom(reply)

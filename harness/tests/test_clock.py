@@ -19,7 +19,7 @@ from sds_harness import clock
 from sds_harness.clock import ClockedLink, ClockProbe, Faketime, MissingClockLibraryError, find_library
 from sds_harness.declaration import Declaration, OutsideClock
 from sds_harness.link import Limits, Link, LocalLink, StdioLink
-from sds_harness.sds.clock import DAY_MS, shows
+from sds_harness.sds.clock import DAY_MS, probe_clock
 from sds_harness.sds.language import SDS, open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
@@ -44,7 +44,7 @@ def start(command: Sequence[str], variables: Mapping[str, str]) -> StdioLink:
 
 
 def from_the_wire(session: Session) -> ClockProbe:
-    return shows(session, None)
+    return probe_clock(session, None)
 
 
 def from_outside(probe: Callable[[Session], ClockProbe] = from_the_wire) -> Faketime:
@@ -175,7 +175,7 @@ def test_timers_that_stand_still_are_named() -> None:
 
 def seen_of(config: Config, participant: type) -> ClockProbe:
     testee = Testee(TesteeOptions("1", config, participant))
-    return shows(open_session(lambda: LocalLink(testee.handle), LIMITS, CURRENT), None)
+    return probe_clock(open_session(lambda: LocalLink(testee.handle), LIMITS, CURRENT), None)
 
 
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "answers-repairs-only"])
@@ -212,13 +212,13 @@ def test_timestamps_in_another_unit_show_a_clock_that_moves(unit: float) -> None
         return testee.handle(request)
 
     session = open_session(lambda: LocalLink(answer), LIMITS, CURRENT)
-    assert shows(session, None).clock == ""
+    assert probe_clock(session, None).clock == ""
 
 
 def test_nothing_on_the_wire_of_the_proposal_shows_a_clock() -> None:
     testee = Testee(TesteeOptions("1"))
     session = open_session(lambda: LocalLink(testee.handle), LIMITS, "forum-2024")
-    assert shows(session, None).clock == "nothing on the wire of this revision goes by the clock"
+    assert probe_clock(session, None).clock == "nothing on the wire of this revision goes by the clock"
 
 
 # ---- What is left, and what is needed --------------------------------------------------------------------------------

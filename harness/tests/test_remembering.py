@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sds_harness.caching_link import ChangedAnswerError, Remembering
+from sds_harness.caching_link import CachingLink, ChangedAnswerError
 from sds_harness.link import Link, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.server import Testee, TesteeOptions
@@ -39,7 +39,7 @@ class Talk:
 
     def __init__(self) -> None:
         self.inner = Listening()
-        self.link = Remembering(self.inner)
+        self.link = CachingLink(self.inner)
         self.number = 0
 
     def ask(self, **command: Any) -> pb.Reply:

@@ -48,9 +48,9 @@ def told(command: Sequence[str]) -> Breakdown:
 @pytest.mark.parametrize(
     ("command", "advice"),
     [
-        (["node adapter.mjs"], "Leave the quotes away: type `-- node adapter.mjs`"),
+        (["node adapter.mjs"], "Remove the quotes: type `-- node adapter.mjs`"),
         (["node adapter.mjs", "--fast"], "type `-- node adapter.mjs --fast`"),
-        (["an 'open quote"], "Leave the quotes away"),
+        (["an 'open quote"], "Remove the quotes"),
         (["no-such-program"], "There is no program 'no-such-program' on the PATH"),
         (["./no-such-file"], "There is no file './no-such-file' in this folder"),
         (["/no/such/file"], "There is no file '/no/such/file': is it built"),

@@ -122,7 +122,7 @@ class Watcher:
     def sent(self, body: bytes) -> None:
         self._look()
 
-    def heard(self, body: bytes, whole: bool) -> None:
+    def on_frame(self, body: bytes, whole: bool) -> None:
         return
 
 

@@ -33,8 +33,8 @@ class SendsAtTicks(Peer):
         self.waiting: list[Sent] = []
 
     @contextmanager
-    def _whole(self) -> Iterator[Effects]:
-        with super()._whole() as effects:
+    def _transaction(self) -> Iterator[Effects]:
+        with super()._transaction() as effects:
             yield effects
         self.wait(effects)
 
@@ -71,7 +71,7 @@ class ProcessesFirstMessageAtOnce(Peer):
 
     def tick(self, now_ms: int) -> Effects:
         waiting, self.waiting = self.waiting, []
-        with self._whole() as effects:
+        with self._transaction() as effects:
             for link, message in waiting:
                 if self.links.get(link.number) is link:
                     super().take_in(link, message, effects)
@@ -131,7 +131,7 @@ class AnswersAtTicks(Peer):
 
     def tick(self, now_ms: int) -> Effects:
         requests, self.requests = self.requests, []
-        with self._whole() as effects:
+        with self._transaction() as effects:
             for link, request in requests:
                 if self.links.get(link.number) is link:
                     super().answer(link, request, effects)
@@ -145,10 +145,10 @@ class AnswersInParts(SendsAtTicks):
 
     def wait(self, effects: Effects) -> Effects:
         self.waiting += effects.sent
-        effects.sent = self.some(10**9 if not self.waiting else self.AT_ONCE)
+        effects.sent = self.take_batch(10**9 if not self.waiting else self.AT_ONCE)
         return effects
 
-    def some(self, most: int) -> list[Sent]:
+    def take_batch(self, most: int) -> list[Sent]:
         counts: dict[int, int] = {}
         now: list[Sent] = []
         later: list[Sent] = []
@@ -159,7 +159,7 @@ class AnswersInParts(SendsAtTicks):
         return now
 
     def tick(self, now_ms: int) -> Effects:
-        return Effects(sent=self.some(self.AT_ONCE))
+        return Effects(sent=self.take_batch(self.AT_ONCE))
 
 
 class _Output(SendsAtTicks):
@@ -430,7 +430,7 @@ class SendsTheNewest(Peer):
 
     def tick(self, now_ms: int) -> Effects:
         changed, self.changed = self.changed, {}
-        with self._whole() as effects:
+        with self._transaction() as effects:
             for number, uuids in changed.items():
                 link = self.links.get(number)
                 found = [kept for uuid in uuids if (kept := self.store.get(uuid)) is not None]

@@ -305,13 +305,13 @@ class Database(ABC):
                 changed += sorted(having - {record.uuid})
         for uuid in changed:
             if (found := self.store.get(uuid)) is not None:
-                effects.events.append(Changed(self.shown(found)))
+                effects.events.append(Changed(self.as_shown(found)))
 
     def store_record(self, kept: Kept) -> None:
         self.store.put(kept)
         self.logical_clock.remember(kept)
 
-    def shown(self, kept: Kept) -> Record:
+    def as_shown(self, kept: Kept) -> Record:
         """A record as the application sees it: "the key should still be unique", so one alone is there with a key."""
         record = kept.record
         if record.deleted:
@@ -321,7 +321,7 @@ class Database(ABC):
 
     def records(self) -> list[Record]:
         """All records as the application sees them, those that are deleted with them."""
-        return [self.shown(kept) for kept in self.store]
+        return [self.as_shown(kept) for kept in self.store]
 
 
 def _is_large(record: Record) -> bool:

@@ -73,7 +73,7 @@ class Parser:
         """Bytes of the attached piece that are still to come."""
 
     @property
-    def rest(self) -> int:
+    def incomplete_bytes(self) -> int:
         """Bytes at the end that are of a message which is not whole yet."""
         return self._skipped + len(self._buffer)
 

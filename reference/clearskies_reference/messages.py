@@ -35,7 +35,7 @@ def read(body: bytes) -> Record | GetUpdates | None:
     if kind == UPDATE:
         return _record(value)
     if kind == GET_UPDATES:
-        return GetUpdates(_since(value.get("since")))
+        return GetUpdates(_parse_since(value.get("since")))
     if not isinstance(kind, str):
         raise MalformedMessageError("a message without a type")
     return None
@@ -88,7 +88,7 @@ def _id(value: dict[str, Any], name: str) -> str:
     return str(found)
 
 
-def _since(value: object) -> dict[str, int]:
+def _parse_since(value: object) -> dict[str, int]:
     if not isinstance(value, dict):
         raise MalformedMessageError("since is a JSON object")
     for peer_id, revision in value.items():

@@ -82,19 +82,19 @@ class Peer(Database):
         """
         if uuid and not is_id(uuid):
             raise MalformedMessageError("a uuid has 32 lower-case hex digits")
-        with self._whole() as effects:
+        with self._transaction() as effects:
             effects.uuid = self.write(key, value, now_ms, uuid, effects)
         return effects
 
     def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
         """ "It is legal to change the key on a record." Raises RefusedWriteError."""
-        with self._whole() as effects:
+        with self._transaction() as effects:
             effects.uuid = self.move(key, new_key, now_ms, effects)
         return effects
 
     def delete(self, key: str, now_ms: int) -> Effects:
         """Delete the record with a key. Raises RefusedWriteError."""
-        with self._whole() as effects:
+        with self._transaction() as effects:
             effects.uuid = self.erase(key, now_ms, effects)
         return effects
 
@@ -132,7 +132,7 @@ class Peer(Database):
         """
         link = self._link(number)
         try:
-            with self._whole() as effects:
+            with self._transaction() as effects:
                 try:
                     self._take_apart(link, data, effects)
                 except BrokenFramingError as error:
@@ -287,7 +287,7 @@ class Peer(Database):
             raise ConfigurationError("a read-write peer signs with the private key of its level, and has none")
 
     @contextmanager
-    def _whole(self) -> Iterator[Effects]:
+    def _transaction(self) -> Iterator[Effects]:
         """All that an operation does is kept, or nothing."""
         effects = Effects()
         try:

@@ -94,7 +94,7 @@ class SqliteStore(Store):
     def _ask(self, condition: str, *values: object) -> Iterator[Kept]:
         with _StoreErrors("the store"):
             for row in self._connection.execute(f"SELECT * FROM records {condition}", values):
-                yield _kept(row)
+                yield _stored_record(row)
 
     def get(self, uuid: str) -> Kept | None:
         return next(self._ask("WHERE uuid = ?", uuid), None)
@@ -181,7 +181,7 @@ def _row(kept: Kept) -> tuple[object, ...]:
     )
 
 
-def _kept(row: tuple[Any, ...]) -> Kept:
+def _stored_record(row: tuple[Any, ...]) -> Kept:
     uuid, key, value, by, rev, text, seconds, fraction, clock, deleted, ticks, sent, body, signature = row
     record = Record(
         uuid=uuid,

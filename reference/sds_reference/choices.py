@@ -229,14 +229,14 @@ class WorksAtEveryCommand(Participant):
         retrieval_hint: bytes | None = None,
     ) -> Effects:
         done = self.tick(now_ms)
-        return _joined(done, super().send(channel_id, content, now_ms, message_id, retrieval_hint))
+        return _join_effects(done, super().send(channel_id, content, now_ms, message_id, retrieval_hint))
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         done = self.tick(now_ms)
-        return _joined(done, super().receive(wire, now_ms, retrieval_hint))
+        return _join_effects(done, super().receive(wire, now_ms, retrieval_hint))
 
 
-def _joined(first: Effects, then: Effects) -> Effects:
+def _join_effects(first: Effects, then: Effects) -> Effects:
     return Effects([*first.broadcasts, *then.broadcasts], [*first.events, *then.events], then.message_id)
 
 

@@ -180,7 +180,7 @@ def _bytes(value: Any, names: list[int]) -> bytes:
     return pybase64.b64decode(value, validate=True)
 
 
-def _double(value: Any, names: list[int]) -> float:
+def _parse_double(value: Any, names: list[int]) -> float:
     if not value or value - value:
         raise ValueError("0 with a sign, or no number")
     return float(value)
@@ -190,7 +190,7 @@ _SCALARS: dict[int, dict[type, _Read | None]] = {
     FieldDescriptor.TYPE_STRING: {str: None},
     FieldDescriptor.TYPE_BYTES: {str: _bytes},
     FieldDescriptor.TYPE_BOOL: {bool: None},
-    FieldDescriptor.TYPE_DOUBLE: {float: _double, int: _double},
+    FieldDescriptor.TYPE_DOUBLE: {float: _parse_double, int: _parse_double},
 }
 
 # ---- Writing -----------------------------------------------------------------------------------------------------

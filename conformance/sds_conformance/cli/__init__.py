@@ -14,13 +14,13 @@ import click
 
 from sds_harness import resources
 from sds_harness.family import adopt, naming
-from sds_harness.signals import end_now, heeded
+from sds_harness.signals import end_now, handle_signals
 from sds_harness.systems import unsupported
 from sds_harness.watchdog import watching
 
 from ..judging.exits import Exit
 from .command_groups import Commands
-from .completion import asked, complete
+from .completion import complete, completion_request
 from .configuration import explain as explain_configuration
 from .configuration import use as use_configuration
 from .output_filter import OutputError, doors
@@ -101,7 +101,7 @@ class SuiteCommands(Commands):
                 # click would end with 1, the code of a verdict, at an interrupt and at what it takes for a lost reader.
                 more["standalone_mode"] = False
                 try:
-                    if args is None and (wanted := asked()):
+                    if args is None and (wanted := completion_request()):
                         sys.exit(complete(self, wanted))
                     code = super().main(args, prog_name, **more)
                     sys.exit(code if isinstance(code, int) else Exit.CONFORMANT)
@@ -133,7 +133,7 @@ class SuiteCommands(Commands):
             sys.exit(lost.exit_code)
 
     def invoke(self, ctx: click.Context) -> object:
-        with heeded() as ending, naming(partial(click.echo, err=True)), watching(_give_up):
+        with handle_signals() as ending, naming(partial(click.echo, err=True)), watching(_give_up):
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:

@@ -133,7 +133,7 @@ def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
         ) from None
     except TesteeError as fault:
         show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
-        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
+        err.print(f"{driven.command_line} could not be driven.", style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
 
 

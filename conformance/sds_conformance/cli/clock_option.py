@@ -38,10 +38,10 @@ def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Lim
         library = find_library()
     except MissingClockLibraryError as error:
         raise click.UsageError(str(error)) from None
-    return Faketime(library, revision, language, partial(_shown, revision, dialect), limits)
+    return Faketime(library, revision, language, partial(_probe_times, revision, dialect), limits)
 
 
-def _shown(revision: str, asked: str | None, session: Session) -> ClockProbe:
+def _probe_times(revision: str, asked: str | None, session: Session) -> ClockProbe:
     """The times that a session shows, read in the requested or declared dialect."""
     rules = protocol_of(revision).rules
     try:

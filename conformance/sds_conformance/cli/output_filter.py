@@ -38,7 +38,7 @@ class OutputError(Exception):
         self.exit_code = Exit.CLOSED_PIPE if getattr(error, "errno", None) == errno.EPIPE else Exit.OURS
 
 
-def shown(text: str) -> str:
+def strip_controls(text: str) -> str:
     """Remove everything from a text that makes a terminal do more than show it; line breaks stay."""
     if text.isprintable():
         return text
@@ -89,7 +89,7 @@ class Door(io.TextIOBase):
         """For text that is clean except for escape sequences of the suite's own styles."""
 
     def write(self, text: str) -> int:
-        self.styled.write(shown(text))
+        self.styled.write(strip_controls(text))
         return len(text)
 
     def order(self, text: str) -> None:
@@ -133,11 +133,11 @@ class Styled(io.TextIOBase):
             text = without_orders(begun + text).removeprefix(begun)
         if text:
             self._within = not text.endswith("\n")
-        with self._told():
+        with self._raise_output_errors():
             return self._stream.write(text)
 
     def flush(self) -> None:
-        with self._told():
+        with self._raise_output_errors():
             self._stream.flush()
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class Styled(io.TextIOBase):
             os.close(nowhere)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _raise_output_errors(self) -> Iterator[None]:
         try:
             yield
         except (OSError, ValueError) as error:  # ValueError: of a stream that is closed
@@ -192,7 +192,7 @@ class DoorConsole(Console):
             if segment.control or segment.text.isprintable():
                 yield segment
             else:
-                yield Segment(shown(segment.text), segment.style)
+                yield Segment(strip_controls(segment.text), segment.style)
 
     @property
     def file(self) -> IO[str]:

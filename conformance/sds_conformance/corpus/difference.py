@@ -94,13 +94,15 @@ class Sum:
         """Add a divergence."""
         divergence = one.divergence
         self.classes[one.kind] += 1
-        self._alike(one.kind, one.cause, one.reason, 1, [(divergence.step, divergence.schedule)])
+        self._add_cause(one.kind, one.cause, one.reason, 1, [(divergence.step, divergence.schedule)])
         self.violated_a.update(one.violated_a)
         self.violated_b.update(one.violated_b)
         self.fields.update(divergence.fields)
         self.depths[one.kind, max(1, divergence.step).bit_length() - 1] += 1
 
-    def _alike(self, kind: Class, cause: str, reason: str, schedules: int, first: Iterable[tuple[int, int]]) -> None:
+    def _add_cause(
+        self, kind: Class, cause: str, reason: str, schedules: int, first: Iterable[tuple[int, int]]
+    ) -> None:
         key = (kind, cause)
         if key in self.alike or len(self.alike) < _HELD:
             self.alike.setdefault(key, DivergenceCause(kind, cause, reason)).add(reason, schedules, first)
@@ -121,7 +123,7 @@ class Sum:
         data = json.loads(text)
         self.classes.update({Class(kind): count for kind, count in data["classes"].items()})
         for kind, cause, reason, schedules, first in data["causes"]:
-            self._alike(Class(kind), cause, reason, schedules, map(tuple, first))
+            self._add_cause(Class(kind), cause, reason, schedules, map(tuple, first))
         self.depths.update({(Class(kind), depth): count for kind, depth, count in data["depths"]})
         for name in _BY_NAME:
             getattr(self, name).update(data[name])

@@ -51,9 +51,9 @@ class Pieces:
         rows: list[dict[str, Any]] = []
         company = self.order.rehearsed()
         try:
-            if not self._late():
+            if not self._is_over_time():
                 tally = CampaignTally(company.start())
-                for share in shares(self.order, company, [piece], ended=self._late):
+                for share in shares(self.order, company, [piece], ended=self._is_over_time):
                     join(tally, share.tally)
                     if share.reason:
                         rows.append(row_of(_TROUBLE, share.reason, 1))
@@ -69,7 +69,7 @@ class Pieces:
             company.kill()
         yield pa.RecordBatch.from_pylist(rows or [row_of("schedules", "", 0)])
 
-    def _late(self) -> bool:
+    def _is_over_time(self) -> bool:
         return _is_over(self.until)
 
 

@@ -95,7 +95,7 @@ class Scope:
             self._known[declared.capabilities, together] = known
         return known
 
-    def only(self, what: str) -> Scope:
+    def restricted_to(self, what: str) -> Scope:
         """Restrict the scope to one requirement or property."""
         requirements = tuple(requirement for requirement in self.requirements if requirement.id == what)
         return replace(self, requirements=requirements, properties=tuple(p for p in self.properties if p == what))
@@ -160,9 +160,11 @@ def _assess(
     beyond = performance.breakdown is not None and performance.breakdown.kind in OUR_LIMITS
     if performance.breakdown is not None and not beyond and (not performance.broken or performance.broken in judged):
         kind, detail = performance.breakdown.kind.value, performance.breakdown.detail
-        out.findings.append(_broke(performance, BREAKDOWN, kind, "an answer", f"{kind}: {detail}", name))
+        out.findings.append(_breakdown_finding(performance, BREAKDOWN, kind, "an answer", f"{kind}: {detail}", name))
     if performance.storm:
-        out.findings.append(_broke(performance, STORM, ENDLESS, "an end of the messages", "no end of messages", name))
+        out.findings.append(
+            _breakdown_finding(performance, STORM, ENDLESS, "an end of the messages", "no end of messages", name)
+        )
     out.situations = scope.repertoire.counted(performance, views)
     return out
 
@@ -247,7 +249,7 @@ def _finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Fi
     )
 
 
-def _broke(performance: Performance, what: str, code: str, expected: str, seen: str, name: str) -> Finding:
+def _breakdown_finding(performance: Performance, what: str, code: str, expected: str, seen: str, name: str) -> Finding:
     last = performance.acts[-1] if performance.acts else None
     who, step, at = (last.who, last.step.index, last.trace.recorded) if last is not None else ("", 0, 0)
     seen = printable(seen, MAX_TEXT)

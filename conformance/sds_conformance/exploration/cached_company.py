@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from weakref import WeakSet
 
-from sds_harness.caching_link import ChangedAnswerError, Remembering
+from sds_harness.caching_link import CachingLink, ChangedAnswerError
 from sds_harness.link import Limits, Link
 from sds_harness.schedules import Performance, Schedule
 
@@ -63,13 +63,13 @@ class Rehearsed(Company):
         self.otherwise = ""
         """The answer that differed from the cached one, after which nothing is cached; "" if none did."""
         self.suspects = Suspects()
-        self._links: WeakSet[Remembering] = WeakSet()
+        self._links: WeakSet[CachingLink] = WeakSet()
         self._whole = False
 
         def remembering(environment: Mapping[str, str]) -> Link:
             if self.forgetful:
                 return connect(environment)
-            link = Remembering(connect(environment))
+            link = CachingLink(connect(environment))
             link.whole = self._whole
             self._links.add(link)
             return link

@@ -233,7 +233,7 @@ def _played_here(
 ) -> Generator[Played, None, None]:
     with rarely_collecting():
         for index in indices:
-            if _late(order, began):
+            if _is_out_of_time(order, began):
                 tally.out_of_time = True
                 return
             try:
@@ -246,7 +246,7 @@ def _played_here(
                 return
 
 
-def _late(order: CampaignOrder, began: float) -> bool:
+def _is_out_of_time(order: CampaignOrder, began: float) -> bool:
     return bool(order.time_budget_s) and time.monotonic() - began >= order.time_budget_s
 
 
@@ -263,7 +263,7 @@ def _played_by_workers(order: CampaignOrder, tally: CampaignTally, began: float)
             except MissingResourceError as missing:
                 left[worker] = WorkerEnded(worker, not_started=str(missing), at=worker)
         while running:
-            if _late(order, began) and not stop.is_set():
+            if _is_out_of_time(order, began) and not stop.is_set():
                 tally.out_of_time = True
                 stop.set()
             got = others.report()

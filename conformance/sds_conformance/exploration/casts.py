@@ -129,7 +129,7 @@ class Cast:
                 try:
                     self._session(name).probe_honesty()
                 except TesteeError as fault:
-                    self._broke(name, "honesty probe", None, fault.breakdown)
+                    self._record_breakdown(name, "honesty probe", None, fault.breakdown)
                 continue
             self._kill(name)
 
@@ -176,7 +176,7 @@ class Cast:
         for name, stage in stages.items():
             breakdown = stage.trace.breakdown
             if breakdown is not None:
-                self._broke(name, schedule.name, stage.trace, breakdown)
+                self._record_breakdown(name, schedule.name, stage.trace, breakdown)
             else:
                 self._in_a_row[name] = 0
         for name, stage in stages.items():
@@ -236,7 +236,7 @@ class Cast:
             try:
                 session = self._session(name)
             except TesteeError as fault:
-                self._broke(name, "handshake", None, fault.breakdown)
+                self._record_breakdown(name, "handshake", None, fault.breakdown)
                 why = f"could not be started again: {fault.breakdown.detail}"
                 raise not_played(name, fault.breakdown, why) from None
             dialect = self.dialect(name) if translated else None
@@ -248,7 +248,7 @@ class Cast:
                 stage.now_ms = stage.trace.start_ms = now_ms
         return stages
 
-    def _broke(self, name: str, where: str, trace: Trace[Any] | None, breakdown: Breakdown) -> None:
+    def _record_breakdown(self, name: str, where: str, trace: Trace[Any] | None, breakdown: Breakdown) -> None:
         self._kill(name)
         self._in_a_row[name] = self._in_a_row.get(name, 0) + 1
         self.breakdowns.append((name, BrokenRun.at(where, breakdown, trace)))

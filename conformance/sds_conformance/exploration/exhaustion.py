@@ -211,7 +211,7 @@ class Prober:
         if not self._order.world.first_of_its_names(word):
             share.renamed += 1
             return
-        if any(event.kind in self.without for event in word):
+        if any(event.kind in self.left_out_kinds for event in word):
             share.left_out += 1
             return
         played = self.play(word, index)
@@ -223,7 +223,7 @@ class Prober:
         self._suspects.note(frozenset(event.kind for event in word), broke=played.breakdown is not None)
 
     @property
-    def without(self) -> frozenset[int]:
+    def left_out_kinds(self) -> frozenset[int]:
         """The kinds of events that are left out."""
         return self._suspects.guilty
 
@@ -321,7 +321,7 @@ def shares(
                     share.reason = str(reason)
                     yield share
                     return
-            share.without = prober.without
+            share.without = prober.left_out_kinds
             share.seconds = time.monotonic() - began
             share.otherwise = company.otherwise
             yield share

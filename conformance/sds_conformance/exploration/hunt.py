@@ -87,7 +87,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
     for company in companies:
         company.start()
     scope = orders[0].scope
-    own = replace(scope.only(mutant.requirement), properties=())
+    own = replace(scope.restricted_to(mutant.requirement), properties=())
     # Notes of other requirements prove nothing.
     for narrowed in (own, replace(scope, told=False)):
         for index, finding in _findings(orders, companies, narrowed, examples):

@@ -51,7 +51,7 @@ class Certification:
     """By the name of the run: traces with findings or breakdowns, and those of the plain environment if they are kept.
     """
     heard: list[Any] = field(default_factory=list)
-    """What `Rules.heed` extracted from the runs, to report what is in doubt."""
+    """What `Rules.extract_doubt_data` extracted from the runs, to report what is in doubt."""
     played: list[str] = field(default_factory=list)
     """The names of the runs that were played, in order."""
     steps: int = 0
@@ -186,7 +186,7 @@ def certify(
             except KeyboardInterrupt:
                 out.interrupted = True
                 with held():
-                    for result in source.rest():
+                    for result in source.drain():
                         got.take(result)
     finally:
         runner.kill()

@@ -80,11 +80,11 @@ class Rules(ABC):
         """
         return ""
 
-    def heard(self, view: Any) -> bool | None:
+    def accepted_any(self, view: Any) -> bool | None:
         """Did a participant show any message that it was sent? None if unknown, or if there was no valid message."""
         return True
 
-    def heed(self, trace: Any) -> Any:
+    def extract_doubt_data(self, trace: Any) -> Any:
         """Extract plain data from a trace before it is dropped; `Words.doubts` uses it."""
         return None
 
@@ -96,7 +96,7 @@ class Rules(ABC):
         """Return why a requirement that was not exercised does not apply to an implementation; "" if it does."""
         return ""
 
-    def hearing(self, view: Any) -> Hearing:
+    def count_shown_messages(self, view: Any) -> Hearing:
         """Count the messages that a participant received and had to show, and whether it showed any."""
         return Hearing()
 

@@ -84,7 +84,7 @@ class Runner:
         try:
             session.probe_honesty()
         except TesteeError as fault:
-            self._broke("honesty probe", None, fault)
+            self._record_breakdown("honesty probe", None, fault)
         return session.declaration
 
     @property
@@ -124,7 +124,7 @@ class Runner:
         try:
             session = self.session(run)
         except TesteeError as fault:
-            self._broke("handshake", None, fault)
+            self._record_breakdown("handshake", None, fault)
             self._in_a_row += 1
             return None
         stage = self._rules.stage(session, run.name, self.dialect, run.environment)
@@ -144,7 +144,7 @@ class Runner:
                 self._in_a_row = 0 if stage.trace.steps else self._in_a_row
             stage.close()
         except TesteeError as fault:
-            self._broke(stage.trace.schedule, stage.trace, fault)
+            self._record_breakdown(stage.trace.schedule, stage.trace, fault)
             self._in_a_row += fault.breakdown.kind not in OUR_LIMITS
         except Exception as error:  # an error of the suite in one scenario must not end the others
             stage.trace.suite_error = f"{stage.trace.schedule}: {type(error).__name__}: {error}"
@@ -181,7 +181,7 @@ class Runner:
             self.declaration = self.declaration or self._session.declaration
         return self._session
 
-    def _broke(self, where: str, trace: Trace[Any] | None, fault: TesteeError) -> None:
+    def _record_breakdown(self, where: str, trace: Trace[Any] | None, fault: TesteeError) -> None:
         self.kill()
         if trace is not None and trace.breakdown is None:
             trace.breakdown = fault.breakdown

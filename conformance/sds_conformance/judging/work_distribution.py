@@ -89,7 +89,7 @@ class ResultSource(Protocol):
         """Yield the results of all units, in their order."""
         ...
 
-    def rest(self) -> Iterator[RunResult]:
+    def drain(self) -> Iterator[RunResult]:
         """After an interrupt: yield the results that have arrived."""
         ...
 
@@ -105,7 +105,7 @@ class Alone(ResultSource):
         for unit in self._units:
             yield from self._player.unit(unit)
 
-    def rest(self) -> Iterator[RunResult]:
+    def drain(self) -> Iterator[RunResult]:
         yield from ()
 
 
@@ -174,7 +174,7 @@ class Shared(ResultSource):
                 pass
             yield from self._in_turn()
 
-    def rest(self) -> Iterator[RunResult]:
+    def drain(self) -> Iterator[RunResult]:
         while self._arrived(wait=False) is not None:  # no progress is reported after an interrupt
             pass
         for unit in sorted(self._came):

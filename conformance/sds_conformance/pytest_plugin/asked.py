@@ -59,7 +59,7 @@ class SessionOptions:
         return Invocation(self.command, self.framing.value, typed, files=files)
 
 
-def asked(config: pytest.Config) -> SessionOptions:
+def read_session_options(config: pytest.Config) -> SessionOptions:
     """Read the options. Raises UsageError."""
     loaded = _files(config)
     noted = one_revision(loaded)

@@ -108,14 +108,14 @@ class Engagement:
             self._outcomes[run.name] = self._play(run)
         return self._outcomes[run.name]
 
-    def elsewhere(self, run: Run) -> dict[str, RunVerdict]:
+    def unrelated_findings(self, run: Run) -> dict[str, RunVerdict]:
         """Findings of a run about requirements that it is not for, unless a run that is for them shows them as well.
 
         The result does not depend on the order: the runs for these requirements are played now if needed.
         """
         found = self.outcome(run).judged
         beside = {r: judged for r, judged in found.items() if r not in run.scenario.exercises}
-        return {r: judged for r, judged in beside.items() if not self._shown(r, judged.verdict)}
+        return {r: judged for r, judged in beside.items() if not self._is_shown_by_own_runs(r, judged.verdict)}
 
     def enter(self, scenario: Scenario) -> Stage[Any]:
         """The stage for a user's own schedule, in the plain environment. Skips, or raises Told."""
@@ -124,7 +124,7 @@ class Engagement:
             pytest.skip(GAVE_UP)
         stage = self._runner.stage(Run(scenario))
         if stage is None:
-            raise self._told(self._runner.breakdowns[-1])
+            raise self._story_error(self._runner.breakdowns[-1])
         return stage
 
     @property
@@ -160,14 +160,14 @@ class Engagement:
             return RunOutcome(unplayed=GAVE_UP)
         stage = self._runner.stage(run)
         if stage is None:
-            return RunOutcome(broke=self._told(self._runner.breakdowns[-1]))
+            return RunOutcome(broke=self._story_error(self._runner.breakdowns[-1]))
         with self._runner.playing(stage):
             run.scenario.function(stage)
         trace = stage.trace
         verdicts, outcome = self.judge(trace, self.asked.what.requirements, run)
         broke = None
         if trace.breakdown is not None:
-            broke = self._told(BrokenRun.at(run.name, trace.breakdown, trace), outcome)
+            broke = self._story_error(BrokenRun.at(run.name, trace.breakdown, trace), outcome)
         judged, beside = dict(self._worth_keeping(verdicts, outcome, run)), 0
         for verdict in verdicts:
             if verdict.requirement.id not in run.scenario.exercises:
@@ -186,12 +186,12 @@ class Engagement:
             elif name in run.scenario.exercises:
                 yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason)
 
-    def _shown(self, requirement: str, verdict: Verdict) -> bool:
+    def _is_shown_by_own_runs(self, requirement: str, verdict: Verdict) -> bool:
         runs = sorted(self._runs_for.get(requirement, ()), key=lambda run: run.name not in self._outcomes)
         shown = (self.outcome(run).judged.get(requirement) for run in runs)
         return any(judged is not None and RANK.get(judged.verdict, 0) >= RANK.get(verdict, 3) for judged in shown)
 
-    def _told(self, broken: BrokenRun, outcome: Certification | None = None) -> StoryError:
+    def _story_error(self, broken: BrokenRun, outcome: Certification | None = None) -> StoryError:
         how = self.asked.invocation if outcome is not None else None
         return told_breakdown(broken, outcome, how)
 

@@ -131,7 +131,7 @@ class Others(_OfARun):
 
     def runtest(self) -> None:
         self.stash[EXERCISED] = self.outcome.exercised_beside
-        found = self.engagement.elsewhere(self.run)
+        found = self.engagement.unrelated_findings(self.run)
         bad = {name: judged for name, judged in found.items() if judged.verdict is not Verdict.WARN}
         if bad:
             said = f"{counted(len(bad), 'requirement')} that other scenarios are for: {', '.join(bad)}"

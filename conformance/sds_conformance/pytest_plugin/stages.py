@@ -62,11 +62,11 @@ class StagePerformance:
         verdicts, outcome = self._engagement.judge(trace, self._requirements)
         exercised = self._item.stash[EXERCISED] = sum(verdict.exercised for verdict in verdicts)
         bad = [verdict for verdict in verdicts if verdict.verdict in (Verdict.FAIL, Verdict.ERROR)]
-        stories = [story_of(verdict, outcome, self._again) for verdict in bad]
+        stories = [story_of(verdict, outcome, self._replay_command) for verdict in bad]
         briefs = [f"{verdict.requirement.id}: {brief_of(verdict)}" for verdict in bad]
         if trace.breakdown is not None:
             broken = BrokenRun.at(trace.schedule, trace.breakdown, trace)
-            broke = told_breakdown(broken, outcome, again=self._again)
+            broke = told_breakdown(broken, outcome, again=self._replay_command)
             stories.append(str(broke))
             briefs.append(broke.brief)
         for verdict in verdicts:
@@ -85,7 +85,7 @@ class StagePerformance:
             pytest.skip("inconclusive: none of the selected requirements was exercised")
 
     @property
-    def _again(self) -> str:
+    def _replay_command(self) -> str:
         how = self._engagement.asked.invocation
         options = [f"--sds-{word[2:]}" if word.startswith("--") else word for word in how.options]
         return shlex.join(["pytest", "--sds-testee", shlex.join(how.command), *options, self._item.nodeid])

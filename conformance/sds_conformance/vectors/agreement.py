@@ -33,13 +33,15 @@ def disagreements(vector_set: VectorSet, every: Iterable[Document]) -> Iterator[
     for document in every:
         material = vector_set.of(document.content["revisions"][0])
         for revision in document.content["revisions"]:
-            for test, answers in _asked(material, document, revision):
+            for test, answers in _answers_of_models(material, document, revision):
                 problem = _problem(answers)
                 if problem:
                     yield test["id"], f"{document.path}: {test['id']}: {problem} (in {revision})"
 
 
-def _asked(material: Material, document: Document, revision: str) -> Iterator[tuple[Vector, list[VectorResult]]]:
+def _answers_of_models(
+    material: Material, document: Document, revision: str
+) -> Iterator[tuple[Vector, list[VectorResult]]]:
     """The answers of each model to the written vectors of a document."""
     file = {**document.content, "tests": document.written}
     answers: dict[str, list[VectorResult]] = {}

@@ -189,7 +189,7 @@ def vector(
     *outcomes: Outcome,
 ) -> Vector:
     """Create a vector without its group. The recommended outcome comes first, and determines the result."""
-    told = _told(slug, comment, result_of(outcomes), flags, requirements)
+    told = _common_fields(slug, comment, result_of(outcomes), flags, requirements)
     return {**told, **fields, "outcomes": list(outcomes)}
 
 
@@ -202,11 +202,13 @@ def stepwise(
     steps: list[dict[str, Any]],
 ) -> Vector:
     """Create a vector whose steps have their own outcomes."""
-    told = _told(slug, comment, result_of_steps(steps), flags, requirements)
+    told = _common_fields(slug, comment, result_of_steps(steps), flags, requirements)
     return {**told, **fields, "steps": steps}
 
 
-def _told(slug: str, comment: str, result: str, flags: str | Sequence[str], requirements: Sequence[str]) -> Vector:
+def _common_fields(
+    slug: str, comment: str, result: str, flags: str | Sequence[str], requirements: Sequence[str]
+) -> Vector:
     """The first fields of every vector, in the order of the file."""
     return {
         "id": slug,

@@ -14,7 +14,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from played import reference, reference_command
-from sds_conformance.exploration.limits.measurement import MeasurementOrder, as_json, introduced, load_schema, measure
+from sds_conformance.exploration.limits.measurement import (
+    MeasurementOrder,
+    as_json,
+    load_schema,
+    measure,
+    perform_handshake,
+)
 from sds_conformance.protocols.sds.dimensions import DIMENSIONS
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.reports import comparing
@@ -52,7 +58,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     dimensions = [replace(DIMENSIONS["waiting"], most=130), replace(DIMENSIONS["time"], most=130)]
     connect = lambda variables: LocalLink(reference())  # noqa: E731
     order = MeasurementOrder(connect, Limits(), RULES, "sds-2026-01", "full", None, False, dimensions, 600.0)
-    outcome = introduced(order)
+    outcome = perform_handshake(order)
     measure(order, outcome)
     about = json.loads((folder / "report.json").read_text("utf-8"))["implementation"]
     named = {"implementation": {key: about[key] for key in ("name", "version", "language")}}

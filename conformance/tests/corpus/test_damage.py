@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from compared import SCHEDULES, change, compared, corpus
-from sds_conformance.corpus.classes import where
+from sds_conformance.corpus.classes import describe_place
 from sds_conformance.corpus.difference import stored
 from sds_conformance.corpus.report import sentence
 from sds_conformance.exploration.assessment import Scope, judged_revision
@@ -227,4 +227,4 @@ def test_what_is_told_of_a_difference_is_cleared(reference: Path, tmp_path: Path
     hostile = "\x1b[31m\u202e<b>"
     other = edited(reference, tmp_path / "b", {3: change(4, command=hostile, participant=hostile, message=hostile)})
     for found in (compared(reference, other)[3], compared(other, reference)[3]):
-        assert (where(found) + sentence(found, KIND.columns.opaque)).isprintable()
+        assert (describe_place(found) + sentence(found, KIND.columns.opaque)).isprintable()

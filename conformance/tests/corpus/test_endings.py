@@ -40,8 +40,8 @@ def test_one_sentence_and_a_code(error: Exception, code: Exit, told: str, capsys
     "error", [SparkFailedError("its Java process is gone"), SuiteFaultError("gone"), CorpusError("gone")]
 )
 def test_what_fails_because_of_a_signal_is_the_signal(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
-    with signals.heeded() as ending:
-        assert not signals.asked()
+    with signals.handle_signals() as ending:
+        assert not signals.end_was_requested()
         ending.number = signal.SIGTERM
         with pytest.raises(KeyboardInterrupt), corpus_errors(console(stderr=True)):
             raise error

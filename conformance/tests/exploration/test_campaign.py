@@ -86,9 +86,9 @@ def test_what_is_judged_follows_from_the_order() -> None:
 
 def test_a_narrowed_scope_judges_one_thing() -> None:
     scope = Scope.of()
-    assert [r.id for r in scope.only("SDS-RECV-06").requirements] == ["SDS-RECV-06"]
-    assert scope.only("SDS-RECV-06").properties == ()
-    assert (scope.only("G-12").requirements, scope.only("G-12").properties) == ((), ("G-12",))
+    assert [r.id for r in scope.restricted_to("SDS-RECV-06").requirements] == ["SDS-RECV-06"]
+    assert scope.restricted_to("SDS-RECV-06").properties == ()
+    assert (scope.restricted_to("G-12").requirements, scope.restricted_to("G-12").properties) == ((), ("G-12",))
 
 
 # ---- Tallies ---------------------------------------------------------------------------------------------------------

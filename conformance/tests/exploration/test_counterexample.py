@@ -59,7 +59,7 @@ def company_of(order: CampaignOrder) -> Company:
 
 def first_finding(order: CampaignOrder, what: str) -> tuple[int, Finding]:
     """The first schedule on which it is found, and the finding."""
-    company, scope = company_of(order), order.scope.only(what)
+    company, scope = company_of(order), order.scope.restricted_to(what)
     for index in range(EXAMPLES):
         schedule = generated(order.seed, index, order.grammar)
         for finding in assess(company.play(schedule), scope, company.judged(schedule)).findings:

@@ -18,7 +18,7 @@ from played import altered, reference
 from sds_conformance.exploration.limits.case import How, SizeResult
 from sds_conformance.exploration.limits.cost import STEADY, growth
 from sds_conformance.exploration.limits.cpu_time import spent_s
-from sds_conformance.exploration.limits.measurement import Measured, MeasurementOrder, introduced, measure
+from sds_conformance.exploration.limits.measurement import Measured, MeasurementOrder, measure, perform_handshake
 from sds_conformance.exploration.limits.row import LimitRow, Weight, row_of
 from sds_conformance.exploration.limits.search import Search
 from sds_conformance.judging.exits import Exit
@@ -65,7 +65,7 @@ def measured(
     order = MeasurementOrder(
         lambda _: start(), Limits(), RULES, revision, "full", None, False, dimensions, budget_s, at
     )
-    out = introduced(order)
+    out = perform_handshake(order)
     measure(order, out)
     return out
 

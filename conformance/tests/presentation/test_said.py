@@ -49,7 +49,7 @@ class Grumbling(LocalLink):
             self._pending.append(self._words)
         return super().call(request, timeout_s, reply)
 
-    def said(self) -> tuple[str, ...]:
+    def new_stderr_lines(self) -> tuple[str, ...]:
         out, self._pending = tuple(self._pending), []
         return out
 

@@ -84,13 +84,13 @@ def test_a_fault_is_told_by_the_scenarios_that_are_for_it_and_by_no_other() -> N
     shown = Run(SCENARIOS["received-syncs"])
     assert engagement.outcome(shown).judged["SDS-DELIVER-04"].verdict is Verdict.FAIL
     assert "SDS-DELIVER-04" not in shown.scenario.exercises
-    assert engagement.elsewhere(shown) == {}
+    assert engagement.unrelated_findings(shown) == {}
     engagement.kill()
 
 
 def test_a_fault_that_no_scenario_for_it_shows_is_told_all_the_same() -> None:
     engagement = engaged("log-by-arrival", "received-syncs")
-    told = engagement.elsewhere(Run(SCENARIOS["received-syncs"]))
+    told = engagement.unrelated_findings(Run(SCENARIOS["received-syncs"]))
     assert set(told) == {"SDS-DELIVER-04", "SDS-STATE-11"}
     assert told["SDS-DELIVER-04"].story.startswith("FAIL  SDS-DELIVER-04/")
     engagement.kill()

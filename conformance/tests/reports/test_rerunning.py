@@ -13,7 +13,7 @@ from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.certificate import Certificate, certificate
-from sds_conformance.reports.certificate_replay import ReplayResult, Sample, another, compare, drawn
+from sds_conformance.reports.certificate_replay import ReplayResult, Sample, compare, describe_differences, drawn
 from sds_conformance.reports.report import Report
 
 WAITING = ("a-dependency-that-waits", "a-dependent-of-the-buffered", "a-chain-in-reverse")
@@ -69,9 +69,9 @@ def test_everything_has_to_come_out_the_same() -> None:
 def test_who_else_answers_is_told() -> None:
     data = certified().data
     declared = again("", "ties").declaration
-    assert not list(another(data, declared))
+    assert not list(describe_differences(data, declared))
     changed = {**data, "implementation": data["implementation"] | {"version": "2", "capabilities": ["observe"]}}
-    assert [told.partition(":")[0] for told in another(changed, declared)] == ["version", "capabilities"]
+    assert [told.partition(":")[0] for told in describe_differences(changed, declared)] == ["version", "capabilities"]
 
 
 def test_what_was_not_exercised_is_not_compared() -> None:

@@ -91,7 +91,7 @@ class Actor:
         step = self.do(pb.Request(close=pb.Close(**self._addressed)))
         self.is_open = False
         self.stage.closed(self.party)
-        self.stage.network.left(self)
+        self.stage.network.remove_peer(self)
         return step
 
     def reopen(self, *, forget: bool = False, killed: bool = False) -> Actor:

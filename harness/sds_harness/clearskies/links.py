@@ -88,19 +88,19 @@ class ScriptedLink:
         self._between_messages = True
 
     @property
-    def heard(self) -> list[Message]:
+    def received_messages(self) -> list[Message]:
         """The whole messages that the peer under test has sent on the link."""
         return self._hearing.messages
 
     @property
     def updates(self) -> list[Message]:
         """The received updates."""
-        return [message for message in self.heard if message.type == UPDATE]
+        return [message for message in self.received_messages if message.type == UPDATE]
 
     @property
     def requests(self) -> list[Message]:
         """The received requests for updates."""
-        return [message for message in self.heard if message.type == GET_UPDATES]
+        return [message for message in self.received_messages if message.type == GET_UPDATES]
 
     @property
     def level(self) -> AccessLevel:

@@ -33,7 +33,7 @@ class Network:
         self._stage = stage
         self._last = 0
         self._links: dict[int, Line | ScriptedLink] = {}
-        self._bodies = stage.trace.bodies.beside()
+        self._bodies = stage.trace.bodies.for_another_trace()
 
     def join(self, one: Actor, other: Actor, *, held: bool = False) -> Line:
         """Link two peers under test; ``held`` holds the link from the beginning."""
@@ -121,7 +121,7 @@ class Network:
             self._disconnect(link.actor, link.number)
             self.carry()
 
-    def left(self, actor: Actor) -> None:
+    def remove_peer(self, actor: Actor) -> None:
         """Remove a peer under test; the other ends of its links receive a disconnect."""
         for link in list(self._links.values()):
             match link:

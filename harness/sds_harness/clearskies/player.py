@@ -48,7 +48,7 @@ from .operations import (
     Write,
 )
 from .peer import ScriptedPeer
-from .peer_messages import altered, members_of, replayed, said, signed, value_of
+from .peer_messages import altered, members_of, message_of_write, replayed, signed, value_of
 from .performance import Act, Loss, Packet, Performance, Wire
 from .stage import ROUND_MS, Stage, play_until_quiet
 from .streams import Message, Stream
@@ -93,7 +93,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         self._home: Stage = self._distinct[0]
         self._network = CountedNetwork(self._home, self._at, self._took, self._lost)
         self._noted = {id(stage): len(stage.trace.steps) for stage in self._distinct}
-        self._bodies = self._home.trace.bodies.beside()
+        self._bodies = self._home.trace.bodies.for_another_trace()
         self._streams: dict[tuple[int, str], Stream] = {}
         self._closed: dict[str, Actor] = {}
         self._lines: list[Line] = []
@@ -112,7 +112,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         """The links of scripted peers that have names."""
         for stage in self._distinct:
             stage.network = self._network
-            stage.trace.bodies = self._bodies.beside()
+            stage.trace.bodies = self._bodies.for_another_trace()
             for name in schedule.names:
                 stage.trace.club.join(name)
         self._does |= {
@@ -127,7 +127,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             Reopen: self._reopen,
             Read: self._read,
             Say: self._say,
-            Again: self._again,
+            Again: self._repeat_message,
             Ask: self._ask,
             Garble: self._garble,
             Leave: self._leave,
@@ -189,12 +189,12 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         return self._actors.get(who)
 
     def _tick(self, op: Tick) -> None:
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             self._at(who)
             self._actors[who].tick()
 
     def _look(self, op: Look) -> None:
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             self._at(who)
             self._actors[who].observe()
             self._note()
@@ -247,7 +247,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     # ---- links -----------------------------------------------------------------------------------------------------
 
-    def _between(self, who: str, to: str) -> list[Line]:
+    def _lines_between(self, who: str, to: str) -> list[Line]:
         """The links between two participants, or all links of one participant, or all links."""
         self._lines = [line for line in self._lines if not line.broken]
         named = {who, to} - {EVERYBODY}
@@ -255,20 +255,20 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def _link(self, op: Link) -> None:
         one, other = self._present(op.who), self._present(op.to)
-        if one is None or other is None or one is other or (not op.second and self._between(op.who, op.to)):
+        if one is None or other is None or one is other or (not op.second and self._lines_between(op.who, op.to)):
             return
         self._lines.append(self._network.join(one, other, held=op.held))
 
     def _unlink(self, op: Unlink) -> None:
-        for line in self._between(op.who, op.to):
+        for line in self._lines_between(op.who, op.to):
             line.cut()
 
     def _hold(self, op: Hold) -> None:
-        for line in self._between(op.who, op.to):
+        for line in self._lines_between(op.who, op.to):
             line.hold()
 
     def _release(self, op: Release) -> None:
-        for line in self._between(op.who, op.to):
+        for line in self._lines_between(op.who, op.to):
             if op.who and (op.size or op.one_way):
                 sender = next(end for end in line.ends if end.name == op.who)
                 if op.size:
@@ -341,7 +341,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         self._home.now_ms = self._epochs[id(self._home)] + self._elapsed
         poses_as = self._enter(op.poses_as) if op.poses_as else ""
         clock = self._numbers(op.clock) if op.clock is not None else None
-        frame = said(op, peer, self._update(op.after), clock, poses_as)
+        frame = message_of_write(op, peer, self._update(op.after), clock, poses_as)
         self._written.setdefault(op.label, (frame, op.signature))
         return frame
 
@@ -373,7 +373,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         frame = self._said_by(op, link.peer)
         self._speak(link, signed(frame, op.signature, link.peer, link.level), op.label)
 
-    def _again(self, op: Again) -> None:
+    def _repeat_message(self, op: Again) -> None:
         link = self._scripted(op)
         packet = self.performance.labels.get(op.label)
         sent = packet.wire.messages if packet is not None else ()
@@ -430,7 +430,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         links = []
         reader = self._home.peer(READER_ONLY if op.read_only else READER, read_only=op.read_only)
         self._enter(reader.name)
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             self._at(who)
             links.append(self._network.join_scripted(self._actors[who], reader))
             self._speak(links[-1], reader.get_updates())

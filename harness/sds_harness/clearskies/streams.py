@@ -90,7 +90,7 @@ class Stream:
         self._other, other._other = other, self
 
     @property
-    def rest(self) -> int:
+    def incomplete_bytes(self) -> int:
         """The number of bytes at the end that are not a whole message."""
         return self._rest
 
@@ -114,9 +114,9 @@ class Stream:
                 self.messages.append(Message(self.link, began, step, body, framed.signature, self._profile, again))
                 began = step
         except BrokenFramingError as error:
-            self._rest = self._parser.rest
+            self._rest = self._parser.incomplete_bytes
             self.broken = Break(step, self.length - self._rest, str(error))
-        self._began, self._rest = began, self._parser.rest
+        self._began, self._rest = began, self._parser.incomplete_bytes
         return self.messages[known:]
 
     def _is_repeated(self, body: Body) -> bool:

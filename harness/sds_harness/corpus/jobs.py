@@ -57,11 +57,11 @@ def in_schedules(progress: Progress, numbers: int, schedules: int, known: int = 
     """
     tasks = min(numbers, MOST_TASKS)
 
-    def told(done: int, of: int) -> None:
+    def report_progress(done: int, of: int) -> None:
         if of == tasks:  # otherwise it is the stage that sums up the results
             progress(known + (schedules - known) * done // tasks, schedules)
 
-    return told
+    return report_progress
 
 
 def settle_garbage() -> None:

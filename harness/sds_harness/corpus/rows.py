@@ -186,18 +186,18 @@ class _StoredLink(Link):
             )
         self._next += 1
         if row["reply"] is None:
-            raise self._broke()
+            raise self._breakdown_error()
         answer = reply()
         return _parsed(answer, answer, row["reply"], request.id)
 
-    def _broke(self) -> Exception:
+    def _breakdown_error(self) -> Exception:
         kind, detail, stderr = self._fault
         if kind not in {known.value for known in FaultKind}:
             return ContradictoryRowsError("it broke in a way that has no name")
         return TesteeError(FaultKind(kind), detail, stderr)
 
     @property
-    def left(self) -> int:
+    def remaining_rows(self) -> int:
         """The number of rows that were not played."""
         return len(self._rows) - self._next
 
@@ -230,7 +230,7 @@ def rebuild(kind: CorpusKind, revision: str, side: Row, rows: Sequence[Row], pla
         raise ContradictoryRowsError(f"a stored handshake is none: {fault.breakdown.detail}") from None
     # The player orders traces by their first members, now as in the recording.
     performance = kind.play(schedule, {name: stages[n] for name, n in zip(schedule.names, cast, strict=True)})
-    if left := sum(link.left for link in links):
+    if left := sum(link.remaining_rows for link in links):
         raise ContradictoryRowsError(f"{left} of its {len(rows)} rows are not reached")
     return Rebuilt(performance, tuple(side["judged"]), tuple(filter(kind.compares, performance.acts)))
 

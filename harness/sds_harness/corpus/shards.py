@@ -114,7 +114,7 @@ class ShardWriter:
             try:
                 self._flush()
                 # One row group: a comparison of corpora first reads a few columns of all of it.
-                self._writers[1].write_table(_joined(self._sides, SIDE_SCHEMA))
+                self._writers[1].write_table(_join_batches(self._sides, SIDE_SCHEMA))
                 if not self._replace and self._side_file.exists():
                     raise AlreadyCommittedError
             except BaseException:
@@ -133,12 +133,12 @@ class ShardWriter:
     def _flush(self) -> None:
         if not self._group:
             return
-        rows = _joined(self._group, self._columns.schema)
+        rows = _join_batches(self._group, self._columns.schema)
         self._group.clear()
         self._writers[0].write_table(rows, row_group_size=max(1, rows.num_rows))
 
 
-def _joined(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
+def _join_batches(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
     """Join batches into one chunk. With several chunks Parquet would cut pages differently."""
     return pa.Table.from_batches(batches, schema).combine_chunks()
 
@@ -177,7 +177,7 @@ class ShardFile:
         if file.is_odd():
             raise DamagedFileError(f"{file.shown} is no regular file.")
         self._schema = schema
-        with self._told():
+        with self._damaged_file_errors():
             metadata = pq.read_metadata(file.root, filesystem=file.system)
             self._parquet: Any = pq.ParquetFile(
                 file.root,
@@ -197,22 +197,22 @@ class ShardFile:
 
     def read(self, columns: Sequence[str] | None = None, schedules: Sequence[int] | None = None) -> pa.Table:
         """The rows of all schedules or of some. Only row groups that may contain them are read."""
-        with self._told():
+        with self._damaged_file_errors():
             if schedules is None:
                 groups: Sequence[int] = range(self._parquet.num_row_groups)
                 _hold_counts(self._parquet.metadata, groups, columns)
-                return self._joined([self._group(number, columns) for number in groups], columns)
+                return self._join_row_groups([self._group(number, columns) for number in groups], columns)
             wanted = sorted(schedules)
-            groups = [number for number, bounds in enumerate(self._bounds) if _within(bounds, wanted)]
+            groups = [number for number, bounds in enumerate(self._bounds) if _has_schedule_within(bounds, wanted)]
             known = pa.array(wanted, pa.int64())
-            return self._joined([_of(self._group(number, columns), known) for number in groups], columns)
+            return self._join_row_groups([_rows_of(self._group(number, columns), known) for number in groups], columns)
 
     def _group(self, number: int, columns: Sequence[str] | None) -> pa.Table:
         """These columns of a row group. Raises TooLargeError."""
         _hold_counts(self._parquet.metadata, [number], columns)
         return _spread(self._parquet.read_row_group(number, columns), self._schema)
 
-    def _joined(self, tables: list[pa.Table], columns: Sequence[str] | None) -> pa.Table:
+    def _join_row_groups(self, tables: list[pa.Table], columns: Sequence[str] | None) -> pa.Table:
         """Join row groups. They are read one by one, because their dictionaries differ and Arrow cannot join lists of
         such texts itself. Raises TooLargeError."""
         _hold_sum(tables)
@@ -238,7 +238,7 @@ class ShardFile:
     @property
     def bounds(self) -> tuple[int, int] | None:
         """The least and the greatest schedule, by the statistics; None without rows or statistics."""
-        with self._told():
+        with self._damaged_file_errors():
             known = [bounds for bounds in self._bounds if bounds != _UNKNOWN]
         return (min(low for low, _ in known), max(high for _, high in known)) if known else None
 
@@ -249,7 +249,7 @@ class ShardFile:
         self._parquet.close()
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _damaged_file_errors(self) -> Iterator[None]:
         try:
             yield
         except FileNotFoundError:
@@ -280,14 +280,14 @@ def pair_of(place: Place, shard: int, columns: Columns) -> tuple[ShardFile, Shar
     return side, steps
 
 
-def _of(table: pa.Table, schedules: pa.Array[Any]) -> pa.Table:
+def _rows_of(table: pa.Table, schedules: pa.Array[Any]) -> pa.Table:
     """The rows of some schedules."""
     known = pc.is_in(table["schedule"], schedules)
     # Filtering copies the whole table; usually all rows of a row group are wanted, or one schedule of each.
     return table if pc.all(known).as_py() is not False else table.filter(known)
 
 
-def _within(bounds: tuple[int, int], schedules: Sequence[int]) -> bool:
+def _has_schedule_within(bounds: tuple[int, int], schedules: Sequence[int]) -> bool:
     """Does the ascending sequence contain a schedule within the bounds?"""
     at = bisect_left(schedules, bounds[0])
     return at < len(schedules) and schedules[at] <= bounds[1]
@@ -316,7 +316,7 @@ def _hold_counts(metadata: Any, groups: Sequence[int], columns: Sequence[str] | 
                 size += leaf.total_uncompressed_size
     for count, most, what in ((rows, MOST_ROWS, "rows"), (values, MOST_VALUES, "values"), (size, MOST_BYTES, "bytes")):
         if not 0 <= count <= most:
-            raise TooLargeError(_told(count, what))
+            raise TooLargeError(_size_complaint(count, what))
 
 
 def _hold_sum(tables: Sequence[pa.Table]) -> None:
@@ -326,13 +326,13 @@ def _hold_sum(tables: Sequence[pa.Table]) -> None:
         (sum(table.nbytes for table in tables), MOST_BYTES, "bytes"),
     ):
         if count > most:
-            raise TooLargeError(_told(count, what))
+            raise TooLargeError(_size_complaint(count, what))
 
 
 def _spread(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Cast a table from dictionaries to the types of ``schema``. Raises TooLargeError."""
     if (size := sum(_weight(chunk) for column in table.columns for chunk in column.chunks)) > MOST_BYTES:
-        raise TooLargeError(_told(size, "bytes"))
+        raise TooLargeError(_size_complaint(size, "bytes"))
     return table.cast(pa.schema([schema.field(name) for name in table.column_names]))
 
 
@@ -349,5 +349,5 @@ def _weight(array: Any) -> int:
     return 0
 
 
-def _told(count: int, what: str) -> str:
+def _size_complaint(count: int, what: str) -> str:
     return f"has {count:,} {what} in one part, more than any schedules can have"

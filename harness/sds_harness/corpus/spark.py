@@ -64,7 +64,7 @@ class SparkOptions:
     """Heap of the computing Java process: the embedded one, or an executor on a cluster."""
 
     @property
-    def shown(self) -> str:
+    def printable_master(self) -> str:
         """The master, safe to print: the part after ";" may contain a token."""
         return printable(self.master.partition(";")[0], 80)
 

@@ -157,13 +157,13 @@ class Performer(ABC, Generic[A, S, T, W]):
         try:
             self.perform()
         except TesteeError as fault:
-            self._broke(fault)
+            self._record_breakdown(fault)
         for stage in self._distinct:
             if stage.trace.breakdown is None:
                 try:
                     stage.close()
                 except TesteeError as fault:
-                    self._broke(fault)
+                    self._record_breakdown(fault)
         return self.performance
 
     def perform(self) -> Performance[S, T, W]:
@@ -193,7 +193,7 @@ class Performer(ABC, Generic[A, S, T, W]):
             self._does.clear()
         return show
 
-    def _broke(self, fault: TesteeError) -> None:
+    def _record_breakdown(self, fault: TesteeError) -> None:
         """Record the first breakdown and the participant."""
         show = self.performance
         if show.breakdown is None:
@@ -234,7 +234,7 @@ class Performer(ABC, Generic[A, S, T, W]):
     def _step_clock(self, op: StepClock) -> None:
         self._clocks[op.who] += op.ms
 
-    def _those(self, who: str) -> list[str]:
+    def _open_participants(self, who: str) -> list[str]:
         """The open participants that an operation applies to."""
         return [name for name in self.schedule.names if name in self._actors and who in (EVERYBODY, name)]
 

@@ -53,7 +53,7 @@ class Player(Performer[A, S, T, W]):
     def _hear(self, listener: str, actor: A, wire: W) -> None:
         """Deliver a message to a participant."""
 
-    def _left(self, packet: Packet[W]) -> None:
+    def _after_broadcast(self, packet: Packet[W]) -> None:
         """Called when a packet was broadcast and before it arrives anywhere."""
 
     # ---- participants ----------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Player(Performer[A, S, T, W]):
             raise MessageStormError
         if label:
             show.labels.setdefault(label, packet)
-        self._left(packet)
+        self._after_broadcast(packet)
         return packet
 
     def _carry(self, packet: Packet[W], listeners: list[str], route: Route) -> None:

@@ -34,7 +34,7 @@ PAUSES = 3
 """How often a day passes, each time followed by a tick."""
 
 
-def shows(session: Session, dialect: Dialect | None) -> ClockProbe:
+def probe_clock(session: Session, dialect: Dialect | None) -> ClockProbe:
     """Probe the time of an implementation in a session of its own. Raises TesteeError."""
     stage = Stage(session, "the clock", dialect)
     if not stage.revision.lamport_follows_clock:

@@ -137,7 +137,7 @@ class Stage(stage.Stage[Step]):
         says = "message {number}" if self.ways.equal_contents else "content {number} of {name}"
         return ScriptedPeer(self.label(name), self.label(channel_id), says)
 
-    def said(self, content: bytes) -> bytes:
+    def as_sendable(self, content: bytes) -> bytes:
         """``content`` as it can be sent: reduced to ASCII if only text can be sent."""
         return bytes(byte & 0x7F for byte in content) if self.revision.wire.text_only else content
 

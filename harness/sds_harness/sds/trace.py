@@ -144,7 +144,7 @@ class Step(trace.Step):
         if reply is None or len(reply.effects.broadcasts) < 2 or reply.ByteSize() < LARGE_BYTES:
             return
         self._moved = [wire.raw for wire in self.broadcasts]
-        self.reply = trace.without(reply, "broadcasts")
+        self.reply = trace.reply_without(reply, "broadcasts")
 
     @property
     def whole_request(self) -> pb.Request:
@@ -159,7 +159,7 @@ class Step(trace.Step):
     def whole_reply(self) -> pb.Reply | None:
         if not self._moved or self.reply is None:
             return self.reply
-        whole: pb.Reply = trace.together(self.reply, "broadcasts", self._moved)
+        whole: pb.Reply = trace.reply_with(self.reply, "broadcasts", self._moved)
         return whole
 
     _moved: list[bytes] = field(default_factory=list, init=False, compare=False, repr=False)

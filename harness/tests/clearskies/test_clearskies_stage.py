@@ -142,7 +142,7 @@ def test_a_link_that_breaks_in_a_message_loses_it_until_the_next_one() -> None:
     line.cut()
     assert values(bob) == {}
     (arrived,) = (link.arrived for link in stage.trace.links_of("bob"))
-    assert (arrived.rest, arrived.broken) == (len(sent) - 1, None)
+    assert (arrived.incomplete_bytes, arrived.broken) == (len(sent) - 1, None)
     alice.link(bob)
     assert values(bob) == {"k": 1}
 

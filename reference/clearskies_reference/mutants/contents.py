@@ -174,27 +174,27 @@ class _Understanding(_Understands):
 class _Tells(Peer):
     """Tells its application of a change otherwise than it is."""
 
-    def told(self, record: Record) -> Record:
+    def as_sent(self, record: Record) -> Record:
         raise NotImplementedError
 
     def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
         known = len(effects.events)
         super().keep(kept, effects, own=own)
         events = effects.events[known:]
-        effects.events[known:] = [Changed(self.told(e.record)) if isinstance(e, Changed) else e for e in events]
+        effects.events[known:] = [Changed(self.as_sent(e.record)) if isinstance(e, Changed) else e for e in events]
 
 
 @mutants
 class _Telling(_Tells):
-    @fault(_Tells.told, "07", "tells its application of a change under a key in lower case")
+    @fault(_Tells.as_sent, "07", "tells its application of a change under a key in lower case")
     def notifies_keys_in_lower_case(self, record: Record) -> Record:
         return replace(record, key=record.key.lower())
 
-    @fault(_Tells.told, "07", "tells its application null for false")
+    @fault(_Tells.as_sent, "07", "tells its application null for false")
     def notifies_null_for_false(self, record: Record) -> Record:
         return replace(record, value=NULL if record.value == "false" else record.value)
 
-    @fault(_Tells.told, "13", "tells its application of a deletion as of a change")
+    @fault(_Tells.as_sent, "13", "tells its application of a deletion as of a change")
     def notifies_deletions_as_changes(self, record: Record) -> Record:
         return replace(record, deleted=False)
 

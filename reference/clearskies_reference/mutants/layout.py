@@ -139,12 +139,12 @@ def _as_double(number: int) -> int:
     return min(int(float(number)), 2**64 - 1)
 
 
-def _with(body: bytes, **members: Any) -> bytes:
+def _body_with(body: bytes, **members: Any) -> bytes:
     """A body with other members."""
     return json.dumps(json.loads(body) | members, separators=(",", ":")).encode()
 
 
-def _without(body: bytes, *names: str) -> bytes:
+def _body_without(body: bytes, *names: str) -> bytes:
     said = json.loads(body)
     return json.dumps({name: value for name, value in said.items() if name not in names}).encode()
 
@@ -161,33 +161,33 @@ class _Bodies(Peer):
 
     @fault(Peer.body, "15", "leaves update_time out of updates")
     def leaves_out_times(self, record: Record) -> bytes:
-        return _without(super().body(record), "update_time")
+        return _body_without(super().body(record), "update_time")
 
     @fault(Peer.body, "15", "leaves last_updated_rev out of updates")
     def leaves_out_revisions(self, record: Record) -> bytes:
-        return _without(super().body(record), "last_updated_rev")
+        return _body_without(super().body(record), "last_updated_rev")
 
     @fault(Peer.body, "10", "sends last_updated_rev as a string")
     def sends_revisions_as_strings(self, record: Record) -> bytes:
-        return _with(super().body(record), last_updated_rev=str(record.last_updated_rev))
+        return _body_with(super().body(record), last_updated_rev=str(record.last_updated_rev))
 
     @fault(Peer.body, "07", "sends values as strings")
     def sends_values_as_strings(self, record: Record) -> bytes:
-        return _with(super().body(record), value=record.value)
+        return _body_with(super().body(record), value=record.value)
 
     @fault(Peer.body, "07", "sends an empty object for null")
     def sends_no_null(self, record: Record) -> bytes:
         body = super().body(record)
-        return _with(body, value={}) if record.value == "null" and not record.deleted else body
+        return _body_with(body, value={}) if record.value == "null" and not record.deleted else body
 
     @fault(Peer.body, "11", "sends update_time as a number of seconds")
     def sends_times_as_numbers(self, record: Record) -> bytes:
-        return _with(super().body(record), update_time=record.update_time.seconds)
+        return _body_with(super().body(record), update_time=record.update_time.seconds)
 
     @fault(Peer.body, "09", "names no writer in deletions")
     def names_no_writer_in_deletions(self, record: Record) -> bytes:
         body = super().body(record)
-        return _with(body, last_updated_by=None) if record.deleted else body
+        return _body_with(body, last_updated_by=None) if record.deleted else body
 
     @fault(Peer.body, "15", "writes the type of an update twice")
     def writes_types_twice(self, record: Record) -> bytes:
@@ -195,30 +195,30 @@ class _Bodies(Peer):
 
     @fault(Peer.body, "12", "leaves vector clocks out of updates")
     def leaves_out_clocks(self, record: Record) -> bytes:
-        return _without(super().body(record), "vector_clock")
+        return _body_without(super().body(record), "vector_clock")
 
     @fault(Peer.body, "41", "names peers in vector clocks by the first half of their IDs")
     def cuts_peer_ids_in_clocks(self, record: Record) -> bytes:
         clock = {peer_id[:16]: number for peer_id, number in record.vector_clock.items()}
-        return _with(super().body(record), vector_clock=clock)
+        return _body_with(super().body(record), vector_clock=clock)
 
     @fault(Peer.body, "41", "writes the peer IDs of vector clocks in upper case")
     def writes_clocks_in_upper_case(self, record: Record) -> bytes:
         clock = {peer_id.upper(): number for peer_id, number in record.vector_clock.items()}
-        return _with(super().body(record), vector_clock=clock)
+        return _body_with(super().body(record), vector_clock=clock)
 
     @fault(Peer.body, "12", "sends vector clocks as lists of pairs")
     def sends_clocks_as_lists(self, record: Record) -> bytes:
-        return _with(super().body(record), vector_clock=[list(pair) for pair in record.vector_clock.items()])
+        return _body_with(super().body(record), vector_clock=[list(pair) for pair in record.vector_clock.items()])
 
     @fault(Peer.body, "41", "sends numbers of vector clocks as strings")
     def sends_clocks_as_strings(self, record: Record) -> bytes:
         clock = {peer_id: str(number) for peer_id, number in record.vector_clock.items()}
-        return _with(super().body(record), vector_clock=clock)
+        return _body_with(super().body(record), vector_clock=clock)
 
     @fault(Peer.body, "13", "does not say that a record is deleted")
     def hides_deletions(self, record: Record) -> bytes:
-        return _without(super().body(record), "deleted")
+        return _body_without(super().body(record), "deleted")
 
 
 @mutants

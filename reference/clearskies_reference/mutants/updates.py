@@ -137,7 +137,7 @@ class _Identity(Peer):
         self.write(key, value, now_ms, "", effects)
         return uuid
 
-    @fault(Peer.shown, "24", "shows all records that have a key")
+    @fault(Peer.as_shown, "24", "shows all records that have a key")
     def shows_all_of_a_key(self, kept: Kept) -> Record:
         return kept.record
 

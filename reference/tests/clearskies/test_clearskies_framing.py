@@ -26,7 +26,7 @@ def attached(message: Message, *pieces: bytes) -> bytes:
 
 def parsed(*pieces: bytes) -> tuple[list[Message], int]:
     parser = Parser()
-    return [message for piece in pieces for message in parser.feed(piece)], parser.rest
+    return [message for piece in pieces for message in parser.feed(piece)], parser.incomplete_bytes
 
 
 @settings(deadline=None)
@@ -99,7 +99,7 @@ def test_a_digit_too_many_is_not_waited_for() -> None:
     parser = Parser()
     with pytest.raises(BrokenFramingError):
         list(parser.feed(b"m" + b"1" * 30))
-    assert parser.rest < 40
+    assert parser.incomplete_bytes < 40
 
 
 def test_the_largest_body_goes_through() -> None:

@@ -42,7 +42,7 @@ class Examination:
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """(group, ID) of vectors that were not run: too many breakdowns, or an interrupt."""
     heard: list[Any] = field(default_factory=list)
-    """What `Rules.heed` returns for each trace."""
+    """What `Rules.extract_doubt_data` returns for each trace."""
     interrupted: bool = False
     out_of_time: bool = False
     """The total time was over before all vectors were run."""

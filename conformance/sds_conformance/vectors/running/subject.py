@@ -98,12 +98,14 @@ REFUSED = {"rejected": True}
 """The observed outcome of a rejection."""
 
 
-def alike(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
+def agrees_with(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
     """Does the outcome have the fields that were seen, with the same values?"""
     return all(outcome.get(key) == value for key, value in seen.items())
 
 
-def among(seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match = alike, shown: str = "") -> VectorResult:
+def judge_outcome(
+    seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match = agrees_with, shown: str = ""
+) -> VectorResult:
     """Check whether the observed outcome is legal."""
     for number, outcome in enumerate(outcomes):
         if matches(seen, outcome):

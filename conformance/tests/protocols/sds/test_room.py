@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from played import T, altered, reference, stage, view
-from sds_conformance.protocols.sds.scenarios.core.room import Room, everybody, nobody, requests_only
+from sds_conformance.protocols.sds.scenarios.core.room import Room, everybody, lose_everything, requests_only
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing, t_max, t_min
 from sds_conformance.protocols.sds.scenarios.repair.participants import LONGEST_MS, T_MAX_MS, T_MIN_MS
 from sds_harness.sds.actor import Actor
@@ -78,7 +78,7 @@ def test_what_is_lost_is_lost_to_whom_it_is_lost() -> None:
     room.sync(alice)
     room.wait(100)
     assert [len(heard(on, name)) for name in NAMES] == [1, 2, 0]
-    room.hears = nobody
+    room.hears = lose_everything
     room.sync(alice)
     room.wait(100)
     room.hears = everybody

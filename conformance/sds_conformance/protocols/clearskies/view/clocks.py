@@ -78,7 +78,7 @@ def clocks_shown(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]:
     for update in view.sent:
         if update.uuid is not None and update.clock is not None and not is_repeated(view, update):
             yield update.step, update.uuid, update.clock
-    for shown in view.shown:
+    for shown in view.shown_states:
         if not shown.on_the_wire:
             for uuid, seen in shown.records.items():
                 if seen.clock:

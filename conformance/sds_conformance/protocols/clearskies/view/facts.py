@@ -513,7 +513,7 @@ class Shown:
         return out
 
 
-def told(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Shown]:
+def full_answers(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Shown]:
     """The answers to requests for everything, up to the next quiet step."""
     out = []
     for link in links:

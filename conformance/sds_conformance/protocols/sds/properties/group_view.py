@@ -64,7 +64,7 @@ class GroupView:
         """The first message of each ID, if the text logs sync messages."""
         self._positions: dict[tuple[str, object, str], tuple[tuple[int, int], ...]] = {}
         self._oddness: dict[tuple[int, int], str] = {}
-        self._said()
+        self._read_messages()
         self._done()
 
     # ---- who, and when ---------------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ class GroupView:
 
     # ---- reading ---------------------------------------------------------------------------------------------------
 
-    def _said(self) -> None:
+    def _read_messages(self) -> None:
         """Read all messages on the wire."""
         acts = self.performance.acts
         for packet in self.performance.packets:

@@ -96,7 +96,7 @@ def arrive(link: ScriptedLink, *frames: Frame) -> None:
         link.send(b"".join(frame.wire for frame in frames))
 
 
-def rest(actor: Actor) -> None:
+def let_time_pass(actor: Actor) -> None:
     """Let time pass for peers that send when they are ticked. Silence is no end condition: a peer may send pings."""
     for _ in range(ROUNDS):
         actor.stage.advance(ROUND_MS)
@@ -126,12 +126,12 @@ def found(actor: Actor, keys: list[str]) -> dict[str, Any]:
         if any(len(several) > 1 for several in values.values()):
             raise VectorSkippedError(f"{NEEDS}observe: other peers receive all records that ever had the key")
     return {
-        "keys": {key: said(several) for key, several in values.items() if several},
+        "keys": {key: canonical_json(several) for key, several in values.items() if several},
         "gone": [key for key, several in values.items() if not several],
     }
 
 
-def said(values: list[Any]) -> str:
+def canonical_json(values: list[Any]) -> str:
     """A value in canonical JSON, or `SEVERAL`."""
     if len(values) > 1:
         return SEVERAL
@@ -166,5 +166,5 @@ def same_found(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
     """Does the result match the outcome?"""
     if "keys" not in seen or "keys" not in outcome:
         return False
-    wanted = {key: said([json.loads(value)]) for key, value in outcome["keys"].items()}
+    wanted = {key: canonical_json([json.loads(value)]) for key, value in outcome["keys"].items()}
     return bool(seen["keys"] == wanted and sorted(seen["gone"]) == sorted(outcome["gone"]))

@@ -28,7 +28,7 @@ _TWO_MINUTES = 120_000
 _TEN_MINUTES = 600_000
 
 
-def _inside(field: WireField) -> list[WireField] | None:
+def _entry_fields(field: WireField) -> list[WireField] | None:
     """The fields of a HistoryEntry; None if it is none."""
     return _split(field.value) if isinstance(field.value, bytes) and field.wire_type == LEN else None
 
@@ -54,7 +54,7 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
         for field in sent.wire.fields or ():
             if field.number != _REQUEST:
                 continue
-            inside = _inside(field)
+            inside = _entry_fields(field)
             ids = [text_of([inner.value]) for inner in inside or () if inner.number == 1]
             if inside is None:
                 yield violated(
@@ -83,7 +83,7 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
         for field in (_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields) or ():
             if field.number != _HISTORY:
                 continue
-            inside = _inside(field) or []
+            inside = _entry_fields(field) or []
             message_id = next((text_of([inner.value]) for inner in inside if inner.number == 1), None)
             authors = view.repair.authors(message_id or "")
             senders = [inner for inner in inside if inner.number == 3]

@@ -212,12 +212,12 @@ def same(seen: Seen, outcome: Seen) -> bool:
     if "state" in seen:
         state = outcome.get("state", {})
         return all(state.get(key) == value for key, value in seen["state"].items())
-    return _alike(seen.get("broadcasts", []), outcome.get("broadcasts", [])) and seen.get("events", []) == outcome.get(
+    return _broadcasts_match(seen.get("broadcasts", []), outcome.get("broadcasts", [])) and seen.get(
         "events", []
-    )
+    ) == outcome.get("events", [])
 
 
-def _alike(broadcasts: list[Seen], expected: list[Seen]) -> bool:
+def _broadcasts_match(broadcasts: list[Seen], expected: list[Seen]) -> bool:
     if len(broadcasts) != len(expected):
         return False
     for one, other in zip(broadcasts, expected, strict=True):

@@ -8,7 +8,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS
 
 from .....vectors.model import Vector
-from .subject import SdsSubject, shown
+from .subject import SdsSubject, observed_part
 
 LARGEST = 1_000
 """Number of IDs above which only the codec is asked for a filter."""
@@ -69,7 +69,7 @@ def hits_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> lis
     except ScheduleStoppedError:
         return None
     step = actor.receive(actor.stage.peer("bob").content(actor.stage.now_ms + 1, bloom_filter=wire))
-    outgoing = shown(actor, "outgoing")
+    outgoing = observed_part(actor, "outgoing")
     if outgoing is not None:
         possibly = {e.message_id for e in outgoing.entries if e.state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED}
     elif can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):

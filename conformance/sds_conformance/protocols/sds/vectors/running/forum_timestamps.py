@@ -10,8 +10,8 @@ from sds_harness.sds.actor import Actor
 from sds_harness.stage import ScheduleStoppedError
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSAL, Status, VectorResult, VectorSkippedError, among
-from .subject import SdsSubject, refused, shown
+from .....vectors.running.subject import REFUSAL, Status, VectorResult, VectorSkippedError, judge_outcome
+from .subject import SdsSubject, observed_part, refused
 from .timestamps import LARGEST_INT32 as LARGEST
 from .timestamps import PLAUSIBLE
 
@@ -38,13 +38,13 @@ def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> Vecto
         return VectorResult(Status.FAIL, "a message with a timestamp", "one without")
     if "sent" in seen:
         seen["sent"] = str(int(seen["sent"]) - further)
-    now = shown(actor, "lamport_timestamp")
+    now = observed_part(actor, "lamport_timestamp")
     if now is not None:
         seen["local"] = str(now - further)
     else:  # read it from the next message
         with suppress(ScheduleStoppedError):
             seen["next"] = str((actor.send().lamport_timestamp or 0) - further)
-    return among(seen, vector["outcomes"], _is)
+    return judge_outcome(seen, vector["outcomes"], _is_allowed)
 
 
 def _brought_about(actor: Actor, local: int) -> int | VectorResult:
@@ -68,7 +68,7 @@ def _brought_about(actor: Actor, local: int) -> int | VectorResult:
     return reached - local
 
 
-def _is(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
+def _is_allowed(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
     if bool(seen.get("rejected")) != bool(outcome.get("rejected")) or ("sent" in seen) != ("sent" in outcome):
         return False
     least = int(outcome["local"])

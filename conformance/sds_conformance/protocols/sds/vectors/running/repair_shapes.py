@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, among, tell
+from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, judge_outcome, tell
 from .codec_shapes import answered
 from .hash_use import ignored_argument
 from .subject import SdsSubject
@@ -101,7 +101,7 @@ def _t_resp(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 def _offset(vector: Vector, told: Any, name: str) -> VectorResult:
     if told == REFUSED:
-        return among(REFUSED, vector["outcomes"])
+        return judge_outcome(REFUSED, vector["outcomes"])
     value = getattr(told, name)
     if value is None:
         raise VectorSkippedError(f"does not tell {name.removesuffix('_ms')}")
@@ -111,17 +111,17 @@ def _offset(vector: Vector, told: Any, name: str) -> VectorResult:
             return bool(outcome["from_ms"] <= seen <= outcome["to_ms"])
         return bool(seen == outcome.get("offset_ms"))
 
-    return replace(among(value, vector["outcomes"], matches, f"{value} ms"), told=f"{value} ms")
+    return replace(judge_outcome(value, vector["outcomes"], matches, f"{value} ms"), told=f"{value} ms")
 
 
 def _member(subject: SdsSubject, vector: Vector) -> VectorResult:
     told = _offsets(subject, vector, t_min_ms=30_000, t_max_ms=120_000, num_response_groups=1)
     if told == REFUSED:
-        return among(REFUSED, vector["outcomes"])
+        return judge_outcome(REFUSED, vector["outcomes"])
     if told.in_response_group is None:
         raise VectorSkippedError("does not tell the response group")
     seen = {"member": told.in_response_group}
-    return replace(among(seen, vector["outcomes"]), told=tell(seen))
+    return replace(judge_outcome(seen, vector["outcomes"]), told=tell(seen))
 
 
 def _default_groups(subject: SdsSubject, vector: Vector) -> VectorResult:
@@ -130,7 +130,7 @@ def _default_groups(subject: SdsSubject, vector: Vector) -> VectorResult:
     in_force = subject.stage(vector["id"]).open(configuration=asked).party.in_force
     if not in_force.HasField("num_response_groups") or in_force.num_participants != vector["num_participants"]:
         raise VectorSkippedError("does not derive the number of groups from that of the participants")
-    return among({"num_response_groups": in_force.num_response_groups}, vector["outcomes"])
+    return judge_outcome({"num_response_groups": in_force.num_response_groups}, vector["outcomes"])
 
 
 _FUNCTIONS: dict[str, Callable[[SdsSubject, Vector], VectorResult]] = {

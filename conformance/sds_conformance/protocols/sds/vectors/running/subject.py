@@ -52,7 +52,7 @@ def opened(session: Session, revision: str, dialect: str | None, remembered: dic
     return SdsSubject(session, revision, remembered, used)
 
 
-def shown(actor: Actor, name: str) -> Any:
+def observed_part(actor: Actor, name: str) -> Any:
     """A part of the participant's state; None if it shows no state, or not this part."""
     state = actor.observe()
     return getattr(state, name) if state is not None and state.HasField(name) else None

@@ -87,12 +87,14 @@ def _rows(form: WireFormat, wire: bytes, *, known: bool = False) -> list[Row]:
     numbers = FIELDS[form.name]
     fields = [f for f in split(wire) if not (f.number == numbers["content"] and f.value == b"")]
     rows = [
-        (f.number, f.wire_type, _inside(form, f, known)) for f in fields if not known or f.number in numbers.values()
+        (f.number, f.wire_type, _decode_nested(form, f, known))
+        for f in fields
+        if not known or f.number in numbers.values()
     ]
     return sorted(rows, key=lambda row: row[0])
 
 
-def _inside(form: WireFormat, field: WireField, known: bool) -> object:
+def _decode_nested(form: WireFormat, field: WireField, known: bool) -> object:
     holds = field.number in [FIELDS[form.name][name] for name in OF_ENTRIES[form.name]]
     if holds and isinstance(field.value, bytes):
         inner = [f for f in split(field.value) if not known or f.number in KNOWN_OF_ENTRIES]
