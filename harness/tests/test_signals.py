@@ -106,7 +106,7 @@ def test_what_was_ignored_stays_ignored_and_handlers_are_given_back() -> None:
 def test_after_the_grace_nothing_is_left_however_busy_it_is() -> None:
     child = program(
         """
-        with signals.heeded():
+        with signals.handle_signals():
             sleeper = subprocess.Popen(["sleep", "600"], start_new_session=True)
             while True:
                 try:

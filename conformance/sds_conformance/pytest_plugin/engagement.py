@@ -19,7 +19,7 @@ from ..judging.registry import Run, Scenario
 from ..judging.rules import UnknownDialectError
 from ..judging.runner import BrokenRun, Runner, tolerated
 from ..judging.verdict import RANK, Judge, RequirementVerdict, Verdict
-from .asked import SessionOptions
+from .session_options import SessionOptions
 from .stories import LONGEST, StoryError, brief_of, story_of, told_breakdown
 
 UNDRIVEN = "the implementation could not be driven: the first error says why"

@@ -13,10 +13,10 @@ from sds_harness.family import dismiss
 
 from ..judging.formats import counted
 from . import stages
-from .asked import read_session_options
 from .engagement import Engagement
 from .items import EXERCISED, ROOT
 from .items import SuiteCollector as SuiteNode
+from .session_options import read_session_options
 from .stages import ENGAGEMENT, PERFORMANCE
 from .stories import COLUMNS, SdsWarning, StoryError, told_breakdown
 

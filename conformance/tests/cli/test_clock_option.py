@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from sds_harness.clock import MissingClockLibraryError, find_library
 from suite_terminal import typed, words
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from played import reference_command
+from run_helpers import reference_command
 from sds_conformance.cli.options import Driven
-from sds_conformance.pytest_plugin.asked import read_session_options
+from sds_conformance.pytest_plugin.session_options import read_session_options
 from sds_harness.link import Limits
 from sds_testee.framing import Framing
 from suite_terminal import typed, words

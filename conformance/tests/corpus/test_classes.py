@@ -11,8 +11,9 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from compared import SCHEDULES, SCOPE, change, classified, compared, corpus, flip
-from played import certified, with_verdict
+from corpus_comparison import SCHEDULES, SCOPE, change, classified, compared, corpus, flip
+from recorded_corpora import Model, Variants, edited, order_of, record_here, recording_of
+from run_helpers import certified, with_verdict
 from sds_conformance.corpus import classes
 from sds_conformance.corpus.classes import AND, Class, describe_place, judged
 from sds_conformance.corpus.difference import CorpusDifference, Sum, stored
@@ -31,7 +32,6 @@ from sds_reference.lamport_clock import LamportClock
 from sds_reference.participant import Participant
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
-from stored import Model, Variants, edited, order_of, record_here, recording_of
 
 pytestmark = pytest.mark.spark
 

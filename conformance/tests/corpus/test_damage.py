@@ -13,7 +13,8 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-from compared import SCHEDULES, change, compared, corpus
+from corpus_comparison import SCHEDULES, change, compared, corpus
+from recorded_corpora import Edit, edited, order_of, record_here
 from sds_conformance.corpus.classes import describe_place
 from sds_conformance.corpus.difference import stored
 from sds_conformance.corpus.report import sentence
@@ -23,7 +24,6 @@ from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS
 from sds_harness.corpus.shards import file_name
 from sds_harness.sds.corpora import KIND
-from stored import Edit, edited, order_of, record_here
 
 pytestmark = pytest.mark.spark
 

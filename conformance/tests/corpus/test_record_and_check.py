@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from played import broken_adapter, reference_command
+from run_helpers import broken_adapter, reference_command
 from sds_conformance.exploration.campaign import CampaignOrder, explore, play_one
 from sds_conformance.exploration.company import Casting
 from suite_terminal import too_wide, typed, words
@@ -20,6 +20,7 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
+from recorded_corpora import Model, edited, order_of, record_here, recording_of
 from sds_conformance.corpus.company import Tireless
 from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.corpus.verdicts import Checker, check, check_here
@@ -31,7 +32,6 @@ from sds_harness.corpus.recorder import Recorder, prepare, record, record_shard
 from sds_harness.corpus.shards import file_name
 from sds_harness.schedules import Performance, Schedule
 from sds_proto.testee.v1 import testee_pb2 as pb
-from stored import Model, edited, order_of, record_here, recording_of
 
 pytestmark = pytest.mark.spark
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from played import Handle, altered, broken_adapter, reference, reference_command
+from run_helpers import Handle, altered, broken_adapter, reference, reference_command
 from sds_conformance.cli.options import Driven
 from sds_conformance.exploration import campaign
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from played import reference
+from run_helpers import reference
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Assessment, assess
 from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.exploration.company import Casting, Company

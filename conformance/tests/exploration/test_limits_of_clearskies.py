@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from clearskies_asked import Handle, altered, reference
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.mutants import MUTANTS
+from clearskies_vectors import Handle, altered, reference
 from sds_conformance.exploration.limits.measurement import MeasurementOrder, measure, perform_handshake
 from sds_conformance.exploration.limits.row import LimitRow, Weight
 from sds_conformance.protocols.clearskies.dimensions import DIMENSIONS

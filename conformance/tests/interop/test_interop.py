@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from played import Handle, altered, reference
+from run_helpers import Handle, altered, reference
 from sds_conformance.exploration.casts import Cast, Implementation, NotPlayedError
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.story import InteropStory

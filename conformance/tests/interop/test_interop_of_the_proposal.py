@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from played import Handle, altered, odd_adapter, reference, reference_command, variant
+from run_helpers import Handle, altered, odd_adapter, reference, reference_command, variant
 from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.casts import Cast, Implementation, RevisionMismatchError
 from sds_conformance.interop.matrix import Interop, explore

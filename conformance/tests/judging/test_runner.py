@@ -10,7 +10,18 @@ from typing import Any
 import psutil
 import pytest
 
-from played import SHORT, Handle, altered, broken_adapter, certified, odd_adapter, plan, reference, scenario, verdict_on
+from run_helpers import (
+    SHORT,
+    Handle,
+    altered,
+    broken_adapter,
+    certified,
+    odd_adapter,
+    plan,
+    reference,
+    scenario,
+    verdict_on,
+)
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.plan import Plan

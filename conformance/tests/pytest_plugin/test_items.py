@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from played import broken_adapter, odd_adapter, plan, reference_command
 from pytest_runs import ended, items_of, run
+from run_helpers import broken_adapter, odd_adapter, plan, reference_command
 from sds_conformance.judging.registry import Run, Scenario
 from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS
-from sds_conformance.pytest_plugin.asked import SessionOptions
 from sds_conformance.pytest_plugin.engagement import Engagement
+from sds_conformance.pytest_plugin.session_options import SessionOptions
 from sds_harness.link import Limits
 from sds_harness.sds.stage import Stage
 from sds_testee.framing import Framing

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from played import altered, certified, reference, verdict_on, with_verdict
+from run_helpers import altered, certified, reference, verdict_on, with_verdict
 from sds_conformance.cli.vectors.run import _sentence
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.invocation import Invocation

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from played import reference, stage
+from run_helpers import reference, stage
 from sds_conformance.judging.registry import Scenario
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS

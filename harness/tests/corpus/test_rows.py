@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from performed import NOT_CAROL, TRIO, reference, stage_on
+from player_helpers import NOT_CAROL, TRIO, reference, stage_on
 from sds_harness.schedules import Schedule
 from sds_harness.sds.generator import generated
 from sds_harness.sds.operations import Garble, Look, Member, Operation, Say, Send, Sync, Tick, Wait

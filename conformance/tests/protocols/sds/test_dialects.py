@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from played import Handle, altered, certified, reference, verdict_on, with_verdict
+from run_helpers import Handle, altered, certified, reference, verdict_on, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.rules import UnknownDialectError

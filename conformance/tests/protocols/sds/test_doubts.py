@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from played import Handle, T, altered, certified, reference, stage
+from run_helpers import Handle, T, altered, certified, reference, stage
 from sds_conformance.protocols.sds.doubts import doubts, extract_doubt_data
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message

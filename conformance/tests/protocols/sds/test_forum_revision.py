@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from played import (
+from run_helpers import (
     certified,
     outcomes,
     reference,

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, outcomes, performed, replaying, sightings
-from played import Handle, reference
+from run_helpers import Handle, reference
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Sighting
 from sds_conformance.protocols.sds.catalogue import load_catalogue

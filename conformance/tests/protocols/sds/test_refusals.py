@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from played import (
+from run_helpers import (
     Handle,
     T,
     altered,

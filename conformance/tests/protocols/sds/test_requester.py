@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from played import T, altered, reference, stage
 from repair_traces import PRIVATE, backoff, gap, mute, only, side_of, unseen
+from run_helpers import T, altered, reference, stage
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS
 from sds_conformance.protocols.sds.view.repair_terms import SECOND_MS
