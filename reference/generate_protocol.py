@@ -1,4 +1,4 @@
-"""Regenerate what is told of the testee protocol: ``python reference/generate_protocol.py [OUT]``.
+"""Regenerate the documentation of the testee protocol: ``python reference/generate_protocol.py [OUT]``.
 
 Writes the JSON Schemas ``request.schema.json`` and ``reply.schema.json`` beside the generated code, and the page
 ``harness/adapters/PROTOCOL.md``, all of the .proto file and its comments; ``generate_proto.py`` comes first. OUT is the
@@ -28,7 +28,7 @@ SOURCE = "sds/testee/v1/testee.proto"
 SCHEMAS = "reference/sds_proto/testee/v1/{}.schema.json"
 PAGE = "harness/adapters/PROTOCOL.md"
 
-# Numbers of fields in descriptor.proto, of which paths to comments are made.
+# Field numbers of descriptor.proto, which make up the paths to comments.
 _MESSAGE, _ENUM, _SERVICE, _SYNTAX = 4, 5, 6, 12
 _PART = 2
 """A field of a message, a value of an enum, or a method of a service."""
@@ -73,7 +73,7 @@ class Source:
                 if title := re.search(r"---- (.+?) --", detached):
                     self.sections[name] = title.group(1)
             for index, part in enumerate(parts):
-                # In protobuf values stand beside their enum, not in it; here they do not.
+                # Protobuf puts the names of values into the scope around the enum; here they belong to the enum.
                 said = places[kind, number, _PART, index].leading_comments
                 self.comments[f"{parsed.package}.{name}.{part}"] = _text(said)
         self.comments = {name: text for name, text in self.comments.items() if text}

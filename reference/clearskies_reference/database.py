@@ -29,7 +29,7 @@ from .vector_clock import MAX_INTEGER, before, is_id
 Draw = Callable[[int], bytes]
 """So many random bytes."""
 _MARGIN = 1_024
-"""Bytes of a body beside key, value and clock, and by which it may still grow."""
+"""Bytes of a body without key, value and clock, with a reserve for growth."""
 
 
 class Database(ABC):
@@ -101,7 +101,7 @@ class Database(ABC):
         self.change(kept, kept.record.uuid, deleted, self.time_of_change(now_ms, [kept]), effects)
 
     def having(self, key: str) -> list[Kept]:
-        """The records with a key that are there, first the one that has it. Raises RefusedWriteError if there is
+        """The existing records with a key; first the one that holds it. Raises RefusedWriteError if there is
         none."""
         found = list(self.store.at_key(key))
         if not found:
@@ -113,7 +113,7 @@ class Database(ABC):
         return self._draw(16).hex()
 
     def time_of_change(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
-        """The update_time of a change, later than those of what it changes."""
+        """The update_time of a change: later than the update_time of the changed records."""
         unit = 10 ** (9 - self.config.time_digits)
         time = now_ms * 1_000_000 // unit * unit
         if self.config.advancing_times:
@@ -272,7 +272,7 @@ class Database(ABC):
             self.settle(uuid, (winner.key, value, winner.deleted), winner, effects)
 
     def separate(self, loser: Record, effects: Effects) -> None:
-        """The loser goes on under a uuid of its own, if it has not done so already."""
+        """Store the loser under a uuid of its own, unless that was done before."""
         uuid = separated_uuid(loser)
         if not loser.deleted and self.store.get(uuid) is None:
             self.settle(uuid, (separated_key(loser), loser.value, False), loser, effects)
@@ -291,7 +291,7 @@ class Database(ABC):
     # ---- What is stored ------------------------------------------------------------------------------------------
 
     def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
-        """Store a record, and tell the application what is otherwise now, unless it has changed that itself."""
+        """Store a record. Signal the differences to the application, unless the application made the change."""
         record = kept.record
         before_it = self.store.get(record.uuid)
         there = [each.record for each in (before_it, kept) if each is not None and not each.record.deleted]

@@ -95,7 +95,7 @@ class CapitalUuids(Peer):
 
 
 class CapitalOwnUuids(CapitalUuids):
-    """Those of others are written as they came."""
+    """Write uuids of others as they were received."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -155,7 +155,7 @@ class CommaTimes(Peer):
 
 
 class TimesOfOneForm(Peer):
-    """Passing a record on does not change its update_time: the point in time, in whatever form."""
+    """Relay a record with the same update_time, written in another form."""
 
     def received(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
         kept = super().received(current, incoming, signed)

@@ -36,7 +36,7 @@ class Message:
     """In base64, as it was sent: a peer that relays the message repeats it."""
 
     def signature_bytes(self) -> bytes:
-        """The signature itself. Raises MalformedMessageError if there is none, or if it is no base64."""
+        """The bytes of the signature. Raises MalformedMessageError if there is none or if it is not base64."""
         try:
             return b64decode(self.signature or b"-", validate=True)
         except Error:
@@ -59,7 +59,7 @@ def signed(body: bytes, signature: bytes) -> Message:
 
 
 class Parser:
-    """Takes a stream apart, in whatever pieces it arrives, at a cost of O(1) a byte. Keeps what is not whole yet."""
+    """Split a stream into messages, at a cost of O(1) per byte. Incomplete messages are kept until the rest arrives."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()

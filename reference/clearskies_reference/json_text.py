@@ -33,7 +33,7 @@ def read(text: bytes) -> Any:
         raise MalformedMessageError(f"JSON of {len(text)} bytes; the limit is {MAX_BODY_BYTES}")
     _refuse_depth(text)
     try:
-        # It is stricter with numbers and text, and does not see names that stand twice and integers above 64 bits.
+        # It is stricter about numbers and text, and does not detect duplicate names and integers above 64 bits.
         orjson.loads(text)
         return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
@@ -80,12 +80,12 @@ def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_depth(text: bytes) -> None:
-    """Refuse what is nested too deep, before anything is called as often as that."""
+    """Reject JSON that is nested too deep, before a recursive function reads it."""
     if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
         return
     brackets = _STRINGS.sub(b"", text).translate(_ONE_KIND, _NO_BRACKETS)
     for _ in range(MAX_DEPTH):
-        # Remove the innermost pairs. Nothing is left of text that is not nested deeper than this.
+        # Remove the innermost pairs as often as the limit allows. Brackets that are left are nested too deep.
         brackets = brackets.replace(b"[]", b"")
     if brackets:
         raise MalformedMessageError(f"JSON nested deeper than {MAX_DEPTH}, or brackets that do not match")

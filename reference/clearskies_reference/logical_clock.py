@@ -25,8 +25,7 @@ class LogicalClock:
     """A peer's logical clock, one for each record or one for all (CA-7)."""
 
     def __init__(self, peer_id: str, config: Config, store: Store, *, keeps_originals: bool) -> None:
-        """``keeps_originals``: signed messages of others are repeated unchanged, even if the clock here differs
-        (CA-2)."""
+        """``keeps_originals``: repeat signed messages of others unchanged, even if the local clock differs (CA-2)."""
         self.peer_id = peer_id
         self.config = config
         self.store = store
@@ -55,7 +54,8 @@ class LogicalClock:
         return replace(self.with_clock(kept, clock, number), sent=True)
 
     def received(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
-        """Rule 4: the clock of a record with what came in, and the peer's own number. Raises MalformedMessageError."""
+        """Rule 4: merge the received clock into the clock of a record, and add the peer's own number. Raises
+        MalformedMessageError."""
         clock = merged(current.record.vector_clock, incoming) if current is not None else incoming
         number = min(self._next(current, clock), MAX_INTEGER)
         if self.config.hops_show:

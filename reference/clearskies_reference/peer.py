@@ -76,9 +76,8 @@ class Peer(Database):
     # ---- What the application does -------------------------------------------------------------------------------
 
     def put(self, key: str, value: str, now_ms: int, uuid: str = "") -> Effects:
-        """Write a value, JSON text, under a key. ``uuid`` is a suggestion for a new record.
-
-        Raises RefusedWriteError, and MalformedMessageError for what is no JSON.
+        """Write a value, JSON text, under a key. ``uuid`` is a suggestion for a new record. Raises RefusedWriteError;
+        MalformedMessageError if the value is not JSON.
         """
         if uuid and not is_id(uuid):
             raise MalformedMessageError("a uuid has 32 lower-case hex digits")
@@ -105,7 +104,7 @@ class Peer(Database):
     # ---- Links ---------------------------------------------------------------------------------------------------
 
     def connect(self, number: int, peer_id: str, level: AccessLevel, now_ms: int) -> Effects:
-        """A link to another peer is there. Nothing depends on ``now_ms`` yet. Raises ConfigurationError."""
+        """A link to another peer was opened. ``now_ms`` is not used yet. Raises ConfigurationError."""
         if number in self.links:
             raise ConfigurationError(f"link {number} is there already")
         if not is_id(peer_id) or peer_id == self.peer_id:
@@ -124,7 +123,7 @@ class Peer(Database):
         return effects
 
     def receive(self, number: int, data: bytes, now_ms: int) -> Effects:
-        """Bytes arrive on a link. Nothing depends on ``now_ms``: what comes has times of its own. Raises
+        """Bytes arrive on a link. ``now_ms`` is not used, because updates carry their own times. Raises
         UnknownLinkError.
 
         A message that is refused changes nothing. What breaks the framing closes the link, and so does a store that
@@ -143,7 +142,7 @@ class Peer(Database):
         return effects
 
     def tick(self, now_ms: int) -> Effects:
-        """Do what is due: by the text, nothing is at any time."""
+        """Periodic work: the text requires none."""
         return Effects()
 
     def _take_apart(self, link: Link, data: bytes, effects: Effects) -> None:
@@ -159,7 +158,7 @@ class Peer(Database):
             self.refuse(link, str(error), effects)
 
     def refuse(self, link: Link, reason: str, effects: Effects) -> None:
-        """A message is refused, and the link goes on: its framing is whole."""
+        """Reject a message. The link stays open, because its framing is intact."""
         effects.refused.append(reason)
 
     def handle(self, link: Link, message: Message, effects: Effects) -> None:

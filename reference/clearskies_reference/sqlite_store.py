@@ -51,7 +51,7 @@ class SqliteStore(Store):
         """``revision`` is where the counter of a new store starts. Raises ConfigurationError for the store of another
         peer."""
         with _StoreErrors(path):
-            # A conversation has the peer to itself, on whatever thread it is led.
+            # Only one conversation uses the peer at a time, possibly on another thread.
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             with _StoreErrors(path):
@@ -71,7 +71,7 @@ class SqliteStore(Store):
             raise
 
     def _fact(self, name: str, default: str) -> str:
-        """A fact, which is ``default`` from now on if there is none."""
+        """Read a fact. If it is not stored, store ``default``."""
         self._do("INSERT OR IGNORE INTO facts VALUES (?, ?)", name, default)
         (value,) = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return str(value)
@@ -156,7 +156,7 @@ class _StoreErrors:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        # Numbers and JSON in it that are none were not written by this module.
+        # Invalid numbers and invalid JSON were not written by this module.
         if isinstance(error, (sqlite3.Error, ValueError, KeyError)) and not isinstance(error, ConfigurationError):
             raise StoreError(f"{self._where}: {error}") from None
 

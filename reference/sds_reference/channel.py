@@ -191,7 +191,7 @@ class Channel(Sender):
     # ---- Periodic work -------------------------------------------------------------------------------------------
 
     def tick(self, now_ms: int) -> Effects:
-        """Run whatever periodic work is due: both sweeps, then the sync message."""
+        """Run the periodic work that is due: both sweeps, then the sync message."""
         effects = Effects()
         if not 0 <= now_ms - self._swept_ms < self.config.incoming_sweep_ms:  # also when the clock has stepped back
             self._swept_ms = now_ms

@@ -91,7 +91,7 @@ def _changes(one: type[Any], model: type[Any]) -> dict[str, type[Any]]:
     for owner in one.__mro__:
         if owner not in model.__mro__:
             for name, value in vars(owner).items():
-                # A family of mutants holds their methods under their own names; only a mutant has one in the place of a
+                # A family of mutants has the methods under their own names; only a mutant has one under the name of a
                 # step.
                 in_family = hasattr(value, "fault") and value.__name__ == name
                 if name not in _OF_EVERY_CLASS and not in_family:

@@ -39,7 +39,7 @@ def parse(body: bytes, kind: type[M], *, lenient: bool = False) -> M:
 
 
 def write(message: Message, *, compact: bool = False) -> str:
-    """The JSON text of a message, on one line; ``compact`` leaves out blanks between what it consists of."""
+    """The JSON text of a message, on one line; ``compact`` omits blanks between its parts."""
     try:
         return _writer(message.DESCRIPTOR, compact)(message)
     except _UNSURE:
@@ -104,7 +104,7 @@ def _more_than(names: int, body: bytes) -> bool:
     """Are there more colons than ``names``? There are no fewer."""
     if len(body) < _FAR_APART * names:
         return body.count(b":") != names
-    # A colon that is far away is found faster than what is between is counted.
+    # Searching for the colon is faster than counting the characters before it.
     place = -1
     for _ in range(names + 1):
         place = body.find(b":", place + 1)

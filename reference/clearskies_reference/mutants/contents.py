@@ -23,7 +23,7 @@ _HOUR = 3_600_000_000_000
 
 
 class _KeepsOthers(Peer):
-    """Keeps what it receives otherwise than it came, and passes it on as it came."""
+    """Stores received records with changes, and relays them unchanged."""
 
     def otherwise(self, record: Record) -> Record:
         raise NotImplementedError
@@ -239,7 +239,7 @@ class _Passing(Peer):
 
 
 def _rewrite(effects: Effects, known: int, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Have what was sent last say something else, where it is not signed."""
+    """Change the last sent message, if it is not signed."""
     for at, sent in enumerate(effects.sent[known:], known):
         for message in Parser().feed(sent.data):
             if message.signature is None:

@@ -308,7 +308,7 @@ class DropsBeginnings(Peer):
 
 
 class _DecodesPieces(Parser):
-    """Takes each piece for text, and what is no letter for a question mark."""
+    """Decode each piece as text, with question marks for invalid bytes."""
 
     def feed(self, data: bytes) -> Iterator[Message]:
         text = data.decode(errors="surrogateescape")

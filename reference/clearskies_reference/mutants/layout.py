@@ -354,7 +354,7 @@ class IgnoresValueOfDeletedMember(Peer):
 
 
 class PassesOnUnsigned(Peer):
-    """As a read-only peer has what is not signed, and can say it in its own words alone."""
+    """As a read-only peer, accepts unsigned updates and relays them in messages of its own."""
 
     def to_wire(self, kept: Kept, link: Link) -> bytes:
         if self.writes or kept.signed is not None:

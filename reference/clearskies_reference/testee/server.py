@@ -26,7 +26,7 @@ PROTOCOL_VERSION = 1
 REVISION = "clearskies-database"
 
 _SOMEBODY = "0" * 32
-"""Who answers where no peer is asked."""
+"""The peer ID in answers that concern no peer."""
 
 _CAPABILITIES: list[Any] = [capability for capability in pb.Capability.values() if capability]
 
@@ -62,7 +62,7 @@ class TesteeOptions:
 
 
 class Testee:
-    """Any number of peers behind ``handle``."""
+    """Serves any number of peers; each has a handle."""
 
     def __init__(self, options: TesteeOptions) -> None:
         self._options = options

@@ -163,7 +163,7 @@ def sized(requirement: str, summary: str, *sizes: int, **config: Any) -> Callabl
 
 
 def configured(name: str, requirement: str, summary: str, **config: Any) -> None:
-    """Register a fault that only needs another configuration, one that is not legal."""
+    """Register a fault that consists of an illegal configuration."""
     mutant(requirement, summary, name=name, **config)(Participant)
 
 
