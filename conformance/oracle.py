@@ -29,7 +29,7 @@ from typing import Any
 
 from sds_conformance.exploration.assessment import assess
 from sds_conformance.exploration.campaign import CampaignOrder
-from sds_conformance.exploration.casts import NotPlayed
+from sds_conformance.exploration.casts import NotPlayedError
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.exercise import undeclared_by
 from sds_conformance.judging.known_runs import KnownRuns
@@ -92,7 +92,7 @@ def in_schedule(implementation: Implementation, data: object) -> dict[str, Any]:
         company.start()
         performance = company.play(schedule)
         assessment = assess(performance, order.scope, company.judged(schedule), None)
-    except NotPlayed as reason:
+    except NotPlayedError as reason:
         return {"not played": str(reason)}
     finally:
         company.kill()

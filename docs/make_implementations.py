@@ -109,7 +109,7 @@ def play(one: Candidate, report: Path, environments: Sequence[str]) -> None:
         sys.exit(f"{one.name} could not be judged: {shlex.join(command)}\n{done.stderr}")
 
 
-def together(columns: Iterable[ReportColumn]) -> tuple[list[ReportColumn], list[str]]:
+def merge_equal_toys(columns: Iterable[ReportColumn]) -> tuple[list[ReportColumn], list[str]]:
     """Toys that come out alike as one column, and the languages of all toys."""
     kept: list[ReportColumn] = []
     languages: list[str] = []
@@ -129,7 +129,7 @@ def _same(one: ReportColumn, other: ReportColumn) -> bool:
 
 def page(columns: Iterable[ReportColumn]) -> str:
     """The page."""
-    kept, languages = together(columns)
+    kept, languages = merge_equal_toys(columns)
     comparison = compare(kept)
     lines = [_HEAD, *markdown.summary_table(comparison.columns)]
     if languages:

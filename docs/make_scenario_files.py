@@ -31,7 +31,7 @@ def keys() -> Iterator[str]:
     required = SDS.schema["required"]
     rules = SDS.schema["properties"]
     for key in sorted(rules, key=lambda key: key not in required):
-        default = "required" if key in required else _shown(rules[key].get("default"))
+        default = "required" if key in required else _markdown_value(rules[key].get("default"))
         yield f"| `{key}` | {default} | {_cell(_MEANING.get(key) or rules[key]['description'])} |"
 
 
@@ -123,7 +123,7 @@ def _field_docstrings(kind: type[Operation] | type[Any]) -> dict[str, str]:
     return out
 
 
-def _shown(value: Any) -> str:
+def _markdown_value(value: Any) -> str:
     if value is None:
         return ""
     return f"`{value}`" if not isinstance(value, list) else f"`[{', '.join(value)}]`"

@@ -1,4 +1,4 @@
-"""Regenerate what is told of the testee protocol: ``python reference/generate_protocol.py [OUT]``.
+"""Regenerate the documentation of the testee protocol: ``python reference/generate_protocol.py [OUT]``.
 
 Writes the JSON Schemas ``request.schema.json`` and ``reply.schema.json`` beside the generated code, and the page
 ``harness/adapters/PROTOCOL.md``, all of the .proto file and its comments; ``generate_proto.py`` comes first. OUT is the
@@ -28,7 +28,7 @@ SOURCE = "sds/testee/v1/testee.proto"
 SCHEMAS = "reference/sds_proto/testee/v1/{}.schema.json"
 PAGE = "harness/adapters/PROTOCOL.md"
 
-# Numbers of fields in descriptor.proto, of which paths to comments are made.
+# Field numbers of descriptor.proto, which make up the paths to comments.
 _MESSAGE, _ENUM, _SERVICE, _SYNTAX = 4, 5, 6, 12
 _PART = 2
 """A field of a message, a value of an enum, or a method of a service."""
@@ -73,13 +73,13 @@ class Source:
                 if title := re.search(r"---- (.+?) --", detached):
                     self.sections[name] = title.group(1)
             for index, part in enumerate(parts):
-                # In protobuf values stand beside their enum, not in it; here they do not.
+                # Protobuf puts the names of values into the scope around the enum; here they belong to the enum.
                 said = places[kind, number, _PART, index].leading_comments
                 self.comments[f"{parsed.package}.{name}.{part}"] = _text(said)
         self.comments = {name: text for name, text in self.comments.items() if text}
         self.order.sort()
 
-    def said(self, name: str) -> str:
+    def comment_of(self, name: str) -> str:
         return self.comments.get(f"{self.file.package}.{name}", "")
 
 
@@ -135,7 +135,7 @@ def _page(source: Source) -> Iterator[str]:
         message = source.file.message_types_by_name.get(name)
         service = source.file.services_by_name.get(name)
         yield f"\n### {name}\n"
-        if said := source.said(name):
+        if said := source.comment_of(name):
             yield f"{said}\n"
         if service is not None:
             yield from _methods(source, service)
@@ -151,7 +151,7 @@ def _enum(source: Source, name: str) -> Iterator[str]:
     yield "| value | number | |"
     yield "| --- | --- | --- |"
     for value in source.file.enum_types_by_name[name].values:
-        yield f"| `{value.name}` | {value.number} | {_cell(source.said(f'{name}.{value.name}'))} |"
+        yield f"| `{value.name}` | {value.number} | {_cell(source.comment_of(f'{name}.{value.name}'))} |"
 
 
 def _methods(source: Source, service: ServiceDescriptor) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _methods(source: Source, service: ServiceDescriptor) -> Iterator[str]:
     for method in service.methods:
         ends = ((method.input_type, method.client_streaming), (method.output_type, method.server_streaming))
         takes, gives = (f"{'stream of ' if many else ''}[{m.name}](#{m.name.lower()})" for m, many in ends)
-        said = _cell(source.said(f"{service.name}.{method.name}"))
+        said = _cell(source.comment_of(f"{service.name}.{method.name}"))
         yield f"| `{service.full_name}/{method.name}` | {takes} | {gives} | {said} |"
 
 
@@ -168,7 +168,7 @@ def _fields(source: Source, message: Descriptor) -> Iterator[str]:
     yield "| field | number | in JSON | presence | |"
     yield "| --- | --- | --- | --- | --- |"
     for field in message.fields:
-        said = _cell(source.said(f"{message.name}.{field.name}"))
+        said = _cell(source.comment_of(f"{message.name}.{field.name}"))
         yield f"| `{field.json_name}` | {field.number} | {_json_type(field)} | {_presence(field)} | {said} |"
 
 

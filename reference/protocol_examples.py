@@ -66,7 +66,7 @@ def _exchange(testee: Testee, number: int, request: pb.Request) -> tuple[str, st
     request.id = number
     reply = testee.handle(request)
     if reply.HasField("rejected"):
-        reply.rejected.reason = "not an SDS message"  # what it says is that of a library
+        reply.rejected.reason = "not an SDS message"  # the text is that of a library and may change
     command, answer = request.WhichOneof("command"), reply.WhichOneof("answer")
     return command or "", answer or "", _line(request), _line(reply)
 

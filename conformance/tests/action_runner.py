@@ -16,7 +16,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 
 ACTION = REPOSITORY / "action.yml"
 INSTALLED = Path(sys.executable).parent

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from played import certify_reference, reference_command
+from run_helpers import certify_reference, reference_command
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds import rules

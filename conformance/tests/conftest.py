@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from played import certify_every_revision
+from run_helpers import certify_every_revision
 from sds_conformance.judging.certification import Certification
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.rules import start

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from xml.etree import ElementTree
 
-from performed import reference, shown
+from player_helpers import reference, shown
 from sds_harness.sds import operations
 from sds_harness.sds.operations import Member, Operation, Route
 from sds_harness.sds.performance import Act, Performance

@@ -14,8 +14,8 @@ from mutations import BYTES, Mutation, Tree, mutated_bytes, mutated_json
 
 @cache
 def corpora() -> Sequence[Input]:
-    from clearskies_stored import order_of as order_of_clearskies
-    from stored import order_of, record_here
+    from clearskies_corpora import order_of as order_of_clearskies
+    from recorded_corpora import order_of, record_here
 
     out = []
     for name, order in (("sds", order_of(schedules=3)), ("clearskies", order_of_clearskies(schedules=3))):
@@ -38,7 +38,7 @@ def edited_corpus(files: Files, name: str, attempt: Attempt) -> Files:
     """Mutate the rows of one schedule of a corpus."""
     import pyarrow as pa
 
-    from stored import edited
+    from recorded_corpora import edited
 
     if not name.endswith(".parquet"):
         return {**files, name: damaged(name, files[name], attempt)}

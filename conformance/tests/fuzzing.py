@@ -52,7 +52,7 @@ Files = dict[str, bytes]
 Command = tuple[str, ...]
 
 
-class Hung(BaseException):
+class HangError(BaseException):
     """A command ran out of time. The suite handles Exceptions, so this is none."""
 
 
@@ -268,9 +268,9 @@ def typed_safely(words: Sequence[str], out: Path, *, damaged: bool = False) -> s
     with driven, shrinking, _alarm(SECONDS):
         try:
             result = CliRunner().invoke(main, list(words))
-        except Hung as hung:
+        except HangError as hung:
             return f"hangs: {_place(''.join(traceback.format_exception(hung)))}"
-        if isinstance(result.exception, Hung):
+        if isinstance(result.exception, HangError):
             return f"hangs: {_place(''.join(traceback.format_exception(result.exception)))}"
     grown = _peak() - before
     if grown > MEMORY:
@@ -339,7 +339,7 @@ def _place(told: str) -> str:
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
     def ring(number: int, frame: FrameType | None) -> None:
-        raise Hung
+        raise HangError
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)

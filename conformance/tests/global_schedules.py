@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from played import Handle, reference, stage
+from run_helpers import Handle, reference, stage
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Replay, Sighting
 from sds_conformance.protocols.sds.catalogue import CURRENT

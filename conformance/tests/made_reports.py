@@ -7,7 +7,7 @@ from copy import deepcopy
 from functools import cache, partial
 from typing import Any
 
-from played import certify_reference, reference
+from run_helpers import certify_reference, reference
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.document import document

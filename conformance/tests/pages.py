@@ -7,7 +7,7 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
-from played import altered, certified
+from run_helpers import altered, certified
 from sds_conformance.judging.certification import Certification
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.reports.document import document

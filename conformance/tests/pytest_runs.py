@@ -11,7 +11,7 @@ import pytest
 
 # All of it is loaded now: what pytest loads in a run in this process is gone when that is over.
 import sds_conformance.pytest_plugin.suite  # noqa: F401
-from played import plan
+from run_helpers import plan
 from sds_conformance.protocols import protocols
 from sds_conformance.protocols.sds.register import SCENARIOS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from played import Handle, T, altered, reference, view
+from run_helpers import Handle, T, altered, reference, view
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS, T_MIN_MS
 from sds_conformance.protocols.sds.view.repair_tracker import Missing
 from sds_conformance.protocols.sds.view.requester import Requester, requester

@@ -9,7 +9,7 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 from rich.cells import cell_len
 
-from played import reference_command
+from run_helpers import reference_command
 from sds_conformance.cli import main
 
 SCENARIOS = ("every-kind-*", "named-*", "nobody-*", "own-*", "transport-*", "ties", "a-chain-*", "foreign-*")

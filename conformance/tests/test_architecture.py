@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from source_imports import imported
 
 LAYERS = {

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from waku_adapter import waku_command
 
 sys.path.append(str(REPOSITORY / "harness"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from typed_pages import Reader, blocks
 
 COPIED = ("conformance/sds_conformance", "reference/sds_reference")

@@ -18,7 +18,7 @@ from check_jsonschema.builtin_schemas import get_builtin_schema
 from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 
 GITHUB = REPOSITORY / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))

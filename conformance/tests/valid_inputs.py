@@ -15,7 +15,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from fuzzing import CODES, Command, Files, Input, filled, laid_out
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from scripted_process import scripted
 from sds_conformance.cli import main
 from sds_conformance.vectors.canonical import digest, formatted

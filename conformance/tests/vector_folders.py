@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from played import REPOSITORY, Handle, reference
+from run_helpers import REPOSITORY, Handle, reference
 from sds_conformance.protocols import all_vectors
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL

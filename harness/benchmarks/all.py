@@ -47,7 +47,7 @@ Kept = dict[str, dict[str, Any]]
 """Results by unit: when and where it was measured, with which arguments, and the output."""
 
 
-class Broken(Exception):
+class ScriptError(Exception):
     """A script failed. The message is the last line that it printed."""
 
 
@@ -70,7 +70,7 @@ def printed(script: str, arguments: list[str]) -> str:
             raise
     if child.returncode:
         last = err.strip().splitlines()[-1:] or ["it said nothing"]
-        raise Broken(f"{script}.py ended with code {child.returncode}: {last[0]}")
+        raise ScriptError(f"{script}.py ended with code {child.returncode}: {last[0]}")
     return out
 
 
@@ -192,7 +192,7 @@ def main() -> int:
             try:
                 given = arguments_of(unit, asked.quick, asked.before)
                 done[unit.name] = measured(unit, given, asked.quick)
-            except Broken as reason:
+            except ScriptError as reason:
                 broken.append(f"{unit.name}: {reason}")
                 continue
         if asked.json is not None:

@@ -108,7 +108,7 @@ def make(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict
     return out, truth
 
 
-def kept(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict[str, Any]]]:
+def make_or_reuse(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict[str, Any]]]:
     """Like ``make``, in a folder that is kept. Existing corpora are reused if they have the requested size."""
     known = folder / TRUTH
     if not known.exists():
@@ -191,7 +191,7 @@ def main() -> None:
     parsing.add_argument("--rows", type=int, default=1_000_000, help="rows a side (default 1,000,000)")
     parsing.add_argument("--divergent", type=float, default=0.1, help="percent of the schedules (default 0.1)")
     asked = parsing.parse_args()
-    corpora, truth = kept(asked.folder, asked.rows, asked.divergent)
+    corpora, truth = make_or_reuse(asked.folder, asked.rows, asked.divergent)
     size = sum(file.stat().st_size for place in corpora for file in place.rglob("*.parquet"))
     digests = sum(file.stat().st_size for place in corpora for file in (place / SIDE).rglob("*.parquet"))
     print(f"{len(truth):,} schedules differ; {size:,} bytes, of them {digests:,} in side tables")

@@ -45,7 +45,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the installed packa
 
 from benchmarks.corpora import load
 from benchmarks.corpora_contestant import CONTESTANTS, Job
-from sds_harness.corpus.errors import SparkMissing
+from sds_harness.corpus.errors import SparkMissingError
 from sds_harness.corpus.java import Java, find_java
 from sds_harness.corpus.manifest import MANIFEST
 from sds_harness.sds.corpora import COLUMNS
@@ -60,7 +60,7 @@ END_S = 10.0
 LAST_LINES = 5
 
 
-class Stopped(Exception):
+class ContestantError(Exception):
     """A contestant failed. The message says why."""
 
 
@@ -85,7 +85,7 @@ class Result:
         """The median of all runs except the first; the first run if there is no other."""
         return statistics.median(of[1:] or of) if of else None
 
-    def told(self, truth: list[dict[str, Any]], unit: Result | None) -> dict[str, Any]:
+    def as_json(self, truth: list[dict[str, Any]], unit: Result | None) -> dict[str, Any]:
         """The result as JSON values."""
         out: dict[str, Any] = {
             "versions": self.versions,
@@ -144,14 +144,14 @@ class Contestant:
         assert self._process.stdout is not None
         # The contestant writes one line per request, so nothing is left in the buffer.
         if not select.select([self._process.stdout], [], [], limit_s)[0]:
-            raise Stopped(f"stopped after {limit_s:g} s")
+            raise ContestantError(f"stopped after {limit_s:g} s")
         if not (line := self._process.stdout.readline()):
             ended = self._process.wait()
             last = self._log.read_text("utf-8", "replace").strip().splitlines()[-LAST_LINES:]
-            raise Stopped("\n".join([f"ended with code {ended}:", *last]))
+            raise ContestantError("\n".join([f"ended with code {ended}:", *last]))
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
-            raise Stopped(answer["error"])
+            raise ContestantError(answer["error"])
         return answer
 
     def run(self, limit_s: float) -> tuple[dict[str, Any], float]:
@@ -209,7 +209,7 @@ def play(name: str, asked: argparse.Namespace, java: Java | None) -> Result:
                     out.cpu_s.append(cpu_s)
                     if answer["found"] is not None:
                         out.found = {(schedule, step) for schedule, step in answer["found"]}
-            except Stopped as reason:
+            except ContestantError as reason:
                 out.stopped = str(reason)
     return out
 
@@ -220,14 +220,14 @@ HEAD = f"{'':15} {'first s':>8} {'s':>8} {'/ scan':>7} {'CPU s':>8} {'/ scan':>7
 def line(name: str, told: dict[str, Any]) -> str:
     """A row of the table, 80 columns wide."""
 
-    def shown(key: str, width: int) -> str:
+    def cell_text(key: str, width: int) -> str:
         value = told.get(key)
         return f"{'-' if value is None else f'{value:,.1f}':>{width}}"
 
     found = f"{told['found']:,} of {told['of']:,}" if "found" in told else "-"
     return (
-        f"{name:15} {shown('first_s', 8)} {shown('seconds', 8)} {shown('seconds_per_scan', 7)} {shown('cpu_s', 8)} "
-        f"{shown('cpu_s_per_scan', 7)} {found:>15} {told.get('false', '-'):>5}"
+        f"{name:15} {cell_text('first_s', 8)} {cell_text('seconds', 8)} {cell_text('seconds_per_scan', 7)} "
+        f"{cell_text('cpu_s', 8)} {cell_text('cpu_s_per_scan', 7)} {found:>15} {told.get('false', '-'):>5}"
     )
 
 
@@ -280,7 +280,7 @@ def main() -> None:
     }
     try:
         java = find_java() if set(chosen) - set(left_out) - set(WITHOUT_JAVA) else None
-    except SparkMissing as error:
+    except SparkMissingError as error:
         sys.exit(str(error))
     if not asked.json:
         print(f"{facts['rows']:,} rows a side, {len(truth):,} schedules differ; {THREADS} threads, {asked.memory} Java")
@@ -290,7 +290,7 @@ def main() -> None:
     for name in (name for name in chosen if name not in left_out):
         result = play(name, asked, java)
         unit = result if name == "scan" else unit
-        told[name] = result.told(truth, unit)
+        told[name] = result.as_json(truth, unit)
         if not asked.json:
             print(line(name, told[name]), flush=True)
     if asked.json:

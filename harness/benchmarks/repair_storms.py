@@ -247,7 +247,7 @@ def measure(arguments: argparse.Namespace) -> tuple[list[Row], dict[str, float]]
     return [Row.of(*key, times) for key, times in sent.items()], shares
 
 
-def shown(row: Row, width: int) -> str:
+def cell_text(row: Row, width: int) -> str:
     """Median and percentile, in thousands if they would not fit otherwise."""
     numbers = row.median, row.percentile_95
     text = "/".join(map(str, numbers))
@@ -266,7 +266,7 @@ def report(arguments: argparse.Namespace, rows: Sequence[Row], no_backoff: dict[
             yield f"{'' if number else 'N':>6}" + "".join(f"{word:>{width}}" for word in words)
         for size in arguments.sizes:
             line = [cells[setting.title, size] for setting in settings]
-            yield f"{size:>6,}" + "".join(f"{shown(row, width - 1):>{width}}" for row in line)
+            yield f"{size:>6,}" + "".join(f"{cell_text(row, width - 1):>{width}}" for row in line)
     sparse = [row for row in rows if (row.table, row.setting) == (GONE, SPARSE.title)]
     yield "\nnobody answers: sender gone, N of 10,000 participants hold the message"
     yield from wrap(", ".join(f"N={row.participants:,}:{row.nothing:.0%}" for row in sparse), 80)

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from sds_conformance.exploration.campaign import CampaignTally
-from sds_conformance.exploration.casts import NotPlayed
+from sds_conformance.exploration.casts import NotPlayedError
 from sds_conformance.exploration.exhaustion import Exhaustion, Prober, Share, Task, alphabet_of, shares
 from sds_conformance.exploration.hunt import huntable, order_for
 from sds_conformance.judging.exercise import NOTHING
@@ -87,7 +87,7 @@ def _shortest(name: str, events: int, wanted: tuple[AlphabetPart, ...]) -> Death
                 found = share.tally.found
                 if mutant.requirement in found or any(f.severity is not Verdict.PASS for f in found.values()):
                     return Death(bound, tuple(order.world.kinds[event.kind].name for event in word))
-    except NotPlayed:
+    except NotPlayedError:
         return None
     finally:
         company.kill()

@@ -75,12 +75,12 @@ class Measured:
     def cpu_s(self) -> float:
         return self.own_cpu_s + self.other_cpu_s
 
-    def told(self) -> dict[str, float]:
+    def as_json(self) -> dict[str, float]:
         """The values as JSON."""
         return {name: round(value, 3) for name, value in vars(self).items()} | {"cpu_s": round(self.cpu_s, 3)}
 
 
-class Ended(Exception):
+class CommandError(Exception):
     """A command failed, so that there is nothing to compare."""
 
 
@@ -146,7 +146,7 @@ def variables(tree: Path, folder: Path) -> dict[str, str]:
 
 
 def measure(command: Sequence[str], environment: dict[str, str], folder: Path) -> Measured:
-    """Run a command to its end. Raises Ended if it fails."""
+    """Run a command to its end. Raises CommandError if it fails."""
     log = folder / "log"
     with log.open("wb") as out:
         began = time.perf_counter()
@@ -163,7 +163,7 @@ def measure(command: Sequence[str], environment: dict[str, str], folder: Path) -
     left_s = outlasting()
     if code not in (0, 1):
         said = log.read_text("utf-8", "replace").strip().splitlines()[-3:]
-        raise Ended("\n".join([f"{' '.join(command)} ended with code {code}:", *said]))
+        raise CommandError("\n".join([f"{' '.join(command)} ended with code {code}:", *said]))
     others_s = spent.children_user + spent.children_system + left_s
     return Measured(wall_s, spent.user + spent.system, others_s, own / 2**20, other / 2**20)
 
@@ -226,7 +226,7 @@ def compared(work: str, before: Path | None, sizes: Sizes, rounds: int, folder: 
         loop = [sys.executable, "-c", LOOP.format(sizes.loop)]
         seen["yardstick"].append(measure(loop, dict(os.environ), folder))
     out = {name: median(of) for name, of in seen.items()}
-    row: dict[str, Any] = {"work": work, **{name: one.told() for name, one in out.items()}}
+    row: dict[str, Any] = {"work": work, **{name: one.as_json() for name, one in out.items()}}
     row["of_yardstick"] = round(out["after"].cpu_s / out["yardstick"].cpu_s, 3)
     if "before" in out:
         row["ratio"] = {
@@ -289,7 +289,7 @@ def main() -> None:
         for work in [work for work in chosen if work not in skipped]:
             try:
                 rows.append(compared(work, asked.before, sizes, asked.rounds, Path(scratch)))
-            except Ended as error:
+            except CommandError as error:
                 skipped[work] = str(error)
                 continue
             if not asked.json:

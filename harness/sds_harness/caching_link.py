@@ -19,7 +19,7 @@ _AGAIN = 1 << 32
 """Replayed requests are numbered from here, far above the numbers of a session."""
 
 
-class OtherAnswer(Exception):
+class ChangedAnswerError(Exception):
     """An implementation answered the same sequence of requests differently than before."""
 
     def __init__(self, command: str) -> None:
@@ -54,7 +54,7 @@ Ask = Callable[[Any], Any]
 """Sends a request to the implementation."""
 
 
-class Remembering(Link):
+class CachingLink(Link):
     """Wraps another link. Handles ``open``, which is answered with a handle, ``close``, and all commands with a
     ``handle``. Other commands are forwarded."""
 
@@ -76,7 +76,7 @@ class Remembering(Link):
         return self._link.pid
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """Like the call of any link; also raises OtherAnswer."""
+        """Like the call of any link; also raises ChangedAnswerError."""
         name = request.WhichOneof("command")
         command = getattr(request, name)
         if name == "open":
@@ -96,7 +96,9 @@ class Remembering(Link):
                 answer = reply.FromString(body)
                 answer.id = number
             else:
-                answer = self._asked(who, name, key, number, request, lambda it: self._link.call(it, timeout_s, reply))
+                answer = self._send_request(
+                    who, name, key, number, request, lambda it: self._link.call(it, timeout_s, reply)
+                )
         finally:
             request.id = number
             if name != "open":
@@ -124,7 +126,7 @@ class Remembering(Link):
         who.at = known
         return known.reply
 
-    def _asked(self, who: _Participant, name: str, key: bytes, number: int, request: Any, ask: Ask) -> Any:
+    def _send_request(self, who: _Participant, name: str, key: bytes, number: int, request: Any, ask: Ask) -> Any:
         """Send the request, after the cached requests that the implementation has not received yet. Returns its
         answer."""
         if name != "close":
@@ -141,7 +143,7 @@ class Remembering(Link):
             known = who.at.further[key] = _Told(who.at, key, body)
             self._kept += 1
         elif known.reply != body:
-            raise OtherAnswer(name)
+            raise ChangedAnswerError(name)
         who.at = who.truly = known
         return answer
 
@@ -157,7 +159,7 @@ class Remembering(Link):
             again = request.FromString(told.request)
             answer = self._tell(who, again, self._again, ask)
             if answer.id != self._again or _body(answer) != told.reply:
-                raise OtherAnswer(again.WhichOneof("command"))
+                raise ChangedAnswerError(again.WhichOneof("command"))
             who.truly = told
 
     def _tell(self, who: _Participant, request: Any, number: int, ask: Ask) -> Any:
@@ -182,8 +184,8 @@ class Remembering(Link):
     def stderr_lines(self) -> tuple[str, ...]:
         return self._link.stderr_lines()
 
-    def said(self) -> tuple[str, ...]:
-        return self._link.said()
+    def new_stderr_lines(self) -> tuple[str, ...]:
+        return self._link.new_stderr_lines()
 
     def close(self) -> None:
         self._link.close()

@@ -25,7 +25,7 @@ from typing import Any
 from sds_testee.installation import install_extra
 
 from .declaration import VIRTUAL_CLOCK, OutsideClock
-from .faults import TesteeFault
+from .faults import TesteeError
 from .language import HANDSHAKE, Language
 from .link import Limits, Link, Listener
 from .session import Session
@@ -38,7 +38,7 @@ _SHARED = Path("/dev/shm")
 _ELF_MACHINE = slice(18, 20)
 
 
-class NoClockLibrary(Exception):
+class MissingClockLibraryError(Exception):
     """No loadable libfaketime was found; the message says what to install."""
 
 
@@ -58,9 +58,9 @@ class ClockProbe:
 
 def find_library() -> Path:
     """The path of libfaketime, from PyPI or the system, built for the processor of this Python. Raises
-    NoClockLibrary."""
+    MissingClockLibraryError."""
     if not sys.platform.startswith("linux"):
-        raise NoClockLibrary(f"{OPTION} works on Linux only")
+        raise MissingClockLibraryError(f"{OPTION} works on Linux only")
     spec = find_spec("libfaketime")
     packaged = [Path(folder) / "vendor/libfaketime/src" for folder in (spec and spec.submodule_search_locations) or ()]
     system = [*sorted(Path("/usr/lib").glob("*/faketime")), Path("/usr/lib/faketime"), Path("/usr/lib64/faketime")]
@@ -68,7 +68,7 @@ def find_library() -> Path:
     for folder in (*packaged, *system):
         if wanted and _machine(folder / _SONAME) == wanted:
             return folder / _SONAME
-    raise NoClockLibrary(f"{OPTION} needs libfaketime: {install_extra('clock')}, or apt-get install faketime")
+    raise MissingClockLibraryError(f"{OPTION} needs libfaketime: {install_extra('clock')}, or apt-get install faketime")
 
 
 def _machine(file: Path) -> bytes:
@@ -181,8 +181,8 @@ class ClockedLink(Link):
     def stderr_lines(self) -> tuple[str, ...]:
         return self._link.stderr_lines()
 
-    def said(self) -> tuple[str, ...]:
-        return self._link.said()
+    def new_stderr_lines(self) -> tuple[str, ...]:
+        return self._link.new_stderr_lines()
 
     def close(self) -> None:
         try:
@@ -215,7 +215,7 @@ class Faketime:
     def connect(self, start: Start, variables: Mapping[str, str]) -> Link:
         """Start the implementation with its time moved from outside, or unchanged if moving does not work.
 
-        The first call with these ``variables`` starts extra processes for the probe. Raises TesteeFault.
+        The first call with these ``variables`` starts extra processes for the probe. Raises TesteeError.
         """
         key = frozenset(variables.items())
         if key not in self._found:
@@ -250,7 +250,7 @@ class Faketime:
                 return self.probe(session)
             finally:
                 session.kill()
-        except TesteeFault as fault:
+        except TesteeError as fault:
             return _standing(f"under libfaketime it breaks down: {fault.breakdown.detail}")
 
     def _clocked(

@@ -81,7 +81,7 @@ class Breakdown:
         return self.hint or self.kind.advice
 
 
-class TesteeFault(Exception):
+class TesteeError(Exception):
     """The implementation under test broke the conversation."""
 
     def __init__(self, kind: FaultKind, detail: str, stderr: tuple[str, ...] = (), hint: str = "") -> None:

@@ -22,7 +22,7 @@ from sds_testee.framing import MAX_FRAME_BYTES, Framing, FramingError
 from sds_testee.rpc import ADDRESS_VARIABLE, MESSAGE_SIZES, METHOD, TOKEN_VARIABLE, authorization
 
 from .endpoint import AUTO, Endpoint
-from .faults import FaultKind, TesteeFault
+from .faults import FaultKind, TesteeError
 from .grpc_quietly import grpc
 from .link import UNKNOWN_BINARY, Limits, Link, Listener, how_it_died, read_reply
 from .process import TesteeProcess
@@ -85,7 +85,7 @@ class GrpcLink(Link):
     ) -> None:
         """``command`` starts the server if the endpoint says so, with ``variables`` in its environment.
 
-        Raises TesteeFault if there is no server, or if it is not ready in time.
+        Raises TesteeError if there is no server, or if it is not ready in time.
         """
         self._endpoint, self._limits = endpoint, limits
         self._process: TesteeProcess | None = None
@@ -160,10 +160,10 @@ class GrpcLink(Link):
         limit = f"{self._limits.exit_s:g} s"
         if not ended:
             detail = f"still running {limit} after its stdin ended, and killed"
-            raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
+            raise TesteeError(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
         if late:
             detail = f"the server did not end the conversation within {limit}"
-            raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines(), _ENDLESS)
+            raise TesteeError(FaultKind.NEVER_EXITS, detail, self.stderr_lines(), _ENDLESS)
 
     def kill(self) -> None:
         """End the conversation at once, whatever the server is doing."""
@@ -219,7 +219,7 @@ class GrpcLink(Link):
                 answer.cancel()
                 said = "its health service does not answer"
             except grpc.RpcError as error:
-                code, said = error.code(), _told(error)
+                code, said = error.code(), _error_text(error)
                 if code is grpc.StatusCode.UNIMPLEMENTED:
                     return
                 if code is grpc.StatusCode.NOT_FOUND and name:
@@ -270,7 +270,7 @@ class GrpcLink(Link):
         self._answered = True
         answer = self._redaction.data(said)
         for listener in self._listeners:
-            listener.heard(answer, True)
+            listener.on_frame(answer, True)
         try:
             return read_reply(Framing.BINARY, answer, kind, what)
         except FramingError as error:
@@ -279,7 +279,7 @@ class GrpcLink(Link):
     def _fail_call(self, what: str, error: grpc.RpcError) -> NoReturn:
         """Raise the fault for a call that ended in an error while ``what`` was waiting for its answer."""
         self._fail_if_dead(f"in answer to {what}")
-        code, said = error.code(), _told(error)
+        code, said = error.code(), _error_text(error)
         match code:
             case grpc.StatusCode.RESOURCE_EXHAUSTED:
                 limit = _TOO_LARGE.search(said)
@@ -304,7 +304,7 @@ class GrpcLink(Link):
 
     def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.kill()
-        raise TesteeFault(kind, self._redaction.text(detail), self.stderr_lines(), hint)
+        raise TesteeError(kind, self._redaction.text(detail), self.stderr_lines(), hint)
 
     def _watch(self) -> None:
         while not self._ended.wait(_LOOK_EVERY_S):
@@ -338,7 +338,7 @@ class GrpcLink(Link):
         return ended
 
 
-def _told(error: grpc.RpcError) -> str:
+def _error_text(error: grpc.RpcError) -> str:
     """The code of a gRPC error and the details that gRPC or the server gives."""
     code, details = error.code(), error.details()
     return f"{code.name}: {details}" if details else str(code.name)

@@ -9,7 +9,7 @@ Owner = TypeVar("Owner")
 T = TypeVar("T")
 
 
-class lazy(Generic[Owner, T]):
+class LazyProperty(Generic[Owner, T]):
     """`functools.cached_property` without its lock. On Python 3.11 the lock costs more than most properties of
     a step."""
 
@@ -19,12 +19,12 @@ class lazy(Generic[Owner, T]):
         self.__doc__ = function.__doc__
 
     @overload
-    def __get__(self, instance: None, owner: type[Any] | None = None) -> lazy[Owner, T]: ...
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> LazyProperty[Owner, T]: ...
 
     @overload
     def __get__(self, instance: Owner, owner: type[Any] | None = None) -> T: ...
 
-    def __get__(self, instance: Owner | None, owner: type[Any] | None = None) -> lazy[Owner, T] | T:
+    def __get__(self, instance: Owner | None, owner: type[Any] | None = None) -> LazyProperty[Owner, T] | T:
         if instance is None:
             return self
         # Python finds the attribute on the instance from now on and does not call the descriptor again.

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Protocol
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError, TooLongError
 
 from .declaration import OutsideClock
-from .faults import FaultKind, TesteeFault
+from .faults import FaultKind, TesteeError
 from .moment import Moment
 from .process import TesteeProcess
 from .watchdog import bounded
@@ -29,7 +29,7 @@ class Listener(Protocol):
         """Called with the body of each frame that is sent."""
         ...
 
-    def heard(self, body: bytes, whole: bool) -> None:
+    def on_frame(self, body: bytes, whole: bool) -> None:
         """Called with the body of each frame that is received. ``whole`` is False for a partial frame and for
         unexpected output."""
         ...
@@ -47,11 +47,11 @@ class Link(Protocol):
         return None
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """Send ``request`` and return the answer, a message of type ``reply``. Raises TesteeFault."""
+        """Send ``request`` and return the answer, a message of type ``reply``. Raises TesteeError."""
         ...
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """Send a command that does not exist, with the ID of ``request``, and return the answer. Raises TesteeFault."""
+        """Send a command that does not exist, with the ID of ``request``, and return the answer. Raises TesteeError."""
         ...
 
     def listen(self, listener: Listener) -> bool:
@@ -66,12 +66,12 @@ class Link(Protocol):
         """The last lines that the implementation wrote to stderr, if any."""
         return ()
 
-    def said(self) -> tuple[str, ...]:
+    def new_stderr_lines(self) -> tuple[str, ...]:
         """Some lines of what the implementation wrote to stderr since the last call; empty if stderr cannot be read."""
         return ()
 
     def close(self) -> None:
-        """End the conversation. Raises TesteeFault if the implementation does not end."""
+        """End the conversation. Raises TesteeError if the implementation does not end."""
         return
 
     def kill(self) -> None:
@@ -154,15 +154,15 @@ class StdioLink(Link):
     def stderr_lines(self) -> tuple[str, ...]:
         return self._process.stderr_lines()
 
-    def said(self) -> tuple[str, ...]:
-        return self._process.said()
+    def new_stderr_lines(self) -> tuple[str, ...]:
+        return self._process.new_stderr_lines()
 
     def close(self) -> None:
         with bounded(self._limits.exit_s):
             ended = self._process.close(self._limits.exit_s)
         if not ended:
             detail = f"still running {self._limits.exit_s:g} s after its stdin ended, and killed"
-            raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
+            raise TesteeError(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
 
     def kill(self) -> None:
         """Kill the process at once, whatever it is doing."""
@@ -193,7 +193,7 @@ class StdioLink(Link):
         self._answered = True
         process.deadline_in(float("inf"))
         for listener in self._listeners:
-            listener.heard(body, True)
+            listener.on_frame(body, True)
         if self._framing is Framing.JSON and not body.strip():
             self._fail_blank(what)
         try:
@@ -207,7 +207,7 @@ class StdioLink(Link):
         until = time.monotonic() + _BANNER_S
         while not (words := _first_words(self._buffer)) and time.monotonic() < until:
             time.sleep(_LOOK_EVERY_S)
-            self._buffer += self._process.rest()
+            self._buffer += self._process.read_remaining()
         self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({_blank(words)}): {_excerpt(words)}")
 
     def _fail_ended(self, what: str, timeout_s: float, pipe: str) -> NoReturn:
@@ -225,7 +225,7 @@ class StdioLink(Link):
         if pipe == "stdin":
             # The process ended without reading, but may have printed before. Read that now, so that the fault does not
             # depend on which of the two came first.
-            self._buffer += process.rest()
+            self._buffer += process.read_remaining()
             line, end, _ = self._buffer.partition(b"\n")
             if kind is FaultKind.EXIT and self._framing is Framing.JSON and end and not line.lstrip().startswith(b"{"):
                 words = _first_words(self._buffer)
@@ -238,8 +238,8 @@ class StdioLink(Link):
     def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.kill()
         for listener in self._listeners if self._buffer else ():
-            listener.heard(bytes(self._buffer), False)
-        raise TesteeFault(kind, detail, self.stderr_lines(), hint)
+            listener.on_frame(bytes(self._buffer), False)
+        raise TesteeError(kind, detail, self.stderr_lines(), hint)
 
 
 class LocalLink(Link):
@@ -252,7 +252,7 @@ class LocalLink(Link):
         try:
             return self._handle(request)
         except Exception as error:  # every exception counts as a crash of the implementation
-            raise TesteeFault(FaultKind.CRASH, f"{type(error).__name__}: {error}") from error
+            raise TesteeError(FaultKind.CRASH, f"{type(error).__name__}: {error}") from error
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         return self.call(request, timeout_s, reply)

@@ -18,7 +18,7 @@ from sds_testee.rpc import TOKEN_VARIABLE
 
 from .declaration import without_controls
 from .family import GONE, Family, end_with_parent, survived
-from .faults import FaultKind, TesteeFault
+from .faults import FaultKind, TesteeError
 from .redaction import Redaction
 from .safe_path import variables_for_implementations
 from .start_failures import why_ended_at_once, why_not_started
@@ -95,7 +95,7 @@ class TesteeProcess:
             self._family.end()
             said = getattr(error, "strerror", None) or error
             hint = why_not_started(command, error)
-            raise TesteeFault(FaultKind.NO_START, f"cannot start {command[0]!r}: {said}", hint=hint) from None
+            raise TesteeError(FaultKind.NO_START, f"cannot start {command[0]!r}: {said}", hint=hint) from None
         assert self._child.stdin
         assert self._child.stdout
         self._stdin = self._child.stdin.fileno()
@@ -116,7 +116,7 @@ class TesteeProcess:
             self._kill_family()
             self._child.wait(_DYING_S)
             self._family.end()
-            raise TesteeFault(FaultKind.NO_START, f"cannot start {command[0]!r}: {error}") from None
+            raise TesteeError(FaultKind.NO_START, f"cannot start {command[0]!r}: {error}") from None
 
     @property
     def pid(self) -> int:
@@ -147,7 +147,7 @@ class TesteeProcess:
                 return os.read(self._stdout, _READ_BYTES)
         return b""
 
-    def rest(self) -> bytes:
+    def read_remaining(self) -> bytes:
         """The bytes of stdout that can be read without waiting, up to the capacity of a pipe."""
         return os.read(self._stdout, _READ_BYTES) if self._readable.poll(0) else b""
 
@@ -170,7 +170,7 @@ class TesteeProcess:
         """The last lines of stderr, without control characters."""
         return tuple(self._lines(b"".join(self._stderr))[-_STDERR_LINES:])
 
-    def said(self) -> tuple[str, ...]:
+    def new_stderr_lines(self) -> tuple[str, ...]:
         """The lines written to stderr since the last call: the first ones, the last ones, and how many were left out
         between."""
         if self._unheard.poll(0):  # what was written before the answer is in the pipe by now

@@ -35,13 +35,13 @@ _NO_THREAD = "can't start new thread"
 """The message of the RuntimeError that Python raises if the machine cannot start more threads."""
 
 
-class ResourceMissing(Exception):
+class MissingResourceError(Exception):
     """The machine lacks a resource; the message says which one and what to do."""
 
 
 def explain(error: BaseException) -> str:
     """If a system error shows that the machine lacks a resource: which one, and how to provide it. Otherwise ""."""
-    if isinstance(error, ResourceMissing):
+    if isinstance(error, MissingResourceError):
         return str(error)
     if isinstance(error, MemoryError):
         return f"{_MISSING[errno.ENOMEM].capitalize()}."
@@ -80,7 +80,7 @@ def usable_processors(root: Path = Path("/"), affinity: int | None = None) -> in
 
 def usable_memory(root: Path = Path("/")) -> int | None:
     """Bytes of memory available to this process; None if unknown."""
-    left = [_left(group, version) for group, version in _cgroups(root, "memory")]
+    left = [_free_in_cgroup(group, version) for group, version in _cgroups(root, "memory")]
     available = re.search(r"^MemAvailable:\s+(\d+) kB$", _text(root / "proc/meminfo"), re.MULTILINE)
     known = [each for each in [*left, int(available[1]) << 10 if available else None] if each is not None]
     return min(known, default=None)
@@ -122,7 +122,7 @@ def _quota(group: Path, version: int) -> float | None:
     return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() and int(period) else None
 
 
-def _left(group: Path, version: int) -> int | None:
+def _free_in_cgroup(group: Path, version: int) -> int | None:
     """Bytes that a cgroup may still use; None if there is no limit. Its file cache counts as free."""
     names = ("memory.max", "memory.current") if version == 2 else ("memory.limit_in_bytes", "memory.usage_in_bytes")
     limit, used = (_text(group / name).strip() for name in names)
@@ -152,7 +152,7 @@ def why_alone() -> str:
         socket_folder()
         with safe_path():  # a lock starts the process that cleans up locks
             multiprocessing.get_context("fork").Lock()
-    except ResourceMissing as missing:
+    except MissingResourceError as missing:
         return str(missing)
     except (OSError, ImportError) as error:
         said = getattr(error, "strerror", None) or error
@@ -161,20 +161,23 @@ def why_alone() -> str:
 
 
 def socket_folder() -> str:
-    """A folder for temporary files whose path is short enough for a socket. Raises ResourceMissing."""
+    """A folder for temporary files whose path is short enough for a socket. Raises MissingResourceError."""
     try:
         usual = tempfile.gettempdir()
     except FileNotFoundError as error:
-        raise ResourceMissing(explain(error)) from None
+        raise MissingResourceError(explain(error)) from None
     for folder in (usual, os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", "/var/tmp", "/dev/shm"):
         if folder and len(os.fsencode(folder)) <= _LONGEST_FOLDER and os.access(folder, os.W_OK | os.X_OK):
             return folder
-    raise ResourceMissing(f"{usual} is too long for a socket, and no other folder can be written: set TMPDIR to one.")
+    raise MissingResourceError(
+        f"{usual} is too long for a socket, and no other folder can be written: set TMPDIR to one."
+    )
 
 
 @contextmanager
 def in_socket_folder() -> Iterator[None]:
-    """Temporary folders made in this block have paths that are short enough for a socket. Raises ResourceMissing."""
+    """Temporary folders made in this block have paths that are short enough for a socket. Raises
+    MissingResourceError."""
     before, tempfile.tempdir = tempfile.tempdir, socket_folder()
     try:
         yield

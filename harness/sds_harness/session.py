@@ -11,10 +11,10 @@ from sds_testee.version import suite_version
 
 from . import identifiers
 from .declaration import Declaration, printable
-from .faults import FaultKind, TesteeFault
+from .faults import FaultKind, TesteeError
 from .language import HANDSHAKE, REFUSALS, Language
 from .link import Limits, Link
-from .watchdog import GRACE_S, Overdue, bounded
+from .watchdog import GRACE_S, OverdueError, bounded
 
 PROTOCOL_VERSION = 1
 _LONG_IDENTIFIER = "Is an ID field filled with content? IDs of messages, channels, senders and records are short."
@@ -33,16 +33,16 @@ class Session:
         """The limit for identifiers in bytes. It is at least the size of the largest request that was sent."""
         self.request_bytes = self.reply_bytes = 0
         """Sizes of the last request and its reply."""
-        self._fault: TesteeFault | None = None
+        self._fault: TesteeError | None = None
         if limits.left_s <= 0:
             total = f"the total time of {limits.total_s:g} s was over before it could be started"
-            raise TesteeFault(FaultKind.OUT_OF_TIME, total)
+            raise TesteeError(FaultKind.OUT_OF_TIME, total)
         try:
             with bounded(limits.left_s):
                 self.link = connect()
-        except Overdue:
+        except OverdueError:
             total = f"it could not be started before the total time of {limits.total_s:g} s was over"
-            raise TesteeFault(FaultKind.OUT_OF_TIME, total) from None
+            raise TesteeError(FaultKind.OUT_OF_TIME, total) from None
         try:
             self.declaration = self._handshake(revision)
         except BaseException:
@@ -54,7 +54,7 @@ class Session:
         `rejected`.
 
         The answer can be `unsupported` only if the request needs a capability that was not declared. Raises
-        TesteeFault. After a fault, every further call raises the same one.
+        TesteeError. After a fault, every further call raises the same one.
         """
         if self._fault is not None:
             raise self._fault
@@ -62,7 +62,7 @@ class Session:
         request.id = self._last_id
         try:
             reply = self._ask(self.link.call, request, timeout_s or self._limits.command_s)
-        except TesteeFault as fault:
+        except TesteeError as fault:
             self._fault = fault
             raise
         self.request_bytes, self.reply_bytes = request.ByteSize(), reply.ByteSize()
@@ -88,7 +88,7 @@ class Session:
         return reply
 
     def probe_honesty(self) -> None:
-        """Send a command that does not exist. Raises TesteeFault unless the answer is a refusal."""
+        """Send a command that does not exist. Raises TesteeError unless the answer is a refusal."""
         self._last_id += 1
         request = self.language.request(id=self._last_id)
         reply = self._ask(self.link.call_unknown, request, self._limits.command_s)
@@ -97,42 +97,42 @@ class Session:
             self._fail(FaultKind.DISHONEST, f"a command that does not exist was answered with {answer or 'nothing'}")
 
     def hold_identifiers(self, command: str, found: Iterable[tuple[str, str]]) -> None:
-        """Check the identifiers of an answer against the limit. Raises TesteeFault."""
+        """Check the identifiers of an answer against the limit. Raises TesteeError."""
         if long := identifiers.too_long(found, self.longest_identifier):
             self._fail(FaultKind.OVERSIZED, f"the answer to {command} has {long}", _LONG_IDENTIFIER)
 
     def break_off(self, kind: FaultKind, detail: str) -> NoReturn:
-        """Raise a fault that the caller found. Raises TesteeFault."""
+        """Raise a fault that the caller found. Raises TesteeError."""
         self._fail(kind, detail)
 
     def close(self) -> None:
-        """End the session. Raises TesteeFault if the process does not end."""
+        """End the session. Raises TesteeError if the process does not end."""
         try:
             self.link.close()
-        except Overdue:
+        except OverdueError:
             self.kill()
             detail = f"the end of the conversation could not be waited for within {self._limits.exit_s:g} s"
-            raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.link.stderr_lines()) from None
+            raise TesteeError(FaultKind.NEVER_EXITS, detail, self.link.stderr_lines()) from None
 
     def kill(self) -> None:
         """End the session at once."""
-        with suppress(Overdue):  # the guardian kills what is left at the end
+        with suppress(OverdueError):  # the guardian kills what is left at the end
             self.link.kill()
 
     def _ask(self, ask: Callable[[Any, float, type[Any]], Any], request: Any, timeout_s: float) -> Any:
-        """The answer, within its own timeout and the total time. Raises TesteeFault."""
+        """The answer, within its own timeout and the total time. Raises TesteeError."""
         left_s = self._limits.left_s
         if left_s <= 0:
             self._out_of_time(request)
         timeout_s = min(timeout_s, left_s)
         try:
             return ask(request, timeout_s, self.language.reply)
-        except Overdue:
+        except OverdueError:
             if self._limits.left_s <= 0:
                 self._out_of_time(request)
             what = request.WhichOneof("command") or "an unknown command"
             self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s, and {GRACE_S:g} s later")
-        except TesteeFault as fault:
+        except TesteeError as fault:
             if fault.breakdown.kind is FaultKind.HANG and self._limits.left_s <= 0:
                 self._out_of_time(request)
             raise
@@ -177,5 +177,5 @@ class Session:
     def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.link.note("fault", kind=kind.value, detail=printable(detail, 600))
         self.kill()  # before stderr is read, so that its last lines are complete
-        self._fault = TesteeFault(kind, detail, self.link.stderr_lines(), hint)
+        self._fault = TesteeError(kind, detail, self.link.stderr_lines(), hint)
         raise self._fault

@@ -1,6 +1,6 @@
 """Ends this program in order on Ctrl-C, SIGTERM and SIGHUP. All three are handled the same way.
 
-The entry point of the program wraps its work in ``with heeded() as ending:``. Then the first signal
+The entry point of the program wraps its work in ``with handle_signals() as ending:``. Then the first signal
 
 - calls the hooks, each in its own thread (see below),
 - raises KeyboardInterrupt in the main thread, so that finished work is judged, reported and stored,
@@ -69,7 +69,7 @@ class EndRequest:
     def name(self) -> str:
         return signal.Signals(self.number).name
 
-    def heed(self, number: int, frame: FrameType | None = None) -> None:
+    def handle(self, number: int, frame: FrameType | None = None) -> None:
         """The signal handler. Raises KeyboardInterrupt at the first signal, unless interrupts are held back."""
         if os.getpid() != self._process:
             os._exit(128 + number)  # a fork that has no handlers of its own yet
@@ -80,7 +80,7 @@ class EndRequest:
         self.number, self._came = number, time.monotonic()
         _leave_dead_terminals()
         for hook in _hooks:
-            threading.Thread(target=_quietly, args=(hook,), daemon=True).start()
+            threading.Thread(target=_run_suppressing_errors, args=(hook,), daemon=True).start()
         threading.Thread(target=self._end_later, args=(GRACE_S,), daemon=True).start()
         if not _holding:
             raise KeyboardInterrupt
@@ -91,7 +91,7 @@ class EndRequest:
 
 
 @contextlib.contextmanager
-def heeded() -> Iterator[EndRequest]:
+def handle_signals() -> Iterator[EndRequest]:
     """Handle signals until the end of the block. Outside the main thread this changes nothing.
 
     Signals that were ignored before stay ignored: `nohup` and the background jobs of shells rely on that.
@@ -102,7 +102,7 @@ def heeded() -> Iterator[EndRequest]:
     if threading.current_thread() is threading.main_thread():
         before = {number: handler for number in HEEDED if (handler := signal.getsignal(number)) != signal.SIG_IGN}
         for number in before:
-            signal.signal(number, ending.heed)
+            signal.signal(number, ending.handle)
     try:
         yield ending
     finally:
@@ -114,7 +114,7 @@ def heeded() -> Iterator[EndRequest]:
                 signal.signal(number, handler)
 
 
-def asked() -> bool:
+def end_was_requested() -> bool:
     """Did a signal ask this program to end? Later failures may be caused by that."""
     return any(ending.number for ending in _endings)
 
@@ -141,7 +141,8 @@ def held() -> Iterator[None]:
 
 
 def hold() -> None:
-    """Hold interrupts back until the end of ``heeded``: for commands that have finished and are now reporting."""
+    """Hold interrupts back until the end of ``handle_signals``: for commands that have finished and are now
+    reporting."""
     global _holding
     _holding += 1
 
@@ -185,7 +186,7 @@ def _unwind(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
 
-def _quietly(hook: Hook) -> None:
+def _run_suppressing_errors(hook: Hook) -> None:
     with contextlib.suppress(Exception):
         hook()
 

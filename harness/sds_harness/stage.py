@@ -1,7 +1,7 @@
 """The stage on which a schedule is played: virtual time, names, and the recorded trace.
 
 Every command to the implementation passes through the stage and becomes a step. A schedule that needs an undeclared
-capability, or that cannot continue after a refusal, ends with ScheduleStopped. That is not a fault.
+capability, or that cannot continue after a refusal, ends with ScheduleStoppedError. That is not a fault.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Generic, NoReturn
 
 from .declaration import VIRTUAL_CLOCK, printable
 from .environment import PLAIN, Environment
-from .faults import FaultKind, TesteeFault
+from .faults import FaultKind, TesteeError
 from .link import Limits
 from .room import MemoryBudget
 from .session import Session
@@ -27,7 +27,7 @@ NEEDS = "needs the capability "
 from it."""
 
 
-class ScheduleStopped(Exception):
+class ScheduleStoppedError(Exception):
     """The schedule cannot go on: a capability is not declared, or a needed command was refused."""
 
 
@@ -97,30 +97,30 @@ class Stage(Generic[S]):
         outside = self.trace.declaration.outside_clock
         latest = outside.latest_ms if outside is not None else (1 << 62) - 1
         if not 0 < self.now_ms + milliseconds <= latest:
-            raise ScheduleStopped(f"virtual time cannot advance by {milliseconds} ms, a period in force")
+            raise ScheduleStoppedError(f"virtual time cannot advance by {milliseconds} ms, a period in force")
         self.now_ms += milliseconds
 
     def need(self, *capabilities: int) -> None:
         """Stop the schedule unless all ``capabilities`` are declared."""
         for name in self.trace.declaration.lacking(capabilities):
-            raise ScheduleStopped(f"{NEEDS}{name}")
+            raise ScheduleStoppedError(f"{NEEDS}{name}")
 
     def close(self) -> None:
         """Free the participants. The commands become part of the trace only if they break the conversation. Raises
-        TesteeFault."""
+        TesteeError."""
         self._hear()
         for participant, handle in self._handles:
             request = self.session.language.request()
             request.close.now_ms, request.close.handle = self.now_ms - self.ahead_ms, handle
             try:
                 self.session.call(request)
-            except TesteeFault as fault:
+            except TesteeError as fault:
                 self.trace.steps.append(self.next(participant, request))
                 self.trace.breakdown = fault.breakdown
                 raise
 
     def step(self, participant: str, request: Any) -> S:
-        """Send one command and record it in the trace. Raises TesteeFault; then the broken step is recorded, too."""
+        """Send one command and record it in the trace. Raises TesteeError; then the broken step is recorded, too."""
         steps = self.trace.steps
         self._hear()
         if offset := self.environment.offset_ms(len(steps)) - self.ahead_ms:
@@ -131,10 +131,10 @@ class Stage(Generic[S]):
         steps.append(step)
         try:
             step.reply = self.session.call(request)
-        except TesteeFault as fault:
+        except TesteeError as fault:
             self.trace.breakdown = fault.breakdown
             raise
-        step.said = self.session.link.said()
+        step.said = self.session.link.new_stderr_lines()
         session, room = self.session, self.room
         if not (room.holds(request, session.request_bytes) and room.holds(step.reply, session.reply_bytes)):
             self._too_much(step)
@@ -143,12 +143,12 @@ class Stage(Generic[S]):
             self._hold_identifiers(step)
         if step.reply is not None and step.answer == "unsupported":
             what = printable(step.reply.unsupported.what, 100)
-            raise ScheduleStopped(f"{step.command} was answered `unsupported` ({what or 'nothing named'})")
+            raise ScheduleStoppedError(f"{step.command} was answered `unsupported` ({what or 'nothing named'})")
         return step
 
     def _hear(self) -> None:
         """Add late output on stderr to the step before."""
-        late = self.session.link.said()
+        late = self.session.link.new_stderr_lines()
         if late and self.trace.steps:
             self.trace.steps[-1].said += late
 
@@ -159,7 +159,7 @@ class Stage(Generic[S]):
     def _hold_identifiers(self, step: S) -> None:
         try:
             self.session.hold_identifiers(step.command, self.sent_identifiers(step))
-        except TesteeFault as fault:
+        except TesteeError as fault:
             step.reply = None
             self.trace.breakdown = fault.breakdown
             raise
@@ -168,7 +168,7 @@ class Stage(Generic[S]):
         came_to = f"over {self.room.limit >> 20:,} MiB at {step.command}"
         try:
             self.session.break_off(FaultKind.TOO_MUCH, f"its replies, and what was made of them, came to {came_to}")
-        except TesteeFault as fault:
+        except TesteeError as fault:
             step.reply = None
             self.trace.breakdown = fault.breakdown
             raise

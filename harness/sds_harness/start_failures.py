@@ -26,17 +26,18 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
     word, number = command[0], getattr(error, "errno", None)
     path = Path(word)
     if number == errno.ENOENT and not path.exists() and len(word.split()) > 1:
-        return f"{_shown(word)} is taken as the name of one program. Leave the quotes away: {_typed(_apart(command))}"
+        typed = _typed(_split_first_word(command))
+        return f"{_quoted(word)} is taken as the name of one program. Remove the quotes: {typed}"
     if number == errno.ENOENT and "/" not in word:
         if path.is_file():
-            return f"{_shown(word)} is a file of this folder, and not on the PATH: {_typed(_here(command))}"
-        return f"There is no program {_shown(word)} on the PATH: is it installed, and spelt so?"
+            return f"{_quoted(word)} is a file of this folder, and not on the PATH: {_typed(_with_folder(command))}"
+        return f"There is no program {_quoted(word)} on the PATH: is it installed, and spelt so?"
     if number == errno.ENOENT and not path.exists():
-        return f"There is no file {_shown(word)}{_in_this_folder(path)}: is it built, and spelt so?"
+        return f"There is no file {_quoted(word)}{_in_this_folder(path)}: is it built, and spelt so?"
     if number == errno.ENOENT:
-        return _asked_for(path) or f"What {_shown(word)} is run by, or loads first, is not on this machine."
+        return _asked_for(path) or f"What {_quoted(word)} is run by, or loads first, is not on this machine."
     if path.is_dir():
-        return f"{_shown(word)} is a folder: name the program in it."
+        return f"{_quoted(word)} is a folder: name the program in it."
     if number in (errno.EACCES, errno.ENOEXEC) and path.is_file():
         runs = _RUN_BY.get(path.suffix)
         otherwise = f", or name what runs it: {_typed([runs, *command])}" if runs else ""
@@ -51,7 +52,7 @@ def why_ended_at_once(command: Sequence[str], status: int | None) -> str:
     for word in command[1:]:
         path = Path(word)
         if path.suffix in _SOURCES and not word.startswith("-") and not path.exists():
-            return f"There is no file {_shown(word)}{_in_this_folder(path)}: is it built, and spelt so?"
+            return f"There is no file {_quoted(word)}{_in_this_folder(path)}: is it built, and spelt so?"
     asked_for = _asked_for(Path(shutil.which(command[0]) or command[0])) if status == _NOT_FOUND else ""
     return asked_for or FaultKind.NO_START.advice
 
@@ -69,15 +70,15 @@ def _asked_for(path: Path) -> str:
         return ""
     if line.endswith(b"\r\n"):
         return (
-            f"The lines of {_shown(str(path))} end as on Windows, and so does the name of what runs it: use LF alone."
+            f"The lines of {_quoted(str(path))} end as on Windows, and so does the name of what runs it: use LF alone."
         )
     said = line[2:].decode("utf-8", "replace").split()
     words = [word for word in said[1:] if not word.startswith("-")] if said and said[0].endswith("/env") else said
     name = words[0] if words else ""
-    return f"Its first line, `#!{printable(' '.join(said))}`, asks for {_shown(name)}: is that installed there?"
+    return f"Its first line, `#!{printable(' '.join(said))}`, asks for {_quoted(name)}: is that installed there?"
 
 
-def _apart(command: Sequence[str]) -> list[str]:
+def _split_first_word(command: Sequence[str]) -> list[str]:
     """The command with its first word split into several."""
     try:
         return [*shlex.split(command[0]), *command[1:]]
@@ -85,7 +86,7 @@ def _apart(command: Sequence[str]) -> list[str]:
         return [*command[0].split(), *command[1:]]
 
 
-def _here(command: Sequence[str]) -> list[str]:
+def _with_folder(command: Sequence[str]) -> list[str]:
     """The command as the user must type it, if its first word is a file of this folder."""
     runs = _RUN_BY.get(Path(command[0]).suffix)
     return [runs, *command] if runs else [f"./{command[0]}", *command[1:]]
@@ -95,7 +96,7 @@ def _typed(words: Sequence[str]) -> str:
     return f"type `-- {printable(shlex.join(words), 300)}`"
 
 
-def _shown(word: str) -> str:
+def _quoted(word: str) -> str:
     return repr(printable(word))
 
 

@@ -15,7 +15,7 @@ from .declaration import Declaration
 from .environment import PLAIN
 from .faults import Breakdown
 from .json_text import dumps, escaped
-from .lazy import lazy
+from .lazy import LazyProperty
 from .revision import Revision
 
 
@@ -26,7 +26,7 @@ class Dialect(Protocol):
     def name(self) -> str: ...
 
 
-def without(reply: Any, part: str) -> Any:
+def reply_without(reply: Any, part: str) -> Any:
     """A reply without one repeated field of its effects. The given reply must not be used afterwards."""
     reply.effects.ClearField(part)
     lighter = type(reply)()  # clearing a field does not free its memory
@@ -34,7 +34,7 @@ def without(reply: Any, part: str) -> Any:
     return lighter
 
 
-def together(reply: Any, part: str, values: Iterable[Any]) -> Any:
+def reply_with(reply: Any, part: str, values: Iterable[Any]) -> Any:
     """A copy of a reply with more values in one repeated field of its effects."""
     whole = type(reply)()
     whole.CopyFrom(reply)
@@ -70,21 +70,21 @@ class Step:
 
     # Checks read these properties of a step many times. A step does not change once it was answered.
 
-    @lazy
+    @LazyProperty
     def command(self) -> str:
         """Name of the command: ``send``, ``receive``, ..."""
         return self.request.WhichOneof("command") or ""
 
-    @lazy
+    @LazyProperty
     def answer(self) -> str:
         """Name of the answer: ``effects``, ``rejected``, ..., or "" for none."""
         return (self.reply.WhichOneof("answer") or "") if self.reply is not None else ""
 
-    @lazy
+    @LazyProperty
     def now_ms(self) -> int:
         return int(getattr(getattr(self.request, self.command), "now_ms", 0))
 
-    @lazy
+    @LazyProperty
     def channel_id(self) -> str:
         """The channel that the command names; "" if none."""
         command = getattr(self.request, self.command)

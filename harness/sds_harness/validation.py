@@ -81,7 +81,7 @@ class Validator(Listener):
         self.requests += 1
         self._hold(MessageOrigin.SUITE, self.requests, body)
 
-    def heard(self, body: bytes, whole: bool) -> None:
+    def on_frame(self, body: bytes, whole: bool) -> None:
         if whole:
             self.replies += 1
             self._hold(MessageOrigin.ADAPTER, self.requests, body)
@@ -93,9 +93,9 @@ class Validator(Listener):
         else:
             try:
                 message = _parsed(body)
-                what = _what(message)
+                what = _name_of_message(message)
                 found = self._of_json(side, message)
-            except _NoMessage as error:
+            except _NotAnObjectError as error:
                 found = iter([("", str(error), "")])
         for path, said, rule in islice(found, MAX_OF_ONE):
             self._keep(SchemaComplaint(side, number, what, path, said, rule))
@@ -118,7 +118,7 @@ class Validator(Listener):
         errors = sorted(self._schemas[side].iter_errors(message), key=lambda error: list(map(str, error.absolute_path)))
         strange = {tuple(error.absolute_path) for error in errors if error.validator == "additionalProperties"}
         for error in errors:
-            for told in _told(error):
+            for told in _fields_with_errors(error):
                 # Do not also report a misspelt field as missing.
                 if not (
                     error.validator == "oneOf" and tuple(error.absolute_path) in strange and told[1].startswith("none")
@@ -140,40 +140,40 @@ class Validator(Listener):
 # ---- JSON --------------------------------------------------------------------------------------------------------
 
 
-class _NoMessage(ValueError):
+class _NotAnObjectError(ValueError):
     """A line that is not a JSON object."""
 
 
 def _parsed(body: bytes) -> Any:
-    """Parse a line of JSON. Raises _NoMessage."""
+    """Parse a line of JSON. Raises _NotAnObjectError."""
     try:
         return json.loads(body.decode("utf-8"), object_pairs_hook=_no_twins, parse_constant=_no_constant)
     except UnicodeDecodeError as error:
-        raise _NoMessage(f"byte {error.start + 1} of the line is not UTF-8") from None
+        raise _NotAnObjectError(f"byte {error.start + 1} of the line is not UTF-8") from None
     except json.JSONDecodeError as error:
-        raise _NoMessage(f"the line is no JSON: {error.msg} at character {error.pos + 1}") from None
+        raise _NotAnObjectError(f"the line is no JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
-        raise _NoMessage("the line is nested too deeply") from None
-    except _NoMessage:
+        raise _NotAnObjectError("the line is nested too deeply") from None
+    except _NotAnObjectError:
         raise
     except ValueError as error:  # a number with too many digits
-        raise _NoMessage(f"the line is no JSON: {error}") from None
+        raise _NotAnObjectError(f"the line is no JSON: {error}") from None
 
 
 def _no_twins(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, value in pairs:
         if name in out:
-            raise _NoMessage(f"the field {_quoted(name)} stands twice in one object")
+            raise _NotAnObjectError(f"the field {_quoted(name)} stands twice in one object")
         out[name] = value
     return out
 
 
 def _no_constant(name: str) -> Any:
-    raise _NoMessage(f'{name} is no JSON: it has to be quoted, "{name}"')
+    raise _NotAnObjectError(f'{name} is no JSON: it has to be quoted, "{name}"')
 
 
-def _what(message: Any) -> str:
+def _name_of_message(message: Any) -> str:
     """The command or the answer of a message."""
     names = (
         [name for name, value in message.items() if name != "id" and value is not None]
@@ -186,7 +186,7 @@ def _what(message: Any) -> str:
 # ---- Texts of complaints -----------------------------------------------------------------------------------------
 
 
-def _told(error: ValidationError) -> Iterator[Told]:
+def _fields_with_errors(error: ValidationError) -> Iterator[Told]:
     """The paths of the fields that an error is about, with a sentence for each."""
     schema: Any = error.schema
     value: Any = error.instance
@@ -196,7 +196,7 @@ def _told(error: ValidationError) -> Iterator[Told]:
             known = [name for name, of in schema["properties"].items() if "/properties/" not in of.get("$ref", "")]
             for name in value:
                 if name not in schema["properties"]:
-                    likely = _likely(name, known)
+                    likely = _closest_name(name, known)
                     said = f"did you mean {likely}?" if likely else f"there are {', '.join(known) or 'no fields here'}"
                     yield _path([*error.absolute_path, name]), f"unknown field: {said}", ""
         case "required":
@@ -207,7 +207,7 @@ def _told(error: ValidationError) -> Iterator[Told]:
             yield path, _chosen(schema["oneOf"], value), ""
         case "anyOf":
             names: list[str] = next((one["enum"] for one in schema["anyOf"] if "enum" in one), [])
-            likely = _likely(value, names) if isinstance(value, str) else ""
+            likely = _closest_name(value, names) if isinstance(value, str) else ""
             said = f"did you mean {likely}?" if likely else f"there are {', '.join(names)}"
             yield path, f"{_quoted(value)} is no value of this enum: {said}", ""
         case "not":
@@ -240,7 +240,7 @@ def _expected(schema: dict[str, Any]) -> str:
     return "a list" if "items" in schema else str(schema.get("description", "what belongs here"))
 
 
-def _likely(name: str, known: list[str]) -> str:
+def _closest_name(name: str, known: list[str]) -> str:
     """The name that was probably meant; "" if none is similar."""
     by_letters = {one.lower().replace("_", ""): one for one in known}
     close = get_close_matches(name[:100].lower().replace("_", ""), by_letters, 1)

@@ -4,8 +4,8 @@ Every link enforces its own deadlines: it kills a process that does not answer, 
 where no deadline of a link applies: in a library, in a system call, in the end of a process. So a session makes all
 calls to its link within ``bounded(seconds)``. A thread watches these deadlines.
 
-1. GRACE_S seconds after a deadline, the thread interrupts the main thread with a signal. The handler raises Overdue in
-the block. The session turns it into a breakdown, and the finished steps are judged and reported.
+1. GRACE_S seconds after a deadline, the thread interrupts the main thread with a signal. The handler raises
+   OverdueError in the block. The session turns it into a breakdown, and the finished steps are judged and reported.
 2. LAST_S seconds later, if the block still has not ended, the program reports that and ends.
 
 ``watching`` switches the watchdog on. Only programs of the suite do so. In other programs, and outside the main thread,
@@ -40,13 +40,13 @@ _deadlines: list[float] = []
 _on = False
 
 
-class Overdue(BaseException):
+class OverdueError(BaseException):
     """A block did not end in time. Not an Exception, because a library might catch that."""
 
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
-    """Raise Overdue in the block if it has not ended within ``seconds`` and GRACE_S from now."""
+    """Raise OverdueError in the block if it has not ended within ``seconds`` and GRACE_S from now."""
     if not _on or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -96,7 +96,7 @@ def _deadline() -> float:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     # The block may have ended just before the signal arrived.
     if time.monotonic() >= _deadline() + GRACE_S:
-        raise Overdue
+        raise OverdueError
 
 
 def _watch(ended: threading.Event, give_up: Callable[[], NoReturn]) -> None:

@@ -103,7 +103,7 @@ def receive_1_mib(session: Session, handle: int) -> pb.Reply:
 def broken(call: Callable[[], object], within_s: float) -> Breakdown:
     """The breakdown in ``call``, which must be detected in time."""
     started = time.monotonic()
-    with pytest.raises(faults.TesteeFault) as caught:
+    with pytest.raises(faults.TesteeError) as caught:
         call()
     assert time.monotonic() - started < within_s + SLACK_S
     return caught.value.breakdown
@@ -394,7 +394,7 @@ def test_of_a_banner_the_first_line_that_says_something_is_quoted(lives: str, pa
         f"import sys, time; sys.stdin.readline(); print(flush=True); {pause} "
         f"print('> demo@1.0.0 start\\n> node adapter.mjs\\n', flush=True); {end}"
     )
-    with pytest.raises(faults.TesteeFault) as broke:
+    with pytest.raises(faults.TesteeError) as broke:
         open_session(lambda: StdioLink([sys.executable, "-c", program], JSON, LIMITS), LIMITS, "sds-2026-01")
     assert broke.value.breakdown.kind is FaultKind.GARBAGE
     assert broke.value.breakdown.detail.endswith('is no reply (not a JSON object): "> demo@1.0.0 start"')

@@ -16,14 +16,14 @@ import pytest
 
 import system_clock
 from sds_harness import clock
-from sds_harness.clock import ClockedLink, ClockProbe, Faketime, NoClockLibrary, find_library
+from sds_harness.clock import ClockedLink, ClockProbe, Faketime, MissingClockLibraryError, find_library
 from sds_harness.declaration import Declaration, OutsideClock
 from sds_harness.link import Limits, Link, LocalLink, StdioLink
-from sds_harness.sds.clock import DAY_MS, shows
+from sds_harness.sds.clock import DAY_MS, probe_clock
 from sds_harness.sds.language import SDS, open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
-from sds_harness.stage import START_MS, ScheduleStopped
+from sds_harness.stage import START_MS, ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS
@@ -44,13 +44,13 @@ def start(command: Sequence[str], variables: Mapping[str, str]) -> StdioLink:
 
 
 def from_the_wire(session: Session) -> ClockProbe:
-    return shows(session, None)
+    return probe_clock(session, None)
 
 
 def from_outside(probe: Callable[[Session], ClockProbe] = from_the_wire) -> Faketime:
     try:
         return Faketime(find_library(), CURRENT, SDS, probe, LIMITS)
-    except NoClockLibrary as error:
+    except MissingClockLibraryError as error:
         pytest.skip(str(error))
 
 
@@ -175,7 +175,7 @@ def test_timers_that_stand_still_are_named() -> None:
 
 def seen_of(config: Config, participant: type) -> ClockProbe:
     testee = Testee(TesteeOptions("1", config, participant))
-    return shows(open_session(lambda: LocalLink(testee.handle), LIMITS, CURRENT), None)
+    return probe_clock(open_session(lambda: LocalLink(testee.handle), LIMITS, CURRENT), None)
 
 
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "answers-repairs-only"])
@@ -212,13 +212,13 @@ def test_timestamps_in_another_unit_show_a_clock_that_moves(unit: float) -> None
         return testee.handle(request)
 
     session = open_session(lambda: LocalLink(answer), LIMITS, CURRENT)
-    assert shows(session, None).clock == ""
+    assert probe_clock(session, None).clock == ""
 
 
 def test_nothing_on_the_wire_of_the_proposal_shows_a_clock() -> None:
     testee = Testee(TesteeOptions("1"))
     session = open_session(lambda: LocalLink(testee.handle), LIMITS, "forum-2024")
-    assert shows(session, None).clock == "nothing on the wire of this revision goes by the clock"
+    assert probe_clock(session, None).clock == "nothing on the wire of this revision goes by the clock"
 
 
 # ---- What is left, and what is needed --------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def test_the_library_of_the_system_serves_where_the_package_is_not_installed(mon
     monkeypatch.setattr(clock, "find_spec", lambda name: None)
     try:
         found = find_library()
-    except NoClockLibrary:
+    except MissingClockLibraryError:
         pytest.skip("the system has none: apt-get install faketime")
     assert found.parent.name == "faketime"
     assert "site-packages" not in found.parts
@@ -294,7 +294,7 @@ def test_the_library_of_the_system_serves_where_the_package_is_not_installed(mon
 
 def test_a_library_for_another_processor_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "_machine", lambda file: b"\x3e\x00" if file == Path(sys.executable) else b"\xb7\x00")
-    with pytest.raises(NoClockLibrary) as told:
+    with pytest.raises(MissingClockLibraryError) as told:
         find_library()
     assert str(told.value) == (
         "--clock faketime needs libfaketime: pip install 'sds-conformance[clock]', or apt-get install faketime"
@@ -303,7 +303,7 @@ def test_a_library_for_another_processor_is_none(tmp_path: Path, monkeypatch: py
 
 def test_it_is_for_linux(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(NoClockLibrary, match="works on Linux only"):
+    with pytest.raises(MissingClockLibraryError, match="works on Linux only"):
         find_library()
 
 
@@ -311,6 +311,6 @@ def test_nothing_is_played_after_the_year_9999() -> None:
     link = from_outside(lambda session: ClockProbe()).connect(partial(start, system_clock.COMMAND), {})
     stage = Stage(Session(lambda: link, LIMITS, CURRENT, SDS), "a schedule")
     stage.advance(200_000 * 366 * DAY_MS // 1_000)
-    with pytest.raises(ScheduleStopped, match="cannot advance"):
+    with pytest.raises(ScheduleStoppedError, match="cannot advance"):
         stage.advance(8_000 * 366 * DAY_MS)
     stage.session.kill()

@@ -11,7 +11,7 @@ import pytest
 import trustme
 
 from sds_harness.endpoint import Endpoint
-from sds_harness.faults import Breakdown, FaultKind, TesteeFault
+from sds_harness.faults import Breakdown, FaultKind, TesteeError
 from sds_harness.grpc_link import GrpcLink
 from sds_harness.link import Limits
 from sds_harness.sds.language import SDS, open_session
@@ -58,7 +58,7 @@ def greet(address: str, ca: Path | None = None, token_file: Path | None = None) 
 
 
 def refused(address: str, ca: Path | None = None, token_file: Path | None = None) -> Breakdown:
-    with pytest.raises(TesteeFault) as caught:
+    with pytest.raises(TesteeError) as caught:
         greet(address, ca, token_file)
     return caught.value.breakdown
 

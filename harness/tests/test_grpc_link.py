@@ -20,7 +20,7 @@ from hostile_servers import HELLO, NOT_SERVING, SERVING, between, listening, res
 from raw_http2 import answer, flood, message
 from sds_harness import grpc_link
 from sds_harness.endpoint import AUTO, Endpoint
-from sds_harness.faults import Breakdown, FaultKind, TesteeFault
+from sds_harness.faults import Breakdown, FaultKind, TesteeError
 from sds_harness.grpc_link import GrpcLink
 from sds_harness.link import Limits
 from sds_harness.sds.language import SDS, open_session
@@ -61,7 +61,7 @@ def ticked(session: Session) -> pb.Reply:
 def broken(call: Callable[[], object], within_s: float) -> Breakdown:
     """The breakdown in ``call``, which must be detected in time."""
     began = time.monotonic()
-    with pytest.raises(TesteeFault) as caught:
+    with pytest.raises(TesteeError) as caught:
         call()
     assert time.monotonic() - began < within_s + SLACK_S
     return caught.value.breakdown

@@ -13,7 +13,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as cs
 from clearskies_reference.testee.server import Testee as ClearSkiesTestee
 from clearskies_reference.testee.server import TesteeOptions as ClearSkiesOptions
 from clearskies_stages import stage_of
-from sds_harness.faults import Breakdown, FaultKind, TesteeFault
+from sds_harness.faults import Breakdown, FaultKind, TesteeError
 from sds_harness.identifiers import MAX_BYTES
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import open_session
@@ -29,7 +29,7 @@ ADAPTERS = Path(__file__).with_name("broken_adapters.py")
 
 
 def broken(call: Callable[[], object]) -> Breakdown:
-    with pytest.raises(TesteeFault) as caught:
+    with pytest.raises(TesteeError) as caught:
         call()
     return caught.value.breakdown
 

@@ -36,7 +36,7 @@ def children() -> set[int]:
 
 
 def refusal_to_start(command: Sequence[str]) -> Breakdown:
-    with pytest.raises(faults.TesteeFault) as caught:
+    with pytest.raises(faults.TesteeError) as caught:
         StdioLink(command, Framing.JSON, LIMITS)
     assert caught.value.breakdown.kind is FaultKind.NO_START
     return caught.value.breakdown
@@ -154,14 +154,14 @@ def test_what_is_written_to_stderr_belongs_to_the_answer_that_follows() -> None:
     for words in ("nothing strange", "", " ".join(f"line-{n}" for n in range(40))):
         assert child.write(words.encode() + b"\n")
         assert child.read() == b"\n"
-        heard.append(child.said())
+        heard.append(child.new_stderr_lines())
     assert heard[0] == ("nothing", "strange")
     assert heard[1] == ()
     assert len(heard[2]) == 12
     assert (heard[2][0], heard[2][4], heard[2][-1]) == ("line-0", "... 29 more lines", "line-39")
-    assert child.said() == ()
+    assert child.new_stderr_lines() == ()
     child.close(5)
-    assert child.said() == ()
+    assert child.new_stderr_lines() == ()
 
 
 def test_what_comes_late_on_stderr_is_waited_for() -> None:

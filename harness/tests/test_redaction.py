@@ -15,7 +15,7 @@ import grpc
 import pytest
 
 from sds_harness.endpoint import AUTO, Endpoint
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 from sds_harness.grpc_link import GrpcLink
 from sds_harness.link import Limits, StdioLink
 from sds_harness.redaction import REMOVED, SHORTEST, Redaction
@@ -108,7 +108,7 @@ def test_a_server_that_quotes_the_token_in_the_details_of_a_status(monkeypatch: 
     monkeypatch.setattr(Server, "_let_in", refuse)
     server = Server(lambda: Testee(TesteeOptions("1")).handle, pb.Request, pb.Reply, SDS.service, "localhost:0")
     try:
-        with pytest.raises(TesteeFault) as caught:
+        with pytest.raises(TesteeError) as caught:
             session_with(Endpoint(f"localhost:{server.port}", SDS.service))
     finally:
         server.stop()
@@ -141,7 +141,7 @@ def test_replies_and_transcripts_are_without_the_token(what: str, token: str, tm
         said = session.declaration.name
         try:
             said += str(session.call(pb.Request(open=pb.Open(now_ms=1, participant_id="alice"))))
-        except TesteeFault as fault:
+        except TesteeError as fault:
             said += str(fault)
         session.close()
     finally:
@@ -157,7 +157,7 @@ def test_replies_and_transcripts_are_without_the_token(what: str, token: str, tm
 
 def test_a_started_server_that_prints_the_token(token: str) -> None:
     program = f"import os, sys; print('my token is', os.environ[{TOKEN_VARIABLE!r}], file=sys.stderr); sys.exit(3)"
-    with pytest.raises(TesteeFault) as caught:
+    with pytest.raises(TesteeError) as caught:
         session_with(Endpoint(AUTO, SDS.service, started=True), (sys.executable, "-c", program))
     assert caught.value.breakdown.stderr == (f"my token is {REMOVED}",)
     assert token not in str(caught.value.breakdown)
@@ -169,7 +169,7 @@ def test_a_started_server_that_prints_the_variable_although_a_file_names_another
     file = tmp_path / "token"
     file.write_text("another-token")
     program = f"import os, sys; sys.exit(os.environ[{TOKEN_VARIABLE!r}] + ' or another-token')"
-    with pytest.raises(TesteeFault) as caught:
+    with pytest.raises(TesteeError) as caught:
         session_with(Endpoint(AUTO, SDS.service, started=True, token_file=file), (sys.executable, "-c", program))
     assert caught.value.breakdown.stderr == (f"{REMOVED} or {REMOVED}",)
     assert token not in str(caught.value.breakdown)
@@ -178,7 +178,7 @@ def test_a_started_server_that_prints_the_variable_although_a_file_names_another
 @pytest.mark.usefixtures("token")
 def test_a_process_on_stdin_and_stdout_does_not_get_the_token() -> None:
     program = f"import os, sys; sys.exit(repr(os.environ.get({TOKEN_VARIABLE!r})))"
-    with pytest.raises(TesteeFault) as caught:
+    with pytest.raises(TesteeError) as caught:
         open_session(lambda: StdioLink((sys.executable, "-c", program), Framing.JSON, LIMITS), LIMITS, "sds-2026-01")
     assert caught.value.breakdown.stderr == ("None",)
     assert os.environ[TOKEN_VARIABLE] == TOKEN

@@ -114,7 +114,7 @@ def test_without_any_folder_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatc
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
 
     monkeypatch.setattr(tempfile, "gettempdir", none)
-    with pytest.raises(resources.ResourceMissing, match="set TMPDIR to one that can"):
+    with pytest.raises(resources.MissingResourceError, match="set TMPDIR to one that can"):
         socket_folder()
 
 

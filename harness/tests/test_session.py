@@ -92,7 +92,7 @@ def session_on(link: ScriptedLink) -> Session:
 
 
 def broken(call: Callable[[], object]) -> Breakdown:
-    with pytest.raises(faults.TesteeFault) as caught:
+    with pytest.raises(faults.TesteeError) as caught:
         call()
     return caught.value.breakdown
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from sds_harness import signals
-from sds_harness.signals import HEEDED, EndRequest, calling, heeded, held
+from sds_harness.signals import HEEDED, EndRequest, calling, handle_signals, held
 
 pytestmark = pytest.mark.every_python
 
@@ -47,7 +47,7 @@ def line(child: subprocess.Popen[str]) -> str:
 def test_each_signal_interrupts_and_is_remembered(number: signal.Signals, patient: list[int]) -> None:
     ending = EndRequest()
     with pytest.raises(KeyboardInterrupt):
-        ending.heed(number)
+        ending.handle(number)
     assert (ending.number, ending.exit_code, ending.name) == (number, 128 + number, number.name)
     assert ending.by_others == (number != signal.SIGINT)
 
@@ -62,10 +62,10 @@ def test_a_hook_is_called_in_another_thread_and_only_within_its_block(patient: l
         raise RuntimeError("nobody's")
 
     with calling(hook), pytest.raises(KeyboardInterrupt):
-        EndRequest().heed(signal.SIGTERM)
+        EndRequest().handle(signal.SIGTERM)
     assert there.wait(PATIENCE_S)
     with pytest.raises(KeyboardInterrupt):
-        EndRequest().heed(signal.SIGTERM)
+        EndRequest().handle(signal.SIGTERM)
     assert len(called) == 1
     assert called[0] is not threading.main_thread()
 
@@ -73,7 +73,7 @@ def test_a_hook_is_called_in_another_thread_and_only_within_its_block(patient: l
 def test_nothing_is_interrupted_where_signals_are_held(patient: list[int]) -> None:
     ending = EndRequest()
     with held():
-        ending.heed(signal.SIGTERM)
+        ending.handle(signal.SIGTERM)
     assert ending.number == signal.SIGTERM
 
 
@@ -83,11 +83,11 @@ def test_a_second_signal_ends_at_once_but_not_one_that_is_the_first_again(
     monkeypatch.setattr(signals, "AGAIN_S", 1e6)
     ending = EndRequest()
     with pytest.raises(KeyboardInterrupt):
-        ending.heed(signal.SIGTERM)
-    ending.heed(signal.SIGTERM)  # as `timeout` sends it, to the process and to its group
+        ending.handle(signal.SIGTERM)
+    ending.handle(signal.SIGTERM)  # as `timeout` sends it, to the process and to its group
     assert patient == []
     monkeypatch.setattr(signals, "AGAIN_S", 0.0)
-    ending.heed(signal.SIGINT)
+    ending.handle(signal.SIGINT)
     assert patient == [143]
 
 
@@ -95,7 +95,7 @@ def test_what_was_ignored_stays_ignored_and_handlers_are_given_back() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as `nohup` does
     terminating = signal.getsignal(signal.SIGTERM)
     try:
-        with heeded():
+        with handle_signals():
             assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
             assert signal.getsignal(signal.SIGTERM) != terminating
         assert signal.getsignal(signal.SIGTERM) == terminating
@@ -106,7 +106,7 @@ def test_what_was_ignored_stays_ignored_and_handlers_are_given_back() -> None:
 def test_after_the_grace_nothing_is_left_however_busy_it_is() -> None:
     child = program(
         """
-        with signals.heeded():
+        with signals.handle_signals():
             sleeper = subprocess.Popen(["sleep", "600"], start_new_session=True)
             while True:
                 try:

@@ -39,7 +39,7 @@ def reference() -> server.Testee:
 def test_a_breakdown_is_kept_with_the_step_at_which_it_happened() -> None:
     stage = stage_on(CrashesAtATick(server.TesteeOptions("1")))
     alice = stage.open()
-    with pytest.raises(faults.TesteeFault):
+    with pytest.raises(faults.TesteeError):
         alice.tick()
     step = stage.trace.steps[-1]
     assert (step.command, step.reply, step.answer, step.events, step.broadcasts) == ("tick", None, "", [], [])

@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 from broken_adapters import LAST_WORDS
-from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
-from sds_harness.transcript.reader import NoTranscript, TranscriptPart, parts, remarks
+from sds_harness.transcript.reader import NotATranscriptError, TranscriptPart, parts, remarks
 from sds_harness.transcript.recording import MAX_RAW, RecordedLink
 from sds_harness.transcript.writer import MAX_LINE, Transcript
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -122,7 +122,7 @@ class Watcher:
     def sent(self, body: bytes) -> None:
         self._look()
 
-    def heard(self, body: bytes, whole: bool) -> None:
+    def on_frame(self, body: bytes, whole: bool) -> None:
         return
 
 
@@ -140,7 +140,7 @@ def test_what_broke_is_kept_with_what_came_instead(
 ) -> None:
     stage = recorded(transcript, (*BROKEN, name))
     handle = stage.open().party.handle
-    with pytest.raises(TesteeFault):
+    with pytest.raises(TesteeError):
         stage.session.call(pb.Request(tick=pb.Tick(now_ms=2, handle=handle)), 0.5)
     (broke,) = read(transcript)[0][-1].broke
     assert broke.kind == kind.value
@@ -153,7 +153,7 @@ def test_what_broke_is_kept_with_what_came_instead(
 def test_a_reply_that_is_not_as_the_protocol_has_it_is_kept_and_the_fault_as_well(transcript: Transcript) -> None:
     stage = recorded(transcript, (*BROKEN, "answers-with-another-id"))
     handle = stage.open().party.handle
-    with pytest.raises(TesteeFault):
+    with pytest.raises(TesteeError):
         stage.session.call(pb.Request(tick=pb.Tick(now_ms=2, handle=handle)))
     part = read(transcript)[0][-1]
     reply = part.exchanges[-1].reply
@@ -164,7 +164,7 @@ def test_a_reply_that_is_not_as_the_protocol_has_it_is_kept_and_the_fault_as_wel
 
 
 def test_what_does_not_start_is_kept_nowhere_and_changes_nothing(transcript: Transcript) -> None:
-    with pytest.raises(TesteeFault):
+    with pytest.raises(TesteeError):
         recorded(transcript, ("no-such-adapter-anywhere",))
     assert len(rows(transcript)) == 1
 
@@ -324,9 +324,9 @@ def test_a_file_that_vanishes_is_known_to_have(tmp_path: Path, way: str) -> None
 )
 def test_another_file_is_no_transcript(tmp_path: Path, content: bytes, said: str) -> None:
     (tmp_path / "file").write_bytes(content)
-    with pytest.raises(NoTranscript, match=said):
+    with pytest.raises(NotATranscriptError, match=said):
         list(parts(tmp_path / "file", lambda line, what: None))
-    with pytest.raises(NoTranscript, match=said):
+    with pytest.raises(NotATranscriptError, match=said):
         list(remarks(tmp_path / "file"))
 
 

@@ -22,7 +22,7 @@ def heard(*bodies: bytes, framing: Framing = Framing.JSON) -> list[tuple[str, st
     validator = Validator(SDS, framing)
     for body in bodies:
         validator.sent(framing_of(framing, pb.Request(id=1, tick=pb.Tick(handle=1))))
-        validator.heard(body, True)
+        validator.on_frame(body, True)
     assert all(complaint.side is MessageOrigin.ADAPTER for complaint in validator.complaints)
     return [(complaint.path, complaint.said) for complaint in validator.complaints]
 
@@ -79,7 +79,7 @@ def test_a_misspelt_answer_is_not_missing_as_well() -> None:
 def test_complaints_that_differ_in_the_value_alone_are_one() -> None:
     validator = Validator(SDS, Framing.JSON)
     for number in range(5):
-        validator.heard(b'{"id":"1","effects":{"messageId":%d}}' % number, True)
+        validator.on_frame(b'{"id":"1","effects":{"messageId":%d}}' % number, True)
     (complaint,) = validator.complaints
     assert (complaint.said, complaint.more) == ("0 is not a string", 4)
 
@@ -88,7 +88,7 @@ def test_many_complaints_are_counted_and_not_kept() -> None:
     validator = Validator(SDS, Framing.JSON)
     for number in range(40):
         names = ",".join(f'"x{number}y{index}":1' for index in range(100))
-        validator.heard(b'{"id":"1","effects":{%s}}' % names.encode(), True)
+        validator.on_frame(b'{"id":"1","effects":{%s}}' % names.encode(), True)
     assert len(validator.complaints) == MAX_COMPLAINTS
     assert validator.dropped == 40 * MAX_OF_ONE - MAX_COMPLAINTS
 

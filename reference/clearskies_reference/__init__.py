@@ -9,13 +9,13 @@ from .config import AccessLevel, Config, LoserOfKey, Relay, Resolution
 from .database import Database
 from .effects import Changed, Conflict, Effects, Event, LinkClosed, Sent
 from .errors import (
-    BrokenFraming,
+    BrokenFramingError,
     ClearSkiesError,
     ConfigurationError,
-    MalformedMessage,
-    RefusedWrite,
+    MalformedMessageError,
+    RefusedWriteError,
     StoreError,
-    UnknownLink,
+    UnknownLinkError,
 )
 from .framing import Message, Parser
 from .messages import EXTENSION, GetUpdates, get_updates_body, read, update_body
@@ -31,7 +31,7 @@ __all__ = [
     "EXTENSION",
     "PROFILES",
     "AccessLevel",
-    "BrokenFraming",
+    "BrokenFramingError",
     "Changed",
     "ClearSkiesError",
     "Config",
@@ -46,13 +46,13 @@ __all__ = [
     "Link",
     "LinkClosed",
     "LoserOfKey",
-    "MalformedMessage",
+    "MalformedMessageError",
     "MemoryStore",
     "Message",
     "Parser",
     "Peer",
     "Record",
-    "RefusedWrite",
+    "RefusedWriteError",
     "Relay",
     "Resolution",
     "Sent",
@@ -61,7 +61,7 @@ __all__ = [
     "Store",
     "StoreError",
     "Timestamp",
-    "UnknownLink",
+    "UnknownLinkError",
     "VectorClock",
     "before",
     "get_updates_body",

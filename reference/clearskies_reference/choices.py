@@ -1,4 +1,4 @@
-"""Choices that the text leaves and that take other steps rather than other settings: peers of legal variants."""
+"""Peers of legal variants, for choices of the text that need other code and not only other settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from . import json_text
 from .config import AccessLevel
 from .effects import Effects, Sent
-from .errors import RefusedWrite
+from .errors import RefusedWriteError
 from .framing import Message, signed
 from .messages import GetUpdates, get_updates_body
 from .peer import Link, Peer
@@ -26,15 +26,15 @@ class ClosesOnRefusal(Peer):
 
 
 class SendsAtTicks(Peer):
-    """Nothing says when something is sent: here when periodic work runs, and on links that are still there."""
+    """Send at a tick, on the links that still exist: the text sets no time."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
         self.waiting: list[Sent] = []
 
     @contextmanager
-    def _whole(self) -> Iterator[Effects]:
-        with super()._whole() as effects:
+    def _transaction(self) -> Iterator[Effects]:
+        with super()._transaction() as effects:
             yield effects
         self.wait(effects)
 
@@ -57,7 +57,7 @@ class SendsAtTicks(Peer):
 
 
 class ProcessesFirstMessageAtOnce(Peer):
-    """Nothing says when what has arrived is taken: here one message at once, and the rest when periodic work runs."""
+    """Process the first received message immediately and the others at a tick: the text sets no time."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -71,7 +71,7 @@ class ProcessesFirstMessageAtOnce(Peer):
 
     def tick(self, now_ms: int) -> Effects:
         waiting, self.waiting = self.waiting, []
-        with self._whole() as effects:
+        with self._transaction() as effects:
             for link, message in waiting:
                 if self.links.get(link.number) is link:
                     super().take_in(link, message, effects)
@@ -103,7 +103,7 @@ class SmallestIdWinsTies(Peer):
 
 
 class RelaysAtTicks(SendsAtTicks):
-    """Nothing says when an update is repeated. Answers and own changes go out at once."""
+    """Updates of others are repeated at a tick, which the text allows. Answers and own changes are sent immediately."""
 
     def wait(self, effects: Effects) -> Effects:
         return effects
@@ -119,7 +119,7 @@ class RelaysAtTicks(SendsAtTicks):
 
 
 class AnswersAtTicks(Peer):
-    """Nothing says when a request is answered. What changes before that is in the answer."""
+    """Answer requests at a tick, which the text allows. The answer includes changes made until then."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -131,7 +131,7 @@ class AnswersAtTicks(Peer):
 
     def tick(self, now_ms: int) -> Effects:
         requests, self.requests = self.requests, []
-        with self._whole() as effects:
+        with self._transaction() as effects:
             for link, request in requests:
                 if self.links.get(link.number) is link:
                     super().answer(link, request, effects)
@@ -139,16 +139,17 @@ class AnswersAtTicks(Peer):
 
 
 class AnswersInParts(SendsAtTicks):
-    """Nothing says that an answer is sent in one go: here at most ten messages a link and tick, and others at once."""
+    """Send at most ten messages of an answer per link and tick, which the text allows. Send other messages
+    immediately."""
 
     AT_ONCE = 10
 
     def wait(self, effects: Effects) -> Effects:
         self.waiting += effects.sent
-        effects.sent = self.some(10**9 if not self.waiting else self.AT_ONCE)
+        effects.sent = self.take_batch(10**9 if not self.waiting else self.AT_ONCE)
         return effects
 
-    def some(self, most: int) -> list[Sent]:
+    def take_batch(self, most: int) -> list[Sent]:
         counts: dict[int, int] = {}
         now: list[Sent] = []
         later: list[Sent] = []
@@ -159,7 +160,7 @@ class AnswersInParts(SendsAtTicks):
         return now
 
     def tick(self, now_ms: int) -> Effects:
-        return Effects(sent=self.some(self.AT_ONCE))
+        return Effects(sent=self.take_batch(self.AT_ONCE))
 
 
 class _Output(SendsAtTicks):
@@ -190,7 +191,7 @@ class JoinedOutput(_Output):
 
 
 class SendsOwnChangesTwice(Peer):
-    """Nothing says that a change is sent once."""
+    """Send each own change twice: the text does not forbid it."""
 
     def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
         super().spread(kept, effects, source)
@@ -207,14 +208,14 @@ class EndsAnswersWithUnknownType(Peer):
 
 
 class AsksWithZeros(Peer):
-    """Of whom nothing is known, the highest known revision is none, or zero."""
+    """Request revision zero of unknown peers. The text also allows leaving them out."""
 
     def request_body(self) -> bytes:
         return get_updates_body({link.peer_id: 0 for link in self.links.values()} | self.known())
 
 
 class AsksWithoutItself(Peer):
-    """Nobody else can have newer changes of a peer than itself, as long as it has lost nothing."""
+    """Leave the own entry out of requests: only a peer that lost data could learn its own changes from others."""
 
     def request_body(self) -> bytes:
         return get_updates_body({by: rev for by, rev in self.known().items() if by != self.peer_id})
@@ -236,7 +237,7 @@ class ShowsRecordsInReverse(Peer):
 
 
 class IgnoresIdenticalWrites(Peer):
-    """To write what is there is no change."""
+    """Writing the current value is not a change."""
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         current = self.store.leader(key)
@@ -250,7 +251,7 @@ class RefusesTakenUuids(Peer):
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         if uuid and self.store.leader(key) is None and self.store.get(uuid) is not None:
-            raise RefusedWrite("another record has this uuid")
+            raise RefusedWriteError("another record has this uuid")
         return super().write(key, value, now_ms, uuid, effects)
 
 
@@ -284,7 +285,8 @@ class RenamesInTwo(Peer):
 
 
 class ScansItsRecords(Peer):
-    """ "Can be found by scanning the entire database": what others have written over is asked for again (CA-11)."""
+    """ "Can be found by scanning the entire database": updates that others have overwritten are requested again
+    (CA-11)."""
 
     def known(self) -> dict[str, int]:
         found: dict[str, int] = {}
@@ -332,12 +334,12 @@ class RefusesTakenKeys(Peer):
     def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if self.writes and key != new_key and self.store.leader(new_key) is not None:
             self.having(key)
-            raise RefusedWrite("another record has this key")
+            raise RefusedWriteError("another record has this key")
         return super().move(key, new_key, now_ms, effects)
 
 
 class DeletesWhatIsGone(Peer):
-    """To delete what is not there changes nothing, and is no error."""
+    """Deleting a missing record changes nothing and is not an error."""
 
     def erase(self, key: str, now_ms: int, effects: Effects) -> str:
         return "" if self.writes and self.store.leader(key) is None else super().erase(key, now_ms, effects)
@@ -430,7 +432,7 @@ class SendsTheNewest(Peer):
 
     def tick(self, now_ms: int) -> Effects:
         changed, self.changed = self.changed, {}
-        with self._whole() as effects:
+        with self._transaction() as effects:
             for number, uuids in changed.items():
                 link = self.links.get(number)
                 found = [kept for uuid in uuids if (kept := self.store.get(uuid)) is not None]

@@ -24,7 +24,7 @@ class Resolution(Enum):
     MERGE = "merge"
     """Of two objects the members of both. The result is a change, unless the winner has all of it already."""
     SEPARATE = "separate"
-    """What would lose goes on under a new uuid and a new key, which all peers name alike."""
+    """The loser gets a new uuid and a new key, the same on all peers."""
 
 
 class LoserOfKey(Enum):

@@ -15,7 +15,7 @@ from dataclasses import replace
 from . import json_text
 from .config import AccessLevel, Config, LoserOfKey, Relay, Resolution
 from .effects import Changed, Conflict, Effects
-from .errors import ConfigurationError, MalformedMessage, RefusedWrite
+from .errors import ConfigurationError, MalformedMessageError, RefusedWriteError
 from .framing import Message
 from .json_text import MAX_BODY_BYTES
 from .logical_clock import LogicalClock
@@ -29,7 +29,7 @@ from .vector_clock import MAX_INTEGER, before, is_id
 Draw = Callable[[int], bytes]
 """So many random bytes."""
 _MARGIN = 1_024
-"""Bytes of a body beside key, value and clock, and by which it may still grow."""
+"""Bytes of a body without key, value and clock, with a reserve for growth."""
 
 
 class Database(ABC):
@@ -62,7 +62,7 @@ class Database(ABC):
     # ---- Local changes -------------------------------------------------------------------------------------------
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
-        """A new record, or a change of the one that has the key; its uuid. Raises RefusedWrite."""
+        """A new record, or a change of the one that has the key; its uuid. Raises RefusedWriteError."""
         value = json_text.normal(value)
         current = self.store.leader(key)
         if current is not None:
@@ -74,7 +74,10 @@ class Database(ABC):
         return uuid
 
     def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
-        """Give the record another key, and delete the record that has it. Returns the uuid. Raises RefusedWrite."""
+        """Give the record another key, and delete the record that has it.
+
+        Returns the uuid. Raises RefusedWriteError.
+        """
         current, *hidden = self.having(key)
         self.refuse_full([current], now_ms)
         if key != new_key:
@@ -87,7 +90,7 @@ class Database(ABC):
         return current.record.uuid
 
     def erase(self, key: str, now_ms: int, effects: Effects) -> str:
-        """Delete the record that has a key, and those that would have it then. Its uuid. Raises RefusedWrite."""
+        """Delete the record that has a key, and those that would have it then. Its uuid. Raises RefusedWriteError."""
         current, *hidden = self.having(key)
         self.refuse_full([current, *hidden], now_ms)
         for other in (*hidden, current):
@@ -100,10 +103,13 @@ class Database(ABC):
         self.change(kept, kept.record.uuid, deleted, self.time_of_change(now_ms, [kept]), effects)
 
     def having(self, key: str) -> list[Kept]:
-        """The records with a key that are there, first the one that has it. Raises RefusedWrite if there is none."""
+        """The existing records with a key; first the one that holds it.
+
+        Raises RefusedWriteError if there is none.
+        """
         found = list(self.store.at_key(key))
         if not found:
-            raise RefusedWrite(f"there is no record with the key {key[:40]!r}")
+            raise RefusedWriteError(f"there is no record with the key {key[:40]!r}")
         return found
 
     def new_uuid(self) -> str:
@@ -111,7 +117,7 @@ class Database(ABC):
         return self._draw(16).hex()
 
     def time_of_change(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
-        """The update_time of a change, later than those of what it changes."""
+        """The update_time of a change: later than the update_time of the changed records."""
         unit = 10 ** (9 - self.config.time_digits)
         time = now_ms * 1_000_000 // unit * unit
         if self.config.advancing_times:
@@ -130,15 +136,15 @@ class Database(ABC):
         *,
         settles: bool = False,
     ) -> None:
-        """Rule: "When a record change originates locally" (section "Requesting Updates"). Raises RefusedWrite."""
+        """Rule: "When a record change originates locally" (section "Requesting Updates"). Raises RefusedWriteError."""
         key, value, deleted = content
         revision = self.next_revision(current)
         if revision > MAX_INTEGER:
-            raise RefusedWrite("the revision counter is at its end")
+            raise RefusedWriteError("the revision counter is at its end")
         clock = self.logical_clock.changed(current)
         record = Record(uuid, key, value, self.peer_id, revision, time, clock, deleted)
         if _is_large(record):
-            raise RefusedWrite("the record has no room in a message")
+            raise RefusedWriteError("the record has no room in a message")
         self.store.count(revision)
         self.store.learn(self.peer_id, revision)
         kept = Kept(record, clock[self.peer_id])
@@ -150,11 +156,11 @@ class Database(ABC):
         return self.store.revision + 1
 
     def refuse_full(self, changed: list[Kept | None], now_ms: int) -> None:
-        """Raises RefusedWrite if the changes cannot all be made, so that none is."""
+        """Raises RefusedWriteError if the changes cannot all be made, so that none is."""
         if not self.writes:
-            raise RefusedWrite('a read-only peer "can read all data, but cannot change it"')
+            raise RefusedWriteError('a read-only peer "can read all data, but cannot change it"')
         if self.store.revision + len(changed) > MAX_INTEGER:
-            raise RefusedWrite("the revision counter is at its end")
+            raise RefusedWriteError("the revision counter is at its end")
         self.time_of_change(now_ms, changed)
         for kept in changed:
             self.logical_clock.changed(kept)
@@ -162,7 +168,7 @@ class Database(ABC):
     # ---- Changes of others ---------------------------------------------------------------------------------------
 
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
-        """An update arrives. Raises MalformedMessage before anything is changed."""
+        """An update arrives. Raises MalformedMessageError before anything is changed."""
         current = self.store.get(incoming.uuid)
         if current is not None and self.is_present(current.record, incoming):
             self.learn_clock(current, incoming)
@@ -201,11 +207,11 @@ class Database(ABC):
             self.store_record(self.logical_clock.with_clock(current, clock, ticks))
 
     def received(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
-        """The record to store for an update: by, rev and time are the writer's. Raises MalformedMessage."""
+        """The record to store for an update: by, rev and time are the writer's. Raises MalformedMessageError."""
         clock, ticks = self.logical_clock.received(current, incoming.vector_clock)
         record = replace(incoming, vector_clock=clock)
         if _is_large(record):
-            raise MalformedMessage("an update that has no room in a message with this vector clock")
+            raise MalformedMessageError("an update that has no room in a message with this vector clock")
         own = incoming.last_updated_by == self.peer_id
         return Kept(record, ticks, sent=own, signed=signed if self.keeps_originals else None)
 
@@ -270,7 +276,7 @@ class Database(ABC):
             self.settle(uuid, (winner.key, value, winner.deleted), winner, effects)
 
     def separate(self, loser: Record, effects: Effects) -> None:
-        """The loser goes on under a uuid of its own, if it has not done so already."""
+        """Store the loser under a uuid of its own, unless that was done before."""
         uuid = separated_uuid(loser)
         if not loser.deleted and self.store.get(uuid) is None:
             self.settle(uuid, (separated_key(loser), loser.value, False), loser, effects)
@@ -282,14 +288,14 @@ class Database(ABC):
         arrived yet.
         """
         if self.writes:
-            with suppress(RefusedWrite):
+            with suppress(RefusedWriteError):
                 time = from_nanoseconds(nanoseconds_up(of.update_time), 9)
                 self.change(self.store.get(uuid), uuid, content, time, effects, settles=True)
 
     # ---- What is stored ------------------------------------------------------------------------------------------
 
     def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
-        """Store a record, and tell the application what is otherwise now, unless it has changed that itself."""
+        """Store a record. Signal the differences to the application, unless the application made the change."""
         record = kept.record
         before_it = self.store.get(record.uuid)
         there = [each.record for each in (before_it, kept) if each is not None and not each.record.deleted]
@@ -303,14 +309,14 @@ class Database(ABC):
                 changed += sorted(having - {record.uuid})
         for uuid in changed:
             if (found := self.store.get(uuid)) is not None:
-                effects.events.append(Changed(self.shown(found)))
+                effects.events.append(Changed(self.as_shown(found)))
 
     def store_record(self, kept: Kept) -> None:
         """Keep a record, and what its clock says."""
         self.store.put(kept)
         self.logical_clock.remember(kept)
 
-    def shown(self, kept: Kept) -> Record:
+    def as_shown(self, kept: Kept) -> Record:
         """A record as the application sees it: "the key should still be unique", so one alone is there with a key."""
         record = kept.record
         if record.deleted:
@@ -320,7 +326,7 @@ class Database(ABC):
 
     def records(self) -> list[Record]:
         """All records as the application sees them, those that are deleted with them."""
-        return [self.shown(kept) for kept in self.store]
+        return [self.as_shown(kept) for kept in self.store]
 
 
 def _is_large(record: Record) -> bool:

@@ -7,11 +7,11 @@ class ClearSkiesError(Exception):
     """Base of all refusals of the model."""
 
 
-class BrokenFraming(ClearSkiesError, ValueError):
+class BrokenFramingError(ClearSkiesError, ValueError):
     """The start of the next message cannot be found: the link is unusable."""
 
 
-class MalformedMessage(ClearSkiesError, ValueError):
+class MalformedMessageError(ClearSkiesError, ValueError):
     """A message is malformed, or its sender may not send it."""
 
 
@@ -19,11 +19,11 @@ class ConfigurationError(ClearSkiesError, ValueError):
     """A configuration that has no meaning."""
 
 
-class RefusedWrite(ClearSkiesError, ValueError):
+class RefusedWriteError(ClearSkiesError, ValueError):
     """The application asked for a change that cannot be made."""
 
 
-class UnknownLink(ClearSkiesError, KeyError):
+class UnknownLinkError(ClearSkiesError, KeyError):
     """The peer has no link of that number."""
 
     def __str__(self) -> str:

@@ -95,7 +95,7 @@ class CapitalUuids(Peer):
 
 
 class CapitalOwnUuids(CapitalUuids):
-    """Those of others are written as they came."""
+    """Write uuids of others as they were received."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -119,20 +119,20 @@ class CapitalUuidsShown(Peer):
     """On the wire they are as they were made."""
 
     def put(self, key: str, value: str, now_ms: int, uuid: str = "") -> Effects:
-        return _shown(super().put(key, value, now_ms, uuid))
+        return _with_capital_uuid(super().put(key, value, now_ms, uuid))
 
     def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
-        return _shown(super().rename(key, new_key, now_ms))
+        return _with_capital_uuid(super().rename(key, new_key, now_ms))
 
     def delete(self, key: str, now_ms: int) -> Effects:
-        return _shown(super().delete(key, now_ms))
+        return _with_capital_uuid(super().delete(key, now_ms))
 
-    def shown(self, kept: Kept) -> Record:
-        record = super().shown(kept)
+    def as_shown(self, kept: Kept) -> Record:
+        record = super().as_shown(kept)
         return replace(record, uuid=record.uuid.upper())
 
 
-def _shown(effects: Effects) -> Effects:
+def _with_capital_uuid(effects: Effects) -> Effects:
     effects.uuid = effects.uuid.upper()
     return effects
 
@@ -155,7 +155,7 @@ class CommaTimes(Peer):
 
 
 class TimesOfOneForm(Peer):
-    """Passing a record on does not change its update_time: the point in time, in whatever form."""
+    """Relay a record with the same update_time, written in another form."""
 
     def received(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
         kept = super().received(current, incoming, signed)

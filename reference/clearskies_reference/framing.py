@@ -14,7 +14,7 @@ from binascii import Error
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .errors import BrokenFraming, MalformedMessage
+from .errors import BrokenFramingError, MalformedMessageError
 from .json_text import MAX_BODY_BYTES
 
 MAX_SIGNATURE_BYTES = 8_192
@@ -36,18 +36,18 @@ class Message:
     """In base64, as it was sent: a peer that relays the message repeats it."""
 
     def signature_bytes(self) -> bytes:
-        """The signature itself. Raises MalformedMessage if there is none, or if it is no base64."""
+        """The bytes of the signature. Raises MalformedMessageError if there is none or if it is not base64."""
         try:
             return b64decode(self.signature or b"-", validate=True)
         except Error:
-            raise MalformedMessage("a signature that is not in base64") from None
+            raise MalformedMessageError("a signature that is not in base64") from None
 
     def to_wire(self) -> bytes:
-        """The bytes of the message on a link. Raises MalformedMessage for what has no room in one."""
+        """The bytes of the message on a link. Raises MalformedMessageError for what has no room in one."""
         if not self.body.startswith(b"{"):
-            raise MalformedMessage("a body that is no JSON object")
+            raise MalformedMessageError("a body that is no JSON object")
         if len(self.body) > MAX_BODY_BYTES:
-            raise MalformedMessage(f"a body of {len(self.body)} bytes; the limit is {MAX_BODY_BYTES}")
+            raise MalformedMessageError(f"a body of {len(self.body)} bytes; the limit is {MAX_BODY_BYTES}")
         if self.signature is None:
             return b"m%d%s" % (len(self.body), self.body)
         return b"s%d:%d%s\n%s\n" % (len(self.body), len(self.signature), self.body, self.signature)
@@ -59,7 +59,7 @@ def signed(body: bytes, signature: bytes) -> Message:
 
 
 class Parser:
-    """Takes a stream apart, in whatever pieces it arrives, at a cost of O(1) a byte. Keeps what is not whole yet."""
+    """Split a stream into messages, at a cost of O(1) per byte. Incomplete messages are kept until the rest arrives."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -73,12 +73,12 @@ class Parser:
         """Bytes of the attached piece that are still to come."""
 
     @property
-    def rest(self) -> int:
+    def incomplete_bytes(self) -> int:
         """Bytes at the end that are of a message which is not whole yet."""
         return self._skipped + len(self._buffer)
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        """The messages that ``data`` completes. Raises BrokenFraming, after which the stream has no sense."""
+        """The messages that ``data`` completes. Raises BrokenFramingError, after which the stream has no sense."""
         self._buffer += data
         start = 0
         try:
@@ -101,13 +101,13 @@ class Parser:
         found = _HEAD.match(head)
         if found is None:
             if len(head) > _LONGEST_HEAD or not _HEAD_BEGUN.fullmatch(head):
-                raise BrokenFraming(f"{head[:24]!r} does not begin a message")
+                raise BrokenFramingError(f"{head[:24]!r} does not begin a message")
             self._needed = len(head) + 1
             return start, None
         length = _length(found[1] or found[2], MAX_BODY_BYTES)
         signature = _length(found[3], MAX_SIGNATURE_BYTES) if found[3] else None
         if head[found.end() : found.end() + 1] != b"{" or not length:
-            raise BrokenFraming("a body that is no JSON object")
+            raise BrokenFramingError("a body that is no JSON object")
         body_end = found.end() + length
         end = body_end + (0 if signature is None else signature + 2)
         if len(self._buffer) - start < end:
@@ -115,7 +115,7 @@ class Parser:
             return start, None
         whole = bytes(memoryview(self._buffer)[start : start + end])
         if signature is not None and not (whole[body_end] == whole[end - 1] == 0x0A):
-            raise BrokenFraming("a signature stands between two newlines")
+            raise BrokenFramingError("a signature stands between two newlines")
         message = Message(whole[found.end() : body_end], None if signature is None else whole[body_end + 1 : end - 1])
         if head[:1] in b"!$":
             self._before_attachment = message
@@ -133,7 +133,7 @@ class Parser:
         found = _PIECE.match(head)
         if found is None:
             if len(head) > _DIGITS or not (head + b"0").isdigit():
-                raise BrokenFraming(f"{head!r} does not begin a piece of an attachment")
+                raise BrokenFramingError(f"{head!r} does not begin a piece of an attachment")
             self._needed = len(head) + 1
             return start, None
         self._to_skip = _length(found[1], MAX_BODY_BYTES)
@@ -147,5 +147,5 @@ class Parser:
 def _length(digits: bytes, limit: int) -> int:
     length = int(digits)
     if length > limit:
-        raise BrokenFraming(f"a length of {length} bytes; the limit is {limit}")
+        raise BrokenFramingError(f"a length of {length} bytes; the limit is {limit}")
     return length

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from .errors import MalformedMessage
+from .errors import MalformedMessageError
 
 MAX_BODY_BYTES = 16_777_216
 """Bytes of a body ("Framing" of the core protocol)."""
@@ -28,16 +28,16 @@ _NO_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
 
 
 def read(text: bytes) -> Any:
-    """The value of a JSON text. Raises MalformedMessage."""
+    """The value of a JSON text. Raises MalformedMessageError."""
     if len(text) > MAX_BODY_BYTES:
-        raise MalformedMessage(f"JSON of {len(text)} bytes; the limit is {MAX_BODY_BYTES}")
+        raise MalformedMessageError(f"JSON of {len(text)} bytes; the limit is {MAX_BODY_BYTES}")
     _refuse_depth(text)
     try:
-        # It is stricter with numbers and text, and does not see names that stand twice and integers above 64 bits.
+        # It is stricter about numbers and text, and does not detect duplicate names and integers above 64 bits.
         orjson.loads(text)
         return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
-        raise MalformedMessage(f"no JSON: {error}"[:200]) from None
+        raise MalformedMessageError(f"no JSON: {error}"[:200]) from None
 
 
 def write(value: Any) -> str:
@@ -46,11 +46,11 @@ def write(value: Any) -> str:
 
 
 def normal(text: str) -> str:
-    """A JSON text in the form of ``write``. Raises MalformedMessage."""
+    """A JSON text in the form of ``write``. Raises MalformedMessageError."""
     try:
         return write(read(text.encode()))
     except UnicodeEncodeError:
-        raise MalformedMessage("half of a surrogate pair is no text") from None
+        raise MalformedMessageError("half of a surrogate pair is no text") from None
 
 
 def collapse(text: bytes, most: int = MAX_DEPTH) -> tuple[bytes, int]:
@@ -75,17 +75,17 @@ def collapse(text: bytes, most: int = MAX_DEPTH) -> tuple[bytes, int]:
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     out = dict(members)
     if len(out) != len(members):
-        raise MalformedMessage("an object in which a name stands twice")
+        raise MalformedMessageError("an object in which a name stands twice")
     return out
 
 
 def _refuse_depth(text: bytes) -> None:
-    """Refuse what is nested too deep, before anything is called as often as that."""
+    """Reject JSON that is nested too deep, before a recursive function reads it."""
     if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
         return
     brackets = _STRINGS.sub(b"", text).translate(_ONE_KIND, _NO_BRACKETS)
     for _ in range(MAX_DEPTH):
-        # Remove the innermost pairs. Nothing is left of text that is not nested deeper than this.
+        # Remove the innermost pairs as often as the limit allows. Brackets that are left are nested too deep.
         brackets = brackets.replace(b"[]", b"")
     if brackets:
-        raise MalformedMessage(f"JSON nested deeper than {MAX_DEPTH}, or brackets that do not match")
+        raise MalformedMessageError(f"JSON nested deeper than {MAX_DEPTH}, or brackets that do not match")

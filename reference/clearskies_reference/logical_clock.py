@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .config import Config
-from .errors import MalformedMessage, RefusedWrite
+from .errors import MalformedMessageError, RefusedWriteError
 from .record import Kept
 from .store import Store
 from .vector_clock import MAX_INTEGER, MAX_MEMBERS, VectorClock, counted, merged
@@ -35,14 +35,14 @@ class LogicalClock:
         self.keeps_originals = keeps_originals
 
     def changed(self, current: Kept | None) -> VectorClock:
-        """Rule 2: the clock of a local change of ``current``, None for a new record. Raises RefusedWrite."""
+        """Rule 2: the clock of a local change of ``current``, None for a new record. Raises RefusedWriteError."""
         seen = current.record.vector_clock if current is not None else {}
         if self.config.clock_per_peer:
             seen = merged(seen, self.store.clock)
         number = self._next(current, seen)
         clock = counted(seen, self.peer_id, number)
         if number > MAX_INTEGER or len(clock) > MAX_MEMBERS:
-            raise RefusedWrite("the vector clock is full: nothing can follow this change of the record")
+            raise RefusedWriteError("the vector clock is full: nothing can follow this change of the record")
         return clock
 
     def sent(self, kept: Kept) -> Kept:
@@ -57,13 +57,18 @@ class LogicalClock:
         return replace(self.with_clock(kept, clock, number), sent=True)
 
     def received(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
-        """Rule 4: the clock of a record with what came in, and the peer's own number. Raises MalformedMessage."""
+        """Rule 4: merge the received clock into the clock of a record, and add the peer's own number.
+
+        Raises MalformedMessageError.
+        """
         clock = merged(current.record.vector_clock, incoming) if current is not None else incoming
         number = min(self._next(current, clock), MAX_INTEGER)
         if self.config.hops_show:
             clock = counted(clock, self.peer_id, number)
         if len(clock) > MAX_MEMBERS:
-            raise MalformedMessage(f"a vector clock that comes to {len(clock)} members; the limit is {MAX_MEMBERS}")
+            raise MalformedMessageError(
+                f"a vector clock that comes to {len(clock)} members; the limit is {MAX_MEMBERS}"
+            )
         return clock, number
 
     def with_clock(self, kept: Kept, clock: VectorClock, ticks: int) -> Kept:

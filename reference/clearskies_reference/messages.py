@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import json_text
-from .errors import MalformedMessage
+from .errors import MalformedMessageError
 from .record import NULL, Record
 from .timestamps import timestamp
 from .vector_clock import MAX_INTEGER, is_id, vector_clock
@@ -27,17 +27,17 @@ class GetUpdates:
 
 
 def read(body: bytes) -> Record | GetUpdates | None:
-    """Parse a body; None for unknown types, which are ignored. Raises MalformedMessage."""
+    """Parse a body; None for unknown types, which are ignored. Raises MalformedMessageError."""
     value = json_text.read(body)
     if not isinstance(value, dict):
-        raise MalformedMessage("a body that is no JSON object")
+        raise MalformedMessageError("a body that is no JSON object")
     kind = value.get("type")
     if kind == UPDATE:
         return _record(value)
     if kind == GET_UPDATES:
-        return GetUpdates(_since(value.get("since")))
+        return GetUpdates(_parse_since(value.get("since")))
     if not isinstance(kind, str):
-        raise MalformedMessage("a message without a type")
+        raise MalformedMessageError("a message without a type")
     return None
 
 
@@ -60,15 +60,15 @@ def get_updates_body(since: Mapping[str, int]) -> bytes:
 def _record(value: dict[str, Any]) -> Record:
     deleted = value.get("deleted", False)
     if type(deleted) is not bool:
-        raise MalformedMessage("deleted is true, false or not there")
+        raise MalformedMessageError("deleted is true, false or not there")
     if not isinstance(value.get("key"), str):
-        raise MalformedMessage("an update needs a key, which is a string")
+        raise MalformedMessageError("an update needs a key, which is a string")
     if "value" not in value and not deleted:
-        raise MalformedMessage("an update needs a value")
+        raise MalformedMessageError("an update needs a value")
     revision = value.get("last_updated_rev")
     # The counter starts with one, so no change has 0.
     if type(revision) is not int or not 1 <= revision <= MAX_INTEGER:
-        raise MalformedMessage("last_updated_rev is an integer from 1 to 2^64-1")
+        raise MalformedMessageError("last_updated_rev is an integer from 1 to 2^64-1")
     return Record(
         uuid=_id(value, "uuid"),
         key=value["key"],
@@ -84,14 +84,14 @@ def _record(value: dict[str, Any]) -> Record:
 def _id(value: dict[str, Any], name: str) -> str:
     found = value.get(name)
     if not is_id(found):
-        raise MalformedMessage(f"{name} is an ID of 32 lower-case hex digits")
+        raise MalformedMessageError(f"{name} is an ID of 32 lower-case hex digits")
     return str(found)
 
 
-def _since(value: object) -> dict[str, int]:
+def _parse_since(value: object) -> dict[str, int]:
     if not isinstance(value, dict):
-        raise MalformedMessage("since is a JSON object")
+        raise MalformedMessageError("since is a JSON object")
     for peer_id, revision in value.items():
         if not is_id(peer_id) or type(revision) is not int or not 0 <= revision <= MAX_INTEGER:
-            raise MalformedMessage("since has integers from 0 to 2^64-1 by peer ID")
+            raise MalformedMessageError("since has integers from 0 to 2^64-1 by peer ID")
     return value

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from .config import AccessLevel, Config
 from .database import Database, Draw
 from .effects import Effects, LinkClosed, Sent
-from .errors import BrokenFraming, ConfigurationError, MalformedMessage, StoreError, UnknownLink
+from .errors import BrokenFramingError, ConfigurationError, MalformedMessageError, StoreError, UnknownLinkError
 from .framing import Message, Parser, signed
 from .messages import EXTENSION, GetUpdates, get_updates_body, read, update_body
 from .record import Kept, Record
@@ -76,25 +76,26 @@ class Peer(Database):
     # ---- What the application does -------------------------------------------------------------------------------
 
     def put(self, key: str, value: str, now_ms: int, uuid: str = "") -> Effects:
-        """Write a value, JSON text, under a key. ``uuid`` is a suggestion for a new record.
+        """Write a value, JSON text, under a key.
 
-        Raises RefusedWrite, and MalformedMessage for what is no JSON.
+        ``uuid`` is a suggestion for a new record. Raises RefusedWriteError; MalformedMessageError if the value is not
+        JSON.
         """
         if uuid and not is_id(uuid):
-            raise MalformedMessage("a uuid has 32 lower-case hex digits")
-        with self._whole() as effects:
+            raise MalformedMessageError("a uuid has 32 lower-case hex digits")
+        with self._transaction() as effects:
             effects.uuid = self.write(key, value, now_ms, uuid, effects)
         return effects
 
     def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
-        """Rule: "It is legal to change the key on a record." Raises RefusedWrite."""
-        with self._whole() as effects:
+        """Rule: "It is legal to change the key on a record." Raises RefusedWriteError."""
+        with self._transaction() as effects:
             effects.uuid = self.move(key, new_key, now_ms, effects)
         return effects
 
     def delete(self, key: str, now_ms: int) -> Effects:
-        """Delete the record with a key. Raises RefusedWrite."""
-        with self._whole() as effects:
+        """Delete the record with a key. Raises RefusedWriteError."""
+        with self._transaction() as effects:
             effects.uuid = self.erase(key, now_ms, effects)
         return effects
 
@@ -105,7 +106,7 @@ class Peer(Database):
     # ---- Links ---------------------------------------------------------------------------------------------------
 
     def connect(self, number: int, peer_id: str, level: AccessLevel, now_ms: int) -> Effects:
-        """A link to another peer is there. Nothing depends on ``now_ms`` yet. Raises ConfigurationError."""
+        """A link to another peer was opened. ``now_ms`` is not used yet. Raises ConfigurationError."""
         if number in self.links:
             raise ConfigurationError(f"link {number} is there already")
         if not is_id(peer_id) or peer_id == self.peer_id:
@@ -118,23 +119,25 @@ class Peer(Database):
         return effects
 
     def disconnect(self, number: int) -> Effects:
-        """A link broke, or the other end closed it. Raises UnknownLink."""
+        """A link broke, or the other end closed it. Raises UnknownLinkError."""
         effects = Effects()
         self._forget(self._link(number), effects)
         return effects
 
     def receive(self, number: int, data: bytes, now_ms: int) -> Effects:
-        """Bytes arrive on a link. Nothing depends on ``now_ms``: what comes has times of its own. Raises UnknownLink.
+        """Bytes arrive on a link.
+
+        ``now_ms`` is not used, because updates carry their own times. Raises UnknownLinkError.
 
         A message that is refused changes nothing. What breaks the framing closes the link, and so does a store that
         fails: nothing may be skipped, and on the next link it is asked for again.
         """
         link = self._link(number)
         try:
-            with self._whole() as effects:
+            with self._transaction() as effects:
                 try:
                     self._take_apart(link, data, effects)
-                except BrokenFraming as error:
+                except BrokenFramingError as error:
                     self.close_link(link, str(error), effects)
         except StoreError as error:
             effects = Effects()
@@ -142,7 +145,7 @@ class Peer(Database):
         return effects
 
     def tick(self, now_ms: int) -> Effects:
-        """Do what is due: by the text, nothing is at any time."""
+        """Periodic work: the text requires none."""
         return Effects()
 
     def _take_apart(self, link: Link, data: bytes, effects: Effects) -> None:
@@ -154,15 +157,15 @@ class Peer(Database):
         try:
             self.handle(link, message, effects)
             effects.taken += 1
-        except MalformedMessage as error:
+        except MalformedMessageError as error:
             self.refuse(link, str(error), effects)
 
     def refuse(self, link: Link, reason: str, effects: Effects) -> None:
-        """A message is refused, and the link goes on: its framing is whole."""
+        """Reject a message. The link stays open, because its framing is intact."""
         effects.refused.append(reason)
 
     def handle(self, link: Link, message: Message, effects: Effects) -> None:
-        """One message. Raises MalformedMessage before anything is changed."""
+        """One message. Raises MalformedMessageError before anything is changed."""
         said = self.read_body(message.body)
         if isinstance(said, Record):
             self.refuse_unauthorised(link, said, message)
@@ -171,19 +174,19 @@ class Peer(Database):
             self.answer(link, said, effects)
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
-        """Parse a body; None for unknown types. Raises MalformedMessage."""
+        """Parse a body; None for unknown types. Raises MalformedMessageError."""
         return read(body)
 
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         """Only read-write peers change data: what does not come from one of them directly needs their signature."""
         readers = {other.peer_id for other in self.links.values() if other.level is AccessLevel.READ_ONLY}
         if update.last_updated_by in readers or (update.last_updated_by == self.peer_id and not self.writes):
-            raise MalformedMessage(f"{update.last_updated_by} is a read-only peer, and has changed a record")
+            raise MalformedMessageError(f"{update.last_updated_by} is a read-only peer, and has changed a record")
         if message.signature is not None:
             if not self.is_genuine(message):
-                raise MalformedMessage("the signature is not that of a read-write peer")
+                raise MalformedMessageError("the signature is not that of a read-write peer")
         elif not (self.writes and link.level is AccessLevel.READ_WRITE):
-            raise MalformedMessage("an update without a signature")
+            raise MalformedMessageError("an update without a signature")
 
     def is_genuine(self, message: Message) -> bool:
         """Has a read-write peer signed these bytes?"""
@@ -281,7 +284,7 @@ class Peer(Database):
 
     def _link(self, number: int) -> Link:
         if number not in self.links:
-            raise UnknownLink(number)
+            raise UnknownLinkError(number)
         return self.links[number]
 
     def _need_key(self) -> None:
@@ -289,7 +292,7 @@ class Peer(Database):
             raise ConfigurationError("a read-write peer signs with the private key of its level, and has none")
 
     @contextmanager
-    def _whole(self) -> Iterator[Effects]:
+    def _transaction(self) -> Iterator[Effects]:
         """All that an operation does is kept, or nothing."""
         effects = Effects()
         try:

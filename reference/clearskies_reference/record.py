@@ -9,9 +9,9 @@ from .timestamps import Timestamp
 from .vector_clock import VectorClock
 
 Version = tuple[str, int]
-"""Who wrote last, and which of its writes that was: no two writes have the same."""
+"""The last writer and the number of its write; unique for each write."""
 Rank = tuple[int, str, str, int, str]
-"""What decides between two records in conflict, the same on all peers: the larger one wins."""
+"""The key that decides a conflict, equal on all peers: the larger one wins."""
 
 NULL = "null"
 """The value of a record that is deleted (CA-13)."""
@@ -51,7 +51,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A record with what its keeper has to remember of it."""
+    """A record and the local data that a peer stores about it."""
 
     record: Record
     ticks: int = 0

@@ -25,9 +25,9 @@ def merged_value(winner: Record, loser: Record) -> str:
 
 
 def separated_uuid(loser: Record) -> str:
-    """The uuid under which a version goes on that has lost, the same wherever it loses.
+    """The uuid of a losing version, the same on all peers.
 
-    As random as what it is made of: the uuid of the record.
+    It is as random as the uuid of the record, from which it is derived.
     """
     by, rev = loser.version
     return sha256(f"{loser.uuid} {by} {rev}".encode()).hexdigest()[:32]

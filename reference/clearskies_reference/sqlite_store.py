@@ -52,11 +52,11 @@ class SqliteStore(Store):
 
         Raises ConfigurationError for the store of another peer.
         """
-        with _errors(path):
-            # A conversation has the peer to itself, on whatever thread it is led.
+        with _StoreErrors(path):
+            # Only one conversation uses the peer at a time, possibly on another thread.
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
-            with _errors(path):
+            with _StoreErrors(path):
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = OFF")
                 self._connection.executescript(_SCHEMA)
@@ -73,7 +73,7 @@ class SqliteStore(Store):
             raise
 
     def _fact(self, name: str, default: str) -> str:
-        """A fact, which is ``default`` from now on if there is none."""
+        """Read a fact. If it is not stored, store ``default``."""
         self._do("INSERT OR IGNORE INTO facts VALUES (?, ?)", name, default)
         (value,) = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return str(value)
@@ -87,16 +87,16 @@ class SqliteStore(Store):
 
     def _do(self, statement: str, *values: object) -> None:
         """A statement that changes something."""
-        with _errors("the store"):
+        with _StoreErrors("the store"):
             if not self._begun:
                 self._connection.execute("BEGIN")
                 self._begun = True
             self._connection.execute(statement, values)
 
     def _ask(self, condition: str, *values: object) -> Iterator[Kept]:
-        with _errors("the store"):
+        with _StoreErrors("the store"):
             for row in self._connection.execute(f"SELECT * FROM records {condition}", values):
-                yield _kept(row)
+                yield _stored_record(row)
 
     def get(self, uuid: str) -> Kept | None:
         return next(self._ask("WHERE uuid = ?", uuid), None)
@@ -131,14 +131,14 @@ class SqliteStore(Store):
 
     def commit(self) -> None:
         if self._begun:
-            with _errors("the store"):
+            with _StoreErrors("the store"):
                 self._connection.execute("COMMIT")
             self._begun = False
 
     def rollback(self) -> None:
         if self._begun:
             self._begun = False
-            with _errors("the store"):
+            with _StoreErrors("the store"):
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 self._load()
@@ -148,7 +148,7 @@ class SqliteStore(Store):
         self._connection.close()
 
 
-class _errors:
+class _StoreErrors:
     """Makes a StoreError of those of SQLite."""
 
     def __init__(self, where: str) -> None:
@@ -158,7 +158,7 @@ class _errors:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        # Numbers and JSON in it that are none were not written by this module.
+        # Invalid numbers and invalid JSON were not written by this module.
         if isinstance(error, (sqlite3.Error, ValueError, KeyError)) and not isinstance(error, ConfigurationError):
             raise StoreError(f"{self._where}: {error}") from None
 
@@ -183,7 +183,7 @@ def _row(kept: Kept) -> tuple[object, ...]:
     )
 
 
-def _kept(row: tuple[Any, ...]) -> Kept:
+def _stored_record(row: tuple[Any, ...]) -> Kept:
     uuid, key, value, by, rev, text, seconds, fraction, clock, deleted, ticks, sent, body, signature = row
     record = Record(
         uuid=uuid,

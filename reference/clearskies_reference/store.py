@@ -12,9 +12,9 @@ from .vector_clock import VectorClock
 
 
 class Store(ABC):
-    """Keeps what it is given; what it all means is the database's affair.
+    """Stores records and facts without interpreting them.
 
-    An operation costs O(log n) in the number of records, and O(1) for each record that it gives. Any can raise
+    An operation costs O(log n) in the number of records, and O(1) for each returned record. Every operation can raise
     StoreError.
     """
 
@@ -78,7 +78,7 @@ class Store(ABC):
 
 
 class MemoryStore(Store):
-    """Forgets everything with the peer. Nothing goes wrong in it, so there is nothing to be rolled back."""
+    """Data live as long as the peer. Operations cannot fail, so nothing needs to be rolled back."""
 
     def __init__(self, revision: int) -> None:
         self.revision = revision

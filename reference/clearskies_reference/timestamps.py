@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from .errors import MalformedMessage, RefusedWrite
+from .errors import MalformedMessageError, RefusedWriteError
 
 LONGEST = 80
 """Characters of a time that comes from outside."""
@@ -35,14 +35,14 @@ class Timestamp:
 
 
 def timestamp(text: object) -> Timestamp:
-    """The time in ISO 8601. Without a zone it is taken for UTC, in which times are. Raises MalformedMessage."""
+    """The time in ISO 8601. Without a zone it is taken for UTC, in which times are. Raises MalformedMessageError."""
     if not isinstance(text, str) or len(text) > LONGEST or not (found := _FORM.fullmatch(text)):
-        raise MalformedMessage(f"update_time {str(text)[:LONGEST]!r} is not ISO 8601")
+        raise MalformedMessageError(f"update_time {str(text)[:LONGEST]!r} is not ISO 8601")
     year, month, day = int(found["year"]), int(found["month"]), int(found["day"])
     hour, minute, second = int(found["hour"]), int(found["minute"]), int(found["second"] or 0)
     # A leap second is the 61st of its minute.
     if not (1 <= month <= 12 and 1 <= day <= _days_in(year, month) and hour < 24 and minute < 60 and second <= 60):
-        raise MalformedMessage(f"update_time {text!r} is no point in time")
+        raise MalformedMessageError(f"update_time {text!r} is no point in time")
     seconds = (
         _days_before(year, month, day) * _DAY_SECONDS + hour * 3600 + minute * 60 + second - _offset(found["zone"])
     )
@@ -52,11 +52,11 @@ def timestamp(text: object) -> Timestamp:
 def from_nanoseconds(nanoseconds: int, digits: int) -> Timestamp:
     """The time so long after 1970 in UTC, written with ``digits`` digits after the point, 0 to 9.
 
-    Raises RefusedWrite for years that the format cannot express.
+    Raises RefusedWriteError for years that the format cannot express.
     """
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     if seconds > _LAST_SECOND:
-        raise RefusedWrite("nothing can follow this update_time")
+        raise RefusedWriteError("nothing can follow this update_time")
     fraction = f"{rest:09}"[:digits]
     days, of_day = divmod(seconds, _DAY_SECONDS)
     year, month, day = _date(days)
@@ -77,7 +77,7 @@ def _offset(zone: str | None) -> int:
         return 0
     hours, minutes = int(zone[1:3]), int(zone[-2:]) if len(zone) > 3 else 0
     if hours > 23 or minutes > 59:
-        raise MalformedMessage(f"{zone!r} is no time zone")
+        raise MalformedMessageError(f"{zone!r} is no time zone")
     return (hours * 3600 + minutes * 60) * (-1 if zone[0] == "-" else 1)
 
 

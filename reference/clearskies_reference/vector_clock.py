@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .errors import MalformedMessage
+from .errors import MalformedMessageError
 
 MAX_INTEGER = (1 << 64) - 1
 """The largest "64-bit integer", for clock numbers and revisions: nothing says that it has a sign."""
@@ -35,18 +35,18 @@ def counted(clock: VectorClock, peer_id: str, number: int) -> VectorClock:
 
 
 def vector_clock(value: object) -> VectorClock:
-    """The clock in a JSON value. Raises MalformedMessage. Members that are 0 are as absent."""
+    """The clock in a JSON value. Raises MalformedMessageError. Members that are 0 are as absent."""
     if not isinstance(value, dict):
-        raise MalformedMessage("a vector clock is a JSON object")
+        raise MalformedMessageError("a vector clock is a JSON object")
     if len(value) > MAX_MEMBERS:
-        raise MalformedMessage(f"a vector clock of {len(value)} members; the limit is {MAX_MEMBERS}")
+        raise MalformedMessageError(f"a vector clock of {len(value)} members; the limit is {MAX_MEMBERS}")
     for peer_id, number in value.items():
         if not is_id(peer_id):
-            raise MalformedMessage(
+            raise MalformedMessageError(
                 f"{peer_id[:40]!r} in a vector clock is no peer ID: those are 32 lower-case hex digits"
             )
         if type(number) is not int or not 0 <= number <= MAX_INTEGER:
-            raise MalformedMessage("a number of a vector clock is an integer from 0 to 2^64-1")
+            raise MalformedMessageError("a number of a vector clock is an integer from 0 to 2^64-1")
     return {peer_id: number for peer_id, number in value.items() if number}
 
 

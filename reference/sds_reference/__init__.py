@@ -11,7 +11,14 @@ from .bloom_profiles import PROFILES, BloomParameters, BloomProfile, FilterView
 from .channel import Channel
 from .config import AfterRequest, Config, OwnIds, RepairConfig, bloom_profile
 from .effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
-from .errors import ConfigurationError, ForeignFilter, MalformedMessage, RefusedSend, SdsError, UnknownChannel
+from .errors import (
+    ConfigurationError,
+    ForeignFilterError,
+    MalformedMessageError,
+    RefusedSendError,
+    SdsError,
+    UnknownChannelError,
+)
 from .hash_profiles import HASH_PROFILES, HashProfile, hash_profile
 from .local_log import LocalLog, LogEntry
 from .message import MAX_LAMPORT, HistoryEntry, Kind, Message, decode, encode
@@ -43,25 +50,25 @@ __all__ = [
     "Effects",
     "Event",
     "FilterView",
-    "ForeignFilter",
+    "ForeignFilterError",
     "HashProfile",
     "HistoryEntry",
     "Kind",
     "LocalLog",
     "LogEntry",
     "Lost",
-    "MalformedMessage",
+    "MalformedMessageError",
     "Message",
     "Missing",
     "OwnIds",
     "Participant",
     "PossiblyAcknowledged",
-    "RefusedSend",
+    "RefusedSendError",
     "RepairConfig",
     "Revision",
     "RollingBloomFilter",
     "SdsError",
-    "UnknownChannel",
+    "UnknownChannelError",
     "WireFormat",
     "bloom_profile",
     "build_filter",

@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 from sds_proto.bloom.nim_sds_pb2 import BloomFilter as NimEnvelope
 
 from .bloom_hashes import farmhash64_nim, murmur3_32_js, murmur3_32_nim
-from .errors import ConfigurationError, ForeignFilter
+from .errors import ConfigurationError, ForeignFilterError
 
 _MAX_BITS = 1 << 30
 _MAX_HASHES = 64
@@ -98,7 +98,7 @@ class BloomProfile:
     def read(self, wire: bytes, agreed: BloomParameters) -> FilterView:
         """Parse the ``bloom_filter`` bytes of a message. If the bytes do not carry a size, ``agreed`` is the size.
 
-        Raises ForeignFilter when the bytes are not of this profile.
+        Raises ForeignFilterError when the bytes are not of this profile.
         """
         parameters, bits = self.unwrap(wire, agreed)
         return FilterView(self, parameters, bits)
@@ -137,7 +137,7 @@ def _bare(bits: bytes, parameters: BloomParameters) -> bytes:
 
 def _from_bare(wire: bytes, agreed: BloomParameters) -> tuple[BloomParameters, bytes]:
     if len(wire) != agreed.byte_length:
-        raise ForeignFilter(f"{len(wire)} bytes instead of the {agreed.byte_length} agreed")
+        raise ForeignFilterError(f"{len(wire)} bytes instead of the {agreed.byte_length} agreed")
     return agreed, wire
 
 
@@ -155,14 +155,14 @@ def _from_nim_envelope(wire: bytes, agreed: BloomParameters) -> tuple[BloomParam
     try:
         envelope = NimEnvelope.FromString(wire)
     except DecodeError:
-        raise ForeignFilter(f"{len(wire)} bytes that are not a nim-sds filter envelope") from None
+        raise ForeignFilterError(f"{len(wire)} bytes that are not a nim-sds filter envelope") from None
     parameters = BloomParameters(
         envelope.capacity, envelope.error_rate_millionths / 1_000_000, envelope.bit_count, envelope.hash_count
     )
     if not 0 < parameters.bits <= _MAX_BITS or not 0 < parameters.hashes <= _MAX_HASHES:
-        raise ForeignFilter(f"a filter of {parameters.bits} bits and {parameters.hashes} hashes")
+        raise ForeignFilterError(f"a filter of {parameters.bits} bits and {parameters.hashes} hashes")
     if len(envelope.bits) != parameters.byte_length:
-        raise ForeignFilter(f"{len(envelope.bits)} bytes for {parameters.bits} bits")
+        raise ForeignFilterError(f"{len(envelope.bits)} bytes for {parameters.bits} bits")
     return parameters, envelope.bits
 
 

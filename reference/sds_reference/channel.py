@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from .bloom_profiles import FilterView
 from .effects import Acknowledged, Delivered, Effects, Lost, Missing, PossiblyAcknowledged
-from .errors import ForeignFilter, MalformedMessage, RefusedSend
+from .errors import ForeignFilterError, MalformedMessageError, RefusedSendError
 from .incoming_buffer import Buffered
 from .local_log import LogEntry
 from .message import Kind, Message
@@ -29,8 +29,8 @@ class Channel(Sender):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         """Process a message of this channel that arrived ("Receive Message").
 
-        ``retrieval_hint`` is the hint that the transport gave for it. Raises MalformedMessage, and changes nothing, if
-        the message cannot be used.
+        ``retrieval_hint`` is the hint that the transport gave for it. Raises MalformedMessageError, and changes
+        nothing, if the message cannot be used.
         """
         effects = Effects()
         if self.is_own(message):
@@ -80,11 +80,11 @@ class Channel(Sender):
         The bound on Lamport timestamps is a configuration.
         """
         if self.is_regular(kind) and not message.message_id:
-            raise MalformedMessage(f"a {kind.value} message without message_id")
+            raise MalformedMessageError(f"a {kind.value} message without message_id")
         bound = self.config.max_lamport_ahead_ms
         assert message.lamport_timestamp is not None
         if bound is not None and message.lamport_timestamp > now_ms + bound:
-            raise MalformedMessage(f"Lamport timestamp {message.lamport_timestamp} is more than {bound} ms ahead")
+            raise MalformedMessageError(f"Lamport timestamp {message.lamport_timestamp} is more than {bound} ms ahead")
 
     def receive_ephemeral(self, message: Message, effects: Effects) -> None:
         """Rule: "SHOULD be delivered immediately without buffering [...] or including in the local log"."""
@@ -172,7 +172,7 @@ class Channel(Sender):
 
     def filter_in(self, message: Message) -> FilterView | None:
         """The filter of a received message; None if it has none that can be read."""
-        with suppress(ForeignFilter):
+        with suppress(ForeignFilterError):
             if message.bloom_filter is not None:
                 return self.config.bloom_profile.read(message.bloom_filter, self.parameters)
         return None
@@ -191,7 +191,7 @@ class Channel(Sender):
     # ---- Periodic work -------------------------------------------------------------------------------------------
 
     def tick(self, now_ms: int) -> Effects:
-        """Run whatever periodic work is due: both sweeps, then the sync message."""
+        """Run the periodic work that is due: both sweeps, then the sync message."""
         effects = Effects()
         if not 0 <= now_ms - self._swept_ms < self.config.incoming_sweep_ms:  # also when the clock has stepped back
             self._swept_ms = now_ms
@@ -201,7 +201,7 @@ class Channel(Sender):
         if self.sync_is_due(now_ms):
             self.broadcast_at(now_ms)
             # Sending fails once the largest timestamp is reached; the effects of the sweeps must still be returned.
-            with suppress(RefusedSend):
+            with suppress(RefusedSendError):
                 effects.broadcasts.extend(self.send_sync(now_ms).broadcasts)
         return effects
 

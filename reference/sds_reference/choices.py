@@ -11,7 +11,7 @@ from hashlib import blake2b
 from .bloom_profiles import FilterView
 from .channel import Channel
 from .effects import Effects, Lost
-from .errors import MalformedMessage, RefusedSend
+from .errors import MalformedMessageError, RefusedSendError
 from .lamport_clock import LamportClock
 from .message import MAX_LAMPORT, HistoryEntry, Kind, Message
 from .outgoing_buffer import AckState, Outgoing
@@ -229,14 +229,14 @@ class WorksAtEveryCommand(Participant):
         retrieval_hint: bytes | None = None,
     ) -> Effects:
         done = self.tick(now_ms)
-        return _joined(done, super().send(channel_id, content, now_ms, message_id, retrieval_hint))
+        return _join_effects(done, super().send(channel_id, content, now_ms, message_id, retrieval_hint))
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         done = self.tick(now_ms)
-        return _joined(done, super().receive(wire, now_ms, retrieval_hint))
+        return _join_effects(done, super().receive(wire, now_ms, retrieval_hint))
 
 
-def _joined(first: Effects, then: Effects) -> Effects:
+def _join_effects(first: Effects, then: Effects) -> Effects:
     return Effects([*first.broadcasts, *then.broadcasts], [*first.events, *then.events], then.message_id)
 
 
@@ -277,7 +277,7 @@ class RefusesOtherChannels(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         channel_id = self.config.revision.wire.decode(wire).channel_id
         if channel_id not in self.channels:
-            raise MalformedMessage(f"{channel_id!r} is not a channel of this participant")
+            raise MalformedMessageError(f"{channel_id!r} is not a channel of this participant")
         return super().receive(wire, now_ms, retrieval_hint)
 
 
@@ -287,7 +287,7 @@ class DropsUnusableMessages(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         try:
             return super().receive(wire, now_ms, retrieval_hint)
-        except MalformedMessage:
+        except MalformedMessageError:
             return Effects()
 
 
@@ -298,7 +298,7 @@ class RefusesCopiesAndOwnMessages(Channel):
         known = self.is_own(message) or (message.kind is Kind.CONTENT and self.is_duplicate(message))
         effects = super().receive(message, now_ms, retrieval_hint)
         if known:
-            raise MalformedMessage(f"{message.message_id!r} is already known")
+            raise MalformedMessageError(f"{message.message_id!r} is already known")
         return effects
 
 
@@ -307,7 +307,7 @@ class RefusesNonconformingMessages(Channel):
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.kind is Kind.UNDEFINED:
-            raise MalformedMessage("neither a Lamport timestamp nor content")
+            raise MalformedMessageError("neither a Lamport timestamp nor content")
         return super().receive(message, now_ms, retrieval_hint)
 
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
@@ -316,7 +316,7 @@ class RefusesNonconformingMessages(Channel):
         entries = max(len(message.causal_history), len(message.repair_request))
         empty = not message.sender_id or "" in ids
         if empty or message.message_id in ids or entries > 200 or (message.lamport_timestamp or 0) > 1 << 62:
-            raise MalformedMessage(f"no conforming sender sends {message.message_id!r}")
+            raise MalformedMessageError(f"no conforming sender sends {message.message_id!r}")
 
 
 class IgnoresWhatIsTooFarAhead(Channel):
@@ -371,11 +371,11 @@ class RefusesAbove63Bits(Channel):
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if (message.lamport_timestamp or 0) > MAX_LAMPORT >> 1:
-            raise MalformedMessage("a Lamport timestamp beyond 2^63-1")
+            raise MalformedMessageError("a Lamport timestamp beyond 2^63-1")
 
     def next_lamport(self, now_ms: int) -> int:
         if self.clock.value >= MAX_LAMPORT >> 1:
-            raise RefusedSend("the Lamport timestamp has reached 2^63-1, the largest one")
+            raise RefusedSendError("the Lamport timestamp has reached 2^63-1, the largest one")
         return super().next_lamport(now_ms)
 
 

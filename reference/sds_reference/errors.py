@@ -7,11 +7,11 @@ class SdsError(Exception):
     """Base class of all errors of the model."""
 
 
-class MalformedMessage(SdsError, ValueError):
+class MalformedMessageError(SdsError, ValueError):
     """The bytes are not an SDS message, or the message cannot be used (it has no message ID)."""
 
 
-class ForeignFilter(SdsError, ValueError):
+class ForeignFilterError(SdsError, ValueError):
     """The bloom filter is not of the local bloom profile; the specification leaves the encoding open."""
 
 
@@ -19,11 +19,11 @@ class ConfigurationError(SdsError, ValueError):
     """The configuration makes no sense."""
 
 
-class RefusedSend(SdsError, ValueError):
+class RefusedSendError(SdsError, ValueError):
     """The application asked to send a message that the protocol cannot carry."""
 
 
-class UnknownChannel(SdsError, KeyError):
+class UnknownChannelError(SdsError, KeyError):
     """The participant is not a member of that channel."""
 
     def __str__(self) -> str:

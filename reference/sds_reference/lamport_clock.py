@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .errors import RefusedSend
+from .errors import RefusedSendError
 from .message import MAX_LAMPORT
 
 
@@ -28,13 +28,13 @@ class LamportClock:
 
         ``floor`` is the epoch time in milliseconds, or 0 if the clock only counts.
 
-        Raises RefusedSend, and changes nothing, if the value does not fit the wire: a wrapped value would reorder the
-        log.
+        Raises RefusedSendError, and changes nothing, if the value does not fit the wire: a wrapped value would reorder
+        the log.
         """
         value = max(floor, self.value + 1)
         if value > self._largest:
             most = f"2^{self._largest.bit_length()}-1"
-            raise RefusedSend(f"the Lamport timestamp of the channel has reached {most}, the largest one")
+            raise RefusedSendError(f"the Lamport timestamp of the channel has reached {most}, the largest one")
         self.value = value
         return value
 

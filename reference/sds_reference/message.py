@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError
 
 from sds_proto.wire.v2026_01 import message_pb2 as pb
 
-from .errors import MalformedMessage
+from .errors import MalformedMessageError
 from .values import setters
 
 MAX_LAMPORT = 2**64 - 1
@@ -114,12 +114,12 @@ def decode(wire: bytes) -> Message:
 
     As in proto3, unknown fields are ignored and the last occurrence of a scalar field wins.
 
-    Raises MalformedMessage for bytes that do not parse, including invalid UTF-8.
+    Raises MalformedMessageError for bytes that do not parse, including invalid UTF-8.
     """
     try:
         return message_of(pb.Message.FromString(wire))
     except DecodeError as error:
-        raise MalformedMessage(f"not an SDS message: {error}") from None
+        raise MalformedMessageError(f"not an SDS message: {error}") from None
 
 
 def fields_of(message: Message, kind: Any) -> Any:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from .channel import Channel
 from .config import Config
 from .effects import Effects
-from .errors import ConfigurationError, MalformedMessage, UnknownChannel
+from .errors import ConfigurationError, MalformedMessageError, UnknownChannelError
 
 UNNAMED_CHANNEL = "0"
 """The channel to join if the application names none: "the channel_id SHOULD be set to 0" (AMB-104)."""
@@ -43,9 +43,9 @@ class Participant:
             self.channels[channel_id] = self.channel_class(self.participant_id, channel_id, self.config, now_ms)
 
     def channel(self, channel_id: str) -> Channel:
-        """State of one channel. Raises UnknownChannel."""
+        """State of one channel. Raises UnknownChannelError."""
         if channel_id not in self.channels:
-            raise UnknownChannel(channel_id)
+            raise UnknownChannelError(channel_id)
         return self.channels[channel_id]
 
     def send(
@@ -73,18 +73,18 @@ class Participant:
         return self.channel(channel_id).send_sync(now_ms)
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
-        """Process a message from the network: see Channel.receive. Raises MalformedMessage."""
+        """Process a message from the network: see Channel.receive. Raises MalformedMessageError."""
         message = self.config.revision.wire.decode(wire)
         channel = self.channels.get(message.channel_id)
         if channel is None:
             if not message.channel_id:
-                raise MalformedMessage("a message without channel_id")
+                raise MalformedMessageError("a message without channel_id")
             if not self.config.creates_channels:
                 return Effects()
             self.join(message.channel_id, now_ms)
             try:
                 return self.channels[message.channel_id].receive(message, now_ms, retrieval_hint)
-            except MalformedMessage:
+            except MalformedMessageError:
                 del self.channels[message.channel_id]
                 raise
         return channel.receive(message, now_ms, retrieval_hint)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from .channel import Channel
 from .effects import Acknowledged, Delivered, Effects, Event, PossiblyAcknowledged
-from .errors import RefusedSend
+from .errors import RefusedSendError
 from .message import Kind, Message
 from .outgoing_buffer import Outgoing
 from .participant import Participant
@@ -72,7 +72,7 @@ class WorksBeforeSending(Channel):
         done = self.tick(now_ms)
         try:
             effects = super().send(content, now_ms, message_id, retrieval_hint)
-        except RefusedSend:
+        except RefusedSendError:
             self.unsaid = done
             raise
         return Effects(done.broadcasts + effects.broadcasts, done.events + effects.events, effects.message_id)
@@ -111,7 +111,7 @@ class AnswersWithASync(Channel):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
         if message.kind is Kind.CONTENT and not self.is_own(message):
-            with suppress(RefusedSend):
+            with suppress(RefusedSendError):
                 effects.broadcasts += self.send_sync(now_ms).broadcasts
         return effects
 
@@ -123,7 +123,7 @@ class SyncsAfterSending(Channel):
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
     ) -> Effects:
         effects = super().send(content, now_ms, message_id, retrieval_hint)
-        with suppress(RefusedSend):
+        with suppress(RefusedSendError):
             effects.broadcasts += self.send_sync(now_ms).broadcasts
         return effects
 
@@ -147,7 +147,7 @@ class SyncsInPairs(Channel):
         due = self.sync_is_due(now_ms)
         effects = super().tick(now_ms)
         if due:
-            with suppress(RefusedSend):
+            with suppress(RefusedSendError):
                 effects.broadcasts += self.send_sync(now_ms).broadcasts
         return effects
 
@@ -191,7 +191,7 @@ class EphemeralMessagesMoveTheClock(Participant):
         self, channel_id: str, content: bytes, message_id: str | None = None, now_ms: int = 0
     ) -> Effects:
         effects = super().send_ephemeral(channel_id, content, message_id, now_ms)
-        with suppress(RefusedSend):
+        with suppress(RefusedSendError):
             self.channel(channel_id).next_lamport(now_ms)
         return effects
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from .bloom_filter import RollingBloomFilter
 from .config import Config, OwnIds
 from .effects import Effects
-from .errors import RefusedSend
+from .errors import RefusedSendError
 from .incoming_buffer import IncomingBuffer
 from .lamport_clock import LamportClock
 from .local_log import LocalLog, LogEntry
@@ -62,14 +62,14 @@ class Sender:
         """Send application content ("Send Message").
 
         ``message_id`` is computed if it is not given; ``retrieval_hint`` is the transport's hint for the message.
-        Raises RefusedSend for empty content, which would be a sync message, for content that the wire format cannot
-        carry, and for an ID that is in use.
+        Raises RefusedSendError for empty content, which would be a sync message, for content that the wire format
+        cannot carry, and for an ID that is in use.
         """
         if not content:
-            raise RefusedSend("content is empty: on the wire this would be a sync message")
+            raise RefusedSendError("content is empty: on the wire this would be a sync message")
         self.refuse_bytes(content)
         if message_id and self.has_arrived(message_id):
-            raise RefusedSend(f"message ID {message_id!r} is in use")
+            raise RefusedSendError(f"message ID {message_id!r} is in use")
         lamport = self.next_lamport(now_ms)
         message_id = message_id or self.new_message_id(lamport, content)
         if self.config.own_ids_in_filter is OwnIds.BEFORE_SENDING:
@@ -85,7 +85,7 @@ class Sender:
     def refuse_bytes(self, content: bytes) -> None:
         """Reject content that is not text if the wire format has a string field for it."""
         if self.revision.wire.text_only and not is_text(content):
-            raise RefusedSend("content is not UTF-8 text, and the wire format carries only text")
+            raise RefusedSendError("content is not UTF-8 text, and the wire format carries only text")
 
     def next_lamport(self, now_ms: int) -> int:
         """Rule: "MUST set its local Lamport timestamp to max(timeNowInMs, current_lamport_timestamp + 1)".
@@ -198,11 +198,11 @@ class Sender:
     def send_ephemeral(self, content: bytes, message_id: str | None = None) -> Effects:
         """Send a message that needs no synchronization. No state changes.
 
-        Raises RefusedSend for empty content: with neither content nor a Lamport timestamp, the message would have no
-        meaning.
+        Raises RefusedSendError for empty content: with neither content nor a Lamport timestamp, the message would have
+        no meaning.
         """
         if not content:
-            raise RefusedSend("content is empty: an ephemeral message carries only content")
+            raise RefusedSendError("content is empty: an ephemeral message carries only content")
         self.refuse_bytes(content)
         message_id = message_id or self.new_message_id(None, content)
         message = Message(self.participant_id, message_id, self.channel_id, content=content)

@@ -11,7 +11,7 @@ from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from .errors import MalformedMessage
+from .errors import MalformedMessageError
 from .values import setters
 
 VARINT = 0
@@ -41,7 +41,7 @@ _set_number, _set_type, _set_value = setters(WireField)
 
 
 def split(wire: bytes) -> list[WireField]:
-    """The top-level fields of ``wire``. Raises MalformedMessage if it is not protobuf."""
+    """The top-level fields of ``wire``. Raises MalformedMessageError if it is not protobuf."""
     return [*_split_small(wire)] if len(wire) <= _SMALL_BYTES else [*_split(wire)]
 
 
@@ -49,7 +49,7 @@ def _split(wire: bytes) -> tuple[WireField, ...]:
     try:
         empty = Empty.FromString(wire)
     except DecodeError as error:
-        raise MalformedMessage(f"not protobuf: {error}") from None
+        raise MalformedMessageError(f"not protobuf: {error}") from None
     return tuple(_fields(empty))
 
 
@@ -59,7 +59,7 @@ _split_small = lru_cache(4_096)(_split)
 def _fields(empty: Empty) -> Iterator[WireField]:
     for field in cast("Iterable[Any]", UnknownFieldSet(empty)):
         if field.wire_type not in (VARINT, FIXED64, LEN, FIXED32):
-            raise MalformedMessage(f"field {field.field_number} is a group")
+            raise MalformedMessageError(f"field {field.field_number} is a group")
         yield WireField(field.field_number, field.wire_type, field.data)
 
 

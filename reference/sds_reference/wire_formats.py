@@ -9,7 +9,7 @@ from google.protobuf.message import DecodeError
 
 from sds_proto.wire.forum_2024 import message_pb2 as forum_pb
 
-from .errors import MalformedMessage
+from .errors import MalformedMessageError
 from .message import MAX_LAMPORT, HistoryEntry, Message, decode, encode
 
 
@@ -21,7 +21,7 @@ class WireFormat:
     encode: Callable[[Message], bytes]
     """Encodes a message. Fields that the layout does not have are left out."""
     decode: Callable[[bytes], Message]
-    """Decodes a message. Raises MalformedMessage."""
+    """Decodes a message. Raises MalformedMessageError."""
     max_lamport: int
     """Largest Lamport timestamp that fits."""
     text_only: bool = False
@@ -39,7 +39,7 @@ def is_text(content: bytes) -> bool:
 
 def _encode_forum(message: Message) -> bytes:
     if not is_text(message.content or b""):
-        raise MalformedMessage("content is not UTF-8 text, and the field is a string")
+        raise MalformedMessageError("content is not UTF-8 text, and the field is a string")
     return forum_pb.Message(
         sender_id=message.sender_id,
         message_id=message.message_id,
@@ -59,9 +59,9 @@ def _decode_forum(wire: bytes) -> Message:
     try:
         parsed = forum_pb.Message.FromString(wire)
     except DecodeError as error:
-        raise MalformedMessage(f"not a message of the proposal: {error}") from None
+        raise MalformedMessageError(f"not a message of the proposal: {error}") from None
     if parsed.lamport_timestamp < 0:
-        raise MalformedMessage(f"a Lamport timestamp of {parsed.lamport_timestamp}")
+        raise MalformedMessageError(f"a Lamport timestamp of {parsed.lamport_timestamp}")
     return Message(
         parsed.sender_id,
         parsed.message_id,

@@ -1,1 +1,1 @@
-"""The implementation's end of the testee protocol, for whatever protocol: framings, a server on stdin and stdout."""
+"""The implementation's side of the testee protocol, for any protocol: framings, and a server on stdin and stdout."""

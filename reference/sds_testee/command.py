@@ -58,7 +58,7 @@ def add_choices(out: argparse.ArgumentParser) -> None:
 
 
 def print_choices(mutants: Mapping[str, Any], variants: Mapping[str, Any]) -> None:
-    """What ``--list`` shows: mutants have a name, a requirement and a summary, variants a name and a summary."""
+    """Print the list for ``--list``: mutants with name, requirement and summary; variants with name and summary."""
     for mutant in mutants.values():
         print(f"mutant   {mutant.name}: {mutant.requirement}, {mutant.summary}")
     for variant in variants.values():

@@ -28,14 +28,14 @@ _OF_EVERY_CLASS = {
 """Attributes that a class has without changing anything."""
 
 
-class CannotJoin(ValueError):
+class IncompatibleMutantsError(ValueError):
     """Two mutants exclude each other; the message says how."""
 
 
 def joined_mutant(mutants: Sequence[M], attribute: str, model: type[Any], parts: Parts) -> M:
     """Return a mutant with the faults of all ``mutants``, and the requirement of the first.
 
-    ``attribute`` is the one with the class of a mutant, a subclass of ``model``. Raises CannotJoin.
+    ``attribute`` is the one with the class of a mutant, a subclass of ``model``. Raises IncompatibleMutantsError.
     """
     those: Sequence[Any] = mutants
     joined: M = replace(
@@ -53,7 +53,10 @@ def joined_mutant(mutants: Sequence[M], attribute: str, model: type[Any], parts:
 
 
 def joined_class(classes: Sequence[type[Any]], model: type[Any], parts: Parts) -> type[Any]:
-    """Return a subclass of all ``classes``, which are ``model`` or subclasses of it. Raises CannotJoin."""
+    """Return a subclass of all ``classes``, which are ``model`` or subclasses of it.
+
+    Raises IncompatibleMutantsError.
+    """
     changed = list(dict.fromkeys(one for one in classes if one is not model))
     if not changed:
         return model
@@ -64,23 +67,23 @@ def joined_class(classes: Sequence[type[Any]], model: type[Any], parts: Parts) -
     for one in changed:
         for name, owner in _changes(one, model).items():
             if name not in of_model and owners.setdefault(name, owner) is not owner:
-                raise CannotJoin(f"{owners[name].__name__} and {owner.__name__} both change {name}")
+                raise IncompatibleMutantsError(f"{owners[name].__name__} and {owner.__name__} both change {name}")
     joined = {
         name: joined_class([getattr(one, name) for one in changed], part, parts) for name, part in of_model.items()
     }
     try:
         return type("And".join(one.__name__ for one in changed), tuple(changed), joined)
     except TypeError as error:  # no order of the classes fits all of them
-        raise CannotJoin(str(error)) from None
+        raise IncompatibleMutantsError(str(error)) from None
 
 
 def _joined_config(configs: Iterable[Iterable[tuple[str, Any]]]) -> tuple[tuple[str, Any], ...]:
-    """Return the settings of all mutants. Raises CannotJoin."""
+    """Return the settings of all mutants. Raises IncompatibleMutantsError."""
     out: dict[str, Any] = {}
     for config in configs:
         for key, value in config:
             if out.setdefault(key, value) != value:
-                raise CannotJoin(f"they need two values of the setting {key}")
+                raise IncompatibleMutantsError(f"they need two values of the setting {key}")
     return tuple(out.items())
 
 
@@ -90,7 +93,7 @@ def _changes(one: type[Any], model: type[Any]) -> dict[str, type[Any]]:
     for owner in one.__mro__:
         if owner not in model.__mro__:
             for name, value in vars(owner).items():
-                # A family of mutants holds their methods under their own names; only a mutant has one in the place of a
+                # A family of mutants has the methods under their own names; only a mutant has one under the name of a
                 # step.
                 in_family = hasattr(value, "fault") and value.__name__ == name
                 if name not in _OF_EVERY_CLASS and not in_family:

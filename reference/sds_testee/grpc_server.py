@@ -87,7 +87,7 @@ class Server:
             yield answer.SerializeToString()
 
     def _let_in(self, context: grpc.ServicerContext) -> None:
-        """Ends the call unless it brings the token."""
+        """End the call unless its metadata contain the token."""
         for name, value in self._token:
             brought = dict(context.invocation_metadata()).get(name, "")
             if not hmac.compare_digest(str(brought).encode(), value.encode()):

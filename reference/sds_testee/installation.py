@@ -1,4 +1,4 @@
-"""How to add what is not installed, in the way in which the suite was installed."""
+"""Commands that install missing extras in the same way as the suite was installed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def install_extra(extra: str, prefix: Path | None = None) -> str:
-    """What to type for an extra of the suite; ``prefix`` is the environment, by default that of this Python."""
+    """The command that installs an extra of the suite. ``prefix`` is the environment; default: that of this Python."""
     wanted = f"'sds-conformance[{extra}]'"
     if _by_uv(prefix):
         return f"uv tool install {wanted}"

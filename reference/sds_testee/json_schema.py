@@ -54,7 +54,7 @@ def _message(
     out["additionalProperties"] = False
     if outermost:
         out["required"] = [name for name in REQUIRED if name in message.fields_by_name]
-    # An optional field is in a oneof of its own, which is no choice.
+    # An optional field has a oneof of its own, which must not become a choice in the schema.
     choices = [_choice(oneof, needed=outermost) for oneof in message.oneofs if not oneof.name.startswith("_")]
     if choices:
         out["allOf"] = choices
@@ -149,7 +149,7 @@ def _up_to(most: int) -> str:
 def _integer(bits: int, *, signed: bool) -> Schema:
     bounds = _bounds(bits, signed=signed)
     negative = f"|-{_up_to(-bounds['minimum'])}" if signed else ""
-    # Nobody writes whole numbers with an exponent, but one may.
+    # Whole numbers with an exponent are unusual, but valid.
     exponent = f"|{'-?' if signed else ''}[0-9]+(?:\\.[0-9]+)?[eE]\\+?[0-9]+"
     return {
         "description": f"a number from {bounds['minimum']} to {bounds['maximum']}, as a string or as it is",

@@ -39,7 +39,7 @@ def parse(body: bytes, kind: type[M], *, lenient: bool = False) -> M:
 
 
 def write(message: Message, *, compact: bool = False) -> str:
-    """The JSON text of a message, on one line; ``compact`` leaves out blanks between what it consists of."""
+    """The JSON text of a message, on one line; ``compact`` omits blanks between its parts."""
     try:
         return _writer(message.DESCRIPTOR, compact)(message)
     except _UNSURE:
@@ -104,7 +104,7 @@ def _more_than(names: int, body: bytes) -> bool:
     """Are there more colons than ``names``? There are no fewer."""
     if len(body) < _FAR_APART * names:
         return body.count(b":") != names
-    # A colon that is far away is found faster than what is between is counted.
+    # Searching for the colon is faster than counting the characters before it.
     place = -1
     for _ in range(names + 1):
         place = body.find(b":", place + 1)
@@ -180,7 +180,7 @@ def _bytes(value: Any, names: list[int]) -> bytes:
     return pybase64.b64decode(value, validate=True)
 
 
-def _double(value: Any, names: list[int]) -> float:
+def _parse_double(value: Any, names: list[int]) -> float:
     if not value or value - value:
         raise ValueError("0 with a sign, or no number")
     return float(value)
@@ -190,7 +190,7 @@ _SCALARS: dict[int, dict[type, _Read | None]] = {
     FieldDescriptor.TYPE_STRING: {str: None},
     FieldDescriptor.TYPE_BYTES: {str: _bytes},
     FieldDescriptor.TYPE_BOOL: {bool: None},
-    FieldDescriptor.TYPE_DOUBLE: {float: _double, int: _double},
+    FieldDescriptor.TYPE_DOUBLE: {float: _parse_double, int: _parse_double},
 }
 
 # ---- Writing -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What both ends of a conversation over gRPC have to agree on. Nothing here needs gRPC to be installed."""
+"""Constants and functions that both ends of a gRPC connection share. They do not need gRPC to be installed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ METHOD = "Converse"
 ADDRESS_VARIABLE = "SDS_TESTEE_GRPC"
 """Where a server that the harness starts has to listen: HOST:PORT, or unix:PATH."""
 TOKEN_VARIABLE = "SDS_TESTEE_GRPC_TOKEN"
-"""What lets the harness in, where no file says it."""
+"""The environment variable with the token, if no file is given."""
 MESSAGE_SIZES = (
     ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
     ("grpc.max_send_message_length", MAX_FRAME_BYTES),
 )
 """Options of a channel and of a server."""
 _LONGEST_TOKEN = 4096
-"""What servers take of metadata is 8 KiB in all."""
+"""Servers accept at most 8 KiB of metadata."""
 
 
 def authorization(token: str) -> tuple[tuple[str, str], ...]:

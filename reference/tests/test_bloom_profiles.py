@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sds_reference import PROFILES, BloomParameters, ConfigurationError, ForeignFilter, bloom_profile, build_filter
+from sds_reference import PROFILES, BloomParameters, ConfigurationError, ForeignFilterError, bloom_profile, build_filter
 from sds_reference.bloom_profiles import NIM_SDS, NIM_SDS_MURMUR3, WAKU_SDS_JS
 
 RECORDED: dict[str, Any] = json.loads(
@@ -69,7 +69,7 @@ def test_the_javascript_profile_writes_bare_big_endian_words() -> None:
 
 @pytest.mark.parametrize("length", [0, 1, 18_751, 18_753, 65_536])
 def test_the_javascript_profile_refuses_a_filter_of_another_length(length: int) -> None:
-    with pytest.raises(ForeignFilter, match=f"{length} bytes instead of the 18752 agreed"):
+    with pytest.raises(ForeignFilterError, match=f"{length} bytes instead of the 18752 agreed"):
         WAKU_SDS_JS.read(bytes(length), TEN_THOUSAND)
 
 
@@ -118,7 +118,7 @@ def test_a_nim_filter_is_read_with_the_size_it_carries() -> None:
     ],
 )
 def test_the_nim_profile_refuses_what_is_not_its_envelope(envelope: str) -> None:
-    with pytest.raises(ForeignFilter):
+    with pytest.raises(ForeignFilterError):
         NIM_SDS.read(bytes.fromhex(envelope), FOUR)
 
 
@@ -130,7 +130,7 @@ def test_the_smallest_nim_filter_has_one_bit_and_one_hash() -> None:
 
 
 def test_the_nim_profile_asks_for_as_many_bytes_as_the_largest_size_it_allows_needs() -> None:
-    with pytest.raises(ForeignFilter, match="8 bytes for 1073741824 bits"):
+    with pytest.raises(ForeignFilterError, match="8 bytes for 1073741824 bits"):
         NIM_SDS.read(bytes.fromhex("0a08 0000000000000000 1004 18e807 200a 288080808004"), FOUR)
 
 
@@ -161,7 +161,7 @@ def test_no_profile_understands_the_filter_of_another(writer: str, reader: str) 
     ids = [f"m-{n}" for n in range(50)]
     wire = build_filter(PROFILES[writer], TEN_THOUSAND, ids)
     if "waku-sds-js" in (writer, reader):
-        with pytest.raises(ForeignFilter):
+        with pytest.raises(ForeignFilterError):
             PROFILES[reader].read(wire, TEN_THOUSAND)
     else:
         view = PROFILES[reader].read(wire, TEN_THOUSAND)

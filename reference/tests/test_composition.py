@@ -6,7 +6,7 @@ import pytest
 
 from clearskies_reference import mutants as of_clearskies
 from sds_reference import mutants as of_sds
-from sds_testee.composition import CannotJoin
+from sds_testee.composition import IncompatibleMutantsError
 
 
 def test_a_composed_mutant_has_the_steps_of_each() -> None:
@@ -22,7 +22,7 @@ def test_a_composed_mutant_has_the_steps_of_each() -> None:
 
 @pytest.mark.parametrize("names", [("upper-case-id", "normalised-sender"), ("normalised-sender", "upper-case-id")])
 def test_two_that_change_one_step_exclude_each_other(names: tuple[str, str]) -> None:
-    with pytest.raises(CannotJoin, match="both change encode"):
+    with pytest.raises(IncompatibleMutantsError, match="both change encode"):
         of_sds.joined([of_sds.MUTANTS[name] for name in names])
 
 

@@ -18,7 +18,7 @@ from sds_reference import (
     ConfigurationError,
     Effects,
     HistoryEntry,
-    MalformedMessage,
+    MalformedMessageError,
     Message,
     OwnIds,
     Participant,
@@ -260,7 +260,7 @@ def story(config: Config) -> list[Effects | str]:
     def receive(wire: bytes, now_ms: int) -> None:
         try:
             told.append(alice.receive(wire, now_ms))
-        except MalformedMessage as refusal:
+        except MalformedMessageError as refusal:
             told.append(str(refusal))
 
     told += [alice.send("c", b"x", T + 35_000, "p"), alice.send("c", b"x", T + 35_000, "q")]

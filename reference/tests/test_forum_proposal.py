@@ -12,11 +12,11 @@ from sds_reference import (
     Config,
     Delivered,
     HistoryEntry,
-    MalformedMessage,
+    MalformedMessageError,
     Message,
     Missing,
     Participant,
-    RefusedSend,
+    RefusedSendError,
     build_filter,
 )
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
@@ -74,17 +74,17 @@ def test_a_timestamp_of_zero_is_set_and_content_of_no_length_is_not() -> None:
 
 @pytest.mark.parametrize("wire", [b"\xff", b"\x0a\x02\xc3\x28", b"\x18" + b"\xff" * 9 + b"\x01"])
 def test_what_is_no_message_is_malformed(wire: bytes) -> None:
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         decode(wire)
 
 
 def test_content_is_text() -> None:
     alice = joined()
-    with pytest.raises(RefusedSend, match="not UTF-8 text"):
+    with pytest.raises(RefusedSendError, match="not UTF-8 text"):
         alice.send("c", b"\xff", T)
-    with pytest.raises(RefusedSend, match="not UTF-8 text"):
+    with pytest.raises(RefusedSendError, match="not UTF-8 text"):
         alice.send_ephemeral("c", b"\xff")
-    with pytest.raises(MalformedMessage, match="not UTF-8 text"):
+    with pytest.raises(MalformedMessageError, match="not UTF-8 text"):
         encode(Message("s", "m", "c", 1, content=b"\xff"))
     assert sent(alice, "schön".encode()).lamport_timestamp == 1
 
@@ -109,7 +109,7 @@ def test_a_processed_message_from_ahead_is_matched() -> None:
 def test_nothing_follows_the_largest_timestamp() -> None:
     alice = joined()
     alice.receive(message("m", at=2**31 - 1), T)
-    with pytest.raises(RefusedSend, match=r"2\^31-1"):
+    with pytest.raises(RefusedSendError, match=r"2\^31-1"):
         alice.send("c", b"x", T)
 
 
@@ -162,7 +162,7 @@ def test_own_sync_messages_are_in_the_own_log_and_are_not_resent() -> None:
 
 
 def test_a_sync_message_without_an_id_is_refused() -> None:
-    with pytest.raises(MalformedMessage, match="a sync message without message_id"):
+    with pytest.raises(MalformedMessageError, match="a sync message without message_id"):
         joined().receive(message("", at=1, content=None), T)
 
 
@@ -190,7 +190,7 @@ def test_two_revisions_do_not_understand_each_other() -> None:
     alice, bob = joined(), Participant("bob", Config(sync_interval_ms=None))
     bob.join("c", T)
     alice.send("c", b"root", T)
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         bob.receive(alice.send("c", b"x", T).broadcasts[0], T)
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         alice.receive(bob.send("c", b"x", T).broadcasts[0], T)

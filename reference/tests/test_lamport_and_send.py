@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scripted_peers import QUIET, T, causal_ids, content, delivered, in_filter, joined, lamport, log, outgoing, sent
-from sds_reference import Config, HistoryEntry, Kind, OwnIds, Participant, RefusedSend, UnknownChannel
+from sds_reference import Config, HistoryEntry, Kind, OwnIds, Participant, RefusedSendError, UnknownChannelError
 
 # ---- the Lamport timestamp -------------------------------------------------------------------------------------------
 
@@ -65,9 +65,9 @@ def test_nothing_is_sent_and_nothing_changes_after_the_largest_lamport_timestamp
     alice.send("c", b"x", T, "m")
     alice.receive(content("x", at=2**64 - 1), T)
     before = alice.channel("c").filter.to_wire()
-    with pytest.raises(RefusedSend, match=re.escape("2^64-1")):
+    with pytest.raises(RefusedSendError, match=re.escape("2^64-1")):
         alice.send("c", b"y", T, "n")
-    with pytest.raises(RefusedSend, match=re.escape("2^64-1")):
+    with pytest.raises(RefusedSendError, match=re.escape("2^64-1")):
         alice.send_sync("c", T)
     assert (lamport(alice), log(alice), outgoing(alice)) == (2**64 - 1, ["m", "x"], {"m": "unacknowledged"})
     assert alice.channel("c").filter.to_wire() == before
@@ -260,7 +260,7 @@ def test_ids_keep_apart_where_their_parts_would_run_together() -> None:
 
 def test_empty_content_is_refused_and_changes_nothing() -> None:
     alice = joined()
-    with pytest.raises(RefusedSend, match="content is empty"):
+    with pytest.raises(RefusedSendError, match="content is empty"):
         alice.send("c", b"", T + 9)
     assert (lamport(alice), log(alice), outgoing(alice)) == (T, [], {})
 
@@ -271,11 +271,11 @@ def test_an_id_in_use_is_refused_and_changes_nothing(used: str) -> None:
     alice.send("c", b"x", T, "own")
     alice.receive(content("delivered", at=1), T)
     alice.receive(content("buffered", "unknown", at=1), T)
-    with pytest.raises(RefusedSend, match=f"message ID '{used}' is in use"):
+    with pytest.raises(RefusedSendError, match=f"message ID '{used}' is in use"):
         alice.send("c", b"x", T + 9, used)
     assert (lamport(alice), log(alice), outgoing(alice)) == (T + 1, ["delivered", "own"], {"own": "unacknowledged"})
 
 
 def test_a_channel_that_was_not_joined_cannot_be_sent_to() -> None:
-    with pytest.raises(UnknownChannel, match="not a member of channel 'd': join it first"):
+    with pytest.raises(UnknownChannelError, match="not a member of channel 'd': join it first"):
         joined().send("d", b"x", T)

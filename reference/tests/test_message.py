@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sds_reference import MAX_LAMPORT, HistoryEntry, Kind, MalformedMessage, Message, decode, encode
+from sds_reference import MAX_LAMPORT, HistoryEntry, Kind, MalformedMessageError, Message, decode, encode
 
 pytestmark = pytest.mark.every_python
 
@@ -129,7 +129,7 @@ def test_fields_in_reverse_order_make_the_same_message() -> None:
     ],
 )
 def test_bytes_that_are_not_a_message_are_refused(wire: bytes) -> None:
-    with pytest.raises(MalformedMessage, match="not an SDS message"):
+    with pytest.raises(MalformedMessageError, match="not an SDS message"):
         decode(wire)
 
 
@@ -184,6 +184,6 @@ def test_every_message_survives_the_wire(message: Message) -> None:
 def test_any_bytes_are_read_or_refused_and_what_is_read_has_a_canonical_form(wire: bytes) -> None:
     try:
         message = decode(wire)
-    except MalformedMessage:
+    except MalformedMessageError:
         return
     assert decode(encode(message)) == message

@@ -7,7 +7,7 @@ import doctest
 import pytest
 
 from scripted_peers import QUIET, T, content, joined, log
-from sds_reference import Channel, Config, ConfigurationError, Participant, SdsError, UnknownChannel, participant
+from sds_reference import Channel, Config, ConfigurationError, Participant, SdsError, UnknownChannelError, participant
 
 
 def test_the_example_of_the_module_runs() -> None:
@@ -37,7 +37,7 @@ def test_a_channel_that_was_not_joined_is_an_error_that_says_what_to_do() -> Non
         lambda: alice.send_sync("d", T),
         lambda: alice.send_ephemeral("d", b"x"),
     ):
-        with pytest.raises(UnknownChannel, match="not a member of channel 'd': join it first"):
+        with pytest.raises(UnknownChannelError, match="not a member of channel 'd': join it first"):
             attempt()
 
 

@@ -29,7 +29,7 @@ from sds_reference import (
     Effects,
     HistoryEntry,
     LogEntry,
-    MalformedMessage,
+    MalformedMessageError,
     Message,
     Missing,
     Participant,
@@ -124,20 +124,20 @@ def test_causal_histories_of_any_length_are_accepted(length: int) -> None:
 
 
 def test_bytes_that_are_not_a_message_are_refused() -> None:
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         joined().receive(b"\xff\xff", T)
 
 
 def test_a_content_message_without_an_id_is_refused_and_changes_nothing() -> None:
     alice = joined()
     alice.send("c", b"x", T, "m")
-    with pytest.raises(MalformedMessage, match="without message_id"):
+    with pytest.raises(MalformedMessageError, match="without message_id"):
         alice.receive(content("", "m", payload=b"x", at=T + 9), T)
     assert (log(alice), outgoing(alice), lamport(alice)) == (["m"], {"m": "unacknowledged"}, T + 1)
 
 
 def test_a_message_without_a_channel_id_is_refused() -> None:
-    with pytest.raises(MalformedMessage, match="without channel_id"):
+    with pytest.raises(MalformedMessageError, match="without channel_id"):
         joined(Config(creates_channels=True)).receive(content("x", channel=""), T)
 
 
@@ -152,7 +152,7 @@ def test_a_message_with_neither_lamport_timestamp_nor_content_does_nothing() -> 
 @pytest.mark.parametrize("wire", [content("x", at=T + 6_001), sync("x", at=T + 6_001)], ids=["content", "sync"])
 def test_a_lamport_timestamp_beyond_the_configured_bound_is_refused(wire: bytes) -> None:
     alice = joined(Config(max_lamport_ahead_ms=1_000))
-    with pytest.raises(MalformedMessage, match=f"{T + 6_001} is more than 1000 ms ahead"):
+    with pytest.raises(MalformedMessageError, match=f"{T + 6_001} is more than 1000 ms ahead"):
         alice.receive(wire, T + 5_000)
     assert (log(alice), in_filter(alice, "x")) == ([], [False])
     assert delivered(alice.receive(content("x", at=T + 6_000), T + 5_000)) == ["x"]
@@ -179,7 +179,7 @@ def test_a_message_of_an_unknown_channel_creates_it_if_so_configured() -> None:
 
 def test_a_refused_message_creates_no_channel() -> None:
     alice = joined(Config(creates_channels=True))
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         alice.receive(content("", channel="d", payload=b"x"), T)
     assert list(alice.channels) == ["c"]
 

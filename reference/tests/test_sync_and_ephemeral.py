@@ -33,7 +33,7 @@ from sds_reference import (
     Message,
     Missing,
     Participant,
-    RefusedSend,
+    RefusedSendError,
     decode,
     encode,
 )
@@ -244,7 +244,7 @@ def test_a_sent_ephemeral_message_changes_nothing() -> None:
 
 
 def test_empty_ephemeral_content_is_refused() -> None:
-    with pytest.raises(RefusedSend, match="content is empty"):
+    with pytest.raises(RefusedSendError, match="content is empty"):
         joined().send_ephemeral("c", b"")
 
 

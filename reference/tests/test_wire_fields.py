@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sds_reference import MalformedMessage, decode
+from sds_reference import MalformedMessageError, decode
 from sds_reference.wire_fields import FIXED32, FIXED64, LEN, VARINT, WireField, join, split, varint
 
 pytestmark = pytest.mark.every_python
@@ -75,12 +75,12 @@ def test_a_varint_can_be_made_longer_than_it_need_be(value: int, least: int, enc
     ],
 )
 def test_bytes_that_are_not_protobuf_are_refused(wire: str) -> None:
-    with pytest.raises(MalformedMessage, match="not protobuf"):
+    with pytest.raises(MalformedMessageError, match="not protobuf"):
         split(bytes.fromhex(wire))
 
 
 def test_a_group_is_refused_by_its_number() -> None:
-    with pytest.raises(MalformedMessage, match="field 3 is a group"):
+    with pytest.raises(MalformedMessageError, match="field 3 is a group"):
         split(bytes.fromhex("1b 0801 1c"))
 
 

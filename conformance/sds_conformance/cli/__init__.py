@@ -14,16 +14,16 @@ import click
 
 from sds_harness import resources
 from sds_harness.family import adopt, naming
-from sds_harness.signals import end_now, heeded
+from sds_harness.signals import end_now, handle_signals
 from sds_harness.systems import unsupported
 from sds_harness.watchdog import watching
 
 from ..judging.exits import Exit
 from .command_groups import Commands
-from .completion import asked, complete
+from .completion import complete, completion_request
 from .configuration import explain as explain_configuration
 from .configuration import use as use_configuration
-from .output_filter import OutputLost, doors
+from .output_filter import OutputError, doors
 from .paths import INPUT_FILE
 
 _SECTIONS = {
@@ -101,11 +101,11 @@ class SuiteCommands(Commands):
                 # click would end with 1, the code of a verdict, at an interrupt and at what it takes for a lost reader.
                 more["standalone_mode"] = False
                 try:
-                    if args is None and (wanted := asked()):
+                    if args is None and (wanted := completion_request()):
                         sys.exit(complete(self, wanted))
                     code = super().main(args, prog_name, **more)
                     sys.exit(code if isinstance(code, int) else Exit.CONFORMANT)
-                except OutputLost:
+                except OutputError:
                     raise
                 except click.ClickException as error:
                     error.show()
@@ -126,20 +126,20 @@ class SuiteCommands(Commands):
                         "This is a fault of the suite, and no verdict. Please report it, with all of this.", err=True
                     )
                     sys.exit(Exit.OURS)
-        except OutputLost as lost:
+        except OutputError as lost:
             if lost.exit_code is Exit.OURS:
                 with suppress(OSError, ValueError):
                     click.echo(f"Not all was told: {lost}.", err=True)
             sys.exit(lost.exit_code)
 
     def invoke(self, ctx: click.Context) -> object:
-        with heeded() as ending, naming(partial(click.echo, err=True)), watching(_give_up):
+        with handle_signals() as ending, naming(partial(click.echo, err=True)), watching(_give_up):
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
                 click.echo(f"Ended by {ending.name}." if ending.by_others else "Interrupted.", err=True)
                 ctx.exit(ending.exit_code if ending.number else Exit.INTERRUPTED)
-            except (EOFError, BrokenPipeError) as error:  # of a process of ours: stdout and stderr raise OutputLost
+            except (EOFError, BrokenPipeError) as error:  # of a process of ours: stdout and stderr raise OutputError
                 raise ConnectionError("a process of the suite ended before its work was done") from error
             except SystemExit as end:
                 if not isinstance(end.code, int | None):

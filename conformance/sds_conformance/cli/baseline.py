@@ -15,7 +15,7 @@ from sds_harness.files import FileError, misshapen, parse_json, read_bytes, read
 
 from ..judging.exits import Exit
 from ..judging.formats import counted
-from ..presentation.story import hanging
+from ..presentation.story import print_hanging
 from ..reports.attachments import SHAPES
 from ..reports.baseline import MAX_BYTES as FILE_BYTES
 from ..reports.baseline import Baseline, BaselineError, JudgedResult, OldBaselineError, judged, load, parse
@@ -75,7 +75,7 @@ def write_command(file: Path, sources: tuple[Path, ...], per_scenario: bool, rea
 
     Failures that replays did not show every time are marked flaky.
     """
-    several = _alike([_judged(source) for source in sources])
+    several = _check_comparable([_judged(source) for source in sources])
     if file.exists():
         raise click.UsageError(f"{file} is there already: `{program()} baseline update {file} REPORT` changes it")
     # Entries without a scenario say that it may fail anywhere, which a part of the scenarios cannot know.
@@ -118,8 +118,10 @@ def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str
             baseline, added, removed = parse(update.text, file), added + update.added, removed + update.removed
             left = held(baseline, one)  # a flaky entry with an unknown code or scenario
         if left.complaints and not wrong:
-            told = f"Correct these entries of {baseline.shown}: `update` keeps every entry that is marked flaky."
-            hanging(out, Text(""), Text(told))
+            told = (
+                f"Correct these entries of {baseline.printable_path}: `update` keeps every entry that is marked flaky."
+            )
+            print_hanging(out, Text(""), Text(told))
         show_complaints(out, left)
         wrong = wrong or bool(left.complaints)
     if baseline.text != before:
@@ -197,7 +199,7 @@ def _judged(source: Path) -> JudgedResult:
         raise click.UsageError(f"{shown} is neither a report nor what --json prints of a run") from None
 
 
-def _alike(several: list[JudgedResult]) -> list[JudgedResult]:
+def _check_comparable(several: list[JudgedResult]) -> list[JudgedResult]:
     """Raises UsageError unless all are of one implementation and revision, and of different commands."""
     for name, values in (
         ("implementations", {one.implementation for one in several}),
@@ -214,5 +216,7 @@ def _alike(several: list[JudgedResult]) -> list[JudgedResult]:
 def _of_its_revision(one: JudgedResult, baseline: Baseline) -> JudgedResult:
     if one.revision != baseline.revision:
         theirs = printable(one.revision, 40)
-        raise click.UsageError(f"{baseline.shown} is of {printable(baseline.revision, 40)}, the report of {theirs}")
+        raise click.UsageError(
+            f"{baseline.printable_path} is of {printable(baseline.revision, 40)}, the report of {theirs}"
+        )
     return one

@@ -18,7 +18,7 @@ from ..exploration.assessment import ENDLESS, STORM
 from ..judging.exits import Exit
 from ..judging.formats import counted
 from ..judging.verdict import full_code
-from ..presentation.story import hanging, show_command
+from ..presentation.story import print_hanging, show_command
 from ..protocols import protocols, repertoires
 from ..reports.baseline import (
     BREAKDOWN,
@@ -54,7 +54,7 @@ def begun(path: Path | None, revision: str) -> Baseline | None:
     with refused(BaselineError):
         baseline = load(path)
     if baseline.revision != revision:
-        told = f"{baseline.shown} is of {printable(baseline.revision, 40)}, and {revision} is judged"
+        told = f"{baseline.printable_path} is of {printable(baseline.revision, 40)}, and {revision} is judged"
         raise click.UsageError(f"{told}: name the file of that revision, or another --revision")
     return baseline
 
@@ -83,7 +83,7 @@ def baseline_json(found: Match) -> dict[str, Any]:
     """The baseline in a report, as JSON."""
     explained = found.explained
     return {
-        "file": found.baseline.shown,
+        "file": found.baseline.printable_path,
         "known": [_entry_json(entry) for entry in dict.fromkeys(entry for _, entry in found.known)],
         "flaky": [{**_entry_json(entry), "outcome": outcome.value} for entry, outcome in found.flaky],
         "new": [
@@ -124,21 +124,21 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
 
     The first line says whether a new failure, a new failure under a known root cause or the file failed the command.
     """
-    shown, explained = found.baseline.shown, found.explained
+    shown, explained = found.baseline.printable_path, found.explained
     new = [code for code in dict.fromkeys(failure.full_code for failure in found.new) if code not in explained]
     if new:
         head = f"New in {name}: {counted(len(new), 'failure')} that {shown} does not list: {_first(new)}"
-        hanging(console, Text(""), Text(f"{head}.", "bold red"))
+        print_hanging(console, Text(""), Text(f"{head}.", "bold red"))
     for code, cause in list(explained.items())[:TOLD]:
         told = f"{printable(code)} shows now, under the known {printable(cause)}; {shown} does not list it."
-        hanging(console, Text(""), Text(told, "bold red"))
+        print_hanging(console, Text(""), Text(told, "bold red"))
     if len(explained) > TOLD:
         more = counted(len(explained) - TOLD, "more failure")
         console.print(Text(f"{more} under known root causes, which {shown} does not list.", "bold red"))
     if found.complaints and not found.new:
         wrong = counted(len(found.complaints), "entry", "entries")
         head = f"The baseline {shown} is at fault, not {name}: {wrong} of it to change."
-        hanging(console, Text(""), Text(head, "bold red"))
+        print_hanging(console, Text(""), Text(head, "bold red"))
     show_complaints(console, found)
     if found.complaints or explained:
         source = str(report) if report is not None else "REPORT"
@@ -156,11 +156,11 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
 
 def show_complaints(console: Console, found: Match) -> None:
     """Print the errors in the file, each with its line and the change that corrects it."""
-    shown = found.baseline.shown
+    shown = found.baseline.printable_path
     for complaint in found.complaints[:TOLD]:
         before = Text(f"  {shown}:{complaint.line}  ", "dim")
         told = Text.assemble((f"{printable(complaint.what)} ", "bold"), f"{printable(complaint.says, 400)}: ")
-        hanging(console, before, Text.assemble(told, (complaint.change, "blue")))
+        print_hanging(console, before, Text.assemble(told, (complaint.change, "blue")))
     if len(found.complaints) > TOLD:
         console.print(Text(f"  and {len(found.complaints) - TOLD} more", "dim"))
 
@@ -169,9 +169,9 @@ def _show_flaky(console: Console, found: Match) -> None:
     """Print the flaky entries with their outcomes, failures first."""
     rows = sorted(found.flaky, key=lambda row: row[1] is not FlakyOutcome.FAILED)
     for entry, outcome in rows[:TOLD]:
-        before = Text(f"  {found.baseline.shown}:{entry.first}  ", "dim")
+        before = Text(f"  {found.baseline.printable_path}:{entry.first}  ", "dim")
         told = Text.assemble((f"{printable(entry.what)} ", "bold"), (outcome.phrase, "yellow"))
-        hanging(console, before, Text.assemble(told, f": {printable(entry.reason, 400)}"))
+        print_hanging(console, before, Text.assemble(told, f": {printable(entry.reason, 400)}"))
     if len(rows) > TOLD:
         console.print(Text(f"  and {counted(len(rows) - TOLD, 'more flaky entry', 'more flaky entries')}", "dim"))
     if rows:
@@ -190,4 +190,4 @@ def known_line(found: Match) -> Text:
     all_of = "All failures are" if not found.new else f"{number} of the failures {'is' if number == 1 else 'are'}"
     flaky = sum(outcome is FlakyOutcome.FAILED for _, outcome in found.flaky)
     marked = f", {flaky} of them flaky" if flaky else ""
-    return Text(f"{all_of} known{marked}: {found.baseline.shown}.")
+    return Text(f"{all_of} known{marked}: {found.baseline.printable_path}.")

@@ -14,11 +14,11 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.text import Text
 
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 from sds_harness.schedules import Performance, Schedule, ScheduleFileError
 
 from ..drawing.proof import story
-from ..exploration.casts import OtherText
+from ..exploration.casts import RevisionMismatchError
 from ..exploration.counterexample import Counterexample, load
 from ..exploration.text import proof_of, story_of
 from ..judging.exits import Exit
@@ -126,14 +126,14 @@ def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
     driven.begin()
     try:
         yield
-    except OtherText as error:
+    except RevisionMismatchError as error:
         raise click.UsageError(
             f"the implementation {error}, as the references do that it is cast among: type --revision "
             f"{error.spoken[0]}, or have its handshake declare what it speaks"
         ) from None
-    except TesteeFault as fault:
+    except TesteeError as fault:
         show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
-        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
+        err.print(f"{driven.command_line} could not be driven.", style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
 
 

@@ -7,12 +7,12 @@ from functools import partial
 
 import click
 
-from sds_harness.clock import OPTION, ClockProbe, Faketime, NoClockLibrary, find_library
+from sds_harness.clock import OPTION, ClockProbe, Faketime, MissingClockLibraryError, find_library
 from sds_harness.declaration import VIRTUAL_CLOCK
 from sds_harness.link import Limits
 from sds_harness.session import Session
 
-from ..judging.rules import UnknownDialect
+from ..judging.rules import UnknownDialectError
 from ..protocols import Protocol, protocol_of
 
 DECLARED, FAKETIME = "declared", "faketime"
@@ -36,15 +36,15 @@ def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Lim
         raise click.UsageError(f"the variable FAKETIME is set, and {OPTION} sets it, too: type `unset FAKETIME`")
     try:
         library = find_library()
-    except NoClockLibrary as error:
+    except MissingClockLibraryError as error:
         raise click.UsageError(str(error)) from None
-    return Faketime(library, revision, language, partial(_shown, revision, dialect), limits)
+    return Faketime(library, revision, language, partial(_probe_times, revision, dialect), limits)
 
 
-def _shown(revision: str, asked: str | None, session: Session) -> ClockProbe:
+def _probe_times(revision: str, asked: str | None, session: Session) -> ClockProbe:
     """The times that a session shows, read in the requested or declared dialect."""
     rules = protocol_of(revision).rules
     try:
         return rules.clock(session, rules.dialect_in_use(revision, asked, session.declaration))
-    except UnknownDialect as error:
+    except UnknownDialectError as error:
         return ClockProbe(clock=str(error))

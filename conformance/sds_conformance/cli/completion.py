@@ -21,7 +21,7 @@ _PROGRAM = "sds-conformance"
 SHELLS = ("bash", "zsh", "fish")
 
 
-def asked() -> str:
+def completion_request() -> str:
     """The request of a shell for completion, such as ``bash_source``; "" if no shell asks for it."""
     return os.environ.get(VARIABLE, "")
 
@@ -42,11 +42,11 @@ def complete(command: click.Command, wanted: str) -> Exit:
     if what == "source":
         order(completion.source())
     else:
-        order(_quietly(completion.complete) + "\n")
+        order(_complete_or_empty(completion.complete) + "\n")
     return Exit.CONFORMANT
 
 
-def _quietly(complete: Callable[[], str]) -> str:
+def _complete_or_empty(complete: Callable[[], str]) -> str:
     try:
         return complete()
     except Exception:

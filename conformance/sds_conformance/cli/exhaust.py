@@ -20,7 +20,7 @@ from sds_harness.schedules.worlds import AlphabetPart
 
 from ..exploration.cached_company import Rehearsed
 from ..exploration.campaign import CampaignTally
-from ..exploration.casts import NotPlayed
+from ..exploration.casts import NotPlayedError
 from ..exploration.checkpoint import ResumeError, load, save
 from ..exploration.company import Casting
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, alphabet_of
@@ -196,10 +196,10 @@ def exhaust_command(
             told = f"{counted(open_bound.events, 'event')}{found}"
             bar.update(task, description=told, completed=open_bound.settled, total=open_bound.schedules)
 
-        with _elsewhere(err, master) as source:
+        with _spark_source(err, master) as source:
             exhaust(order, company, coverage, events, planned, progress, source)
     tally = coverage.tally
-    unkept = _kept(err, coverage, resume_file)
+    unkept = _save_coverage(err, coverage, resume_file)
     roots = roots_in(tally, order)
     shrunk, unsaved = tell_found(out, err, order, tally, roots, driven, folder, None, stories=stories if shows else 0)
     signals.hold()
@@ -218,7 +218,7 @@ def exhaust_command(
 
 
 @contextmanager
-def _elsewhere(err: Console, master: str | None) -> Iterator[Source | None]:
+def _spark_source(err: Console, master: str | None) -> Iterator[Source | None]:
     """Spark, if it is to play: nothing of it is imported otherwise."""
     if master is None:
         yield None
@@ -259,7 +259,7 @@ def _begun(order: Exhaustion, company: Rehearsed, declared: Declaration, file: P
         return Coverage(order, CampaignTally(declared))
     try:
         return load(file, order, company)
-    except (ResumeError, NotPlayed) as error:
+    except (ResumeError, NotPlayedError) as error:
         company.kill()
         raise click.UsageError(f"nothing can be gone on from {file}: {error}") from None
     except KeyboardInterrupt:
@@ -267,7 +267,7 @@ def _begun(order: Exhaustion, company: Rehearsed, declared: Declaration, file: P
         raise
 
 
-def _kept(err: Console, coverage: Coverage, file: Path | None) -> str:
+def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> str:
     """Keep how far it is; why that could not be."""
     if file is None:
         return ""
@@ -284,7 +284,7 @@ def _kept(err: Console, coverage: Coverage, file: Path | None) -> str:
 def _forecast(coverage: Coverage) -> str:
     """What there is to do, before it is done."""
     last = coverage.bounds[-1]
-    left = coverage.left
+    left = coverage.remaining
     head = f"Up to {counted(last.events, 'event')} of {coverage.order.participants} participants"
     all_of = counted(coverage.before(last.events + 1), "schedule")
     if not left:

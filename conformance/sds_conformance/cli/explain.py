@@ -12,7 +12,7 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.files import FileError
-from sds_harness.transcript.reader import NoTranscript, parts, remarks
+from sds_harness.transcript.reader import NotATranscriptError, parts, remarks
 
 from ..judging.exits import Exit
 from ..judging.formats import counted
@@ -65,7 +65,7 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
         dialogue = Dialogue(out, wanted)
         for part in parts(file, lambda line, what: complaints.append(f"line {line}: {what}")):
             dialogue.show(part)
-    except NoTranscript as error:
+    except NotATranscriptError as error:
         raise click.UsageError(
             f"{file} is no transcript: {error}. `sds-conformance run --transcript FILE -- COMMAND` writes one."
         ) from None
@@ -76,13 +76,13 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
     if len(complaints) > _COMPLAINTS:
         err.print(f"Not read: {counted(len(complaints) - _COMPLAINTS, 'more line')}", style="yellow")
     if not dialogue.shown:
-        _nothing(err, dialogue, wanted)
+        _report_no_match(err, dialogue, wanted)
     if dialogue.shown < dialogue.parts:
         out.print(Text(f"{dialogue.shown} of {counted(dialogue.parts, 'part')} shown.", "dim"))
     sys.exit(Exit.NON_CONFORMANT if complaints else Exit.CONFORMANT)
 
 
-def _nothing(err: Console, dialogue: Dialogue, wanted: DialogueSelection) -> NoReturn:
+def _report_no_match(err: Console, dialogue: Dialogue, wanted: DialogueSelection) -> NoReturn:
     """Says why nothing is shown, and what there is."""
     if not dialogue.parts:
         err.print("Nothing was said in it.", style="yellow")

@@ -15,7 +15,7 @@ from sds_harness import signals
 from sds_harness.declaration import Declaration
 
 from ..exploration.campaign import CampaignOrder, CampaignTally, explore
-from ..exploration.casts import NotPlayed, OutOfTime
+from ..exploration.casts import NotPlayedError, OutOfTimeError
 from ..exploration.company import Casting
 from ..exploration.counterexample import Counterexample, counterexample_of, save, save_unshrunk
 from ..exploration.text import (
@@ -269,8 +269,8 @@ def tell_found(
                             if not number:
                                 company.start_again()
                             example = counterexample_of(order, company, tally.found_at[what], finding)
-                except NotPlayed as reason:
-                    late = isinstance(reason, OutOfTime)
+                except NotPlayedError as reason:
+                    late = isinstance(reason, OutOfTimeError)
                 except KeyboardInterrupt:
                     tally.interrupted = True
                 number += 1

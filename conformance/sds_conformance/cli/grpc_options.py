@@ -100,7 +100,7 @@ def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str
 
     Raises UsageError for options that are not possible with it.
     """
-    if _asked(context, "framing"):
+    if _was_typed(context, "framing"):
         raise click.UsageError("--framing is about stdin and stdout, and --grpc uses neither: leave one of them out")
     out = dict(options)
     if not endpoint.one_at_a_time:
@@ -109,13 +109,13 @@ def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str
     instead = f"`--grpc {AUTO} -- COMMAND` starts as many as are needed"
     refuse_apart(endpoint, out.get("casting") or "")
     if out.get("jobs", 1) > 1:
-        if _asked(context, "jobs"):
+        if _was_typed(context, "jobs"):
             raise click.UsageError(f"--jobs {out['jobs']} needs as many implementations, and {cannot}: {instead}")
         out["jobs"] = 1
     spark = out.get("spark_options")
     master = spark.master if spark is not None else out.get("master")
     if master not in (None, "local", "local[1]"):
-        if _asked(context, "master"):
+        if _was_typed(context, "master"):
             raise click.UsageError(f"--master {master} plays several at a time, and {cannot}: {instead}")
         if spark is not None:
             out["spark_options"] = replace(spark, master="local[1]")
@@ -131,6 +131,6 @@ def refuse_apart(endpoint: Endpoint | None, casting: str) -> None:
         )
 
 
-def _asked(context: click.Context, name: str) -> bool:
+def _was_typed(context: click.Context, name: str) -> bool:
     """Was an option typed?"""
     return context.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)

@@ -16,12 +16,12 @@ from sds_harness.declaration import Declaration, printable
 from sds_harness.files import check_whole, try_to_write, write_whole
 from sds_harness.json_text import dumps
 
-from ..exploration.limits.measurement import MeasurementOrder, as_json, introduced, measure
+from ..exploration.limits.measurement import MeasurementOrder, as_json, measure, perform_handshake
 from ..exploration.limits.row import LimitRow
 from ..exploration.limits.text import cause_lines, last_line, show_limits, worst_of
 from ..judging.exits import Exit
 from ..judging.formats import counted
-from ..judging.rules import UnknownDialect
+from ..judging.rules import UnknownDialectError
 from ..presentation.last_screen import LastScreen, show_last_screen
 from ..presentation.story import labelled, show_implementation
 from ..protocols import Protocol, protocol_of, protocols
@@ -121,8 +121,8 @@ def limits_command(
     )
     try:
         with driven_or_ended(err, driven):
-            measured = introduced(order)
-    except UnknownDialect as error:
+            measured = perform_handshake(order)
+    except UnknownDialectError as error:
         err.print(str(error), style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
     if about is not None:
@@ -136,7 +136,7 @@ def limits_command(
         measure(order, measured, bar)
     signals.hold()
     record(driven, (row.first_not.finding for row in measured.rows if row.first_not and row.first_not.finding))
-    replays = [_again(driven, order, row) for row in measured.rows]
+    replays = [_replay_command(driven, order, row) for row in measured.rows]
     told = as_json(order, measured, replays)
     written = report_dir is None or _write(err, report_dir, told)
     if as_json_wanted:
@@ -221,7 +221,7 @@ def _write(err: Console, folder: Path, told: dict[str, Any]) -> bool:
     return True
 
 
-def _again(driven: Driven, order: MeasurementOrder, row: LimitRow) -> str:
+def _replay_command(driven: Driven, order: MeasurementOrder, row: LimitRow) -> str:
     """The command that plays the first size that did not hold, "" if all held."""
     if row.first_not is None or row.held is None:
         return ""

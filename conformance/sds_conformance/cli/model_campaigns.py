@@ -24,7 +24,7 @@ from ..judging.garbage import collect_rarely
 from ..judging.workers import prepare
 from .files import write_file
 from .name_types import Pattern
-from .options import animated, jobs_here, together
+from .options import animated, combine, jobs_here
 from .paths import OUTPUT_FILE
 
 R = TypeVar("R")
@@ -38,7 +38,7 @@ ONLY = click.option(
 )
 
 
-tabled = together(
+tabled = combine(
     click.option(
         "--markdown", "write", type=OUTPUT_FILE, metavar="FILE", help="Also write the tables to FILE, as Markdown."
     ),

@@ -26,7 +26,7 @@ from sds_testee.framing import Framing
 
 from ..exploration.campaign import CampaignTally
 from ..exploration.company import Casting
-from ..judging.rules import UnknownDialect
+from ..judging.rules import UnknownDialectError
 from ..presentation.invocation import unusual
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
 from ..protocols.properties import GROUP
@@ -117,7 +117,7 @@ class Driven:
         return self.framing.value if self.endpoint is None else "grpc"
 
     @property
-    def shown(self) -> str:
+    def command_line(self) -> str:
         return shlex.join(self.words)
 
 
@@ -129,7 +129,7 @@ def refuse_unknown_dialect(protocol: Protocol, dialect: str | None) -> None:
     if dialect:
         try:
             protocol.rules.dialect(protocol.rules.current, dialect)
-        except UnknownDialect as error:
+        except UnknownDialectError as error:
             raise click.UsageError(str(error)) from None
 
 
@@ -152,7 +152,7 @@ JOBS = click.option(
 )
 
 
-def together(*options: Decorator) -> Decorator:
+def combine(*options: Decorator) -> Decorator:
     """Combine options into one decorator; the last one comes first in the help."""
     return lambda function: reduce(lambda decorated, option: option(decorated), options, function)
 
@@ -186,7 +186,7 @@ def talking(function: Callable[..., None], *more: Decorator) -> Callable[..., No
     """Add the options for communication to a command, which receives ``driven``, and the options ``more``."""
 
     @wraps(function)
-    def collected(
+    def wrapper(
         framing: str,
         start_timeout: float,
         timeout: float,
@@ -201,7 +201,7 @@ def talking(function: Callable[..., None], *more: Decorator) -> Callable[..., No
         access = Access(grpc_ca, grpc_token_file, grpc_insecure)
         function(driven=Driven((), Framing(framing), None, limits, access), **rest)
 
-    return together(*reversed(LIMITS), *reversed(ACCESS), *more, _FRAMING)(collected)
+    return combine(*reversed(LIMITS), *reversed(ACCESS), *more, _FRAMING)(wrapper)
 
 
 def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..., None]:
@@ -211,7 +211,7 @@ def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..
     """
 
     @wraps(function)
-    def collected(
+    def wrapper(
         driven: Driven, clock: str, grpc: str | None, dialect: str | None, command: tuple[str, ...], **rest: Any
     ) -> None:
         context = click.get_current_context()
@@ -243,7 +243,7 @@ def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..
         "implementation declares; '' translates nothing."
     )
     return talking(
-        collected,
+        wrapper,
         CLOCK,
         ADDRESS,
         click.option("--dialect", metavar="NAME", shell_complete=_complete_dialect, help=dialects),
@@ -258,7 +258,7 @@ REVISION = click.option(
     show_default=True,
     help="Revision to judge; `sds-conformance list revisions` describes them.",
 )
-about = together(
+about = combine(
     REVISION,
     click.option(
         "--profile",
@@ -271,7 +271,7 @@ about = together(
 """The options that say what a command is about: ``profile`` and ``revision``."""
 STRICT_HELP = "Fail where a position of the suite turns a violation into a warning."
 STRICT = click.option("--strict", is_flag=True, help=STRICT_HELP)
-judging = together(STRICT, about)
+judging = combine(STRICT, about)
 """Those that say what is judged: ``profile``, ``revision`` and ``strict``."""
 SAVE = click.option(
     "--out",
@@ -296,7 +296,7 @@ class StoryCount(click.ParamType[int]):
         return number
 
 
-TOLD = together(
+TOLD = combine(
     click.option("--quiet", is_flag=True, help="Print the last screen alone: verdict, root causes, what to type next."),
     click.option(
         "--stories",
@@ -352,7 +352,7 @@ CAST_HELP = (
     "Play all participants in one process of the implementation (together), each in its own process (apart), or one of "
     "them among reference models (among)."
 )
-which_schedules = together(
+which_schedules = combine(
     click.option(
         "--passage",
         "passages",

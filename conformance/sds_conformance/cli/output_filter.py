@@ -29,7 +29,7 @@ _NARROWEST, _WIDEST = 20, 9_999
 """Usable widths of a terminal: tables need some columns, and rich pads each table row to the width."""
 
 
-class OutputLost(Exception):
+class OutputError(Exception):
     """Nothing more can be printed. Not an OSError, which could be confused with that of a file."""
 
     def __init__(self, stream: Styled, name: str, error: OSError | ValueError) -> None:
@@ -38,7 +38,7 @@ class OutputLost(Exception):
         self.exit_code = Exit.CLOSED_PIPE if getattr(error, "errno", None) == errno.EPIPE else Exit.OURS
 
 
-def shown(text: str) -> str:
+def strip_controls(text: str) -> str:
     """Remove everything from a text that makes a terminal do more than show it; line breaks stay."""
     if text.isprintable():
         return text
@@ -89,7 +89,7 @@ class Door(io.TextIOBase):
         """For text that is clean except for escape sequences of the suite's own styles."""
 
     def write(self, text: str) -> int:
-        self.styled.write(shown(text))
+        self.styled.write(strip_controls(text))
         return len(text)
 
     def order(self, text: str) -> None:
@@ -133,11 +133,11 @@ class Styled(io.TextIOBase):
             text = without_orders(begun + text).removeprefix(begun)
         if text:
             self._within = not text.endswith("\n")
-        with self._told():
+        with self._raise_output_errors():
             return self._stream.write(text)
 
     def flush(self) -> None:
-        with self._told():
+        with self._raise_output_errors():
             self._stream.flush()
 
     def close(self) -> None:
@@ -161,11 +161,11 @@ class Styled(io.TextIOBase):
             os.close(nowhere)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _raise_output_errors(self) -> Iterator[None]:
         try:
             yield
         except (OSError, ValueError) as error:  # ValueError: of a stream that is closed
-            raise OutputLost(self, self._name, error) from None
+            raise OutputError(self, self._name, error) from None
 
 
 class DoorConsole(Console):
@@ -192,7 +192,7 @@ class DoorConsole(Console):
             if segment.control or segment.text.isprintable():
                 yield segment
             else:
-                yield Segment(shown(segment.text), segment.style)
+                yield Segment(strip_controls(segment.text), segment.style)
 
     @property
     def file(self) -> IO[str]:
@@ -212,7 +212,7 @@ def _size(value: str) -> str:
 
 @contextmanager
 def doors() -> Iterator[None]:
-    """Filter stdout and stderr. Raises OutputLost if output was lost."""
+    """Filter stdout and stderr. Raises OutputError if output was lost."""
     before = sys.stdout, sys.stderr
     for stream in before:
         # A terminal that cannot show a character gets its escape, not a traceback.
@@ -228,7 +228,7 @@ def doors() -> Iterator[None]:
             for door in (sys.stdout, sys.stderr):
                 if door is not None:
                     door.flush()
-    except OutputLost as lost:
+    except OutputError as lost:
         lost.stream.let_go()
         raise
     finally:

@@ -13,7 +13,7 @@ from sds_harness.schedules import Performance
 
 from ..exploration.assessment import Assessment, assess
 from ..exploration.campaign import CampaignOrder
-from ..exploration.casts import NotPlayed
+from ..exploration.casts import NotPlayedError
 from ..exploration.company import Casting
 from ..exploration.counterexample import Counterexample, save
 from ..exploration.text import plain_story, show_head, svg_of
@@ -108,7 +108,7 @@ def replay_command(
             bar("judging", 1, 2)
             again = company.play if performance.breakdown is None else None
             assessment = assess(performance, order.scope, company.judged(schedule), again)
-    except NotPlayed as reason:
+    except NotPlayedError as reason:
         sys.exit(not_played(err, reason))
     finally:
         company.kill()

@@ -106,12 +106,12 @@ def reporting(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options, and hand them over as ``wanted``."""
 
     @wraps(function)
-    def collected(annotations: bool, **rest: Any) -> None:
+    def wrapper(annotations: bool, **rest: Any) -> None:
         files = {form: path for form in FORMS if (path := rest.pop(form.name)) is not None}
         function(wanted=ReportForms(files, annotations), **rest)
 
     told = "Print errors and warnings as annotations of GitHub Actions."
-    decorated = click.option("--annotations", is_flag=True, help=told)(collected)
+    decorated = click.option("--annotations", is_flag=True, help=told)(wrapper)
     for form in reversed(FORMS):
         decorated = click.option(f"--{form.name}", form.name, type=OUTPUT_FILE, metavar="FILE", help=form.help)(
             decorated

@@ -64,11 +64,11 @@ def entries() -> list[LookupEntry]:
         LookupEntry(kind, name, protocol, about, " ".join([name, *said]))
         for kind in KINDS
         for protocol in protocols()
-        for name, about, said in _of(protocol, kind)
+        for name, about, said in _entries_of_kind(protocol, kind)
     ]
 
 
-def _of(
+def _entries_of_kind(
     protocol: Protocol, kind: str
 ) -> Iterator[tuple[str, Requirement | Position | GlobalProperty | Scenario, Sequence[str]]]:
     rules = protocol.rules
@@ -309,10 +309,10 @@ def show(out: Console, found: list[tuple[Protocol, Row]]) -> None:
                 _position(out, protocol, row, statements=False)
             else:
                 title = f"  {row['title']}" if kind == PROPERTY else ""
-                _listed(out, Text.assemble((row["id"], "bold"), title), row["summary"])
+                _print_entry(out, Text.assemble((row["id"], "bold"), title), row["summary"])
 
 
-def _listed(out: Console, head: Text, said: str) -> None:
+def _print_entry(out: Console, head: Text, said: str) -> None:
     out.print(head)
     out.print(Padding(Text(said), (0, 0, 0, 2), expand=False))
 
@@ -330,7 +330,7 @@ def _list_requirements(out: Console, found: list[tuple[Protocol, Row]]) -> None:
             section = r["section"]
             out.print(_heading(protocol, r))
         tested = Text(_tested(r) if r["status"] == "checked" else r["status"], _STYLES[r["status"]])
-        _listed(
+        _print_entry(
             out, Text.assemble((f"{r['id']:<{ids}}  ", "bold"), f"{r['level']:<{levels}}  ", tested), r["statement"]
         )
         if r["reason"]:

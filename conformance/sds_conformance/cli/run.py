@@ -14,7 +14,7 @@ from rich.text import Text
 from sds_harness import signals
 from sds_harness.declaration import printable
 from sds_harness.environment import PLAIN
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 from sds_harness.files import check_whole, try_to_write
 from sds_harness.suggestions import did_you_mean
 
@@ -24,7 +24,7 @@ from ..judging.flakiness import repeat
 from ..judging.formats import counted
 from ..judging.plan import plan
 from ..judging.registry import scenario_of
-from ..judging.rules import Rules, UnknownDialect
+from ..judging.rules import Rules, UnknownDialectError
 from ..judging.run_player import Keep
 from ..judging.work_distribution import Sharing
 from ..presentation.invocation import Invocation
@@ -214,10 +214,10 @@ def run_command(
             plays.end()
             again = lambda what, *of: bar(f"again: {what}", *of)  # noqa: E731
             repeat(outcome, driven.connect, driven.limits, dialect=driven.dialect, progress=again)
-    except TesteeFault as fault:
+    except TesteeError as fault:
         name = printable(Path(driven.words[0]).name) or "?"
         outcome = not_driven(what, name, fault, driven.dialect, strict)
-    except UnknownDialect as error:
+    except UnknownDialectError as error:
         err.print(str(error), style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
     signals.hold()

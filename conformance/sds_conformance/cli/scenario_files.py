@@ -24,7 +24,7 @@ def with_scenario_files(what: str) -> Decorator:
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
-        def collected(scenario_files: tuple[Path, ...], revision: str | None, **rest: Any) -> None:
+        def wrapper(scenario_files: tuple[Path, ...], revision: str | None, **rest: Any) -> None:
             files: list[LoadedScenario] = []
             if scenario_files:
                 try:
@@ -41,6 +41,6 @@ def with_scenario_files(what: str) -> Decorator:
 
         return click.option(
             "--scenario-file", "scenario_files", multiple=True, type=INPUT, metavar="FILE|DIR", help=what
-        )(collected)
+        )(wrapper)
 
     return decorate

@@ -322,7 +322,7 @@ def _show(out: Console, proof: SelfTestProof) -> None:
     table = plain_table(unbroken("Mutant"), unbroken("Requirement"), "Verdict", right=("Others",))
     for kill in sorted(proof.kills, key=lambda k: (not (k.alive or k.overdue), k.killed, k.requirement)):
         style = "bold red" if kill.alive or kill.overdue else "green" if kill.killed else "dim"
-        table.add_row(kill.mutant, kill.requirement, Text(_said(kill), style), str(len(kill.also) or "·"))
+        table.add_row(kill.mutant, kill.requirement, Text(_verdict_text(kill), style), str(len(kill.also) or "·"))
     if proof.kills:
         out.print(table)
         out.print()
@@ -375,7 +375,7 @@ def _unsound(examined: Examined) -> str:
     return "; ".join([*parts, *examined.honest])
 
 
-def _said(kill: Kill) -> str:
+def _verdict_text(kill: Kill) -> str:
     if kill.skipped:
         return f"skipped: {kill.skipped}"
     if kill.pending:
@@ -432,7 +432,7 @@ def markdown(proof: SelfTestProof) -> str:
     lines += markdown_rows(
         "Mutants",
         ("Mutant", "What is wrong with it", "Requirement", "Verdict", "Beside it"),
-        [(f"`{k.mutant}`", k.summary, k.requirement, _said(k), _beside(k)) for k in kills],
+        [(f"`{k.mutant}`", k.summary, k.requirement, _verdict_text(k), _other_requirements(k)) for k in kills],
     )
     waiting = [kill for kill in kills if kill.pending]
     if waiting:
@@ -479,7 +479,7 @@ def markdown(proof: SelfTestProof) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _beside(kill: Kill) -> str:
+def _other_requirements(kill: Kill) -> str:
     others = (f"**{other}**" if other in kill.unexplained else other for other in kill.also)
     return ", ".join(others) or "·"
 

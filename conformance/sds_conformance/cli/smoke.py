@@ -7,14 +7,14 @@ import sys
 import click
 from rich.text import Text
 
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 
 from ..judging.exits import Exit
 from ..judging.plan import plan
-from ..judging.rules import UnknownDialect
+from ..judging.rules import UnknownDialectError
 from ..judging.runner import BrokenRun, Runner
 from ..presentation.last_screen import command_lines
-from ..presentation.story import hanging, show_breakdown, show_doubts, show_implementation
+from ..presentation.story import print_hanging, show_breakdown, show_doubts, show_implementation
 from .options import CURRENT, REVISION, Driven, console, driving, spoken
 from .transcript_option import keeping
 from .validate_option import Validation
@@ -64,24 +64,24 @@ def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
             out.print(Text(f"\n{trace.schedule}", "bold"))
             narrator = protocol.narrator(trace)
             for step in trace.steps:
-                hanging(out, Text(f"  {step.index:>3} "), Text(narrator.done(step)))
+                print_hanging(out, Text(f"  {step.index:>3} "), Text(narrator.done(step)))
                 for line in narrator.came_out(step):
-                    hanging(out, Text(" " * 8), Text(line, "cyan"))
+                    print_hanging(out, Text(" " * 8), Text(line, "cyan"))
             if trace.stopped:
                 out.print(Text(f"  stopped: {trace.stopped}", "yellow"))
         runner.close()
-    except TesteeFault as fault:
+    except TesteeError as fault:
         if validation is not None:
             validation.show(err, wrong_only=True)
         show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
         sys.exit(Exit.NOT_DRIVEN)
-    except UnknownDialect as error:
+    except UnknownDialectError as error:
         err.print(str(error), style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
     finally:
         runner.kill()
     out.print()
-    show_doubts(out, protocol.doubts(map(what.rules.heed, traces)))
+    show_doubts(out, protocol.doubts(map(what.rules.extract_doubt_data, traces)))
     for broken in runner.breakdowns:
         show_breakdown(out, broken)
     valid = validation is None or validation.show(out)

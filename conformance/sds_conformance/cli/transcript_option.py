@@ -36,7 +36,7 @@ class RecordedImplementation(Driven):
         link: Link = super().connect(variables)
         if self.transcript is None:
             return link
-        about = {"command": self.shown, "framing": self.carried, "variables": dict(variables)}
+        about = {"command": self.command_line, "framing": self.carried, "variables": dict(variables)}
         return RecordedLink(link, self.transcript, **about)
 
 
@@ -44,7 +44,7 @@ def keeping(function: Callable[..., None]) -> Callable[..., None]:
     """Add the option that stores requests and replies to a command."""
 
     @wraps(function)
-    def kept(driven: Driven, transcript_file: Path | None, **rest: Any) -> None:
+    def wrapper(driven: Driven, transcript_file: Path | None, **rest: Any) -> None:
         if transcript_file is None:
             function(driven=driven, **rest)
             return
@@ -67,7 +67,7 @@ def keeping(function: Callable[..., None]) -> Callable[..., None]:
         metavar="FILE",
         help="Write all requests and replies to FILE; `sds-conformance explain` shows it.",
     )
-    return option(kept)
+    return option(wrapper)
 
 
 def record(driven: Driven, findings: Iterable[Finding]) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sds_harness.corpus.reader import Stored
 from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.schema import Row
-from sds_harness.corpus.shards import DamagedFile
+from sds_harness.corpus.shards import DamagedFileError
 from sds_harness.declaration import printable
 from sds_harness.schedules import Schedule
 
@@ -91,7 +91,7 @@ def at_sight(divergence: Divergence) -> Classified:
     """The class of a divergence that needs no checks."""
     kind = _OF_KIND.get(divergence.kind, Class.UNJUDGED)
     if kind is Class.UNJUDGED:
-        return Classified(divergence, kind, where(divergence))
+        return Classified(divergence, kind, describe_place(divergence))
     of = f" in {divergence.side}" if divergence.side else ""
     return Classified(divergence, kind, f"{divergence.kind}{of}", f"{divergence.kind}{of}")
 
@@ -103,7 +103,7 @@ def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Sc
     for name, stored, scope in zip("AB", (a, b), scopes, strict=True):
         try:
             rebuilt = without_dialect(stored, sides[0][0].performance.schedule if sides and same_plan else None)
-        except DamagedFile as error:
+        except DamagedFileError as error:
             return Classified(divergence, Class.DAMAGED, f"damaged in {name}", str(error))
         sides.append((rebuilt, assess(rebuilt.performance, scope, rebuilt.judged)))
     (finding_a, violated_a), (finding_b, violated_b) = (
@@ -128,7 +128,7 @@ def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Sc
         out.cause = f"warning of {warning.requirement}"
         out.reason = f"a deviation that is tolerated{warning.position and f': {warning.position}'}"
     else:
-        out.kind, out.cause = Class.UNEXPLAINED, where(divergence)
+        out.kind, out.cause = Class.UNEXPLAINED, describe_place(divergence)
     return out
 
 
@@ -136,7 +136,7 @@ def without_dialect(stored: Stored, plan: Schedule | None = None) -> Rebuilt:
     """The performance translated from a dialect to the layout of the text.
 
     A private layout violates the same requirements in every schedule, which would hide other differences. Raises
-    DamagedFile.
+    DamagedFileError.
     """
     rebuilt = stored.performance(plan)
     stored.corpus.kind.translate(rebuilt.performance)
@@ -167,7 +167,7 @@ def softened(a: Assessment, b: Assessment) -> Finding | None:
     return None
 
 
-def where(divergence: Divergence) -> str:
+def describe_place(divergence: Divergence) -> str:
     """The differing columns and the command."""
     command = printable(str(divergence.row.get("command", "the end")), 40)
     return f"{', '.join(divergence.fields) or 'nothing'} at {command}"
@@ -221,8 +221,8 @@ _COLUMNS: dict[str, tuple[pa.DataType, Callable[[Classified, Divergence, Row], o
     "steps_b": (pa.int32(), lambda one, divergence, row: divergence.steps[1]),
     "violated_a": (_STRINGS, lambda one, divergence, row: list(one.violated_a)),
     "violated_b": (_STRINGS, lambda one, divergence, row: list(one.violated_b)),
-    "finding_a": (pa.string(), lambda one, divergence, row: _told(one.finding_a)),
-    "finding_b": (pa.string(), lambda one, divergence, row: _told(one.finding_b)),
+    "finding_a": (pa.string(), lambda one, divergence, row: _describe_finding(one.finding_a)),
+    "finding_b": (pa.string(), lambda one, divergence, row: _describe_finding(one.finding_b)),
 }
 """Types and values of the columns."""
 DIVERGENCE_SCHEMA = pa.schema({name: kind for name, (kind, _) in _COLUMNS.items()})
@@ -233,7 +233,7 @@ def _values(divergence: Divergence) -> str:
     return "; ".join(f"{name}: {a!r} | {b!r}" for name, (a, b) in divergence.values.items())[:_LONGEST]
 
 
-def _told(finding: Finding | None) -> str:
+def _describe_finding(finding: Finding | None) -> str:
     if finding is None:
         return ""
     place = f"step {finding.step} of {finding.participant}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 
-from sds_harness.corpus.errors import NotDriven
+from sds_harness.corpus.errors import NotDrivenError
 from sds_harness.corpus.recorder import Replay, insisting
 from sds_harness.declaration import Declaration
 from sds_harness.schedules import Performance, Schedule
 
 from ..exploration.campaign import CampaignOrder
-from ..exploration.casts import NotPlayed
+from ..exploration.casts import NotPlayedError
 from ..exploration.company import Company
 from ..protocols import repertoire_of
 
@@ -43,14 +43,14 @@ class Tireless:
     def play(self, schedule: Schedule) -> Performance:
         try:
             return self._company.play(schedule)
-        except NotPlayed:
+        except NotPlayedError:
             self._company.kill()
             self._company = self._order.company()
         try:
             self._company.start_again()
             return self._company.play(schedule)
-        except NotPlayed as again:
-            raise NotDriven(f"{schedule.name} was not played: {again}.") from None
+        except NotPlayedError as again:
+            raise NotDrivenError(f"{schedule.name} was not played: {again}.") from None
 
     def judged(self, schedule: Schedule) -> tuple[str, ...]:
         return self._company.judged(schedule)

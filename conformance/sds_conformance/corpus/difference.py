@@ -26,7 +26,7 @@ from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reader import Stored, stored_in
 from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP
-from sds_harness.corpus.shards import DamagedFile, hold_to_count
+from sds_harness.corpus.shards import DamagedFileError, hold_to_count
 from sds_harness.declaration import printable
 
 from ..exploration.assessment import Scope, judged_revision
@@ -94,13 +94,15 @@ class Sum:
         """Add a divergence."""
         divergence = one.divergence
         self.classes[one.kind] += 1
-        self._alike(one.kind, one.cause, one.reason, 1, [(divergence.step, divergence.schedule)])
+        self._add_cause(one.kind, one.cause, one.reason, 1, [(divergence.step, divergence.schedule)])
         self.violated_a.update(one.violated_a)
         self.violated_b.update(one.violated_b)
         self.fields.update(divergence.fields)
         self.depths[one.kind, max(1, divergence.step).bit_length() - 1] += 1
 
-    def _alike(self, kind: Class, cause: str, reason: str, schedules: int, first: Iterable[tuple[int, int]]) -> None:
+    def _add_cause(
+        self, kind: Class, cause: str, reason: str, schedules: int, first: Iterable[tuple[int, int]]
+    ) -> None:
         key = (kind, cause)
         if key in self.alike or len(self.alike) < _HELD:
             self.alike.setdefault(key, DivergenceCause(kind, cause, reason)).add(reason, schedules, first)
@@ -121,7 +123,7 @@ class Sum:
         data = json.loads(text)
         self.classes.update({Class(kind): count for kind, count in data["classes"].items()})
         for kind, cause, reason, schedules, first in data["causes"]:
-            self._alike(Class(kind), cause, reason, schedules, map(tuple, first))
+            self._add_cause(Class(kind), cause, reason, schedules, map(tuple, first))
         self.depths.update({(Class(kind), depth): count for kind, depth, count in data["depths"]})
         for name in _BY_NAME:
             getattr(self, name).update(data[name])
@@ -262,12 +264,12 @@ class CorpusDifference:
 
 
 def stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
-    """Yield the stored data of some schedules, ascending. Raises DamagedFile if some are missing."""
+    """Yield the stored data of some schedules, ascending. Raises DamagedFileError if some are missing."""
     for shard, those in groupby(sorted(numbers), lambda number: number // corpus.manifest.per_shard):
         wanted = list(those)
         found = list(stored_in(corpus, shard, wanted))
         if [one.schedule for one in found] != wanted:
-            raise DamagedFile(f"{corpus.place.shown} is damaged: shard {shard} has not one each of {wanted}.")
+            raise DamagedFileError(f"{corpus.place.shown} is damaged: shard {shard} has not one each of {wanted}.")
         yield from found
 
 

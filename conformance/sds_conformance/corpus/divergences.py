@@ -22,7 +22,7 @@ from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.reader import Stored, stored_in
 from sds_harness.corpus.schema import DIGESTS, SCHEDULES_PER_ROW_GROUP, Columns, Row
-from sds_harness.corpus.shards import DamagedFile, ShardFile, file_name, pair_of
+from sds_harness.corpus.shards import DamagedFileError, ShardFile, file_name, pair_of
 
 from ..protocols.freedoms import END
 
@@ -110,7 +110,7 @@ class _RangeReader(ExitStack):
     def digests(self) -> pa.Table:
         """The first columns of the side table, for the schedules of the range.
 
-        Raises DamagedFile if a schedule is in the wrong shard, where no task would find it.
+        Raises DamagedFileError if a schedule is in the wrong shard, where no task would find it.
         """
         tables = [pa.table({name: [] for name in DIGESTS})]
         for shard, (side, steps) in self._shards.items():
@@ -118,7 +118,7 @@ class _RangeReader(ExitStack):
             numbers = _numbers(table, "schedule")
             for bounds in ((int(numbers.min()), int(numbers.max())) if len(numbers) else None, steps.bounds):
                 if bounds is not None and not (wanted.start <= bounds[0] and bounds[1] < wanted.stop):
-                    raise DamagedFile(
+                    raise DamagedFileError(
                         f"{self.corpus.place.shown} is damaged: {file_name(shard)} has schedules {bounds[0]} to "
                         f"{bounds[1]}, and should have none but {wanted.start} to {wanted.stop - 1}."
                     )
@@ -152,12 +152,12 @@ def _by_digest(
     common, at_a, at_b = np.intersect1d(of_a, of_b, return_indices=True)
     once = ~np.isin(common, list(twice))
     common, one, other = common[once], sides[0].take(at_a[once]), sides[1].take(at_b[once])
-    if (unlike := _unlike(one, other, "plan")).any():
+    if (unlike := _rows_that_differ(one, other, "plan")).any():
         raise CorpusError(
             f"{a.place.shown} and {b.place.shown} have different schedules under number {common[unlike][0]}: they were "
             "recorded by suites that generate others, so there is nothing to compare."
         )
-    unlike = _unlike(one, other, "digest") | _unlike(one, other, "steps") | every
+    unlike = _rows_that_differ(one, other, "digest") | _rows_that_differ(one, other, "steps") | every
     steps = [_numbers(side, "steps")[unlike].tolist() for side in (one, other)]
     for number, mine, theirs in zip(common[unlike].tolist(), *steps, strict=True):
         yield Divergence(number, DIFFERENT, steps=(mine, theirs))
@@ -174,9 +174,13 @@ def _first_steps(
     """Find the first differing step of a few schedules; rows of the command ``unseen`` are ignored."""
     columns = a.corpus.kind.columns
     numbers = [one.schedule for one in group]
-    tables = [reader.rows(numbers, [*columns.told, "row_hash"]) for reader in (a, b)]
+    tables = [reader.rows(numbers, [*columns.printed, "row_hash"]) for reader in (a, b)]
     compared = columns.names if read_all else ("row_hash",)
-    if read_all and not unseen and all(_whole(t, [one.steps[n] for one in group]) for n, t in enumerate(tables)):
+    if (
+        read_all
+        and not unseen
+        and all(_has_all_steps(t, [one.steps[n] for one in group]) for n, t in enumerate(tables))
+    ):
         one, other = (table.select(["schedule", "step", *compared]) for table in tables)
         if one.equals(other):
             return  # most groups are equal, and comparing each schedule is slow
@@ -195,7 +199,7 @@ def _first_steps(
             sides = [rows.filter(pc.not_equal(rows["command"], pa.scalar(unseen))) for rows in sides]
         at = _first_unlike(compared, *sides)
         if at is not None:
-            rows = [next(iter(side.select(columns.told).slice(at, 1).to_pylist()), None) for side in sides]
+            rows = [next(iter(side.select(columns.printed).slice(at, 1).to_pylist()), None) for side in sides]
             divergence.a, divergence.b = rows
             divergence.step, divergence.fields = divergence.row["step"], _fields_of(columns, *rows)
         elif read_all or unseen:
@@ -257,7 +261,7 @@ def _is_as_recorded(stored: Stored) -> bool:
     """Do requests, replies and schedule match their digests?"""
     try:
         stored.hold_to_digests()
-    except DamagedFile:
+    except DamagedFileError:
         return False
     return True
 
@@ -271,7 +275,7 @@ def _repeated(numbers: Numbers) -> list[int]:
     return list(known[counts > 1].tolist())
 
 
-def _unlike(one: pa.Table, other: pa.Table, column: str) -> npt.NDArray[np.bool_]:
+def _rows_that_differ(one: pa.Table, other: pa.Table, column: str) -> npt.NDArray[np.bool_]:
     return np.asarray(pc.not_equal(one[column], other[column]).to_numpy(), np.bool_)
 
 
@@ -282,7 +286,7 @@ def _bounds(schedule: Numbers) -> dict[int, tuple[int, int]]:
     return dict(zip(numbers.tolist(), zip(starts.tolist(), ends, strict=True), strict=True))
 
 
-def _whole(table: pa.Table, promised: list[int]) -> bool:
+def _has_all_steps(table: pa.Table, promised: list[int]) -> bool:
     """Are the steps of each schedule 1, 2, ... up to the number in the side table?"""
     bounds = _bounds(_numbers(table, "schedule")).values()
     counts = [end - start for start, end in bounds]

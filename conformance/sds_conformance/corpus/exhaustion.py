@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sds_harness.corpus.jobs import failures_told, over
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 from sds_harness.moment import Moment, after
 from sds_harness.schedules.worlds import Word
 
@@ -51,9 +51,9 @@ class Pieces:
         rows: list[dict[str, Any]] = []
         company = self.order.rehearsed()
         try:
-            if not self._late():
+            if not self._is_over_time():
                 tally = CampaignTally(company.start())
-                for share in shares(self.order, company, [piece], ended=self._late):
+                for share in shares(self.order, company, [piece], ended=self._is_over_time):
                     join(tally, share.tally)
                     if share.reason:
                         rows.append(row_of(_TROUBLE, share.reason, 1))
@@ -63,13 +63,13 @@ class Pieces:
                     rows += (row_of(_WITHOUT, str(kind), 1) for kind in share.without)
                 rows += [row_of(_OTHERWISE, company.otherwise, 1)] if company.otherwise else []
                 rows += rows_of(tally)
-        except TesteeFault as fault:
+        except TesteeError as fault:
             rows.append(row_of(_TROUBLE, f"could not be started: {fault}", 1))
         finally:
             company.kill()
         yield pa.RecordBatch.from_pylist(rows or [row_of("schedules", "", 0)])
 
-    def _late(self) -> bool:
+    def _is_over_time(self) -> bool:
         return _is_over(self.until)
 
 

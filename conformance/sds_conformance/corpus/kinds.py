@@ -5,7 +5,7 @@ from __future__ import annotations
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.kind import CorpusKind
 
-from ..exploration.assessment import UnknownRevision, judged_revision
+from ..exploration.assessment import UnknownRevisionError, judged_revision
 from ..protocols import protocol_of
 from ..protocols.corpora import Corpora
 
@@ -15,7 +15,7 @@ def corpora_of(revision: str) -> Corpora:
     try:
         judged = judged_revision(revision)
         protocol = protocol_of(judged)
-    except UnknownRevision as error:
+    except UnknownRevisionError as error:
         raise CorpusError(str(error)) from None
     corpora = protocol.corpora()
     if corpora is None:

@@ -22,7 +22,7 @@ from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.place import TEMPORARY, Place
 from sds_harness.corpus.rows import Rebuilt
-from sds_harness.corpus.shards import DamagedFile, shard_of
+from sds_harness.corpus.shards import DamagedFileError, shard_of
 from sds_harness.declaration import printable
 from sds_harness.json_text import dumps, escaped
 from sds_harness.schedules import Schedule, ScheduleFileError
@@ -132,7 +132,7 @@ def _plan(difference: CorpusDifference, cause: DivergenceCause, number: int) -> 
             continue
         try:
             schedule = corpus.kind.loads(next(stored(corpus, [number])).side["json"])
-        except (DamagedFile, ScheduleFileError):
+        except (DamagedFileError, ScheduleFileError):
             continue
         notes = {
             "shows": cause.cause if cause.kind in VIOLATIONS and AND not in cause.cause else "",
@@ -158,7 +158,7 @@ def _drawn(difference: CorpusDifference, scopes: tuple[Scope, Scope], sample: Di
     for side, corpus, scope in (("A", difference.a, scopes[0]), ("B", difference.b, scopes[1])):
         try:
             rebuilt = without_dialect(next(stored(corpus, [number])))
-        except DamagedFile:
+        except DamagedFileError:
             continue
         story = sentence(found[0], corpus.kind.columns.opaque) if found else ""
         title = f"{side} ({corpus.manifest.name}), schedule {number}"

@@ -27,7 +27,7 @@ from sds_harness.corpus.reader import (
 )
 from sds_harness.corpus.recorder import insisting
 from sds_harness.corpus.rows import Rebuilt
-from sds_harness.corpus.shards import DamagedFile, hold_to_count
+from sds_harness.corpus.shards import DamagedFileError, hold_to_count
 from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import Performance, Schedule
 
@@ -63,7 +63,7 @@ class Checker:
         yield pa.RecordBatch.from_pylist([*counts, *rows_of(tally)])
 
     def tally(self, shard: int) -> tuple[CampaignTally, dict[str, int]]:
-        """Return the verdicts on a shard, and the numbers of verified steps and rows. Raises DamagedFile."""
+        """Return the verdicts on a shard, and the numbers of verified steps and rows. Raises DamagedFileError."""
         tally, found, counted = CampaignTally(declaration_in(self.corpus)), [], {}
         if self.everything:
             compare = partial(compare_twins, judged_revision(self.corpus.manifest.revision))
@@ -82,7 +82,7 @@ class Checker:
         rebuilt, manifest = stored.performance(), self.corpus.manifest
         performance = rebuilt.performance
         if performance.schedule.name != self.corpus.kind.name_of(manifest.seed, stored.schedule):
-            raise DamagedFile(f"{stored.where} is damaged: schedule {stored.schedule} is that of another corpus.")
+            raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} is that of another corpus.")
         self.hold_to_manifest(stored, rebuilt)
         twins = manifest.has_twins(stored.schedule) and performance.breakdown is None
         with insisting(stored_twins(stored, shard, self._twin)) as replay:
@@ -95,7 +95,7 @@ class Checker:
         return rebuilt.performance
 
     def hold_to_manifest(self, stored: Stored, rebuilt: Rebuilt) -> None:
-        """Check that the implementation in the manifest played the schedule. Raises DamagedFile.
+        """Check that the implementation in the manifest played the schedule. Raises DamagedFileError.
 
         No digest covers all shards, so a shard could be from another corpus.
         """
@@ -107,7 +107,7 @@ class Checker:
         elif stranger := manifest.stranger(performance, rebuilt.judged):
             wrong = f"was played by {stranger}, not by what the manifest names"
         if wrong:
-            raise DamagedFile(f"{stored.where} is damaged: schedule {stored.schedule} {wrong}.")
+            raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} {wrong}.")
 
 
 _CASTINGS = frozenset(casting.value for casting in Casting)
@@ -158,11 +158,11 @@ def _checker(corpus: Corpus, scope: Scope, *, everything: bool) -> Checker:
 
 
 def hold_counts(corpus: Corpus, counted: Mapping[str, int]) -> None:
-    """Compare the manifest with the counted data. Raises DamagedFile."""
+    """Compare the manifest with the counted data. Raises DamagedFileError."""
     for what, count in counted.items():
         if count != getattr(corpus.manifest, what):
             said = f"the manifest says {getattr(corpus.manifest, what):,}"
-            raise DamagedFile(f"{corpus.place.shown} is damaged: it has {count:,} {what}, and {said}.")
+            raise DamagedFileError(f"{corpus.place.shown} is damaged: it has {count:,} {what}, and {said}.")
 
 
 def declaration_in(corpus: Corpus) -> Declaration:

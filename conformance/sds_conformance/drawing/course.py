@@ -177,14 +177,14 @@ class Course:
         """Format a time relative to the start."""
         return clock(START_MS + milliseconds)
 
-    def listed(self, names: list[str], limit: int = SHOWN, by: str = ", ") -> str:
+    def join_names(self, names: list[str], limit: int = SHOWN, by: str = ", ") -> str:
         """Join a few names in their order, preferably those of the finding, and count the rest."""
         shown, more = foremost(names, self._foremost.__contains__, limit)
         return by.join(shown) + (f" and {more} more" if more else "")
 
     def named(self, keys: Sequence[Key]) -> str:
         """Join the names of messages."""
-        return self.listed([self.names.of(key) for key in keys])
+        return self.join_names([self.names.of(key) for key in keys])
 
     def name(self, packet: Packet) -> str:
         """The name of a packet."""
@@ -195,7 +195,7 @@ class Course:
         item = self.items[packet.number]
         return self.named(item.causes) if item is not None else ""
 
-    def asks(self, packet: Packet) -> str:
+    def describe_requests(self, packet: Packet) -> str:
         """The messages that a packet asks for; "" if it asks for none."""
         item = self.items[packet.number]
         return self.named(item.asks) if item is not None else ""
@@ -212,7 +212,7 @@ class Course:
         out += [f"asks for {self.named(item.asks)}"] if item.asks else []
         return f" ({', '.join(out)})" if out else ""
 
-    def about(self, packet: Packet, arrived: Item | None = None) -> str:
+    def describe_message(self, packet: Packet, arrived: Item | None = None) -> str:
         """Describe a message in one line, as it was broadcast or as it ``arrived``."""
         item = arrived or self.items[packet.number]
         name = self.name(packet)
@@ -248,7 +248,7 @@ class Course:
                 out.append((kind, names))
         told = self.reading.signalled
         between = {kind: ", then " if kind == DELIVERED else ", " for kind in told}
-        return [(told[kind][0], told[kind][1].format(self.listed(names, by=between[kind]))) for kind, names in out]
+        return [(told[kind][0], told[kind][1].format(self.join_names(names, by=between[kind]))) for kind, names in out]
 
     def sends(self, act: Act) -> list[tuple[Packet, str]]:
         """The packets that an act broadcast, each with the verb; one sent to several receivers is listed once."""
@@ -267,10 +267,14 @@ class Course:
 
     def log_of(self, act: Act) -> str:
         """The log that a step shows, in its order; "" if it shows none."""
-        shown = self.reading.shown(act.step)
+        shown = self.reading.shown_state(act.step)
         if shown is None or shown.log is None:
             return ""
-        return f"the log is {self.listed([self.names.of(key) for key in shown.log], by=', then ')}" if shown.log else ""
+        return (
+            f"the log is {self.join_names([self.names.of(key) for key in shown.log], by=', then ')}"
+            if shown.log
+            else ""
+        )
 
     def brings(self, act: Act) -> bool:
         """Does a message of the finding arrive, or one that asks for it?"""
@@ -297,7 +301,7 @@ class Course:
         shown: dict[tuple[str, str], tuple[int, list[str]]] = {}
         has: dict[tuple[str, str], list[tuple[int, str]]] = {}
         for act in self.performance.acts[:until]:
-            state = self.reading.shown(act.step)
+            state = self.reading.shown_state(act.step)
             if state is not None and state.log is not None:
                 shown[act.who, act.step.channel_id] = act.number, [self.names.of(key) for key in state.log]
         for (who, key), act in self.had.items():

@@ -136,5 +136,5 @@ class MessageNames:
                 yield from item.causes + item.asks
             for signal in reading.signals(act.step):
                 yield from signal.keys
-            if (shown := reading.shown(act.step)) is not None:
+            if (shown := reading.shown_state(act.step)) is not None:
                 yield from (shown.log or ()) + shown.buffers

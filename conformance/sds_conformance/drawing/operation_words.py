@@ -59,7 +59,7 @@ def operation_note(op: Operation, reading: Reading) -> str:
     match op:
         case Cut():
             sign = "⇹" if op.both else "↛"
-            return f"network cut: {_those(op.senders)} {sign} {_those(op.listeners)}"
+            return f"network cut: {_join_names(op.senders)} {sign} {_join_names(op.listeners)}"
         case Heal():
             return "the network heals"
         case Links():
@@ -75,6 +75,6 @@ def operation_note(op: Operation, reading: Reading) -> str:
             return reading.note(op)
 
 
-def _those(names: tuple[str, ...]) -> str:
+def _join_names(names: tuple[str, ...]) -> str:
     shown = ", ".join(short(name) for name in names[:6])
     return f"{shown} and {len(names) - 6} more" if len(names) > 6 else shown

@@ -130,7 +130,7 @@ class Placement:
         busy = (self.course.broadcasts.get(act.number) for act in heard)
         return not any(busy) and not any(self.course.fates.get(act.number) in KEPT for act in heard)
 
-    def _shows(self, act: Act) -> bool:
+    def _is_shown(self, act: Act) -> bool:
         comes = act is self._blamed or act.step.command == "receive" or bool(self.course.broadcasts.get(act.number))
         return comes or self.course.tells(act)
 
@@ -139,7 +139,7 @@ class Placement:
         count = len(self.show.acts)
         if self._only is not None:
             return range(1, count + 1)
-        shown = [act.number for act in self.show.acts if self._shows(act) and not self._is_folded(act)]
+        shown = [act.number for act in self.show.acts if self._is_shown(act) and not self._is_folded(act)]
         if len(shown) <= MAX_STEPS:
             return range(1, count + 1)
         before = shown.index(self._blamed.number) if self._blamed is not None else 0
@@ -162,7 +162,7 @@ class Placement:
                 continue
             if packets and not self.course.signalled[act.number] and all(self._is_quiet(packet) for packet in packets):
                 runs[-1] += packets
-            elif self._shows(act):
+            elif self._is_shown(act):
                 runs.append([])
         self._folded = {packet.number for run in runs if len(run) >= FOLDED for packet in run}
 
@@ -291,7 +291,7 @@ class Placement:
             self._quiet += sent
             return
         joins = act.step.command == "open" and isinstance(self._operation(act), Join)
-        if not (self._shows(act) or joins):
+        if not (self._is_shown(act) or joins):
             return
         self._end_quiet()
         column = self._column[act.who]
@@ -333,7 +333,7 @@ class Placement:
             by_verb.setdefault((self.course.look(packet), verb), []).append(self.course.name(packet))
         out: list[tuple[str, str]] = []
         for (kind, verb), names in by_verb.items():
-            text = self.course.listed(names)
+            text = self.course.join_names(names)
             out += self._lines("faint" if kind == "sync" else kind, text if kind == "sync" else f"{verb} {text}")
         return out
 

@@ -126,12 +126,14 @@ class _Proof:
                     if (item := course.items[packet.number]) is not None and key in item.causes + item.asks
                 }
             )
-            by = f", but named by {course.listed([short(n) for n in named])}" if named else ""
+            by = f", but named by {course.join_names([short(n) for n in named])}" if named else ""
             return f"{name}: never sent by anybody{by}"
         first = packets[0]
         parts = [self._sent(first)]
         if copies := packets[1:]:
-            parts.append("sent again by " + self._several(copies, lambda p: f"{short(p.sender)} {self._when(p)}"))
+            parts.append(
+                "sent again by " + self._join_described(copies, lambda p: f"{short(p.sender)} {self._time_and_step(p)}")
+            )
         parts += self._ways(key)
         parts += self._ends(key)
         return f"{name}: {'; '.join(parts)}"
@@ -142,9 +144,9 @@ class _Proof:
         details = [f"{reading.time} timestamp {item.time}" if item.time else f"no {reading.time} timestamp"]
         details.append(f"after {self._course.named(item.causes)}" if item.causes else f"no {reading.history}")
         kind = "" if item.sort is Sort.CONTENT else f"{item.kind}, "
-        return f"{kind}sent by {short(packet.sender)} {self._when(packet)} ({', '.join(details)})"
+        return f"{kind}sent by {short(packet.sender)} {self._time_and_step(packet)} ({', '.join(details)})"
 
-    def _when(self, packet: Packet) -> str:
+    def _time_and_step(self, packet: Packet) -> str:
         return f"at {self._course.at(packet.at_ms)}" + (f", step {packet.act}" if packet.act else "")
 
     def _ways(self, key: Key) -> list[str]:
@@ -153,13 +155,14 @@ class _Proof:
         arrivals = course.arrivals.get(key, [])
         if arrivals:
             out.append(
-                "arrived at " + self._several(arrivals, lambda a: f"{self._place(a)}{_ORIGINS.get(a.source, '')}")
+                "arrived at "
+                + self._join_described(arrivals, lambda a: f"{self._place(a)}{_ORIGINS.get(a.source, '')}")
             )
         losses: dict[str, list[str]] = {}
         for packet in course.packets[key]:
             for loss in course.losses.get(packet.number, ()):
                 losses.setdefault(loss.why, []).append(short(loss.listener))
-        out += [_LOST[why].format(course.listed(list(dict.fromkeys(who)))) for why, who in losses.items()]
+        out += [_LOST[why].format(course.join_names(list(dict.fromkeys(who)))) for why, who in losses.items()]
         return out
 
     def _ends(self, key: Key) -> list[str]:
@@ -168,22 +171,22 @@ class _Proof:
         delivered = course.deliveries.get(key, [])
         sender = course.packets[key][0].sender
         if delivered:
-            out.append("delivered at " + self._several(delivered, self._place))
+            out.append("delivered at " + self._join_described(delivered, self._place))
         there = {act.who for act in delivered} | {sender}
         arrived = [a for a in course.arrivals.get(key, ()) if a.trace.declaration.can_by_name(DELIVERED)]
         held = list(dict.fromkeys(act.who for act in arrived if act.who not in there))
         item = self._item(key)
         if held and item is not None and item.sort is not Sort.SYNC:
-            out.append(f"never delivered at {course.listed([short(who) for who in held])}")
+            out.append(f"never delivered at {course.join_names([short(who) for who in held])}")
         if course.acknowledged.get(key):
-            out.append("acknowledged at " + self._several(course.acknowledged[key], self._place))
+            out.append("acknowledged at " + self._join_described(course.acknowledged[key], self._place))
         return out
 
     def _place(self, act: Act) -> str:
         return f"{short(act.who)} {self._course.at(act.at_ms)} (step {act.number})"
 
-    def _several(self, items: Iterable[T], tell: Callable[[T], str]) -> str:
-        return self._course.listed([tell(item) for item in items], 8)
+    def _join_described(self, items: Iterable[T], tell: Callable[[T], str]) -> str:
+        return self._course.join_names([tell(item) for item in items], 8)
 
 
 def _shortened(lines: list[str]) -> list[str]:
@@ -213,7 +216,7 @@ class _Story:
         for act in self._show.acts:
             acts.setdefault(act.operation, []).append(act)
         late = {member.name for member in self._show.schedule.members if member.late}
-        there = self._course.listed([short(n) for n in self._show.schedule.names if n not in late], 12)
+        there = self._course.join_names([short(n) for n in self._show.schedule.names if n not in late], 12)
         out = [f"  {self._course.at(0):<9} {there} join{'s' if len(acts.get(-1, ())) == 1 else ''}"]
         out += self._effects(acts.get(-1, []))
         for number, operation in enumerate(self._show.schedule.operations):
@@ -244,7 +247,7 @@ class _Story:
         for (packet, why), who in list(told.items())[:12]:
             name = self._course.name(self._show.packets[packet - 1])
             verb = "lose" if len(who) > 1 else "loses"
-            out.append(self._line(f"  {self._course.listed(who, 12)} {verb} {name}{_WHY.get(why, '')}"))
+            out.append(self._line(f"  {self._course.join_names(who, 12)} {verb} {name}{_WHY.get(why, '')}"))
         if len(told) > 12:
             out.append(self._line(f"  and {len(told) - 12} more losses"))
         return out
@@ -276,7 +279,7 @@ class _Story:
     def _log(self, act: Act) -> str:
         """The log that a step shows together with the violation, if it has messages of the finding; else ""."""
         course, blamed = self._course, self._blamed
-        shown = course.reading.shown(act.step)
+        shown = course.reading.shown_state(act.step)
         if blamed is None or act.operation != blamed.operation or shown is None:
             return ""
         return "" if course.mentioned.isdisjoint(shown.log or ()) else course.log_of(act)
@@ -301,7 +304,7 @@ class _Story:
             details = self._course.details(self._course.items[packet.number], blamed=act is self._blamed)
             name = f"{self._course.name(packet)}{details}"
             verbs.setdefault(verb, []).append(name)
-        out += [f"{verb} {self._course.listed(names)}" for verb, names in verbs.items()]
+        out += [f"{verb} {self._course.join_names(names)}" for verb, names in verbs.items()]
         return out + ([self._course.refusal(act)] if self._course.refusal(act) else [])
 
     def _line(self, text: str, act: Act | None = None, at: str = "") -> str:

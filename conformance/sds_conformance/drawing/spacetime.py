@@ -56,7 +56,7 @@ def spacetime_svg(performance: Performance, blamed: Act | None = None, title: st
     diagram.
     """
     lost = f", {len(performance.losses)} copies lost" if performance.losses else ""
-    what = f"{len(performance.packets)} broadcasts between {_listed(performance.schedule.names)}{lost}"
+    what = f"{len(performance.packets)} broadcasts between {_join_names(performance.schedule.names)}{lost}"
     drawing = draw(performance, blamed, title, caption)
     return _svg(drawing, printable(title, 200) or "Space-time diagram", what, blamed, styled=True)
 
@@ -72,7 +72,7 @@ def excerpt_svg(course: Course, blamed: Act, only: Collection[int]) -> str:
     drawing = _Artist(course, blamed, only).excerpt()
     if not drawing.arrows and len(drawing.dots) < FEWEST_DOTS:
         return ""
-    return _svg(drawing, "Space-time diagram", f"Messages between {_listed(columns)}", blamed, styled=False)
+    return _svg(drawing, "Space-time diagram", f"Messages between {_join_names(columns)}", blamed, styled=False)
 
 
 def stylesheet() -> str:
@@ -92,7 +92,7 @@ def _template() -> Template:
     return environment(__package__ or "").get_template("spacetime.svg.j2")
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return ", ".join(short(name) for name in names[:12])
 
 
@@ -240,9 +240,8 @@ class _Artist:
         course, packet = self._course, flight.packet
         arrived = course.reading.arrived(flight.act.step) if flight.act is not None else None
         step = f" (step {packet.act})" if packet.act else ""
-        what = (
-            f"{course.about(packet, arrived)}; broadcast by {short(packet.sender)} at {course.at(packet.at_ms)}{step}"
-        )
+        broadcast = f"broadcast by {short(packet.sender)} at {course.at(packet.at_ms)}{step}"
+        what = f"{course.describe_message(packet, arrived)}; {broadcast}"
         if flight.loss is not None:
             why = {"cut": "the network is cut", "crashed": "it has crashed"}.get(flight.loss.why, "lost on the way")
             return printable(f"{what}; never arrives at {short(flight.loss.listener)}: {why}", LONGEST_TITLE)
@@ -278,7 +277,7 @@ class _Artist:
         if act is None:
             return "; ".join(text for _, text in spot.above + spot.below)
         said = [course.arrives(act) and f"{course.arrives(act)} arrives"]
-        said += [f"{verb} {course.about(packet)}" for packet, verb in course.sends(act)]
+        said += [f"{verb} {course.describe_message(packet)}" for packet, verb in course.sends(act)]
         said += [text for _, text in course.signals(act)] + [course.refusal(act)]
         what = "; ".join(text for text in said if text) or act.step.command.replace("_", " ")
         return printable(f"step {act.number}, {course.at(act.at_ms)}, {short(act.who)}: {what}", LONGEST_TITLE)
@@ -349,7 +348,7 @@ class _Artist:
         after = [f"{len(log.entries) - start - _LOG_SHOWN} after"] if len(log.entries) > start + _LOG_SHOWN else []
         text = " · ".join(before + names + after) or "nothing"
         if log.since:
-            text += f" — later {self._course.listed(log.since, _LOG_SHOWN)}"
+            text += f" — later {self._course.join_names(log.since, _LOG_SHOWN)}"
         if log.history:
             return f"{text} (no log was shown; its end is the causal history of {log.history})"
         return text if log.shown or not names else f"{text} (sent and delivered, in this order: no log was shown)"

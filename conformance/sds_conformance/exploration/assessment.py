@@ -23,7 +23,7 @@ from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, seve
 from ..protocols import default, protocol_of, repertoire_of, revisions
 from ..protocols.properties import GlobalProperty, Replay, Sighting
 from ..protocols.schedules import Repertoire
-from .casts import OutOfTime
+from .casts import OutOfTimeError
 
 BREAKDOWN = "breakdown"
 """Used in place of a requirement in findings about a hang, a crash or an invalid reply."""
@@ -33,17 +33,17 @@ ENDLESS = "endless"
 """The code of such a finding."""
 
 
-class UnknownRevision(ValueError):
+class UnknownRevisionError(ValueError):
     """A file names an unknown revision; the message has its name."""
 
 
 def judged_revision(recorded: str) -> str:
     """The revision by which a stored schedule is judged: the one that it names, or the current one if it names none.
 
-    Raises UnknownRevision: judging by another revision would report violations that are none.
+    Raises UnknownRevisionError: judging by another revision would report violations that are none.
     """
     if recorded and recorded not in revisions():
-        raise UnknownRevision(
+        raise UnknownRevisionError(
             f"{printable(repr(recorded), 60)} is a revision that this suite does not know (it knows "
             f"{', '.join(revisions())}): use the suite that wrote it, or a newer one"
         )
@@ -95,7 +95,7 @@ class Scope:
             self._known[declared.capabilities, together] = known
         return known
 
-    def only(self, what: str) -> Scope:
+    def restricted_to(self, what: str) -> Scope:
         """Restrict the scope to one requirement or property."""
         requirements = tuple(requirement for requirement in self.requirements if requirement.id == what)
         return replace(self, requirements=requirements, properties=tuple(p for p in self.properties if p == what))
@@ -160,9 +160,11 @@ def _assess(
     beyond = performance.breakdown is not None and performance.breakdown.kind in OUR_LIMITS
     if performance.breakdown is not None and not beyond and (not performance.broken or performance.broken in judged):
         kind, detail = performance.breakdown.kind.value, performance.breakdown.detail
-        out.findings.append(_broke(performance, BREAKDOWN, kind, "an answer", f"{kind}: {detail}", name))
+        out.findings.append(_breakdown_finding(performance, BREAKDOWN, kind, "an answer", f"{kind}: {detail}", name))
     if performance.storm:
-        out.findings.append(_broke(performance, STORM, ENDLESS, "an end of the messages", "no end of messages", name))
+        out.findings.append(
+            _breakdown_finding(performance, STORM, ENDLESS, "an end of the messages", "no end of messages", name)
+        )
     out.situations = scope.repertoire.counted(performance, views)
     return out
 
@@ -207,7 +209,7 @@ def _examine(
 ) -> None:
     try:
         examined = scope.repertoire.properties.examine(performance, replay, scope.properties)
-    except OutOfTime:
+    except OutOfTimeError:
         raise
     except Exception as error:  # as above
         out.errors["global properties"] = f"{type(error).__name__}: {error}"
@@ -247,7 +249,7 @@ def _finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Fi
     )
 
 
-def _broke(performance: Performance, what: str, code: str, expected: str, seen: str, name: str) -> Finding:
+def _breakdown_finding(performance: Performance, what: str, code: str, expected: str, seen: str, name: str) -> Finding:
     last = performance.acts[-1] if performance.acts else None
     who, step, at = (last.who, last.step.index, last.trace.recorded) if last is not None else ("", 0, 0)
     seen = printable(seen, MAX_TEXT)

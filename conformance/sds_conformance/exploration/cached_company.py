@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from weakref import WeakSet
 
-from sds_harness.caching_link import OtherAnswer, Remembering
+from sds_harness.caching_link import CachingLink, ChangedAnswerError
 from sds_harness.link import Limits, Link
 from sds_harness.schedules import Performance, Schedule
 
@@ -63,13 +63,13 @@ class Rehearsed(Company):
         self.otherwise = ""
         """The answer that differed from the cached one, after which nothing is cached; "" if none did."""
         self.suspects = Suspects()
-        self._links: WeakSet[Remembering] = WeakSet()
+        self._links: WeakSet[CachingLink] = WeakSet()
         self._whole = False
 
         def remembering(environment: Mapping[str, str]) -> Link:
             if self.forgetful:
                 return connect(environment)
-            link = Remembering(connect(environment))
+            link = CachingLink(connect(environment))
             link.whole = self._whole
             self._links.add(link)
             return link
@@ -89,11 +89,11 @@ class Rehearsed(Company):
 
     def play(self, schedule: Schedule) -> Performance:
         """Play a schedule. If an answer differs from the cached one (IDs may be random), stop caching. Raises
-        NotPlayed.
+        NotPlayedError.
         """
         try:
             return super().play(schedule)
-        except OtherAnswer as other:
+        except ChangedAnswerError as other:
             self.otherwise, self.forgetful = str(other), True
             self.kill()
             return super().play(schedule)

@@ -16,9 +16,9 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 from sds_harness.declaration import Declaration
-from sds_harness.faults import Breakdown, TesteeFault
+from sds_harness.faults import Breakdown, TesteeError
 from sds_harness.link import Limits
-from sds_harness.resources import ResourceMissing
+from sds_harness.resources import MissingResourceError
 from sds_harness.schedules import Schedule
 
 from ..judging.catalogue import ANOTHER_LAYOUT
@@ -30,7 +30,7 @@ from ..judging.verdict import RANK, Finding, Verdict
 from ..judging.workers import workers
 from ..protocols import default, repertoire_of
 from .assessment import Assessment, Scope, assess
-from .casts import NotPlayed, NotStarted
+from .casts import NotPlayedError, NotStartedError
 from .company import Casting, Company
 
 TWINS_EVERY = 8
@@ -185,7 +185,7 @@ def explore(
 ) -> CampaignTally:
     """Play and judge. ``begun`` is called after the handshake.
 
-    Raises TesteeFault if the implementation cannot be driven at all. An interrupt (Ctrl-C) ends the playing; the
+    Raises TesteeError if the implementation cannot be driven at all. An interrupt (Ctrl-C) ends the playing; the
     schedules that were played count.
     """
     began = time.monotonic()
@@ -215,7 +215,7 @@ def explore(
 
 
 def play_one(order: CampaignOrder, company: Company, index: int, scope: Scope | None = None) -> Played:
-    """Play and judge the schedule with that number; ``scope`` replaces that of the order. Raises NotPlayed."""
+    """Play and judge the schedule with that number; ``scope`` replaces that of the order. Raises NotPlayedError."""
     with garbage_at_the_end():
         return _play_one(order, company, index, scope or order.scope)
 
@@ -233,20 +233,20 @@ def _played_here(
 ) -> Generator[Played, None, None]:
     with rarely_collecting():
         for index in indices:
-            if _late(order, began):
+            if _is_out_of_time(order, began):
                 tally.out_of_time = True
                 return
             try:
                 yield play_one(order, company, index)
-            except NotStarted as reason:
+            except NotStartedError as reason:
                 tally.not_started = str(reason)
                 return
-            except NotPlayed as reason:
+            except NotPlayedError as reason:
                 tally.gave_up = str(reason)
                 return
 
 
-def _late(order: CampaignOrder, began: float) -> bool:
+def _is_out_of_time(order: CampaignOrder, began: float) -> bool:
     return bool(order.time_budget_s) and time.monotonic() - began >= order.time_budget_s
 
 
@@ -260,10 +260,10 @@ def _played_by_workers(order: CampaignOrder, tally: CampaignTally, began: float)
             try:
                 others.start(_work, order, worker, stop)
                 running += 1
-            except ResourceMissing as missing:
+            except MissingResourceError as missing:
                 left[worker] = WorkerEnded(worker, not_started=str(missing), at=worker)
         while running:
-            if _late(order, began) and not stop.is_set():
+            if _is_out_of_time(order, began) and not stop.is_set():
                 tally.out_of_time = True
                 stop.set()
             got = others.report()
@@ -297,7 +297,7 @@ def _played_later(
     try:
         company.start()
         yield from _played_here(order, company, tally, began, range(ended.at, order.schedules, order.jobs))
-    except TesteeFault as fault:
+    except TesteeError as fault:
         tally.not_started = f"{ended.not_started}; and later: {fault}"
     finally:
         company.kill()
@@ -314,9 +314,9 @@ def _work(results: Any, order: CampaignOrder, worker: int, stop: Event) -> None:
                     break
                 results.put(play_one(order, company, index))
         ended = WorkerEnded(worker)
-    except (NotStarted, TesteeFault) as fault:
+    except (NotStartedError, TesteeError) as fault:
         ended = WorkerEnded(worker, not_started=str(fault), at=index)
-    except NotPlayed as reason:
+    except NotPlayedError as reason:
         ended = WorkerEnded(worker, gave_up=str(reason))
     finally:
         company.kill()

@@ -15,7 +15,7 @@ from typing import Any
 
 from sds_harness.declaration import VIRTUAL_CLOCK, Declaration
 from sds_harness.environment import PLAIN
-from sds_harness.faults import Breakdown, FaultKind, TesteeFault
+from sds_harness.faults import Breakdown, FaultKind, TesteeError
 from sds_harness.link import Limits
 from sds_harness.room import MemoryBudget
 from sds_harness.schedules import Performance, Schedule
@@ -23,7 +23,7 @@ from sds_harness.session import Session
 from sds_harness.stage import Stage
 from sds_harness.trace import Dialect, Trace
 
-from ..judging.rules import UnknownDialect
+from ..judging.rules import UnknownDialectError
 from ..judging.runner import PATIENCE, BrokenRun, Connect
 from ..protocols import protocol_of, repertoire_of, revisions
 
@@ -43,7 +43,7 @@ class Implementation:
     """The private wire layout; "" for the layout of the text, None for the declared one."""
 
 
-class NotPlayed(Exception):
+class NotPlayedError(Exception):
     """A schedule was not played, because an implementation could not take part."""
 
     def __init__(self, name: str, reason: str) -> None:
@@ -56,19 +56,19 @@ class NotPlayed(Exception):
         return f"{self.name} {self.reason}"
 
 
-class NotStarted(NotPlayed):
+class NotStartedError(NotPlayedError):
     """A process of the implementation did not start again."""
 
 
-class GivenUp(NotPlayed):
+class AbandonedError(NotPlayedError):
     """The implementation broke down too often in a row."""
 
 
-class OutOfTime(NotPlayed):
+class OutOfTimeError(NotPlayedError):
     """The total time was over before the schedule ended; later schedules will fail in the same way."""
 
 
-class OtherText(ValueError):
+class RevisionMismatchError(ValueError):
     """An implementation declares another text than the cast; the message has its name and the text."""
 
     def __init__(self, name: str, spoken: Sequence[str], revision: str) -> None:
@@ -77,11 +77,11 @@ class OtherText(ValueError):
         """The revisions that it declares."""
 
 
-def not_played(name: str, breakdown: Breakdown, otherwise: str) -> NotPlayed:
-    """The exception for an implementation that did not start: OutOfTime, or NotStarted with ``otherwise``."""
+def not_played(name: str, breakdown: Breakdown, otherwise: str) -> NotPlayedError:
+    """The exception for an implementation that did not start: OutOfTimeError, or NotStartedError with ``otherwise``."""
     if breakdown.kind is FaultKind.OUT_OF_TIME:
-        return OutOfTime(name, f"ran out of time: {breakdown.detail}")
-    return NotStarted(name, otherwise)
+        return OutOfTimeError(name, f"ran out of time: {breakdown.detail}")
+    return NotStartedError(name, otherwise)
 
 
 class Cast:
@@ -120,16 +120,16 @@ class Cast:
             try:
                 self.declarations[name] = self._session(name).declaration
                 self.dialect(name)
-            except TesteeFault as fault:
+            except TesteeError as fault:
                 self.undriven[name] = fault.breakdown
-            except UnknownDialect as error:
-                unknown = TesteeFault(FaultKind.WRONG_ANSWER, str(error))
+            except UnknownDialectError as error:
+                unknown = TesteeError(FaultKind.WRONG_ANSWER, str(error))
                 self.undriven[name] = unknown.breakdown
             else:
                 try:
                     self._session(name).probe_honesty()
-                except TesteeFault as fault:
-                    self._broke(name, "honesty probe", None, fault.breakdown)
+                except TesteeError as fault:
+                    self._record_breakdown(name, "honesty probe", None, fault.breakdown)
                 continue
             self._kill(name)
 
@@ -139,15 +139,16 @@ class Cast:
         return tuple(name for name in self.declarations if name not in self.undriven)
 
     def hold_to_text(self) -> None:
-        """Raise OtherText if an implementation declares only revisions of another text: they cannot be judged."""
+        """Raise RevisionMismatchError if an implementation declares only revisions of another text: they cannot be
+        judged."""
         known, text = revisions(), revisions()[self.revision].prefix
         for name in self.driven:
             spoken = [revision for revision in self.declarations[name].revisions if revision in known]
             if spoken and not any(known[revision].prefix == text for revision in spoken):
-                raise OtherText(name, spoken, self.revision)
+                raise RevisionMismatchError(name, spoken, self.revision)
 
     def dialect(self, name: str) -> Dialect | None:
-        """The private wire layout of an implementation. Raises UnknownDialect."""
+        """The private wire layout of an implementation. Raises UnknownDialectError."""
         asked, declared = self.implementations[name].dialect, self.declarations[name]
         return self._protocol.rules.dialect_in_use(self.revision, asked, declared)
 
@@ -155,7 +156,7 @@ class Cast:
         """Play a schedule; ``roles`` maps each member to the name of its implementation.
 
         Unless ``translated``, all bytes are sent unchanged, whatever the dialects. An implementation that breaks down
-        ends the performance, which records that; it is restarted for the next one. Raises NotPlayed.
+        ends the performance, which records that; it is restarted for the next one. Raises NotPlayedError.
         """
         if self._room is not None and self._room.used > LARGE_BYTES:
             # A trace and its views form reference cycles, so they are freed only by a collection.
@@ -175,7 +176,7 @@ class Cast:
         for name, stage in stages.items():
             breakdown = stage.trace.breakdown
             if breakdown is not None:
-                self._broke(name, schedule.name, stage.trace, breakdown)
+                self._record_breakdown(name, schedule.name, stage.trace, breakdown)
             else:
                 self._in_a_row[name] = 0
         for name, stage in stages.items():
@@ -187,7 +188,7 @@ class Cast:
         """Play even if an implementation was abandoned, because shrinking a breakdown causes many of them."""
         try:
             return self.play(schedule, roles)
-        except NotPlayed:
+        except NotPlayedError:
             self.kill()
             self.forgive()
             return self.play(schedule, roles)
@@ -208,7 +209,7 @@ class Cast:
         for name in list(self._sessions):
             try:
                 self._sessions.pop(name).close()
-            except TesteeFault as fault:
+            except TesteeError as fault:
                 self.breakdowns.append((name, BrokenRun.at("end of the session", fault.breakdown)))
 
     def kill(self) -> None:
@@ -217,7 +218,7 @@ class Cast:
             self._sessions.pop(name).kill()
 
     def _session(self, name: str) -> Session:
-        """Return the session, and start it if needed. Raises TesteeFault if the handshake fails."""
+        """Return the session, and start it if needed. Raises TesteeError if the handshake fails."""
         if name not in self._sessions:
             one = self.implementations[name]
             self._sessions[name] = Session(
@@ -231,11 +232,11 @@ class Cast:
             if name in self.undriven:
                 raise not_played(name, self.undriven[name], "could not be driven")
             if self._in_a_row.get(name, 0) >= PATIENCE:
-                raise GivenUp(name, f"broke down {PATIENCE} times in a row and was given up")
+                raise AbandonedError(name, f"broke down {PATIENCE} times in a row and was given up")
             try:
                 session = self._session(name)
-            except TesteeFault as fault:
-                self._broke(name, "handshake", None, fault.breakdown)
+            except TesteeError as fault:
+                self._record_breakdown(name, "handshake", None, fault.breakdown)
                 why = f"could not be started again: {fault.breakdown.detail}"
                 raise not_played(name, fault.breakdown, why) from None
             dialect = self.dialect(name) if translated else None
@@ -247,7 +248,7 @@ class Cast:
                 stage.now_ms = stage.trace.start_ms = now_ms
         return stages
 
-    def _broke(self, name: str, where: str, trace: Trace[Any] | None, breakdown: Breakdown) -> None:
+    def _record_breakdown(self, name: str, where: str, trace: Trace[Any] | None, breakdown: Breakdown) -> None:
         self._kill(name)
         self._in_a_row[name] = self._in_a_row.get(name, 0) + 1
         self.breakdowns.append((name, BrokenRun.at(where, breakdown, trace)))

@@ -39,7 +39,7 @@ def save(coverage: Coverage, path: Path) -> None:
         json.dumps(
             {
                 "schema": SCHEMA_ID,
-                **_about(coverage.order, tally),
+                **_parameters_of(coverage.order, tally),
                 "bounds": [
                     {
                         "events": bound.events,
@@ -69,14 +69,15 @@ def save(coverage: Coverage, path: Path) -> None:
 
 
 def load(path: Path, order: Exhaustion, company: Rehearsed) -> Coverage:
-    """Load the progress for ``order``, and replay the schedules with findings. Raises ResumeError and NotPlayed."""
+    """Load the progress for ``order``, and replay the schedules with findings. Raises ResumeError and
+    NotPlayedError."""
     tally = CampaignTally(company.declaration)
     coverage = Coverage(order, tally)
     try:
         data = json.loads(read_bytes(path, MAX_BYTES))
         if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
             raise ResumeError("it is not of `exhaust`, or of another version of it")
-        about = _about(order, tally)
+        about = _parameters_of(order, tally)
         for key, value in about.items():
             if data[key] != value:
                 raise ResumeError(f"it is about another {key.replace('_', ' ')} than what is played now")
@@ -123,7 +124,7 @@ def _find_again(coverage: Coverage, company: Rehearsed, found: Iterable[int]) ->
         join(tally, counted)
 
 
-def _about(order: Exhaustion, tally: CampaignTally) -> dict[str, Any]:
+def _parameters_of(order: Exhaustion, tally: CampaignTally) -> dict[str, Any]:
     """The parameters that must be equal to resume from a file."""
     return {
         "implementation": f"{tally.declaration.name} {tally.declaration.version}".strip(),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from enum import Enum
 
 from sds_harness.declaration import Declaration
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 from sds_harness.link import Limits
 from sds_harness.schedules import Performance, Schedule
 
 from ..judging.runner import Connect
 from ..protocols import default, repertoire_of
-from .casts import Cast, Implementation, NotPlayed, OtherText, not_played
+from .casts import Cast, Implementation, NotPlayedError, RevisionMismatchError, not_played
 
 UNDER_TEST = "under test"
 REFERENCE = "reference"
@@ -58,37 +58,38 @@ class Company:
         self.cast = Cast(crew, revision)
 
     def start(self) -> Declaration:
-        """Perform the handshake. Raises TesteeFault if the implementation cannot be driven, and OtherText if it
-        declares another text than the references in the cast.
+        """Perform the handshake. Raises TesteeError if the implementation cannot be driven, and RevisionMismatchError
+        if it declares another text than the references in the cast.
         """
         self.cast.start()
         for breakdown in self.cast.undriven.values():
-            raise TesteeFault(breakdown.kind, breakdown.detail, breakdown.stderr, breakdown.hint)
+            raise TesteeError(breakdown.kind, breakdown.detail, breakdown.stderr, breakdown.hint)
         if self.casting is Casting.AMONG:
             self.cast.hold_to_text()
         return self.declaration
 
     def start_again(self) -> None:
-        """Repeat the handshake of an implementation that was driven before. Raises NotPlayed if that fails."""
+        """Repeat the handshake of an implementation that was driven before. Raises NotPlayedError if that fails."""
         name = self._under_test[0]
         try:
             self.start()
-        except TesteeFault as fault:
+        except TesteeError as fault:
             why = f"could not be started again: {fault.breakdown.detail}"
             raise not_played(name, fault.breakdown, why) from None
-        except OtherText as error:
-            raise NotPlayed(name, f"declared other revisions when it was started again: {error}") from None
+        except RevisionMismatchError as error:
+            raise NotPlayedError(name, f"declared other revisions when it was started again: {error}") from None
 
     @property
     def declaration(self) -> Declaration:
         return self.cast.declarations[self._under_test[0]]
 
     def play(self, schedule: Schedule) -> Performance:
-        """Play a schedule. Raises NotPlayed if the implementation was abandoned."""
+        """Play a schedule. Raises NotPlayedError if the implementation was abandoned."""
         return self.cast.play(schedule, self._roles(schedule))
 
     def play_afresh(self, schedule: Schedule) -> Performance:
-        """Play a schedule even if the implementation was abandoned, as in shrinking a breakdown. Raises NotPlayed."""
+        """Play a schedule even if the implementation was abandoned, as in shrinking a breakdown. Raises
+        NotPlayedError."""
         return self.cast.play_afresh(schedule, self._roles(schedule))
 
     def judged(self, schedule: Schedule) -> tuple[str, ...]:

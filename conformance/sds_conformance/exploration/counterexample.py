@@ -117,14 +117,14 @@ def counterexample(
     """Shrink a schedule that showed ``found``, and replay the result in new processes.
 
     If not every replay reproduces the finding, return how often it was reproduced: the implementation is not
-    deterministic. Raises NotPlayed if the implementation was abandoned.
+    deterministic. Raises NotPlayedError if the implementation was abandoned.
     """
-    scope = order.scope.only(found.requirement)
+    scope = order.scope.restricted_to(found.requirement)
     if found.requirement == BREAKDOWN:
         max_attempts = min(max_attempts, BROKEN_ATTEMPTS)
     twin = found.requirement in scope.properties and found.requirement not in {r.id for r in scope.requirements}
 
-    def shown(candidate: Schedule) -> tuple[Performance, Finding] | None:
+    def reproduce(candidate: Schedule) -> tuple[Performance, Finding] | None:
         performance = company.play_afresh(candidate)
         replay = company.play if twin and performance.breakdown is None else None
         finding = same(found, assess(performance, scope, company.judged(candidate), replay).findings)
@@ -134,7 +134,7 @@ def counterexample(
 
     def shown_afresh(candidate: Schedule) -> bool:
         company.kill()
-        seen = shown(candidate)
+        seen = reproduce(candidate)
         last[:] = [seen] if seen is not None else last
         return seen is not None
 
@@ -146,7 +146,7 @@ def counterexample(
     implementation = f"{declared.name} {declared.version}".strip()
     notes = noted(found, schedule, order.revision, cast=order.casting.value, implementation=implementation)
     budget_s = order.shrink_budget_s or math.inf
-    small = smallest(schedule, shown, lambda _: notes, repertoire, max_attempts, budget_s)
+    small = smallest(schedule, reproduce, lambda _: notes, repertoire, max_attempts, budget_s)
     if small is not None and all(shown_afresh(small.schedule) for _ in range(ENOUGH)):
         performance, finding = last[0]
         return replace(small, performance=performance, finding=finding)
@@ -159,7 +159,7 @@ def counterexample(
 def counterexample_of(
     order: CampaignOrder, company: Company, index: int, found: Finding
 ) -> Counterexample | FindingReplays:
-    """Shrink the schedule with that number, or return how often its finding was reproduced. Raises NotPlayed."""
+    """Shrink the schedule with that number, or return how often its finding was reproduced. Raises NotPlayedError."""
     return counterexample(order, company, order.schedule(index), found)
 
 

@@ -25,7 +25,7 @@ from ..protocols import repertoire_of
 from .assessment import assess
 from .cached_company import Rehearsed
 from .campaign import CampaignOrder, CampaignTally, Played, weight
-from .casts import GivenUp, NotPlayed
+from .casts import AbandonedError, NotPlayedError
 from .company import Casting
 
 SCHEMA_ID = "sds-conformance/exhaust/1"
@@ -207,11 +207,11 @@ class Prober:
         self._suspects.guilty |= order.without
 
     def probe(self, word: Word, index: int, share: Share) -> None:
-        """Play the word with that number if needed, and add the result to ``share``. Raises NotPlayed."""
+        """Play the word with that number if needed, and add the result to ``share``. Raises NotPlayedError."""
         if not self._order.world.first_of_its_names(word):
             share.renamed += 1
             return
-        if any(event.kind in self.without for event in word):
+        if any(event.kind in self.left_out_kinds for event in word):
             share.left_out += 1
             return
         played = self.play(word, index)
@@ -223,7 +223,7 @@ class Prober:
         self._suspects.note(frozenset(event.kind for event in word), broke=played.breakdown is not None)
 
     @property
-    def without(self) -> frozenset[int]:
+    def left_out_kinds(self) -> frozenset[int]:
         """The kinds of events that are left out."""
         return self._suspects.guilty
 
@@ -236,7 +236,7 @@ class Prober:
         return found
 
     def play(self, word: Word, index: int) -> Played | None:
-        """Play a word and judge it; None if it is impossible. Raises NotPlayed."""
+        """Play a word and judge it; None if it is impossible. Raises NotPlayedError."""
         self._keep(word)
         if self._cannot(word):
             return None
@@ -313,15 +313,15 @@ def shares(
                 try:
                     try:
                         prober.probe(word, index, share)
-                    except GivenUp:
+                    except AbandonedError:
                         if not prober.leave_out():
                             raise
                         prober.probe(word, index, share)
-                except NotPlayed as reason:
+                except NotPlayedError as reason:
                     share.reason = str(reason)
                     yield share
                     return
-            share.without = prober.without
+            share.without = prober.left_out_kinds
             share.seconds = time.monotonic() - began
             share.otherwise = company.otherwise
             yield share

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.synchronize import Event
 from typing import Any
 
-from sds_harness.faults import TesteeFault
-from sds_harness.resources import ResourceMissing, usable_processors
+from sds_harness.faults import TesteeError
+from sds_harness.resources import MissingResourceError, usable_processors
 
 from ..judging.garbage import rarely_collecting
 from ..judging.workers import workers
@@ -83,7 +83,7 @@ class Coverage:
         return sum(bound.left_out for bound in self.bounds)
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """Number of remaining schedules up to the target."""
         return sum(bound.schedules for bound in self.bounds) - self.settled
 
@@ -134,23 +134,23 @@ def exhaust(
     def left_s() -> float:
         return order.time_budget_s - (time.monotonic() - began)
 
-    def late() -> bool:
+    def is_out_of_time() -> bool:
         return bool(order.time_budget_s) and left_s() <= 0
 
     source: Generator[Share, None, None] | None = None
     alone = tally.declaration.alone or (order.jobs <= 1 and elsewhere is None)
     try:
-        each_s = _sample(order, company, coverage, last, late) / (1 if alone else _at_once(order))
+        each_s = _sample(order, company, coverage, last, is_out_of_time) / (1 if alone else _at_once(order))
         while _plan(order, coverage, last, each_s, left_s()) or source is None:
             planned(coverage)
             progress(coverage)
-            if not coverage.left or tally.gave_up or tally.not_started:
+            if not coverage.remaining or tally.gave_up or tally.not_started:
                 break
             tasks = [coverage.task(bound) for bound in coverage.bounds if not bound.whole]
             pace = _Pace(tasks[-1].events)
             order = replace(order, without=coverage.without)
             if alone:
-                source = _played_here(order, company, tasks, late)
+                source = _played_here(order, company, tasks, is_out_of_time)
             else:
                 company.kill()
                 source = (elsewhere or _played_by_workers)(
@@ -172,7 +172,9 @@ def exhaust(
         tally.seconds += time.monotonic() - began
     unfinished = any(not bound.whole for bound in coverage.bounds)
     tally.out_of_time = (
-        unfinished and not (tally.interrupted or tally.gave_up or tally.not_started or tally.errors) and late()
+        unfinished
+        and not (tally.interrupted or tally.gave_up or tally.not_started or tally.errors)
+        and is_out_of_time()
     )
 
 
@@ -236,11 +238,11 @@ def _plan(order: Exhaustion, coverage: Coverage, last: int | None, each_s: float
     """Choose the last bound: the requested one, or the last that fits into the time. True if anything is left."""
     reach = int(left_s / each_s) if each_s and order.time_budget_s else 0
     while len(coverage.bounds) < (last or MOST_EVENTS):
-        room = None if last else max(0, reach - coverage.left)
+        room = None if last else max(0, reach - coverage.remaining)
         if room == 0 or _aimed(order, coverage, room) is None:
             break
-    coverage.expected_s = coverage.left * each_s
-    return bool(coverage.left)
+    coverage.expected_s = coverage.remaining * each_s
+    return bool(coverage.remaining)
 
 
 def _played_here(
@@ -265,7 +267,7 @@ def _played_by_workers(
             try:
                 others.start(_work, order, tasks, worker, stop)
                 running += 1
-            except ResourceMissing as missing:
+            except MissingResourceError as missing:
                 left[worker] = str(missing)
         while running:
             if time.monotonic() >= until and not stop.is_set():
@@ -293,7 +295,7 @@ def _played_by_workers(
         try:
             company.start()
             yield from _of_worker(order, company, tasks, worker, lambda: time.monotonic() >= until)
-        except TesteeFault as fault:
+        except TesteeError as fault:
             tally.not_started = f"{reason}; and later: {fault}"
         finally:
             company.kill()
@@ -314,7 +316,7 @@ def _work(results: Any, order: Exhaustion, tasks: list[Task], worker: int, stop:
         company.start()
         for share in _of_worker(order, company, tasks, worker, stop.is_set):
             results.put(share)
-    except TesteeFault as fault:
+    except TesteeError as fault:
         not_started = str(fault)
     finally:
         company.kill()

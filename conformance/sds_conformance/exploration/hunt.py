@@ -13,7 +13,7 @@ from ..judging.verdict import Finding, Verdict
 from ..protocols import Protocol, default, protocol_of, repertoire_of
 from .assessment import BREAKDOWN, Scope
 from .campaign import CampaignOrder, explore, play_one
-from .casts import NotPlayed
+from .casts import NotPlayedError
 from .company import Casting, Company
 from .counterexample import counterexample
 
@@ -87,7 +87,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
     for company in companies:
         company.start()
     scope = orders[0].scope
-    own = replace(scope.only(mutant.requirement), properties=())
+    own = replace(scope.restricted_to(mutant.requirement), properties=())
     # Notes of other requirements prove nothing.
     for narrowed in (own, replace(scope, told=False)):
         for index, finding in _findings(orders, companies, narrowed, examples):
@@ -123,7 +123,7 @@ def _findings(
         order, company = orders[index % 2], companies[index % 2]
         try:
             found = play_one(order, company, index, scope).assessment.findings
-        except NotPlayed:
+        except NotPlayedError:
             return
         if found:
             yield index, min(found, key=lambda finding: finding.severity is not Verdict.FAIL)

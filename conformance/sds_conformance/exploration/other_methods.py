@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 from sds_harness.link import Limits
 
 from ..judging.alterations.source import Configuration
@@ -15,7 +15,7 @@ from ..vectors.folder import default_folder, load_of
 from ..vectors.running.examination import VectorExaminer, chosen
 from ..vectors.running.subject import Status
 from .campaign import CampaignOrder, play_one
-from .casts import NotPlayed
+from .casts import NotPlayedError
 from .company import Casting
 
 SCHEDULES = 60
@@ -38,7 +38,7 @@ def schedules(connect: Connect, configuration: Configuration) -> str:
         for index in range(SCHEDULES):
             for finding in play_one(orders[index % 2], companies[index % 2], index).assessment.findings:
                 return f"{finding.requirement} in schedule {index}: {finding.seen}"
-    except (TesteeFault, NotPlayed) as reason:
+    except (TesteeError, NotPlayedError) as reason:
         return f"it cannot be driven: {reason}"
     finally:
         for company in companies:
@@ -54,7 +54,7 @@ def vectors(connect: Connect, configuration: Configuration) -> str:
     files = chosen(_files(configuration.revision), configuration.revision)
     try:
         outcome = VectorExaminer(material, connect, Limits(), configuration.revision).examine(files)
-    except TesteeFault as fault:
+    except TesteeError as fault:
         return f"it cannot be driven: {fault}"
     for asked in outcome.asked:
         if asked.answer.status in _BAD:

@@ -35,7 +35,7 @@ class Shrunk:
     """The time was over before nothing more could be removed."""
 
 
-class _Enough(Exception):
+class _LimitReachedError(Exception):
     """The limit of attempts or of time is reached."""
 
 
@@ -85,7 +85,7 @@ class _Shrinker:
             if not usual.peers & set(usual.names):
                 self._try(usual)
             self._try(with_usual_peers(self.best))
-        except _Enough:
+        except _LimitReachedError:
             pass
         return Shrunk(self.best, self._max - self._left, self._out_of_time)
 
@@ -96,14 +96,14 @@ class _Shrinker:
         self._known.add(candidate)
         self._out_of_time = time.monotonic() >= self._until
         if not self._left or self._out_of_time:
-            raise _Enough
+            raise _LimitReachedError
         self._left -= 1
         if self._fails(candidate) is None:
             return False
         self.best = candidate
         return True
 
-    def _with(self, **changed: Any) -> Schedule:
+    def _changed_best(self, **changed: Any) -> Schedule:
         return replace(self.best, **changed)
 
     # ---- operations ------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class _Shrinker:
             start = len(self.best.operations) - size
             while start > -size:
                 kept = self.best.operations[: max(0, start)] + self.best.operations[max(0, start) + size :]
-                self._try(self._with(operations=kept))
+                self._try(self._changed_best(operations=kept))
                 start -= size
             size //= 2
 
@@ -134,7 +134,7 @@ class _Shrinker:
             while again and index < len(self.best.operations):
                 operations = self.best.operations
                 again = any(
-                    self._try(self._with(operations=(*operations[:index], simpler, *operations[index + 1 :])))
+                    self._try(self._changed_best(operations=(*operations[:index], simpler, *operations[index + 1 :])))
                     for source in (simpler_operations, self._repertoire.simpler)
                     for simpler in source(operations[index], self.best)
                 )
@@ -147,7 +147,7 @@ class _Shrinker:
                 case (Wait(first, ""), Wait(second, "")):
                     operations = self.best.operations
                     merged = (*operations[:index], Wait(first + second), *operations[index + 2 :])
-                    self._try(self._with(operations=merged))
+                    self._try(self._changed_best(operations=merged))
 
     # ---- everything else -------------------------------------------------------------------------------------------
 
@@ -160,10 +160,10 @@ class _Shrinker:
         # Remove related settings together: half of a pair of periods could be an invalid configuration.
         for group in {key.partition("_")[0]: None for key, _ in self.best.configuration}:
             kept = tuple(pair for pair in self.best.configuration if pair[0].partition("_")[0] != group)
-            self._try(self._with(configuration=kept))
+            self._try(self._changed_best(configuration=kept))
         if len(self.best.channels) > 1:
             self._try(
-                self._with(
+                self._changed_best(
                     channels=self.best.channels[:1],
                     operations=tuple(
                         operation.changed(channel=0) if getattr(operation, "channel", 0) else operation
@@ -171,14 +171,14 @@ class _Shrinker:
                     ),
                 )
             )
-        self._try(self._with(channels=tuple(f"c{place + 1}" for place in range(len(self.best.channels)))))
+        self._try(self._changed_best(channels=tuple(f"c{place + 1}" for place in range(len(self.best.channels)))))
         for place, member in enumerate(self.best.members):
             for field in fields(member)[1:]:
                 usual: dict[str, Any] = {field.name: field.default}
                 simpler = replace(member, **usual)
                 members = (*self.best.members[:place], simpler, *self.best.members[place + 1 :])
-                self._try(self._with(members=members))
-        self._try(self._with(seed=0))
+                self._try(self._changed_best(members=members))
+        self._try(self._changed_best(seed=0))
 
 
 def without_member(schedule: Schedule, name: str) -> Schedule:
@@ -195,13 +195,13 @@ def without_member(schedule: Schedule, name: str) -> Schedule:
             operation = operation.changed(senders=senders, listeners=listeners)
         route = getattr(operation, "route", STRAIGHT)
         if route:
-            operation = operation.changed(route=_without(route, name))
+            operation = operation.changed(route=_route_without(route, name))
         operations.append(operation)
     members = tuple(member for member in schedule.members if member.name != name)
     return replace(schedule, members=members, operations=tuple(operations))
 
 
-def _without(route: Route, name: str) -> Route:
+def _route_without(route: Route, name: str) -> Route:
     return Route(
         tuple(n for n in route.lost if n != name),
         tuple(pair for pair in route.late if pair[0] != name),
@@ -262,7 +262,7 @@ def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Ope
 def _smaller_route(operation: Operation) -> Iterator[Operation]:
     route: Route = getattr(operation, "route", STRAIGHT)
     for name in dict.fromkeys([*route.lost, *(n for n, _ in route.late), *route.twice]):
-        yield operation.changed(route=_without(route, name))
+        yield operation.changed(route=_route_without(route, name))
     for name, _ in route.late:
         # A loss is simpler than a delay, because nothing waits for it.
-        yield operation.changed(route=replace(_without(route, name), lost=(*route.lost, name)))
+        yield operation.changed(route=replace(_route_without(route, name), lost=(*route.lost, name)))

@@ -10,11 +10,21 @@ from typing import Any
 from sds_harness.faults import Breakdown
 from sds_harness.schedules import Performance
 
-from ..exploration.casts import Cast, NotPlayed
+from ..exploration.casts import Cast, NotPlayedError
 from ..judging.exits import Exit
 from ..judging.runner import BrokenRun, tolerated
 from ..protocols import exchanges_of
-from ..protocols.exchanges import RECEIVER, AspectMark, Cell, Exchange, Exchanges, Pair, PairSide, left_open, no
+from ..protocols.exchanges import (
+    RECEIVER,
+    AspectMark,
+    Cell,
+    Exchange,
+    Exchanges,
+    Pair,
+    PairSide,
+    failed_cell,
+    left_open,
+)
 
 Progress = Callable[[str, int, int], None]
 """Called with the current activity, its number from 0, and the total."""
@@ -140,7 +150,7 @@ def explore(
 ) -> Interop:
     """Start a cast, play all exchanges with each ordered pair, and close it. ``begun`` is called after the handshakes.
 
-    An interrupt ends the playing; the exchanges that were played count. Raises OtherText.
+    An interrupt ends the playing; the exchanges that were played count. Raises RevisionMismatchError.
     """
     cast.start()
     cast.hold_to_text()
@@ -156,7 +166,9 @@ def explore(
         progress(f"{names[0]} → {names[1]}: {exchange.name}", number, total)
         meeting = out.meetings.setdefault(names, PairResult(pair, exchanges.through))
         try:
-            meeting.cells |= _met(cast, pair, exchange, out) if not out.interrupted else _unplayed(exchange)
+            meeting.cells |= (
+                _cells_of_exchange(cast, pair, exchange, out) if not out.interrupted else _unplayed(exchange)
+            )
         except KeyboardInterrupt:
             out.interrupted = True
             cast.kill()
@@ -170,7 +182,7 @@ def _unplayed(exchange: Exchange) -> dict[str, Cell]:
     return dict.fromkeys(exchange.judges, left_open("not played: there was an interrupt"))
 
 
-def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, Cell]:
+def _cells_of_exchange(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, Cell]:
     """The cells that an exchange fills."""
     lacking = exchange.needs(pair)
     if lacking:
@@ -180,8 +192,8 @@ def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, 
         roles = {m: (pair.receiver if m == RECEIVER else pair.sender).name for m in schedule.names}
         try:
             show = cast.play(schedule, roles, translated=exchange.translated)
-        except NotPlayed as without:
-            return cells or dict.fromkeys(exchange.judges, no(str(without)))
+        except NotPlayedError as without:
+            return cells or dict.fromkeys(exchange.judges, failed_cell(str(without)))
         out.performances += 1
         out.steps += show.steps
         heard = out.exchanges.read(show, {member: cast.dialect(name) for member, name in roles.items()})
@@ -200,5 +212,5 @@ def _cut_short(cast: Cast, show: Performance, roles: Mapping[str, str]) -> Cell 
     broken = cast.broken_in(show, roles)
     if broken is not None:
         name, breakdown = broken
-        return no(f"{name} must act: it broke down ({breakdown.kind.value}: {breakdown.detail})")
-    return no("broken off: there was no end of messages") if show.storm else None
+        return failed_cell(f"{name} must act: it broke down ({breakdown.kind.value}: {breakdown.detail})")
+    return failed_cell("broken off: there was no end of messages") if show.storm else None

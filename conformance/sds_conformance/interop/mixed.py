@@ -17,7 +17,7 @@ from sds_harness.schedules import Performance, Schedule
 
 from ..exploration.assessment import BREAKDOWN, STORM, Assessment, Scope, assess
 from ..exploration.campaign import TWINS_EVERY
-from ..exploration.casts import NotPlayed
+from ..exploration.casts import NotPlayedError
 from ..judging.runner import PATIENCE
 from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of
@@ -80,7 +80,7 @@ class _Replay:
         if schedule not in self._played:
             try:
                 self._played[schedule] = self._play(schedule)
-            except NotPlayed:
+            except NotPlayedError:
                 self.given_up = True
                 raise
         return self._played[schedule]
@@ -99,7 +99,7 @@ def _not_shown_again(
     replay = _Replay(lambda changed: troupe.play_among_references(name, changed, roles))
     try:
         performance = replay(schedule)
-    except NotPlayed:
+    except NotPlayedError:
         return findings
     properties = tuple(dict.fromkeys(f.requirement for f in findings if f.requirement != STORM))
     whether_twins = replay if twins and performance.breakdown is None else None
@@ -237,7 +237,7 @@ def _play_one(troupe: Troupe, mixed: Mixed, index: int, schedule: Schedule, scop
         roles = roles_for(schedule, names, index)
         try:
             performance = troupe.cast.play(schedule, roles)
-        except NotPlayed as reason:
+        except NotPlayedError as reason:
             mixed.given_up[reason.name] = reason.reason
             continue
         judged = judge(troupe, performance, roles, scope, twins=not index % TWINS_EVERY, known=mixed.discoveries)

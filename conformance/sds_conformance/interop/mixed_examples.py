@@ -49,10 +49,10 @@ class MixedExample(Counterexample):
     @property
     def parts(self) -> str:
         """The implementations and their participants, as text."""
-        return self.told(self.roles)
+        return self.describe_roles(self.roles)
 
     @staticmethod
-    def told(roles: Roles) -> str:
+    def describe_roles(roles: Roles) -> str:
         """Roles as text."""
         by_name: dict[str, list[str]] = {}
         for member, name in roles.items():
@@ -68,10 +68,10 @@ def _safe(name: str) -> str:
 def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int = ATTEMPTS) -> MixedExample | None:
     """Return the smallest schedule that shows the finding; None if it is not reproduced.
 
-    Raises NotPlayed if an implementation cannot be started again.
+    Raises NotPlayedError if an implementation cannot be started again.
     """
     # A finding against the group must have no culprit, so nothing else may be excluded.
-    narrowed = scope if discovery.name == GROUP else scope.only(discovery.what)
+    narrowed = scope if discovery.name == GROUP else scope.restricted_to(discovery.what)
     held = property_of(discovery.what)
     twins = held is not None and held.twin is not None
     limit = {BREAKDOWN: BROKEN_ATTEMPTS, STORM: STORM_ATTEMPTS}.get(discovery.what, max_attempts)
@@ -83,7 +83,7 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
             return {new: played_by[old] for new, old in zip(candidate.names, best.names, strict=True)}
         return {name: played_by[name] for name in candidate.names}
 
-    def shown(candidate: Schedule) -> tuple[Performance, Finding] | None:
+    def reproduce(candidate: Schedule) -> tuple[Performance, Finding] | None:
         nonlocal best, played_by
         roles = roles_in(candidate)
         if discovery.name not in (GROUP, *roles.values()):
@@ -107,7 +107,7 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
         }
         return noted(discovery.finding, discovery.schedule, cast.revision, **more)
 
-    small = smallest(discovery.schedule, shown, notes, narrowed.repertoire, min(max_attempts, limit))
+    small = smallest(discovery.schedule, reproduce, notes, narrowed.repertoire, min(max_attempts, limit))
     if small is None:
         return None
     parts = {field.name: getattr(small, field.name) for field in fields(Counterexample)}

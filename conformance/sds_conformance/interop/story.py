@@ -13,7 +13,7 @@ from sds_harness.declaration import printable
 from ..judging.exits import Exit
 from ..judging.formats import counted
 from ..judging.runner import BrokenRun, tolerated
-from ..presentation.story import hanging, show_breakdown
+from ..presentation.story import print_hanging, show_breakdown
 from ..protocols.exchanges import AspectMark, PairSide
 from .matrix import Interop
 
@@ -39,7 +39,7 @@ class InteropStory:
         width = max(map(cell_len, self._outcome.sides), default=0)
         for name, side in self._outcome.sides.items():
             before = Text(f"  {_padded(name, width)}  ", "bold")
-            hanging(self._console, before, Text(self._introduction(side)))
+            print_hanging(self._console, before, Text(self._introduction(side)))
 
     def show(self) -> None:
         """Print the matrix, and the reasons for what is not understood."""
@@ -49,7 +49,7 @@ class InteropStory:
         for mark in (AspectMark.NO, AspectMark.YES, AspectMark.OPEN):
             self._show_reasons(mark)
         for note in self._outcome.notes:
-            hanging(self._console, Text("Note    ", "yellow"), Text(note))
+            print_hanging(self._console, Text("Note    ", "yellow"), Text(note))
         if self._outcome.notes:
             self._console.print()
         self._show_breakdowns()
@@ -121,7 +121,7 @@ class InteropStory:
             numbers.setdefault((reason, tuple(those)), []).append(str(self._aspects[aspect]))
         for (reason, whose), about in numbers.items():
             sign = Text(f"{self._signs[mark]} {' '.join(about)}  ", STYLES[mark])
-            hanging(self._console, sign, Text(f"{', '.join(whose)}: {reason}."))
+            print_hanging(self._console, sign, Text(f"{', '.join(whose)}: {reason}."))
         if pairs:
             self._console.print()
 
@@ -159,11 +159,11 @@ class InteropStory:
         facts = [("Agree", Text(", ".join(agreeing), "green"))] if agreeing else []
         for (sender, receiver), meeting in outcome.meetings.items():
             if not meeting.understood:
-                what = self._listed(meeting.misunderstood) or "nothing got through"
+                what = self._join_aspects(meeting.misunderstood) or "nothing got through"
                 facts.append(("Not", Text(f"{self._pair(sender, receiver)}: {what}", "bold red")))
         return facts
 
-    def _listed(self, aspects: Sequence[str]) -> str:
+    def _join_aspects(self, aspects: Sequence[str]) -> str:
         """Aspects by number and, if they are few, by name."""
         few = len(aspects) <= _FEW
         return ", ".join(

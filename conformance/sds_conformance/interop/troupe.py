@@ -8,7 +8,7 @@ from typing import Any
 
 from sds_harness.schedules import Member, Performance, Schedule
 
-from ..exploration.casts import Cast, Implementation, NotPlayed
+from ..exploration.casts import Cast, Implementation, NotPlayedError
 from ..protocols import exchanges_of, repertoire_of
 from ..protocols.exchanges import SENDER
 from ..protocols.schedules import Repertoire
@@ -68,7 +68,8 @@ class Troupe:
         self.kill()
 
     def play_among_references(self, name: str, schedule: Schedule, roles: Roles) -> Performance:
-        """Play with references in place of all others, with the filters and times of ``name``. Raises NotPlayed."""
+        """Play with references in place of all others, with the filters and times of ``name``. Raises
+        NotPlayedError."""
         other = f"{STAND_IN} of {name}"
         if name not in self._among:
             declared = self.cast.declarations[name]
@@ -85,7 +86,7 @@ class Troupe:
         for name in self.cast.driven:
             try:
                 party = self.cast.play(schedule, {SENDER: name}).parties.get(SENDER)
-            except NotPlayed:
+            except NotPlayedError:
                 continue
             for key, value in wanted.items():
                 found = getattr(party.in_force, key) if party is not None else 0

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sds_harness.declaration import Declaration
-from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.link import Limits
 from sds_harness.signals import held
 from sds_harness.trace import Trace
@@ -51,7 +51,7 @@ class Certification:
     """By the name of the run: traces with findings or breakdowns, and those of the plain environment if they are kept.
     """
     heard: list[Any] = field(default_factory=list)
-    """What `Rules.heed` extracted from the runs, to report what is in doubt."""
+    """What `Rules.extract_doubt_data` extracted from the runs, to report what is in doubt."""
     played: list[str] = field(default_factory=list)
     """The names of the runs that were played, in order."""
     steps: int = 0
@@ -133,7 +133,7 @@ def certify(
     sharing: Sharing | None = None,
     begun: Callable[[Certification, int], None] = lambda outcome, runs: None,
 ) -> Certification:
-    """Play and judge. Raises TesteeFault if the implementation cannot be driven at all.
+    """Play and judge. Raises TesteeError if the implementation cannot be driven at all.
 
     An implementation that is ``running`` already is not restarted: environments that need a process of their own are
     skipped. The runs ``first`` are played before the others. With ``enough``, playing ends after the first run in which
@@ -186,7 +186,7 @@ def certify(
             except KeyboardInterrupt:
                 out.interrupted = True
                 with held():
-                    for result in source.rest():
+                    for result in source.drain():
                         got.take(result)
     finally:
         runner.kill()
@@ -246,7 +246,7 @@ class _Told:
             self.ended(run)
 
 
-def not_driven(what: Plan, name: str, fault: TesteeFault, dialect: str | None, strict: bool) -> Certification:
+def not_driven(what: Plan, name: str, fault: TesteeError, dialect: str | None, strict: bool) -> Certification:
     """Return the result for an implementation that failed the handshake; ``name`` is all that is known of it."""
     out = Certification(what, Declaration.unknown(name, what.rules.language), dialect or "", strict, driven=False)
     judge = Judge(what.rules, what.requirements, strict=strict)

@@ -48,7 +48,7 @@ def least_distinct(
     return enough
 
 
-def alike(samples: int, share: float) -> float:
+def probability_of_agreement(samples: int, share: float) -> float:
     """Return the probability that all samples are hits or none is; each is a hit with probability ``share``."""
     return float(share**samples + (1 - share) ** samples)
 

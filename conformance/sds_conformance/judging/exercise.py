@@ -86,24 +86,24 @@ class LazyMapping(Mapping[str, T]):
         self._load = load
 
     @cached_property
-    def _those(self) -> Mapping[str, T]:
+    def _loaded(self) -> Mapping[str, T]:
         return self._load()
 
     def __getitem__(self, name: str) -> T:
-        return self._those[name]
+        return self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._those)
+        return iter(self._loaded)
 
     def __len__(self) -> int:
-        return len(self._those)
+        return len(self._loaded)
 
 
 Start = Callable[[frozenset[int]], Link]
 """Starts a model in this process that does not declare the given capabilities."""
 
 
-def _nobody(name: str, without: frozenset[int]) -> Link:
+def _raise_unknown_name(name: str, without: frozenset[int]) -> Link:
     raise KeyError(name)
 
 
@@ -115,10 +115,10 @@ class Model:
     """Module that ``python -m`` runs as an implementation under test."""
     reference: Start
     mutants: Mapping[str, Fault] = field(default_factory=dict)
-    mutant: Callable[[str, frozenset[int]], Link] = _nobody
+    mutant: Callable[[str, frozenset[int]], Link] = _raise_unknown_name
     """Starts the mutant of that name, or several at once, with ``+`` between their names. Raises ValueError."""
     variants: Mapping[str, Variation] = field(default_factory=dict)
-    variant: Callable[[str, frozenset[int]], Link] = _nobody
+    variant: Callable[[str, frozenset[int]], Link] = _raise_unknown_name
     chosen_in: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
     """The revisions in which a variant makes a difference, each with the profile."""
     source: ModelSource | None = None
@@ -358,7 +358,7 @@ def outdated(rules: Rules, kills: Iterable[Kill]) -> list[str]:
             for cause in rules.register.said_by(kill.requirement)
             if cause in row.of
             for effect in row.fail
-            if _shows(rules, kill, effect)
+            if _fails_requirement(rules, kill, effect)
         }
         causes, effects = {cause for cause, _ in seen}, {effect for _, effect in seen}
         out += [f"{cause} fails {' or '.join(row.fail)}" for cause in row.of if cause not in causes]
@@ -366,7 +366,7 @@ def outdated(rules: Rules, kills: Iterable[Kill]) -> list[str]:
     return out
 
 
-def _shows(rules: Rules, kill: Kill, effect: str) -> bool:
+def _fails_requirement(rules: Rules, kill: Kill, effect: str) -> bool:
     """Does a mutant fail another requirement, or with a full code in that way?"""
     name, _, code = effect.partition("/")
     others = [other for other in kill.also if name in rules.register.said_by(other)]

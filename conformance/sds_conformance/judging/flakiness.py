@@ -63,7 +63,7 @@ def repeat(
     try:
         for number, played in enumerate(chosen):
             progress(played.run.name, number, len(chosen))
-            again = _repeated(played, partial(_shown, outcome, played, connect, limits, dialect))
+            again = _repeated(played, partial(_replay_failures, outcome, played, connect, limits, dialect))
             _note(outcome, played, again)
     except KeyboardInterrupt:
         pass  # all runs are done, and their findings remain valid
@@ -98,7 +98,9 @@ def _repeated(played: _Played, shown_once: Callable[[], list[str]]) -> dict[str,
     return {what: FindingReplays(shown[what], times) for what in played.wanted}
 
 
-def _shown(outcome: Certification, played: _Played, connect: Connect, limits: Limits, dialect: str | None) -> list[str]:
+def _replay_failures(
+    outcome: Certification, played: _Played, connect: Connect, limits: Limits, dialect: str | None
+) -> list[str]:
     """Replay a run once in a new process; return the failures that were reproduced."""
     plan = outcome.plan
     runner = Runner(connect, limits, plan.rules, plan.revision, dialect, outcome.declaration)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from sds_harness.declaration import VIRTUAL_CLOCK, Declaration
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 from sds_harness.session import Session
 from sds_harness.trace import Step, Trace
 
@@ -68,7 +68,7 @@ class KnownRuns:
                 return None
             session.link.note("part", name=run.name)  # as a stage does; a model may draw the same random numbers again
             end = _follow(session, first)
-        except TesteeFault:
+        except TesteeError:
             runner.kill()  # it breaks down again when it is played
             return None
         if end is None or end.shown is None:
@@ -87,7 +87,7 @@ class KnownRuns:
             return
         if not trace.declaration.can_by_name(VIRTUAL_CLOCK):
             return
-        with suppress(TesteeFault):
+        with suppress(TesteeError):
             session = runner.session()
             at = self._first.setdefault(self._key(session, runner, shown.run, requirements), _Point())
             places: dict[int, int] = {}
@@ -126,7 +126,7 @@ class KnownRuns:
 
 def _follow(session: Session, at: _Point) -> _Point | None:
     """Send the requests of known runs; return the end of the run whose replies came, None if others came. Raises
-    TesteeFault."""
+    TesteeError."""
     handles: list[int] = []
     request: Any = None
     found: _Point | None = at

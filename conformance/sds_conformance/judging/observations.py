@@ -75,13 +75,13 @@ class Applicable(dict[str, list[Check]]):
 
 def observe(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable) -> Sights:
     """Apply every check to every view of a trace that has the facts which the check is about."""
-    heard = [(view, rules.heard(view)) for view in views]
+    heard = [(view, rules.accepted_any(view)) for view in views]
     sights = Sights(_counted(rules, trace, views, applicable))
     for sight in looked(applicable, heard):
         if sight.check.requirement in sights:
             sights[sight.check.requirement].append(sight)
     for view in views:
-        sights.hearing.add(rules.hearing(view))
+        sights.hearing.add(rules.count_shown_messages(view))
     return sights
 
 

@@ -167,7 +167,7 @@ class Register:
         that lacks a fact named in ``of``. A check that compares several views sets ``together``. Raises ValueError for
         unknown facts.
         """
-        about = self._about(of)
+        about = self._check_fact_names(of)
 
         def register(function: CheckFunction) -> CheckFunction:
             self.checks.setdefault(requirement, []).append(Check(requirement, function, needs, about, together))
@@ -188,14 +188,14 @@ class Register:
 
         With ``apart``, each requirement has a table of its own, so one mistake may violate several requirements.
         """
-        about, requirements = self._about(of), dict.fromkeys(row.requirement for row in rows)
+        about, requirements = self._check_fact_names(of), dict.fromkeys(row.requirement for row in rows)
         groups = [[row for row in rows if row.requirement == each] for each in requirements] if apart else [rows]
 
         @wraps(facts)
-        def listed(view: Any) -> Iterable[E]:
+        def as_tuple(view: Any) -> Iterable[E]:
             return tuple(facts(view))
 
-        found = once(listed) if apart else facts
+        found = once(as_tuple) if apart else facts
         for table in (Table(found, told, group) for group in groups):
             for requirement, needs in dict.fromkeys((row.requirement, row.needs) for row in table.rows):
                 check = Check(requirement, table.check(requirement, needs), needs, about)
@@ -206,7 +206,7 @@ class Register:
 
     def shows(self, position: str, *needs: int, of: str = "") -> Callable[[ShowingFunction], ShowingFunction]:
         """Register a function that shows options of a position; ``needs`` and ``of`` as for checks."""
-        about = self._about(of)
+        about = self._check_fact_names(of)
 
         def register(function: ShowingFunction) -> ShowingFunction:
             self.shown.setdefault(position, []).append(Showing(position, function, needs, about))
@@ -231,7 +231,7 @@ class Register:
         if other not in alike:
             alike.append(other)
 
-    def _about(self, of: str) -> tuple[str, ...]:
+    def _check_fact_names(self, of: str) -> tuple[str, ...]:
         names = tuple(of.split())
         if unknown := [name for name in names if name not in self.facts]:
             raise ValueError(f"there is no fact {unknown[0]!r}; there are {', '.join(self.facts)}")

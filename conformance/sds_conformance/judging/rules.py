@@ -70,7 +70,7 @@ class Rules(ABC):
 
     def dialect(self, revision: str, name: str) -> Dialect | None:
         """Return the wire dialect with that name or in that file; None if the revision has no dialects. Raises
-        UnknownDialect.
+        UnknownDialectError.
         """
         return None
 
@@ -80,11 +80,11 @@ class Rules(ABC):
         """
         return ""
 
-    def heard(self, view: Any) -> bool | None:
+    def accepted_any(self, view: Any) -> bool | None:
         """Did a participant show any message that it was sent? None if unknown, or if there was no valid message."""
         return True
 
-    def heed(self, trace: Any) -> Any:
+    def extract_doubt_data(self, trace: Any) -> Any:
         """Extract plain data from a trace before it is dropped; `Words.doubts` uses it."""
         return None
 
@@ -96,18 +96,18 @@ class Rules(ABC):
         """Return why a requirement that was not exercised does not apply to an implementation; "" if it does."""
         return ""
 
-    def hearing(self, view: Any) -> Hearing:
+    def count_shown_messages(self, view: Any) -> Hearing:
         """Count the messages that a participant received and had to show, and whether it showed any."""
         return Hearing()
 
     def dialect_in_use(self, revision: str, asked: str | None, declared: Declaration) -> Dialect | None:
         """Return the wire dialect that the user asked for ("" for none), or else the declared one. Raises
-        UnknownDialect.
+        UnknownDialectError.
         """
         name = declared.dialect(asked)
         # Only the user may name files: the declaration of an implementation must not make the suite open one.
         if asked is None and name and name not in self.dialects:
-            raise UnknownDialect(
+            raise UnknownDialectError(
                 f"The implementation declares a dialect that is not known here: {name!r}. Known are "
                 f"{', '.join(self.dialects) or 'none'}; describe another in a file, and give it to --dialect"
             )
@@ -138,5 +138,5 @@ class Rules(ABC):
         ]
 
 
-class UnknownDialect(ValueError):
+class UnknownDialectError(ValueError):
     """No wire dialect has that name."""

@@ -32,7 +32,7 @@ class RunResult:
     trace: bytes | None = None
     """Packed; None if reports do not need it."""
     heard: Any = None
-    """What `Rules.heed` extracted to report what is in doubt; None if nothing."""
+    """What `Rules.extract_doubt_data` extracted to report what is in doubt; None if nothing."""
     unmet: tuple[tuple[int, str], ...] = ()
     """The expectations of its file that were not met: the index of each, and what was seen."""
     unchecked: str = ""
@@ -127,7 +127,7 @@ class RunPlayer:
             self._known.add(self.runner, trace, self._requirements, shown)
         told = shown.worth_a_word or trace.breakdown is not None or bool(trace.unmet)
         kept = told or (self._keep.plain and run.plain)
-        heard = self._rules.heed(trace) if self._keep.traces and (told or run.plain) else None
+        heard = self._rules.extract_doubt_data(trace) if self._keep.traces and (told or run.plain) else None
         packed = pack(trace) if self._keep.traces and kept else None
         return RunResult(run.name, shown, self._broken(), packed, heard, trace.unmet, _unchecked(run, trace))
 

@@ -32,7 +32,7 @@ class Gathering:
         self.steps = 0
         self.breakdowns: list[BrokenRun] = []
         self.heard: list[Any] = []
-        """What `Rules.heed` extracted from each run."""
+        """What `Rules.extract_doubt_data` extracted from each run."""
         self.unmet: dict[str, tuple[tuple[int, str], ...]] = {}
         """By run of a scenario file: the expectations that were not met."""
         self.unchecked: dict[str, str] = {}

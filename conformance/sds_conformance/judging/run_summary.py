@@ -109,7 +109,7 @@ class Looker:
             return shown
         shown.counted = tuple(sights)
         shown.hearing = sights.hearing
-        shown.met = {requirement: _met(seen, trace) for requirement, seen in sights.items() if seen}
+        shown.met = {requirement: _result_of_sightings(seen, trace) for requirement, seen in sights.items() if seen}
         return shown
 
     def _sights(self, trace: Trace[Any], shown: RunSummary) -> Sights:
@@ -134,7 +134,7 @@ def told_of(sight: Sight, observation: Observation, trace: Trace[Any]) -> Report
     return ReportedObservation(sight.check.name, sight.participant, sight.channel_id, observation, said)
 
 
-def _met(seen: Iterable[Sight], trace: Trace[Any]) -> RequirementResult:
+def _result_of_sightings(seen: Iterable[Sight], trace: Trace[Any]) -> RequirementResult:
     met = RequirementResult()
     for sight in seen:
         if sight.error:

@@ -9,11 +9,11 @@ from typing import Any
 
 from sds_harness.declaration import Declaration
 from sds_harness.environment import PLAIN
-from sds_harness.faults import Breakdown, FaultKind, TesteeFault
+from sds_harness.faults import Breakdown, FaultKind, TesteeError
 from sds_harness.link import Limits, Link
 from sds_harness.room import MemoryBudget
 from sds_harness.session import Session
-from sds_harness.stage import ScheduleStopped, Stage
+from sds_harness.stage import ScheduleStoppedError, Stage
 from sds_harness.trace import Dialect, Trace
 
 from .finding_replays import FindingReplays
@@ -77,19 +77,19 @@ class Runner:
         self._in_a_row = 0
 
     def start(self) -> Declaration:
-        """Perform the handshake and the honesty probe. Raises TesteeFault if the implementation cannot be driven at
+        """Perform the handshake and the honesty probe. Raises TesteeError if the implementation cannot be driven at
         all.
         """
         session = self._open()
         try:
             session.probe_honesty()
-        except TesteeFault as fault:
-            self._broke("honesty probe", None, fault)
+        except TesteeError as fault:
+            self._record_breakdown("honesty probe", None, fault)
         return session.declaration
 
     @property
     def dialect(self) -> Dialect | None:
-        """The wire dialect in use after the first handshake: requested or declared. Raises UnknownDialect."""
+        """The wire dialect in use after the first handshake: requested or declared. Raises UnknownDialectError."""
         assert self.declaration is not None, "nobody was started"
         return self._rules.dialect_in_use(self._revision, self._asked_dialect, self.declaration)
 
@@ -116,15 +116,15 @@ class Runner:
         return stage.trace
 
     def session(self, run: Run | None = None) -> Session:
-        """Return the session that a run is played in, by default the last one. Raises TesteeFault."""
+        """Return the session that a run is played in, by default the last one. Raises TesteeError."""
         return self._open(run.environment.variables if run is not None else self._variables)
 
     def stage(self, run: Run) -> Stage[Any] | None:
         """Return the stage for a run; None if the handshake failed."""
         try:
             session = self.session(run)
-        except TesteeFault as fault:
-            self._broke("handshake", None, fault)
+        except TesteeError as fault:
+            self._record_breakdown("handshake", None, fault)
             self._in_a_row += 1
             return None
         stage = self._rules.stage(session, run.name, self.dialect, run.environment)
@@ -139,12 +139,12 @@ class Runner:
             try:
                 yield
                 self._in_a_row = 0
-            except ScheduleStopped as stopped:
+            except ScheduleStoppedError as stopped:
                 stage.trace.stopped = str(stopped)
                 self._in_a_row = 0 if stage.trace.steps else self._in_a_row
             stage.close()
-        except TesteeFault as fault:
-            self._broke(stage.trace.schedule, stage.trace, fault)
+        except TesteeError as fault:
+            self._record_breakdown(stage.trace.schedule, stage.trace, fault)
             self._in_a_row += fault.breakdown.kind not in OUR_LIMITS
         except Exception as error:  # an error of the suite in one scenario must not end the others
             stage.trace.suite_error = f"{stage.trace.schedule}: {type(error).__name__}: {error}"
@@ -161,7 +161,7 @@ class Runner:
         if session is not None:
             try:
                 session.close()
-            except TesteeFault as fault:
+            except TesteeError as fault:
                 self.breakdowns.append(BrokenRun.at(END, fault.breakdown))
 
     def kill(self) -> None:
@@ -181,7 +181,7 @@ class Runner:
             self.declaration = self.declaration or self._session.declaration
         return self._session
 
-    def _broke(self, where: str, trace: Trace[Any] | None, fault: TesteeFault) -> None:
+    def _record_breakdown(self, where: str, trace: Trace[Any] | None, fault: TesteeError) -> None:
         self.kill()
         if trace is not None and trace.breakdown is None:
             trace.breakdown = fault.breakdown

@@ -20,11 +20,11 @@ def once(function: Callable[[V], T]) -> Callable[[V], T]:
     name = f"{function.__qualname__} #{next(_NUMBERS)}"  # no attribute and no other function has this name
 
     @wraps(function)
-    def asked(view: V) -> T:
+    def cached(view: V) -> T:
         kept = view.__dict__
         answer: T = kept.get(name, _UNKNOWN)
         if answer is _UNKNOWN:
             answer = kept[name] = function(view)
         return answer
 
-    return asked
+    return cached

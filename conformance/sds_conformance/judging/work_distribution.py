@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from sds_harness.environment import PLAIN
 from sds_harness.language import Language
 from sds_harness.link import Limits
-from sds_harness.resources import ResourceMissing
+from sds_harness.resources import MissingResourceError
 
 from .garbage import rarely_collecting
 from .registry import IN, Run, Scenario
@@ -89,7 +89,7 @@ class ResultSource(Protocol):
         """Yield the results of all units, in their order."""
         ...
 
-    def rest(self) -> Iterator[RunResult]:
+    def drain(self) -> Iterator[RunResult]:
         """After an interrupt: yield the results that have arrived."""
         ...
 
@@ -105,7 +105,7 @@ class Alone(ResultSource):
         for unit in self._units:
             yield from self._player.unit(unit)
 
-    def rest(self) -> Iterator[RunResult]:
+    def drain(self) -> Iterator[RunResult]:
         yield from ()
 
 
@@ -142,7 +142,7 @@ class Shared(ResultSource):
         for _ in range(jobs - 1):
             try:
                 self._others.start(_work, order, rules_of, names, self._taken)
-            except ResourceMissing:
+            except MissingResourceError:
                 return  # fewer processes play the units
 
     def results(self) -> Iterator[RunResult | LostUnit]:
@@ -174,7 +174,7 @@ class Shared(ResultSource):
                 pass
             yield from self._in_turn()
 
-    def rest(self) -> Iterator[RunResult]:
+    def drain(self) -> Iterator[RunResult]:
         while self._arrived(wait=False) is not None:  # no progress is reported after an interrupt
             pass
         for unit in sorted(self._came):

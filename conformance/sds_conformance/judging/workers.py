@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from sds_harness.family import adopt, dismiss
-from sds_harness.resources import ResourceMissing, explain, in_socket_folder, why_alone
+from sds_harness.resources import MissingResourceError, explain, in_socket_folder, why_alone
 from sds_harness.safe_path import safe_path
 from sds_harness.signals import follow_parent
 from sds_harness.watchdog import watch_worker
@@ -45,7 +45,7 @@ class Workers:
 
     def start(self, work: Callable[..., None], *given: Any) -> None:
         """Start a worker that calls ``work`` with the queue of reports and the given arguments, which must be
-        picklable. Raises ResourceMissing.
+        picklable. Raises MissingResourceError.
         """
         environment = dict(os.environ)
         with safe_path():  # locks start a process that cleans up after them
@@ -59,7 +59,7 @@ class Workers:
             except (EOFError, OSError) as error:
                 forked = "it could not be forked" if isinstance(error, EOFError) else f"{type(error).__name__}: {error}"
                 said = explain(error) or forked
-                raise ResourceMissing(f"a process of the suite did not start. {said}") from error
+                raise MissingResourceError(f"a process of the suite did not start. {said}") from error
         self._processes.append(worker)
 
     def report(self, *, wait: bool = True) -> Any:
@@ -103,9 +103,9 @@ class Workers:
 
 
 def prepare() -> None:
-    """Check that worker processes can be started in this environment. Raises ResourceMissing."""
+    """Check that worker processes can be started in this environment. Raises MissingResourceError."""
     if why := why_alone():
-        raise ResourceMissing(why)
+        raise MissingResourceError(why)
     with in_socket_folder():
         get_temp_dir()  # multiprocessing stores this folder and puts its sockets there
 

@@ -19,7 +19,7 @@ from sds_harness.transcript.reader import Broke, Conversation, RecordedExchange,
 from ..judging.formats import by_the_clock, counted, hex_of
 from .evidence import lines_told
 from .stderr_quotes import quoted
-from .story import hanging, labelled, show_stderr
+from .story import labelled, print_hanging, show_stderr
 from .traces import Enacted, StepText
 
 MAX_RUNS = 3
@@ -120,7 +120,7 @@ class Dialogue:
         for finding in left:
             self._finding(finding, "this part")
         for broke in part.broke:
-            self._broke(broke)
+            self._print_breakdown(broke)
         if part.ends and not any(broke.stderr for broke in part.broke):
             show_stderr(self._console, part.stderr[-12:])
         self._console.print()
@@ -143,7 +143,7 @@ class Dialogue:
             about += [printable(conversation.framing, _NAME)] if conversation.framing else []
             about += [printable(f"{name}={value}", _NAME) for name, value in conversation.variables.items()]
             title = Text.assemble((f"Conversation {conversation.number}", "bold"), f"  {', '.join(about)}")
-            hanging(self._console, Text(), title)
+            print_hanging(self._console, Text(), title)
             labelled(self._console, "With", Text(printable(conversation.command, _EXCERPT)))
             self._console.print()
         if part.name:
@@ -153,7 +153,7 @@ class Dialogue:
             title = Text.assemble(
                 (vector + printable(part.name), "bold"), f"{environment}{revision}, from line {part.line}"
             )
-            hanging(self._console, Text(), title)
+            print_hanging(self._console, Text(), title)
 
     def _exchange(
         self, number: int, exchange: RecordedExchange, words: StepText | None, rest: Sequence[Mapping[str, Any]]
@@ -165,36 +165,36 @@ class Dialogue:
             if exchange.reply is not None:
                 self._raw(Text("      < "), exchange.reply)
             return
-        hanging(self._console, before, Text(words.done))
+        print_hanging(self._console, before, Text(words.done))
         if not words.participant:  # a pure function, for which the raw request says more
-            hanging(self._console, Text(" " * _INDENT), Text(_excerpt(exchange.request)))
+            print_hanging(self._console, Text(" " * _INDENT), Text(_excerpt(exchange.request)))
         lines = list(words.came_out)
         if not lines and exchange.reply is not None and words.answer not in _TOLD:
             lines = [f"{words.answer or 'answered'}: {_excerpt(exchange.reply)}"]
         for line in lines_told(
             lines, (f"{finding.get('expected')} {finding.get('seen')}" for finding in rest), MAX_LINES
         ):
-            hanging(self._console, Text(" " * _INDENT), Text(line, "cyan"))
+            print_hanging(self._console, Text(" " * _INDENT), Text(line, "cyan"))
         for raw in words.wires:
             show_hex(self._console, raw)
 
     def _raw(self, before: Text, said: Said) -> None:
         what = printable(said.what, _NAME) or "a command that does not exist"
-        hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(said)}"))
+        print_hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(said)}"))
 
     def _finding(self, finding: Mapping[str, Any], where: str = "this step") -> None:
         told = {name: printable(str(finding.get(name, "")), 600) for name in ("severity", "expected", "seen")}
         what = printable(str(finding.get("code") or finding.get("requirement", "")), 600)
         head = Text.assemble((f"{told['severity'].upper()} {what}", "bold red"), f" rests on {where}")
-        hanging(self._console, Text(" " * _INDENT), head)
+        print_hanging(self._console, Text(" " * _INDENT), head)
         for name in ("expected", "seen"):
             if told[name]:
-                hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(by_the_clock(told[name])))
+                print_hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(by_the_clock(told[name])))
         said = finding.get("stderr")
         for line in quoted(list(map(str, said)), self._console.width - _INDENT) if isinstance(said, list) else ():
-            hanging(self._console, Text(" " * _INDENT), Text(line, "dim"))
+            print_hanging(self._console, Text(" " * _INDENT), Text(line, "dim"))
 
-    def _broke(self, broke: Broke) -> None:
+    def _print_breakdown(self, broke: Broke) -> None:
         self._console.print(
             Text.assemble(("BROKE ", "bold red"), (printable(broke.kind), "bold"), f"  line {broke.line}")
         )

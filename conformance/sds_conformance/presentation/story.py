@@ -49,7 +49,7 @@ def show_implementation(
     """
     protocol = protocol_of(revision)
     show_name(console, declared, carrier)
-    labelled(console, "Against", Text(f"{revision}: {protocol.against(revision, profile)}"))
+    labelled(console, "Against", Text(f"{revision}: {protocol.describe_profile(revision, profile)}"))
     if revision not in declared.revisions:
         others = ", ".join(declared.revisions) or "none"
         labelled(console, "", Text(f"The implementation declares other revisions: {others}.", "yellow"))
@@ -206,7 +206,7 @@ def labelled(console: Console, label: str, text: Text, head: Text | None = None,
     if whole:
         console.print(Text.assemble(before, text), soft_wrap=True)
     else:
-        hanging(console, before, text)
+        print_hanging(console, before, text)
 
 
 def show_under(
@@ -255,7 +255,7 @@ def show_errors(console: Console, errors: Mapping[str, str]) -> None:
         console.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
 
 
-def hanging(console: Console, before: Text, text: Text) -> None:
+def print_hanging(console: Console, before: Text, text: Text) -> None:
     """Print a text with a prefix; further lines are indented below the text."""
     for line in text.wrap(console, max(20, console.width - before.cell_len), overflow="fold"):
         line.rstrip()

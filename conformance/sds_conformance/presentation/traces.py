@@ -14,7 +14,7 @@ from typing import Any
 
 from sds_harness.declaration import printable
 from sds_harness.environment import PLAIN, Environment
-from sds_harness.faults import Breakdown, FaultKind, TesteeFault
+from sds_harness.faults import Breakdown, FaultKind, TesteeError
 from sds_harness.files import FileError, parse_json, read_text
 from sds_harness.language import HANDSHAKE, Language
 from sds_harness.link import Limits, Link
@@ -134,7 +134,7 @@ def empty_stage(
     """
     try:
         session = Session(lambda: _Told(hello), Limits(), revision, rules.language)
-    except TesteeFault:
+    except TesteeError:
         return None
     translated = rules.dialect(revision, dialect) if dialect in rules.dialects else None
     stage: Stage[Any] = rules.stage(session, name, translated, environment)
@@ -149,7 +149,7 @@ class _Told(Link):
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         if request.WhichOneof("command") != HANDSHAKE:
-            raise TesteeFault(FaultKind.WRONG_ANSWER, "only the handshake was kept")
+            raise TesteeError(FaultKind.WRONG_ANSWER, "only the handshake was kept")
         answer = reply(id=request.id)
         answer.hello.CopyFrom(self._hello)
         return answer

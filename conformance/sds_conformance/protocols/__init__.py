@@ -66,7 +66,7 @@ class Protocol(ABC):
         """Return the narrator of a trace."""
 
     @abstractmethod
-    def against(self, revision: str, profile: str) -> str:
+    def describe_profile(self, revision: str, profile: str) -> str:
         """Describe a profile of a revision in one line."""
 
     def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
@@ -79,11 +79,11 @@ class Protocol(ABC):
         """Return warnings about a run that may explain most of its failures, each with a question to the user; none if
         the run is sound.
 
-        ``heard`` has the result of `Rules.heed` for each trace.
+        ``heard`` has the result of `Rules.extract_doubt_data` for each trace.
         """
         return ()
 
-    def forgone(self, declared: Declaration, revision: str) -> str:
+    def unsupported_profile(self, declared: Declaration, revision: str) -> str:
         """The profile that an implementation does not support; "" if it supports all."""
         return ""
 

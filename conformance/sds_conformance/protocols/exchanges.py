@@ -39,7 +39,7 @@ class Cell:
 YES = Cell(AspectMark.YES)
 
 
-def no(reason: str) -> Cell:
+def failed_cell(reason: str) -> Cell:
     return Cell(AspectMark.NO, reason)
 
 

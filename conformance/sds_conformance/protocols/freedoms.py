@@ -58,19 +58,19 @@ class DivergentSteps:
     def sides(self) -> tuple[DivergentSide, DivergentSide]:
         return self.a, self.b
 
-    def told(self, column: str) -> str:
+    def value_of(self, column: str) -> str:
         """The value of a column in the differing step, from the side that has one; "" if neither has."""
         return str((self.a.row or self.b.row or {}).get(column, ""))
 
     @property
     def command(self) -> str:
-        return self.told("command")
+        return self.value_of("command")
 
     @property
-    def who(self) -> str:
-        return self.told("participant")
+    def participant(self) -> str:
+        return self.value_of("participant")
 
-    def only(self, *fields: str) -> bool:
+    def differs_only_in(self, *fields: str) -> bool:
         """Do no other columns differ?"""
         return bool(self.fields) and self.fields <= set(fields)
 
@@ -111,9 +111,9 @@ def covering(case: DivergentSteps, freedoms: Sequence[Freedom], columns: Sequenc
 # ---- Of any text -----------------------------------------------------------------------------------------------------
 
 
-def only(*fields: str, at: tuple[str, ...] = ()) -> Callable[[DivergentSteps], bool]:
+def differ_only_in(*fields: str, at: tuple[str, ...] = ()) -> Callable[[DivergentSteps], bool]:
     """Do only these columns differ, at one of these commands? Any command counts if none is named."""
-    return lambda case: case.only(*fields) and (not at or case.command in at)
+    return lambda case: case.differs_only_in(*fields) and (not at or case.command in at)
 
 
 def one_declares(signals: Mapping[str, int]) -> Callable[[DivergentSteps], bool]:
@@ -122,7 +122,8 @@ def one_declares(signals: Mapping[str, int]) -> Callable[[DivergentSteps], bool]
     def covers(case: DivergentSteps) -> bool:
         kinds = [signals.get(field) for field in case.fields]
         return bool(kinds) and all(
-            kind is not None and case.a.can(case.who, kind) != case.b.can(case.who, kind) for kind in kinds
+            kind is not None and case.a.can(case.participant, kind) != case.b.can(case.participant, kind)
+            for kind in kinds
         )
 
     return covers

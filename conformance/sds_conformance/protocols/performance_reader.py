@@ -78,7 +78,7 @@ class Teller(Protocol):
         """The name of a broadcast message."""
         ...
 
-    def about(self, packet: Packet) -> str:
+    def describe_message(self, packet: Packet) -> str:
         """A description in one line."""
         ...
 
@@ -86,7 +86,7 @@ class Teller(Protocol):
         """The dependencies of a message; "" if it has none."""
         ...
 
-    def asks(self, packet: Packet) -> str:
+    def describe_requests(self, packet: Packet) -> str:
         """The messages that it asks for, "" for none."""
         ...
 
@@ -138,7 +138,7 @@ class Reading(ABC):
         """The signals of a step, in order."""
 
     @abstractmethod
-    def shown(self, step: Any) -> ShownState | None:
+    def shown_state(self, step: Any) -> ShownState | None:
         """The state that a step shows; None if it shows none."""
 
     @abstractmethod

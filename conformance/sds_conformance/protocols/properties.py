@@ -106,7 +106,7 @@ class Properties(dict[str, GlobalProperty]):
 
         return register
 
-    def also(
+    def reuse(
         self, known: GlobalProperty, property_id: str, says: str, *requirements: str, without: Collection[str] = ()
     ) -> None:
         """Register an existing property for another text, which ``says`` the same, ``without`` some of its codes."""

@@ -38,7 +38,7 @@ class Repertoire:
     play: Callable[[Schedule, Mapping[str, Any]], Performance]
     """Plays a schedule. The mapping has the stage of each member."""
     perform: Callable[[Schedule, Mapping[str, Any]], Performance]
-    """The same, but leaves the stages open, and raises TesteeFault if an implementation breaks down."""
+    """The same, but leaves the stages open, and raises TesteeError if an implementation breaks down."""
     reading: Reading
     """Reads performances for stories and diagrams."""
     simpler: Callable[[Operation, Schedule], Iterable[Operation]]

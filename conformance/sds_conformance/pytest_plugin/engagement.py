@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from sds_harness.declaration import Declaration, printable
-from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.stage import Stage
 from sds_harness.trace import Trace
 
 from ..judging.certification import Certification
 from ..judging.plan import left_out
 from ..judging.registry import Run, Scenario
-from ..judging.rules import UnknownDialect
+from ..judging.rules import UnknownDialectError
 from ..judging.runner import BrokenRun, Runner, tolerated
 from ..judging.verdict import RANK, Judge, RequirementVerdict, Verdict
-from .asked import SessionOptions
-from .stories import LONGEST, StoryFailure, brief_of, story_of, told_breakdown
+from .session_options import SessionOptions
+from .stories import LONGEST, StoryError, brief_of, story_of, told_breakdown
 
 UNDRIVEN = "the implementation could not be driven: the first error says why"
 GAVE_UP = "inconclusive: not played: too many breakdowns"
@@ -47,7 +47,7 @@ class RunOutcome:
     """By requirement: those that the run is for, and others that it violates."""
     exercised_beside: int = 0
     """Number of observations of all other requirements."""
-    broke: StoryFailure | None = None
+    broke: StoryError | None = None
     error: str = ""
     """The scenario raised an error: an error of the suite."""
     surprises: tuple[str, ...] = ()
@@ -84,13 +84,13 @@ class Engagement:
         try:
             declared = self._runner.start()
             known = self._runner.dialect  # evaluated here so that an unknown dialect is reported once
-        except TesteeFault as fault:
+        except TesteeError as fault:
             self._undriven = True
             raise told_breakdown(BrokenRun.at("handshake", fault.breakdown)) from None
-        except UnknownDialect as error:
+        except UnknownDialectError as error:
             self._undriven = True
             sentence = printable(str(error), LONGEST)
-            raise StoryFailure(sentence, sentence) from None
+            raise StoryError(sentence, sentence) from None
         self._dialect = known.name if known is not None else ""
         self._left_out = left_out(what.environments, declared, what.rules.revisions[what.revision], False)
         self._declaration = declared
@@ -108,14 +108,14 @@ class Engagement:
             self._outcomes[run.name] = self._play(run)
         return self._outcomes[run.name]
 
-    def elsewhere(self, run: Run) -> dict[str, RunVerdict]:
+    def unrelated_findings(self, run: Run) -> dict[str, RunVerdict]:
         """Findings of a run about requirements that it is not for, unless a run that is for them shows them as well.
 
         The result does not depend on the order: the runs for these requirements are played now if needed.
         """
         found = self.outcome(run).judged
         beside = {r: judged for r, judged in found.items() if r not in run.scenario.exercises}
-        return {r: judged for r, judged in beside.items() if not self._shown(r, judged.verdict)}
+        return {r: judged for r, judged in beside.items() if not self._is_shown_by_own_runs(r, judged.verdict)}
 
     def enter(self, scenario: Scenario) -> Stage[Any]:
         """The stage for a user's own schedule, in the plain environment. Skips, or raises Told."""
@@ -124,7 +124,7 @@ class Engagement:
             pytest.skip(GAVE_UP)
         stage = self._runner.stage(Run(scenario))
         if stage is None:
-            raise self._told(self._runner.breakdowns[-1])
+            raise self._story_error(self._runner.breakdowns[-1])
         return stage
 
     @property
@@ -160,14 +160,14 @@ class Engagement:
             return RunOutcome(unplayed=GAVE_UP)
         stage = self._runner.stage(run)
         if stage is None:
-            return RunOutcome(broke=self._told(self._runner.breakdowns[-1]))
+            return RunOutcome(broke=self._story_error(self._runner.breakdowns[-1]))
         with self._runner.playing(stage):
             run.scenario.function(stage)
         trace = stage.trace
         verdicts, outcome = self.judge(trace, self.asked.what.requirements, run)
         broke = None
         if trace.breakdown is not None:
-            broke = self._told(BrokenRun.at(run.name, trace.breakdown, trace), outcome)
+            broke = self._story_error(BrokenRun.at(run.name, trace.breakdown, trace), outcome)
         judged, beside = dict(self._worth_keeping(verdicts, outcome, run)), 0
         for verdict in verdicts:
             if verdict.requirement.id not in run.scenario.exercises:
@@ -186,12 +186,12 @@ class Engagement:
             elif name in run.scenario.exercises:
                 yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason)
 
-    def _shown(self, requirement: str, verdict: Verdict) -> bool:
+    def _is_shown_by_own_runs(self, requirement: str, verdict: Verdict) -> bool:
         runs = sorted(self._runs_for.get(requirement, ()), key=lambda run: run.name not in self._outcomes)
         shown = (self.outcome(run).judged.get(requirement) for run in runs)
         return any(judged is not None and RANK.get(judged.verdict, 0) >= RANK.get(verdict, 3) for judged in shown)
 
-    def _told(self, broken: BrokenRun, outcome: Certification | None = None) -> StoryFailure:
+    def _story_error(self, broken: BrokenRun, outcome: Certification | None = None) -> StoryError:
         how = self.asked.invocation if outcome is not None else None
         return told_breakdown(broken, outcome, how)
 

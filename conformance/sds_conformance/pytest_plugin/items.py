@@ -14,7 +14,7 @@ from ..judging.formats import counted
 from ..judging.registry import IN, Run
 from ..judging.verdict import Verdict
 from .engagement import Engagement, RunOutcome
-from .stories import LONGEST, SdsWarning, StoryFailure
+from .stories import LONGEST, SdsWarning, StoryError
 
 ROOT = "sds"
 """The root node."""
@@ -97,7 +97,7 @@ class _OfARun(SdsItem):
             pytest.skip(printable(self.outcome.unplayed, LONGEST))
         if self.outcome.error:
             error = printable(self.outcome.error, LONGEST)
-            raise StoryFailure(f"Our fault: {error}", error)
+            raise StoryError(f"Our fault: {error}", error)
 
 
 class RequirementItem(_OfARun):
@@ -107,14 +107,14 @@ class RequirementItem(_OfARun):
         super().setup()
         judged = self.outcome.judged.get(self.name)
         if judged is not None and judged.verdict is Verdict.ERROR:
-            raise StoryFailure(judged.story, judged.brief)
+            raise StoryError(judged.story, judged.brief)
 
     def runtest(self) -> None:
         judged = self.outcome.judged.get(self.name)
         if judged is not None:
             self.stash[EXERCISED] = judged.exercised
             if judged.verdict is Verdict.FAIL:
-                raise StoryFailure(judged.story, judged.brief)
+                raise StoryError(judged.story, judged.brief)
         if self.outcome.broke is not None:
             raise self.outcome.broke.with_traceback(None)
         assert judged is not None
@@ -131,11 +131,11 @@ class Others(_OfARun):
 
     def runtest(self) -> None:
         self.stash[EXERCISED] = self.outcome.exercised_beside
-        found = self.engagement.elsewhere(self.run)
+        found = self.engagement.unrelated_findings(self.run)
         bad = {name: judged for name, judged in found.items() if judged.verdict is not Verdict.WARN}
         if bad:
             said = f"{counted(len(bad), 'requirement')} that other scenarios are for: {', '.join(bad)}"
-            raise StoryFailure("\n\n".join(judged.story for judged in bad.values()), said)
+            raise StoryError("\n\n".join(judged.story for judged in bad.values()), said)
         if self.outcome.broke is not None:
             raise self.outcome.broke.with_traceback(None)
         for name, judged in found.items():
@@ -150,7 +150,7 @@ class Expectations(_OfARun):
     def runtest(self) -> None:
         self.stash[EXERCISED] = 1
         if found := self.outcome.surprises:
-            raise StoryFailure("\n\n".join(found), found[0])
+            raise StoryError("\n\n".join(found), found[0])
         if self.outcome.broke is not None:
             raise self.outcome.broke.with_traceback(None)
         if self.outcome.unchecked:

@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 
 from sds_harness.declaration import printable
-from sds_harness.faults import TesteeFault
-from sds_harness.stage import ScheduleStopped, Stage
+from sds_harness.faults import TesteeError
+from sds_harness.stage import ScheduleStoppedError, Stage
 
 from ..judging.registry import Run, Scenario
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Verdict
 from .engagement import Engagement
 from .items import EXERCISED
-from .stories import LONGEST, SdsWarning, StoryFailure, brief_of, story_of, told_breakdown
+from .stories import LONGEST, SdsWarning, StoryError, brief_of, story_of, told_breakdown
 
 ENGAGEMENT = pytest.StashKey[Engagement]()
 """In the configuration: the implementation of this session."""
 PERFORMANCE = pytest.StashKey["StagePerformance"]()
 """On an item: the performance of its test."""
-ENDINGS = (ScheduleStopped, TesteeFault)
+ENDINGS = (ScheduleStoppedError, TesteeError)
 """Exceptions that end a schedule early and are no failure of the test."""
 OWN = (Exception, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
 """Other exceptions of a test; an interrupt is not one of them."""
@@ -62,11 +62,11 @@ class StagePerformance:
         verdicts, outcome = self._engagement.judge(trace, self._requirements)
         exercised = self._item.stash[EXERCISED] = sum(verdict.exercised for verdict in verdicts)
         bad = [verdict for verdict in verdicts if verdict.verdict in (Verdict.FAIL, Verdict.ERROR)]
-        stories = [story_of(verdict, outcome, self._again) for verdict in bad]
+        stories = [story_of(verdict, outcome, self._replay_command) for verdict in bad]
         briefs = [f"{verdict.requirement.id}: {brief_of(verdict)}" for verdict in bad]
         if trace.breakdown is not None:
             broken = BrokenRun.at(trace.schedule, trace.breakdown, trace)
-            broke = told_breakdown(broken, outcome, again=self._again)
+            broke = told_breakdown(broken, outcome, again=self._replay_command)
             stories.append(str(broke))
             briefs.append(broke.brief)
         for verdict in verdicts:
@@ -78,14 +78,14 @@ class StagePerformance:
                 self._item.add_report_section("call", "sds", told)
             raise own
         if told:
-            raise StoryFailure(told, "; ".join(briefs))
+            raise StoryError(told, "; ".join(briefs))
         if trace.stopped:
             pytest.skip(f"inconclusive: {printable(trace.stopped, LONGEST)}")
         if not exercised and self._item.get_closest_marker("sds") is not None:
             pytest.skip("inconclusive: none of the selected requirements was exercised")
 
     @property
-    def _again(self) -> str:
+    def _replay_command(self) -> str:
         how = self._engagement.asked.invocation
         options = [f"--sds-{word[2:]}" if word.startswith("--") else word for word in how.options]
         return shlex.join(["pytest", "--sds-testee", shlex.join(how.command), *options, self._item.nodeid])

@@ -27,7 +27,7 @@ class SdsWarning(pytest.PytestWarning):
     """An implementation violates a SHOULD, or a MUST that a position softens."""
 
 
-class StoryFailure(Exception):
+class StoryError(Exception):
     """Ends an item with a story in place of a traceback."""
 
     def __init__(self, story: str, brief: str) -> None:
@@ -64,7 +64,7 @@ def brief_of(verdict: RequirementVerdict) -> str:
 
 def told_breakdown(
     broken: BrokenRun, outcome: Certification | None = None, how: Invocation | None = None, again: str = ""
-) -> StoryFailure:
+) -> StoryError:
     """What broke, who caused it, the question to ask next, and the command to replay."""
     console, breakdown = _paper(), broken.breakdown
     trace = outcome.traces.get(broken.where) if outcome is not None else None
@@ -72,7 +72,7 @@ def told_breakdown(
         again = how.play(broken.where, trace.environment)
     show_breakdown(console, broken, (), trace, again)
     story = _written(console)
-    return StoryFailure(story, f"{breakdown.kind.value}: {breakdown.detail}")
+    return StoryError(story, f"{breakdown.kind.value}: {breakdown.detail}")
 
 
 def _paper() -> Console:

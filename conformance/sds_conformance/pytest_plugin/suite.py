@@ -13,12 +13,12 @@ from sds_harness.family import dismiss
 
 from ..judging.formats import counted
 from . import stages
-from .asked import asked
 from .engagement import Engagement
 from .items import EXERCISED, ROOT
 from .items import SuiteCollector as SuiteNode
+from .session_options import read_session_options
 from .stages import ENGAGEMENT, PERFORMANCE
-from .stories import COLUMNS, SdsWarning, StoryFailure, told_breakdown
+from .stories import COLUMNS, SdsWarning, StoryError, told_breakdown
 
 PROPERTY = "sds_exercised"
 """In a report: number of observations of the item."""
@@ -29,7 +29,7 @@ class SuiteSession:
 
     def __init__(self, config: pytest.Config) -> None:
         """Raises UsageError."""
-        self._asked = asked(config)
+        self._asked = read_session_options(config)
         self._engagement = config.stash[ENGAGEMENT] = Engagement(self._asked)
         self._only: list[str] | None = None
         """The node IDs of the suite among the arguments; None for all."""
@@ -38,7 +38,7 @@ class SuiteSession:
     def pytest_report_header(self) -> str:
         what = self._asked.what
         environments = ", ".join(environment.name for environment in what.environments)
-        return f"sds: {self._shown}\nsds: {what.revision}, {what.profile}, played in {environments}"
+        return f"sds: {self._command_line}\nsds: {what.revision}, {what.profile}, played in {environments}"
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -65,9 +65,9 @@ class SuiteSession:
         ours = list(session.genitems(node))
         if only is not None:
             for arg in wanted:
-                if not any(_within(item.nodeid, arg) for item in ours):
+                if not any(_is_selected_by(item.nodeid, arg) for item in ours):
                     raise pytest.UsageError(f"not found: {arg} (`pytest --collect-only -q {ROOT}` lists what there is)")
-            ours = [item for item in ours if any(_within(item.nodeid, arg) for arg in wanted)]
+            ours = [item for item in ours if any(_is_selected_by(item.nodeid, arg) for arg in wanted)]
         items += ours
 
     @pytest.hookimpl(wrapper=True)
@@ -85,7 +85,7 @@ class SuiteSession:
         report = yield
         if EXERCISED in item.stash and (call.when == "call" or not report.passed):
             report.user_properties.append((PROPERTY, item.stash[EXERCISED]))
-        if call.excinfo is not None and isinstance(call.excinfo.value, StoryFailure):
+        if call.excinfo is not None and isinstance(call.excinfo.value, StoryError):
             told = call.excinfo.getrepr(style="value")
             if told.reprcrash is not None:
                 told.reprcrash.message = call.excinfo.value.brief
@@ -116,14 +116,14 @@ class SuiteSession:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Kill the process in any case. If nothing was exercised, the session does not pass."""
         self._engagement.kill()
-        if self._nothing and session.exitstatus == pytest.ExitCode.OK:
+        if self._exercised_nothing and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-        if self._nothing and exitstatus == pytest.ExitCode.OK:
+        if self._exercised_nothing and exitstatus == pytest.ExitCode.OK:
             terminalreporter.write_sep("=", "nothing was exercised", yellow=True)
-            said = f"No verdict on {self._shown}: {counted(self._ran, 'item')} ran, and no requirement was exercised."
-            terminalreporter.write_line(said)
+            ran = f"{counted(self._ran, 'item')} ran, and no requirement was exercised."
+            terminalreporter.write_line(f"No verdict on {self._command_line}: {ran}")
             terminalreporter.write_line("`pytest -rs` shows the reasons. Capabilities are declared in the handshake.")
 
     def pytest_unconfigure(self) -> None:
@@ -131,11 +131,11 @@ class SuiteSession:
         dismiss()
 
     @property
-    def _nothing(self) -> bool:
+    def _exercised_nothing(self) -> bool:
         return self._ran > 0 and not self._exercised
 
     @property
-    def _shown(self) -> str:
+    def _command_line(self) -> str:
         return printable(shlex.join(self._asked.command), 4 * COLUMNS)
 
 
@@ -157,5 +157,5 @@ def _is_ours(arg: str, folder: Path) -> bool:
     return first == ROOT and (bool(rest) or not (folder / first).exists())
 
 
-def _within(nodeid: str, arg: str) -> bool:
+def _is_selected_by(nodeid: str, arg: str) -> bool:
     return nodeid == arg or nodeid.startswith(f"{arg}::")

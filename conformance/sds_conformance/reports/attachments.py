@@ -175,10 +175,10 @@ def _digest(told: dict[str, Any], revision: str) -> str:
     """The digest of all schedules of that alphabet; "" if the alphabet is invalid."""
     try:
         parts = tuple(map(AlphabetPart.read, told["alphabet"]))
-        return Exhaustion(_nobody, revision=revision, participants=told["participants"], alphabet=parts).digest
+        return Exhaustion(_play_nothing, revision=revision, participants=told["participants"], alphabet=parts).digest
     except ValueError:
         return ""
 
 
-def _nobody(environment: Any) -> Any:
+def _play_nothing(environment: Any) -> Any:
     raise NotImplementedError("nothing is played")

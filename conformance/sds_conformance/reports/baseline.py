@@ -259,7 +259,7 @@ class Baseline:
     """The line where the list begins."""
 
     @property
-    def shown(self) -> str:
+    def printable_path(self) -> str:
         return printable(str(self.path))
 
 
@@ -475,7 +475,7 @@ def match(
         if left:
             new = replace(failure, scenarios=tuple(filter(None, left)))
             out.new.append(new)
-            out.complaints += [_otherwise(about, new)] if about else []
+            out.complaints += [_complain_of_other_codes(about, new)] if about else []
     for entry in baseline.entries:
         nonsense = list(_nonsense(entry, codes, scenarios))
         stale = list(_stale(entry, judged, used)) if not nonsense else []
@@ -505,7 +505,7 @@ def _speaks_of(entry: BaselineEntry, judged: JudgedResult) -> bool:
     return entry.by == judged.by or (entry.by, judged.by) == ("run", "fuzz")
 
 
-def _otherwise(about: Sequence[BaselineEntry], failure: FailureKey) -> Complaint:
+def _complain_of_other_codes(about: Sequence[BaselineEntry], failure: FailureKey) -> Complaint:
     """Complain about a failure that is listed only with other codes or scenarios."""
     listed = [entry for entry in about if entry.lists(failure.code)]
     entry = (listed or about)[0]

@@ -18,7 +18,7 @@ from ..protocols import protocol_of
 from .attachments import exhausted_told
 from .certificate import Certificate
 from .certificate_words import command_of, declared, fuzz_told, limits_told, vectors_told
-from .levels import NONE, beside
+from .levels import NONE, unjudged_note
 from .limits import certified_rows, lines
 
 
@@ -30,7 +30,7 @@ def page(certificate: Certificate) -> str:
     return _template().render(
         **(data | {"level": certificate.standing}),
         title=certificate.name,
-        against=protocol.against(data["revision"], data["profile"]),
+        against=protocol.describe_profile(data["revision"], data["profile"]),
         homepage=web_link(printable(data["implementation"]["homepage"], 200)),
         command=command_of(data),
         declared=declared(data),
@@ -40,7 +40,7 @@ def page(certificate: Certificate) -> str:
         limits_told=limits_told(data),
         limit_lines=lines(certified_rows(data)),
         held=certificate.level != NONE,
-        beside=beside(certificate.standing),
+        beside=unjudged_note(certificate.standing),
         verdict_names=[verdict.value for verdict in Verdict],
         sections=[(sections.get(name, name), rows) for name, rows in _by_section(data).items()],
         of={name: [row for row in data["requirements"] if row["verdict"] == name] for name in data["verdicts"]},

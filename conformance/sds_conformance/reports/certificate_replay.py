@@ -43,7 +43,7 @@ class ReplayResult:
     """One sentence per difference."""
 
 
-def everything(data: dict[str, Any]) -> Sample:
+def full_sample(data: dict[str, Any]) -> Sample:
     """All scenarios in all environments; complete if the certificate is."""
     rules = protocol_of(data["revision"]).rules
     whole = plan(rules, _ids(data), (), data["profile"], data["revision"], environments=["*"])
@@ -101,7 +101,7 @@ def _environments(data: dict[str, Any], lot: Random, scenarios: Sequence[str]) -
     return [PLAIN.name, *([lot.choice(others)] if others else [])]
 
 
-def another(data: dict[str, Any], declared: Declaration) -> Iterator[str]:
+def describe_differences(data: dict[str, Any], declared: Declaration) -> Iterator[str]:
     """Yield a sentence for each difference between the running implementation and the certified one."""
     about = data["implementation"]
     for what, certified, now in (
@@ -112,10 +112,10 @@ def another(data: dict[str, Any], declared: Declaration) -> Iterator[str]:
         ("profiles", {**data["profiles"], "dialect": ""}, {**declared.profiles, "dialect": ""}),
     ):
         if certified != now:
-            yield f"{what}: certified {_said(certified)}, and now {_said(now)}"
+            yield f"{what}: certified {_value_text(certified)}, and now {_value_text(now)}"
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, dict):
         value = [f"{name} {choice}" for name, choice in sorted(value.items()) if choice != ""]
     return printable(", ".join(map(str, value)) if isinstance(value, list) else str(value), 300) or "nothing"

@@ -20,7 +20,7 @@ def command_of(data: dict[str, Any]) -> str:
     return printable(shlex.join(data["implementation"]["command"]), LONGEST_COMMAND)
 
 
-def listed(items: Iterable[str], between: str = ", ") -> str:
+def join_items(items: Iterable[str], between: str = ", ") -> str:
     """Join the items in one line."""
     return between.join(printable(str(item), 200) for item in items)
 
@@ -28,10 +28,10 @@ def listed(items: Iterable[str], between: str = ", ") -> str:
 def declared(data: dict[str, Any]) -> str:
     """The declared capabilities, limits and choices."""
     about = data["implementation"]
-    out = [listed(about["capabilities"]) or "nothing"]
-    out += [listed(f"{name} up to {value}" for name, value in about["limits"].items())] if about["limits"] else []
+    out = [join_items(about["capabilities"]) or "nothing"]
+    out += [join_items(f"{name} up to {value}" for name, value in about["limits"].items())] if about["limits"] else []
     choices = [f"{name} {value}" for name, value in data["profiles"].items() if value]
-    out += [listed(choices)] if choices else []
+    out += [join_items(choices)] if choices else []
     out += [f"clock: {printable(about['clock'], 200)}"] if about["clock"] else []
     return "; ".join(out)
 
@@ -51,7 +51,7 @@ def fuzz_told(data: dict[str, Any]) -> str:
     """The results of generated schedules, in one sentence."""
     if (fuzz := data.get("fuzz")) is None:
         return "none were generated, so there is no seed"
-    found = [f"{verdict}: {listed(fuzz[f'{verdict}ed'])}" for verdict in ("fail", "warn") if fuzz[f"{verdict}ed"]]
+    found = [f"{verdict}: {join_items(fuzz[f'{verdict}ed'])}" for verdict in ("fail", "warn") if fuzz[f"{verdict}ed"]]
     told = f"{fuzz['schedules']} by seed {fuzz['seed']}: {'; '.join(found) or 'nothing was found'}"
     return told if fuzz["complete"] else f"{told}; not to the end"
 

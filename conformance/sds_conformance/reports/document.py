@@ -99,7 +99,7 @@ def _scenario_files(outcome: Certification, how: Invocation) -> list[dict[str, A
                     for r in scenario.declared
                 ],
                 "expectations": [
-                    {"line": line, "text": text, **_met(index, unmet, unchecked)}
+                    {"line": line, "text": text, **_expectation_verdict(index, unmet, unchecked)}
                     for index, (line, text) in enumerate(file.expected)
                 ]
                 + endless,
@@ -109,7 +109,7 @@ def _scenario_files(outcome: Certification, how: Invocation) -> list[dict[str, A
     return out
 
 
-def _met(index: int, unmet: list[tuple[str, int, str]], unchecked: str) -> dict[str, Any]:
+def _expectation_verdict(index: int, unmet: list[tuple[str, int, str]], unchecked: str) -> dict[str, Any]:
     """The verdict on an expectation, in the first run that did not meet it."""
     if found := next((one for one in unmet if one[1] == index), None):
         return _unmet(found)

@@ -219,7 +219,7 @@ def notices(report: Report) -> Iterator[Notice]:
     if partial or left_out:
         yield Notice("Not all was played", (*partial, *left_out))
     reasons = report.unjudged("inconclusive", "skipped", "error")
-    told = [f"{_few(ids)}: {verdict}, {reason}" for (verdict, reason), ids in reasons.items()]
+    told = [f"{_join_few(ids)}: {verdict}, {reason}" for (verdict, reason), ids in reasons.items()]
     if told:
         judged = len(data["requirements"]) - sum(map(len, reasons.values()))
         yield Notice(f"{judged} of {len(data['requirements'])} requirements were judged", tuple(told))
@@ -231,12 +231,12 @@ def facts(report: Report) -> Iterator[tuple[str, str]]:
     revision, profile, protocol = data["revision"], data["profile"], report.protocol
     language = f" ({about['language']})" if about["language"] else ""
     yield "Implementation", f"{about['name']} {about['version']}".strip() + language
-    yield "Against", f"{revision}, profile {profile}: {protocol.against(revision, profile)}"
+    yield "Against", f"{revision}, profile {profile}: {protocol.describe_profile(revision, profile)}"
     yield "Suite", f"{data['suite']['name']} {data['suite']['version']}"
     yield "Date", data["started"].replace("T", " ").replace("+00:00", " UTC")
     yield "Strict", "yes: no position softens a failure" if data["strict"] else "no"
     if about["revisions"] and revision not in about["revisions"]:
-        yield "Declares other revisions", _few(about["revisions"])
+        yield "Declares other revisions", _join_few(about["revisions"])
     if about["homepage"]:
         yield "Homepage", about["homepage"]
     yield "Command", " ".join(about["command"]) or "a server that was running already"
@@ -254,5 +254,5 @@ def facts(report: Report) -> Iterator[tuple[str, str]]:
         yield "Choices", ", ".join(f"{name} {choice}" for name, choice in named.items())
 
 
-def _few(names: list[str], limit: int = 6) -> str:
+def _join_few(names: list[str], limit: int = 6) -> str:
     return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")

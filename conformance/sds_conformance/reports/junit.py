@@ -65,9 +65,11 @@ def _case(report: Report, row: Row) -> TestCase:
     match row["verdict"]:
         case "fail":
             code = finding["code"] if finding else row["id"]
-            case.result = _with(Failure(_failed(report, row, finding), _clean(code)), _told(report, row, finding))
+            case.result = _with_text(
+                Failure(_failed(report, row, finding), _clean(code)), _failure_text(report, row, finding)
+            )
         case "warn":
-            case.system_out = _told(report, row, finding)
+            case.system_out = _failure_text(report, row, finding)
         case "skipped" | "inconclusive":
             case.result = Skipped(_clean(f"{row['verdict']}: {row['reason']}"), row["verdict"])
         case "error":
@@ -80,7 +82,7 @@ def _named(name: str, kind: str) -> TestCase:
     return TestCase(_clean(name), _clean(kind), 0)
 
 
-def _with(result: Failure | Error, text: str) -> Failure | Error:
+def _with_text(result: Failure | Error, text: str) -> Failure | Error:
     result.text = _clean(text)
     return result
 
@@ -98,7 +100,7 @@ def _failed(report: Report, row: Row, finding: Row | None) -> str:
     return _clean(f"[{label}: {'; '.join(known)}] {seen}" if known else seen)
 
 
-def _told(report: Report, row: Row, finding: Row | None) -> str:
+def _failure_text(report: Report, row: Row, finding: Row | None) -> str:
     rule = f"{row['level']}, section {row['anchor']!r}: {row['statement']}"
     if finding is None:
         return _clean(rule)
@@ -111,7 +113,7 @@ def _conversation(report: Report) -> list[TestCase]:
     for broken, others in report.breakdowns:
         also = f"\nand {len(others)} more like it, in {', '.join(others[:20])}" if others else ""
         case = _named(f"{broken['kind']} in {broken['where']}", CONVERSATION)
-        case.result = _with(Error(_clean(broken["detail"]), broken["kind"]), breakdown(broken) + also)
+        case.result = _with_text(Error(_clean(broken["detail"]), broken["kind"]), breakdown(broken) + also)
         cases.append(case)
     if report.cut_off:
         case = _named("the report is whole", CONVERSATION)
@@ -128,7 +130,7 @@ def _scenario_files(report: Report) -> list[TestCase]:
             one = Unmet(file, row)
             case = _named(f"{printable(one.place, _TITLE)}: {printable(row['text'], _TITLE)}", SUITE)
             if row["verdict"] == "unmet":
-                case.result = _with(
+                case.result = _with_text(
                     Failure(_clean(one.sentence), "expectation"), f"{one.sentence}\n\nAgain: {file['again']}"
                 )
             elif row["verdict"] == "unchecked":
@@ -147,7 +149,7 @@ def _baseline(report: Report) -> list[TestCase]:
     cases = []
     for row in report.complaints:
         case = _named(f"line {row['line']}: {row['requirement']}", BASELINE)
-        case.result = _with(Failure(_clean(row["what"]), BASELINE), f"{row['what']}\n{row['change']}")
+        case.result = _with_text(Failure(_clean(row["what"]), BASELINE), f"{row['what']}\n{row['change']}")
         cases.append(case)
     return cases or [_named("it is up to date", BASELINE)]
 

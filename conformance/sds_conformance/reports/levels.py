@@ -33,7 +33,7 @@ _AGAINST = {
 def level(data: dict[str, Any]) -> dict[str, Any]:
     """Compute the level of a certificate: its name, and for each part whether it is held and what blocks it."""
     rules = protocol_of(data["revision"]).rules
-    against = _against(data, rules)
+    against = _blockers(data, rules)
     parts = [_part(data, rules, profile) for profile in parts_of(rules, data["revision"])]
     held = []
     for part in parts:
@@ -53,7 +53,7 @@ def parts_of(rules: Rules, revision: str) -> list[str]:
     return narrow or [rules.full]
 
 
-def _against(data: dict[str, Any], rules: Rules) -> list[str]:
+def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
     """What blocks every level, because it concerns the whole run."""
     run, out = data["run"], []
     if run["narrowed"] or not run["whole"]:
@@ -103,7 +103,7 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     because = []
     if len(rows) < len(ids):
         because.append(f"{len(ids) - len(rows)} of {counted(len(ids), 'requirement')} were not asked for")
-    if protocol.forgone(declaration_of(data), data["revision"]) == profile:
+    if protocol.unsupported_profile(declaration_of(data), data["revision"]) == profile:
         because.append(f"the implementation does without {protocol.parts[profile]}")
     for verdict, what in _AGAINST.items():
         asked = rows.values() if verdict == Verdict.ERROR.value else musts
@@ -130,7 +130,7 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     }
 
 
-def beside(standing: dict[str, Any]) -> str:
+def unjudged_note(standing: dict[str, Any]) -> str:
     """How many requirements of the level were not judged, for the line that shows it; "" if all were."""
     parts = [part for part in standing["parts"] if part["held"]]
     total = sum(part["requirements"] for part in parts)

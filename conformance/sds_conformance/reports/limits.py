@@ -17,7 +17,7 @@ from sds_harness.files import FileError, misshapen, parse_json, read_bytes
 from ..exploration.limits.case import How
 from ..exploration.limits.measurement import SCHEMA_ID, load_schema
 from ..exploration.limits.row import Weight, weight
-from ..exploration.limits.words import behind, cell, headline, tellable
+from ..exploration.limits.words import cell, headline, sentences_about_failure, tellable
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from ..protocols.dimensions import Dimension
@@ -64,7 +64,7 @@ def lines(rows: Iterable[Mapping[str, Any]], *, searched: bool = True) -> list[L
             cell(row["held"]),
             cell(row["first_not"]),
             headline(row),
-            tuple(behind(row, searched=searched)) if tellable(row) else (),
+            tuple(sentences_about_failure(row, searched=searched)) if tellable(row) else (),
             row["replay"] or "",
         )
         for row in rows
@@ -142,12 +142,12 @@ def unfounded_limits(data: dict[str, Any]) -> Iterator[str]:
         dimension = known.of_text(protocol.rules, data["revision"], profile) if known is not None else None
         if dimension is None or name in seen:
             yield f"{printable(name, 40)} is {'measured twice' if name in seen else 'nothing that is measured'}"
-        elif wrong := _unlike(row, dimension, dimension.bound(data["implementation"]["limits"].get)):
+        elif wrong := _inconsistency(row, dimension, dimension.bound(data["implementation"]["limits"].get)):
             yield f"what is said of {printable(dimension.title, 40)} does not follow from {wrong}"
         seen.add(name)
 
 
-def _unlike(row: dict[str, Any], dimension: Dimension, bound: int | None) -> str:
+def _inconsistency(row: dict[str, Any], dimension: Dimension, bound: int | None) -> str:
     """The inconsistency in a row; "" if nothing is."""
     about = (dimension.title, dimension.timed, dimension.demanded, dimension.position)
     if (row["title"], row["timed"], row["demanded"], row["position"]) != about:

@@ -82,7 +82,7 @@ def _faulty(report: Report, counts: Counter[str], unfinished: str) -> OverallRes
 
 
 def _without_faults(report: Report, counts: Counter[str]) -> OverallResult:
-    rows = list(asked(report))
+    rows = list(applicable_requirements(report))
     judged = sum(row["exercised"] > 0 for row in rows)
     warnings = f", {counted(counts['warn'], 'warning')}" if counts["warn"] else ""
     of = f"{judged} of {counted(len(rows), 'requirement')}"
@@ -110,14 +110,14 @@ def _part_of(report: Report, row: Row) -> str:
     return rules.part_of(requirement) if requirement is not None else ""
 
 
-def forgone(report: Report) -> str:
+def unsupported_part(report: Report) -> str:
     """The part of the text that the implementation does not support by its declaration."""
-    return report.protocol.forgone(report.declaration, report.data["revision"])
+    return report.protocol.unsupported_profile(report.declaration, report.data["revision"])
 
 
-def asked(report: Report) -> Iterator[Row]:
+def applicable_requirements(report: Report) -> Iterator[Row]:
     """The requirements that apply to the implementation."""
-    without = forgone(report)
+    without = unsupported_part(report)
     return (row for row in report.requirements() if row["exercised"] or _part_of(report, row) != without)
 
 
@@ -126,5 +126,5 @@ def _parts(report: Report) -> list[str]:
     named, rules = report.protocol.parts, report.protocol.rules
     stated = {rules.part_of(requirement) for requirement in rules.judged(report.data["revision"], rules.full)}
     found = dict.fromkeys(_part_of(report, row) for row in report.requirements())
-    parts = [part for part in found if part and part != forgone(report)]
+    parts = [part for part in found if part and part != unsupported_part(report)]
     return [named.get(part, part.capitalize()) for part in parts] if stated & set(named) else []

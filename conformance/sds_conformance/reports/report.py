@@ -215,7 +215,7 @@ class Report:
     @property
     def breakdowns(self) -> list[tuple[Row, list[str]]]:
         """Each kind of breakdown once, with the other runs that had it."""
-        return alike(self.data["breakdowns"])
+        return group_breakdowns(self.data["breakdowns"])
 
     # ---- The baseline ------------------------------------------------------------------------------------------------
 
@@ -329,7 +329,7 @@ def finding_of(requirement: str, row: Mapping[str, Any]) -> Finding:
     )
 
 
-def alike(breakdowns: Sequence[Row]) -> list[tuple[Row, list[str]]]:
+def group_breakdowns(breakdowns: Sequence[Row]) -> list[tuple[Row, list[str]]]:
     """Each kind of breakdown once, with the runs of the others."""
     found: dict[tuple[str, str, str], list[Row]] = {}
     for broken in breakdowns:

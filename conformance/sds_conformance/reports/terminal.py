@@ -25,10 +25,10 @@ from ..presentation.dialogue import show_hex
 from ..presentation.evidence import quoted_in, story_of
 from ..presentation.last_screen import STYLES, CauseLine, LastScreen, ordered, show_last_screen
 from ..presentation.story import (
-    hanging,
     headline,
     labelled,
     plain_table,
+    print_hanging,
     show_breakdown,
     show_command,
     show_doubts,
@@ -38,7 +38,7 @@ from ..presentation.story import (
     show_implementation,
     show_under,
 )
-from .overall_result import Tone, asked, forgone, standing
+from .overall_result import Tone, applicable_requirements, standing, unsupported_part
 from .report import Report, RootCause, Row, again_of, code_of, finding_of, run_of, worst
 from .scenario_files import cause_lines, show_scenario_files
 
@@ -120,9 +120,9 @@ def _facts(report: Report) -> list[tuple[str, Text]]:
         known = sum(bool(report.known_failures(row["id"])) for row in failing)
         how_many = "All failures are" if known == len(failing) else f"{known} of {counted(len(failing), 'failure')}"
         out.append(("Baseline", Text(f"{how_many} known: {printable(data['baseline']['file'], 200)}", no_wrap=True)))
-    rows = list(asked(report))
+    rows = list(applicable_requirements(report))
     judged = sum(row["exercised"] > 0 for row in rows)
-    part = forgone(report)
+    part = unsupported_part(report)
     without = f", without {report.protocol.parts.get(part, part)}" if part else ""
     out.append(("Exercised", Text(f"{judged} of {counted(len(rows), 'requirement')}{without}")))
     reasons = report.unjudged("inconclusive", "skipped", "error")
@@ -205,7 +205,7 @@ def show_conversation(console: Console, report: Report, requirement: str) -> Non
         mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
         touched = narrator.touches(step)
         named = quoted_in(f"{finding.expected} {finding.seen}", touched) if finding is not None else frozenset[str]()
-        hanging(console, Text.assemble(mark, (f"{step.index:>3} ", "dim")), Text(narrator.done(step, named)))
+        print_hanging(console, Text.assemble(mark, (f"{step.index:>3} ", "dim")), Text(narrator.done(step, named)))
         for effect in narrator.came_out(step, named or touched):
             console.print(Padding(Text(effect, "cyan"), (0, 0, 0, 10)))
         for raw in narrator.on_the_wire(step):

@@ -61,7 +61,7 @@ class ExpectationResult:
 
 def sentence(expected: Expectation) -> str:
     """An expectation as a sentence without a full stop."""
-    return KINDS[expected.what].sentence.format(printable(expected.who), _listed(expected.labels))
+    return KINDS[expected.what].sentence.format(printable(expected.who), _join_labels(expected.labels))
 
 
 def check(performance: Performance, reading: Reading) -> ExpectationResult:
@@ -99,7 +99,7 @@ def _contradiction(expected: Expectation, performance: Performance, reading: Rea
         return _accepted(expected, performance)
     keys = {label: reading.labelled(performance, label) for label in expected.labels}
     if unsent := [label for label, key in keys.items() if key is None]:
-        return f"{_listed(unsent)} {'was' if len(unsent) == 1 else 'were'} never sent, or cannot be read"
+        return f"{_join_labels(unsent)} {'was' if len(unsent) == 1 else 'were'} never sent, or cannot be read"
     signalled: dict[object, int] = {}
     """By message: the number of the first act that signals it."""
     for act in performance.acts:
@@ -118,7 +118,7 @@ def _contradiction(expected: Expectation, performance: Performance, reading: Rea
     in_order = [signalled.get(key, 0) for key in keys.values()]
     if not lacking and (not kind.ordered or in_order == sorted(in_order)):
         return ""
-    return f"{verb}: {_listed([label for _, label in shown]) or 'none of them'}"
+    return f"{verb}: {_join_labels([label for _, label in shown]) or 'none of them'}"
 
 
 def _accepted(expected: Expectation, performance: Performance) -> str:
@@ -133,10 +133,10 @@ def _accepted(expected: Expectation, performance: Performance) -> str:
             refused |= {label} if act.step.answer == "rejected" else set()
     accepted = [label for label in expected.labels if label in met - refused]
     strange = [label for label in expected.labels if label not in met]
-    told = [f"accepted {_listed(accepted)}"] if accepted else []
-    return ", ".join([*told, *([f"{_listed(strange)} never arrived"] if strange else [])])
+    told = [f"accepted {_join_labels(accepted)}"] if accepted else []
+    return ", ".join([*told, *([f"{_join_labels(strange)} never arrived"] if strange else [])])
 
 
-def _listed(labels: Sequence[str]) -> str:
+def _join_labels(labels: Sequence[str]) -> str:
     shown = [printable(label, 60) for label in labels[:20]]
     return ", ".join([*shown, *(["…"] if len(labels) > len(shown) else [])])

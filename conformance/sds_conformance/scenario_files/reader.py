@@ -38,7 +38,7 @@ class PlaySchedule:
     revision: str
 
     def __call__(self, stage: Any) -> None:
-        """Play on a stage, and store in its trace which expectations were not met. Raises TesteeFault."""
+        """Play on a stage, and store in its trace which expectations were not met. Raises TesteeError."""
         repertoire = repertoire_of(self.revision)
         schedule = renamed(self.schedule, stage.label)
         show = repertoire.perform(schedule, dict.fromkeys(schedule.names, stage))
@@ -105,9 +105,11 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
         try:
             inside = sorted(each for each in path.iterdir() if each.suffix.lower() in SUFFIXES)
         except OSError as error:
-            raise ScenarioFileError(f"{_shown(path)} cannot be read: {error.strerror}") from None
+            raise ScenarioFileError(f"{_printable_path(path)} cannot be read: {error.strerror}") from None
         if not inside:
-            raise ScenarioFileError(f"{_shown(path)} has no scenario file: their names end in {', '.join(SUFFIXES)}")
+            raise ScenarioFileError(
+                f"{_printable_path(path)} has no scenario file: their names end in {', '.join(SUFFIXES)}"
+            )
         found += inside
     found = list(dict.fromkeys(found))
     if len(found) > MOST_FILES:
@@ -121,7 +123,7 @@ def load(paths: Iterable[Path]) -> list[LoadedScenario]:
     for path in files_in(paths):
         loaded = load_one(path)
         if (other := out.setdefault(loaded.name, loaded)) is not loaded:
-            told = f"{_shown(other.path)} and {_shown(path)} would both be the scenario {loaded.name}"
+            told = f"{_printable_path(other.path)} and {_printable_path(path)} would both be the scenario {loaded.name}"
             raise ScenarioFileError(f"{told}: rename one of them")
     return list(out.values())
 
@@ -193,11 +195,15 @@ def _sentence(path: Path, error: ScheduleFileError) -> str:
     """An error with its file and line."""
     told = str(error)
     if error.line:
-        return f"{_shown(path)}, line {error.line}: {told}"
-    return f"{_shown(path)} {told.removeprefix('it ')}" if told.startswith("it ") else f"{_shown(path)}: {told}"
+        return f"{_printable_path(path)}, line {error.line}: {told}"
+    return (
+        f"{_printable_path(path)} {told.removeprefix('it ')}"
+        if told.startswith("it ")
+        else f"{_printable_path(path)}: {told}"
+    )
 
 
-def _shown(path: Path) -> str:
+def _printable_path(path: Path) -> str:
     return printable(str(path), 300)
 
 
@@ -208,6 +214,8 @@ def one_revision(files: Sequence[LoadedScenario]) -> str:
         if loaded.revision:
             named.setdefault(loaded.revision, loaded.path)
     if len(named) > 1:
-        told = " and ".join(f"{_shown(path)} is about {revision}" for revision, path in list(named.items())[:2])
+        told = " and ".join(
+            f"{_printable_path(path)} is about {revision}" for revision, path in list(named.items())[:2]
+        )
         raise ScenarioFileError(f"{told}: play them in two runs")
     return next(iter(named), "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 from sds_harness.link import Limits
 
 from .changelog import DISAGREES, changelog_named, changelog_versions
@@ -33,20 +33,22 @@ def disagreements(vector_set: VectorSet, every: Iterable[Document]) -> Iterator[
     for document in every:
         material = vector_set.of(document.content["revisions"][0])
         for revision in document.content["revisions"]:
-            for test, answers in _asked(material, document, revision):
+            for test, answers in _answers_of_models(material, document, revision):
                 problem = _problem(answers)
                 if problem:
                     yield test["id"], f"{document.path}: {test['id']}: {problem} (in {revision})"
 
 
-def _asked(material: Material, document: Document, revision: str) -> Iterator[tuple[Vector, list[VectorResult]]]:
+def _answers_of_models(
+    material: Material, document: Document, revision: str
+) -> Iterator[tuple[Vector, list[VectorResult]]]:
     """The answers of each model to the written vectors of a document."""
     file = {**document.content, "tests": document.written}
     answers: dict[str, list[VectorResult]] = {}
     for model in material.models:
         try:
             outcome = VectorExaminer(material, model, Limits(), revision).examine([file])
-        except TesteeFault as fault:
+        except TesteeError as fault:
             raise AssertionError(f"the reference model cannot be driven: {fault}") from fault
         for asked in outcome.asked:
             answers.setdefault(asked.vector["id"], []).append(asked.answer)

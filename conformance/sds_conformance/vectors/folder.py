@@ -191,7 +191,7 @@ def violations(material: Material, data: Any) -> list[str]:
     out: list[str] = []
     for each in Draft202012Validator(schema(shape, material.shapes[shape])).iter_errors(data):
         error = best_match([each]) or each
-        out.append(f"{_where(data, list(error.absolute_path))}: {error.message}")
+        out.append(f"{_describe_position(data, list(error.absolute_path))}: {error.message}")
         if len(out) == MOST_TOLD:
             break
     tests = data["tests"] if not out else []
@@ -199,7 +199,7 @@ def violations(material: Material, data: Any) -> list[str]:
     return [printable(sentence, 300) for sentence in [*out, *islice(senseless, MOST_TOLD)]]
 
 
-def _where(data: Any, path: list[str | int]) -> str:
+def _describe_position(data: Any, path: list[str | int]) -> str:
     """A position in a file: the ID of the vector and the field in it, or the field of the file."""
     if path[:1] == ["tests"] and len(path) > 1:
         test = data["tests"][path[1]]

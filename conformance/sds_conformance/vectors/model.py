@@ -80,7 +80,7 @@ class Shape:
     test: Schema
     """Schema of one vector."""
     ask: Callable[[Any, Vector], VectorResult]
-    """Runs a vector on the subject of the protocol. Raises Skip and ScheduleStopped."""
+    """Runs a vector on the subject of the protocol. Raises VectorSkippedError and ScheduleStoppedError."""
     definitions: Mapping[str, Schema] = field(default_factory=dict)
     """Schemas that the schema of a vector refers to."""
     heading: Mapping[str, Schema] = field(default_factory=dict)
@@ -189,7 +189,7 @@ def vector(
     *outcomes: Outcome,
 ) -> Vector:
     """Create a vector without its group. The recommended outcome comes first, and determines the result."""
-    told = _told(slug, comment, result_of(outcomes), flags, requirements)
+    told = _common_fields(slug, comment, result_of(outcomes), flags, requirements)
     return {**told, **fields, "outcomes": list(outcomes)}
 
 
@@ -202,11 +202,13 @@ def stepwise(
     steps: list[dict[str, Any]],
 ) -> Vector:
     """Create a vector whose steps have their own outcomes."""
-    told = _told(slug, comment, result_of_steps(steps), flags, requirements)
+    told = _common_fields(slug, comment, result_of_steps(steps), flags, requirements)
     return {**told, **fields, "steps": steps}
 
 
-def _told(slug: str, comment: str, result: str, flags: str | Sequence[str], requirements: Sequence[str]) -> Vector:
+def _common_fields(
+    slug: str, comment: str, result: str, flags: str | Sequence[str], requirements: Sequence[str]
+) -> Vector:
     """The first fields of every vector, in the order of the file."""
     return {
         "id": slug,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from played import reference_command
+from run_helpers import reference_command
 from suite_terminal import SOME, typed
 
 RUNNING = "running"

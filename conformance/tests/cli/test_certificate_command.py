@@ -14,7 +14,7 @@ import pytest
 from click.testing import Result
 
 from certificates import certified, forged, kept, left, whole_report
-from played import REPOSITORY, odd_adapter, reference_command
+from run_helpers import REPOSITORY, odd_adapter, reference_command
 from sds_conformance.reports.certificate import Certificate, read_certificate
 from sds_conformance.reports.certificate_replay import drawn
 from suite_terminal import too_wide, typed, words

@@ -15,7 +15,7 @@ from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
 from action_runner import ACTION, INSTALLED, load
-from played import REPOSITORY, reference_command
+from run_helpers import REPOSITORY, reference_command
 from sds_conformance.judging.exits import Exit
 from suite_terminal import typed
 

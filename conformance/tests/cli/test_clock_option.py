@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from played import REPOSITORY
-from sds_harness.clock import NoClockLibrary, find_library
+from run_helpers import REPOSITORY
+from sds_harness.clock import MissingClockLibraryError, find_library
 from suite_terminal import typed, words
 
 FAKETIME = ("--clock", "faketime")
@@ -28,7 +28,7 @@ def system_clock(way: str = "") -> list[str]:
 def library() -> None:
     try:
         find_library()
-    except NoClockLibrary as error:
+    except MissingClockLibraryError as error:
         pytest.skip(str(error))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from played import broken_adapter, odd_adapter, reference_command
+from run_helpers import broken_adapter, odd_adapter, reference_command
 from sds_conformance.cli import main
 from sds_conformance.cli.command_groups import Commands, Later
 from sds_conformance.protocols import protocols

@@ -17,10 +17,10 @@ from typing import Any
 import psutil
 import pytest
 
-from played import AMENDED, odd_adapter, plan, reference_command
+from process_waiting import PATIENCE_S, lives, wait_for
+from run_helpers import AMENDED, odd_adapter, plan, reference_command
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.reports.document import load_schema
-from waiting import PATIENCE_S, lives, wait_for
 
 pytestmark = pytest.mark.exhaustive
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from played import reference_command
+from run_helpers import reference_command
 from sds_conformance.cli.configuration import KEYS
 from suite_terminal import typed
 

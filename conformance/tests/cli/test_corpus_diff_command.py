@@ -11,13 +11,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from played import reference_command
+from run_helpers import reference_command
 from suite_terminal import typed, words
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
+from recorded_corpora import Model, edited, order_of, record_here
 from sds_conformance.corpus import verdicts
 from sds_conformance.corpus.classes import Class
 from sds_conformance.corpus.difference import CorpusDifference, Sum
@@ -26,7 +27,6 @@ from sds_conformance.corpus.report import as_json, finish, prepare_folder
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, read_complete
 from sds_harness.corpus.place import Place
-from stored import Model, edited, order_of, record_here
 
 pytestmark = pytest.mark.spark
 

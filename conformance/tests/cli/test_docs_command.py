@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from sds_conformance.cli.documentation import PAGES
 from sds_harness.faults import FaultKind
 from suite_terminal import typed, words

@@ -15,12 +15,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from played import odd_adapter, reference_command
+from process_waiting import PATIENCE_S, lives, wait_for
+from run_helpers import odd_adapter, reference_command
 from sds_conformance.exploration.counterexample import load
 from sds_conformance.judging.exits import Exit
 from sds_harness import signals
 from suite_terminal import typed, words
-from waiting import PATIENCE_S, lives, wait_for
 
 SUITE = [sys.executable, "-m", "sds_conformance"]
 MUTANT = reference_command("--mutant", "upper-case-id")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from played import broken_adapter, reference, reference_command
+from run_helpers import broken_adapter, reference, reference_command
 from sds_conformance.cli import exhaust as command
 from sds_conformance.exploration import exhaustion_campaign
 from sds_conformance.exploration.campaign import CampaignTally

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from played import reference_command
+from run_helpers import reference_command
 from sds_conformance.cli import campaign_output
 from sds_conformance.cli.campaign_output import FORECAST_AFTER_S, Plays, span
 from suite_terminal import typed

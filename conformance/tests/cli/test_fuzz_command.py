@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from played import broken_adapter, odd_adapter, reference_command
+from run_helpers import broken_adapter, odd_adapter, reference_command
 from sds_conformance.exploration.counterexample import load
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.situations import SITUATIONS

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from played import reference_command
+from run_helpers import reference_command
 from sds_reference.testee.command import main as reference_main
 from suite_terminal import typed, words
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from sds_conformance.cli import main
 from typed_pages import Reader, blocks, broken_links, suite_commands, unknown_words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from odd_adapters import HOSTILE
-from played import broken_adapter, odd_adapter, reference_command
+from run_helpers import broken_adapter, odd_adapter, reference_command
 from suite_terminal import SOME, controls, typed
 
 pytestmark = pytest.mark.exhaustive

@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
-from played import REPOSITORY, broken_adapter, odd_adapter, reference_command
+from run_helpers import REPOSITORY, broken_adapter, odd_adapter, reference_command
 from sds_conformance.cli.options import python
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.operations import Member

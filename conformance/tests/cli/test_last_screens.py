@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 from syrupy.assertion import SnapshotAssertion
 
-from played import reference_command
+from run_helpers import reference_command
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.last_screen import CauseLine, LastScreen, labelled_command, show_last_screen
 from suite_terminal import typed

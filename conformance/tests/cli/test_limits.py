@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from played import reference_command
+from run_helpers import reference_command
 from sds_conformance.cli.options import Driven
-from sds_conformance.pytest_plugin.asked import asked
+from sds_conformance.pytest_plugin.session_options import read_session_options
 from sds_harness.link import Limits
 from sds_testee.framing import Framing
 from suite_terminal import typed, words
@@ -73,7 +73,7 @@ def test_in_pytest_none_can_be_asked_for_too(typed_one: str | None, in_file: str
     config: Any = SimpleNamespace(
         getoption=options.get, getini=lambda name: {"sds_dialect": in_file, "sds_environment": []}.get(name, "")
     )
-    found = asked(config)
+    found = read_session_options(config)
     assert found.dialect == spoken
     assert ("--dialect" in found.invocation.options) == (spoken is not None)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from played import odd_adapter, reference_command
+from run_helpers import odd_adapter, reference_command
 from suite_terminal import controls, too_wide, typed, words
 
 CAPPED = reference_command("--mutant", "room-for-waiting-100")

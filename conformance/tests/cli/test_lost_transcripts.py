@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from played import broken_adapter, reference_command
+from run_helpers import broken_adapter, reference_command
 from sds_harness.transcript import writer
 from suite_terminal import typed, words
 

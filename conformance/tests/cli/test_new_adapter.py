@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from sds_conformance.cli.new_adapter import DESCRIPTION, Template, templates, write
 from suite_terminal import too_wide, typed, words
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from played import REPOSITORY, reference_command
+from run_helpers import REPOSITORY, reference_command
 
 TYPED = textwrap.dedent(
     """

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from output_nodes import FILES, NODES, OTHER, REFUSED, full
-from played import reference_command
+from run_helpers import reference_command
 from sds_harness import nodes
 from short_reports import kept, made
 from suite_terminal import MUTANT, typed, words

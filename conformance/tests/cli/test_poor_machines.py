@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from played import reference_command
+from run_helpers import reference_command
 
 SUITE = [sys.executable, "-m", "sds_conformance"]
 FUZZ = ("fuzz", "--jobs", "2", "--schedules", "2", "--participants", "3")

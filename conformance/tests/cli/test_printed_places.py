@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from odd_adapters import HOSTILE
-from played import broken_adapter, odd_adapter, reference_command
+from run_helpers import broken_adapter, odd_adapter, reference_command
 from sds_conformance.reports.files import JSON_LINES
 from suite_terminal import controls, typed
 

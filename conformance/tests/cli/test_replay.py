@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from played import Handle, certified, odd_adapter, reference, reference_command
+from run_helpers import Handle, certified, odd_adapter, reference, reference_command
 from sds_conformance.cli import main
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner, Result
 
-from played import reference_command
+from run_helpers import reference_command
 from sds_conformance.cli import main
 from sds_conformance.scenario_files.reader import name_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from sds_conformance.scenario_files.expectations import KINDS
 from sds_harness.clearskies.notation import NOTATION as CLEARSKIES
 from sds_harness.schedules import Notation

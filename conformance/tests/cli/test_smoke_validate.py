@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from played import REPOSITORY, reference_command
+from run_helpers import REPOSITORY, reference_command
 from suite_terminal import controls, too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from played import REPOSITORY, reference_command
+from run_helpers import REPOSITORY, reference_command
 from sds_harness import family
 from suite_terminal import typed
 

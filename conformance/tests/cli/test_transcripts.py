@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from odd_adapters import HOSTILE
-from played import broken_adapter, odd_adapter, reference_command
+from run_helpers import broken_adapter, odd_adapter, reference_command
 from suite_terminal import MUTANT, controls, too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from typed_pages import Reader, alike, blocks, broken_links, commands, edited
 
 TUTORIAL = REPOSITORY / "harness" / "adapters" / "TUTORIAL.md"

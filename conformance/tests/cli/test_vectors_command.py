@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from played import reference_command
+from run_helpers import reference_command
 from sds_conformance.cli import main
 from sds_conformance.cli.command_groups import Later
 from sds_conformance.protocols.sds.catalogue import CURRENT

@@ -11,10 +11,11 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from compared import SCHEDULES, SCOPE, change, classified, compared, corpus, flip
-from played import certified, with_verdict
+from corpus_comparison import SCHEDULES, SCOPE, change, classified, compared, corpus, flip
+from recorded_corpora import Model, Variants, edited, order_of, record_here, recording_of
+from run_helpers import certified, with_verdict
 from sds_conformance.corpus import classes
-from sds_conformance.corpus.classes import AND, Class, judged, where
+from sds_conformance.corpus.classes import AND, Class, describe_place, judged
 from sds_conformance.corpus.difference import CorpusDifference, Sum, stored
 from sds_conformance.corpus.divergences import DIFFERENT, Divergence, divergences
 from sds_conformance.corpus.report import page
@@ -31,7 +32,6 @@ from sds_reference.lamport_clock import LamportClock
 from sds_reference.participant import Participant
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
-from stored import Model, Variants, edited, order_of, record_here, recording_of
 
 pytestmark = pytest.mark.spark
 
@@ -262,7 +262,7 @@ def test_what_nothing_explains_is_unexplained(reference: Path, monkeypatch: pyte
     monkeypatch.setattr(classes, "softened", lambda *_: None)
     found = classified(reference, other)
     assert {one.kind for one in found} == {Class.UNEXPLAINED}
-    assert all(one.cause == where(one.divergence) for one in found)
+    assert all(one.cause == describe_place(one.divergence) for one in found)
 
 
 def test_replies_that_were_changed_are_damage(reference: Path, tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ import pytest
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
-from compared import SCHEDULES, change, compared, flip, gone
+from corpus_comparison import SCHEDULES, change, compared, flip, gone
+from recorded_corpora import Edit, edited, order_of, record_here
 from sds_conformance.corpus.classes import Class, at_sight
 from sds_harness.corpus import shards
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.sds.generator import Grammar
-from stored import Edit, edited, order_of, record_here
 
 pytestmark = pytest.mark.spark
 

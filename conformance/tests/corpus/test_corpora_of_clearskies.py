@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 
+from clearskies_corpora import REVISION, SCOPE, Model, order_of
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import Effects, Peer, RefusedWrite
+from clearskies_reference import Effects, Peer, RefusedWriteError
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
-from clearskies_stored import REVISION, SCOPE, Model, order_of
 from suite_terminal import typed, words
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
-from compared import classified, corpus
+from corpus_comparison import classified, corpus
+from recorded_corpora import order_of as order_of_sds
+from recorded_corpora import record_here
 from sds_conformance.corpus.classes import Class
 from sds_conformance.corpus.difference import comparable
 from sds_conformance.corpus.verdicts import Checker
@@ -28,8 +30,6 @@ from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.reader import stored_in
 from sds_harness.link import Link, LocalLink
 from sds_testee.version import suite_version
-from stored import order_of as order_of_sds
-from stored import record_here
 
 pytestmark = pytest.mark.spark
 
@@ -142,7 +142,7 @@ class KeepsKeysApart(Peer):
 
     def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
         if any(kept.record.key == new_key and not kept.record.deleted for kept in self.store):
-            raise RefusedWrite(f"there is a record with the key {new_key!r}")
+            raise RefusedWriteError(f"there is a record with the key {new_key!r}")
         return super().rename(key, new_key, now_ms)
 
 

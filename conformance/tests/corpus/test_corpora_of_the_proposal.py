@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from played import variant
+from run_helpers import variant
 from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.campaign import explore
 from sds_conformance.exploration.counterexample import load
@@ -16,7 +16,8 @@ from suite_terminal import typed, words
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
-from compared import compared, corpus
+from corpus_comparison import compared, corpus
+from recorded_corpora import Model, order_of, record_here
 from sds_conformance.corpus.classes import Class, Classified, judged
 from sds_conformance.corpus.difference import comparable, stored
 from sds_conformance.corpus.kinds import corpora_of
@@ -27,7 +28,6 @@ from sds_harness.corpus.reader import stored_in
 from sds_harness.link import Link, LocalLink
 from sds_harness.sds.generator import Grammar
 from sds_reference import FORUM_2024
-from stored import Model, order_of, record_here
 
 pytestmark = pytest.mark.spark
 

@@ -13,8 +13,9 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-from compared import SCHEDULES, change, compared, corpus
-from sds_conformance.corpus.classes import where
+from corpus_comparison import SCHEDULES, change, compared, corpus
+from recorded_corpora import Edit, edited, order_of, record_here
+from sds_conformance.corpus.classes import describe_place
 from sds_conformance.corpus.difference import stored
 from sds_conformance.corpus.report import sentence
 from sds_conformance.exploration.assessment import Scope, judged_revision
@@ -23,7 +24,6 @@ from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS
 from sds_harness.corpus.shards import file_name
 from sds_harness.sds.corpora import KIND
-from stored import Edit, edited, order_of, record_here
 
 pytestmark = pytest.mark.spark
 
@@ -227,4 +227,4 @@ def test_what_is_told_of_a_difference_is_cleared(reference: Path, tmp_path: Path
     hostile = "\x1b[31m\u202e<b>"
     other = edited(reference, tmp_path / "b", {3: change(4, command=hostile, participant=hostile, message=hostile)})
     for found in (compared(reference, other)[3], compared(other, reference)[3]):
-        assert (where(found) + sentence(found, KIND.columns.opaque)).isprintable()
+        assert (describe_place(found) + sentence(found, KIND.columns.opaque)).isprintable()

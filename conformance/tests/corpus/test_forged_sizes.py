@@ -17,7 +17,8 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-from compared import SCOPE, compared, corpus
+from corpus_comparison import SCOPE, compared, corpus
+from recorded_corpora import edited, order_of, record_here
 from sds_conformance.corpus.verdicts import check
 from sds_harness.corpus import shards
 from sds_harness.corpus.digests import plan_digest
@@ -26,7 +27,6 @@ from sds_harness.corpus.jobs import MOST_TASKS, in_schedules, over
 from sds_harness.corpus.manifest import MANIFEST, shard_size
 from sds_harness.corpus.reader import stored_in
 from sds_harness.corpus.shards import file_name
-from stored import edited, order_of, record_here
 
 pytestmark = pytest.mark.spark
 
@@ -141,7 +141,7 @@ class Spark:
         self.asked = (end, tasks)
         return self
 
-    def mapInArrow(self, run: Any, schema: str) -> Any:
+    def mapInArrow(self, run: Any, schema: str) -> Any:  # noqa: N802 - a method of Spark
         self.run = run
         return self
 

@@ -16,7 +16,7 @@ from typing import TypeVar
 import psutil
 import pytest
 
-from played import broken_adapter, reference_command
+from run_helpers import broken_adapter, reference_command
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from played import broken_adapter, reference_command
+from run_helpers import broken_adapter, reference_command
 from sds_conformance.exploration.campaign import CampaignOrder, explore, play_one
 from sds_conformance.exploration.company import Casting
 from suite_terminal import too_wide, typed, words
@@ -20,10 +20,11 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
+from recorded_corpora import Model, edited, order_of, record_here, recording_of
 from sds_conformance.corpus.company import Tireless
 from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.corpus.verdicts import Checker, check, check_here
-from sds_harness.corpus.errors import CorpusError, NotDriven
+from sds_harness.corpus.errors import CorpusError, NotDrivenError
 from sds_harness.corpus.manifest import Corpus, read_complete
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reader import stored_in, twins_of
@@ -31,7 +32,6 @@ from sds_harness.corpus.recorder import Recorder, prepare, record, record_shard
 from sds_harness.corpus.shards import file_name
 from sds_harness.schedules import Performance, Schedule
 from sds_proto.testee.v1 import testee_pb2 as pb
-from stored import Model, edited, order_of, record_here, recording_of
 
 pytestmark = pytest.mark.spark
 
@@ -234,7 +234,7 @@ def test_another_release_in_the_middle_ends_a_recording(tmp_path: Path) -> None:
     recording = recording_of(tmp_path / "c", order_of(Model(), 6))
     prepare(recording, overwrite=False)
     for other in (Model(mutant="sync-does-not-increase"), Model(without=frozenset({pb.CAPABILITY_OBSERVE}))):
-        with pytest.raises(NotDriven, match=r"is of the reference .* but what was started for seed 0, schedule 0"):
+        with pytest.raises(NotDrivenError, match=r"is of the reference .* but what was started for seed 0, schedule 0"):
             record_shard(replace(recording, company=partial(Tireless, order_of(other, 6))), 0)
     assert not list((tmp_path / "c" / "steps").glob("part-*"))
     record_shard(recording, 0)
@@ -248,7 +248,7 @@ class Weary(Tireless):
     def play(self, schedule: Schedule) -> Performance:
         self.played += 1
         if self.played == 3:
-            raise NotDriven("It broke.")
+            raise NotDrivenError("It broke.")
         return super().play(schedule)
 
 

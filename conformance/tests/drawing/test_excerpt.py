@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from diagrams import SVG, of_class, parsed, texts
-from played import T, altered, stage
+from run_helpers import T, altered, stage
 from sds_conformance.drawing import excerpt
 from sds_conformance.drawing.excerpt import Excerpts, performance_of
 from sds_conformance.drawing.spacetime import stylesheet

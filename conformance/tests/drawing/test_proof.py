@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diagrams import CAUSES, NOT_BOB, arrival, crowd, impatient, parsed, texts, unordered
-from performed import message, reference, shown
+from player_helpers import message, reference, shown
 from sds_conformance.drawing import proof as module
 from sds_conformance.drawing.names import MessageNames
 from sds_conformance.drawing.proof import proof, story

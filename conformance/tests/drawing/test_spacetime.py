@@ -7,7 +7,7 @@ import re
 import pytest
 
 from diagrams import CAUSES, NOT_BOB, SVG, arrival, crowd, of_class, parsed, texts, unordered
-from performed import TRIO, message, reference, shown
+from player_helpers import TRIO, message, reference, shown
 from sds_conformance.drawing import placement
 from sds_conformance.drawing.shapes import Drawing, TextLine
 from sds_conformance.drawing.spacetime import draw, spacetime_svg

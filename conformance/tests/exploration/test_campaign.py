@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from played import Handle, altered, broken_adapter, reference, reference_command
+from run_helpers import Handle, altered, broken_adapter, reference, reference_command
 from sds_conformance.cli.options import Driven
 from sds_conformance.exploration import campaign
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
@@ -86,9 +86,9 @@ def test_what_is_judged_follows_from_the_order() -> None:
 
 def test_a_narrowed_scope_judges_one_thing() -> None:
     scope = Scope.of()
-    assert [r.id for r in scope.only("SDS-RECV-06").requirements] == ["SDS-RECV-06"]
-    assert scope.only("SDS-RECV-06").properties == ()
-    assert (scope.only("G-12").requirements, scope.only("G-12").properties) == ((), ("G-12",))
+    assert [r.id for r in scope.restricted_to("SDS-RECV-06").requirements] == ["SDS-RECV-06"]
+    assert scope.restricted_to("SDS-RECV-06").properties == ()
+    assert (scope.restricted_to("G-12").requirements, scope.restricted_to("G-12").properties) == ((), ("G-12",))
 
 
 # ---- Tallies ---------------------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def test_who_always_breaks_is_given_up_with_a_reason() -> None:
 
 
 def test_who_cannot_be_driven_is_not_played() -> None:
-    with pytest.raises(faults.TesteeFault, match="out of order"):
+    with pytest.raises(faults.TesteeError, match="out of order"):
         explore(order(raising(RuntimeError, "hello")))
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from played import reference
+from run_helpers import reference
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Assessment, assess
 from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.exploration.company import Casting, Company
@@ -59,7 +59,7 @@ def company_of(order: CampaignOrder) -> Company:
 
 def first_finding(order: CampaignOrder, what: str) -> tuple[int, Finding]:
     """The first schedule on which it is found, and the finding."""
-    company, scope = company_of(order), order.scope.only(what)
+    company, scope = company_of(order), order.scope.restricted_to(what)
     for index in range(EXAMPLES):
         schedule = generated(order.seed, index, order.grammar)
         for finding in assess(company.play(schedule), scope, company.judged(schedule)).findings:

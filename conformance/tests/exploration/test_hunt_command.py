@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sds_conformance.exploration import hunt
-from sds_conformance.exploration.casts import NotPlayed
+from sds_conformance.exploration.casts import NotPlayedError
 from suite_terminal import typed
 
 
@@ -29,10 +29,10 @@ def test_the_table_and_the_json_name_what_was_found_and_what_is_out_of_reach(tmp
 def test_who_is_given_up_gets_away_and_the_hunt_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     def given_up(*_: object) -> None:
         # As it comes out of a process of its own.
-        raise pickle.loads(pickle.dumps(NotPlayed("under test", "broke down 4 times in a row and was given up")))
+        raise pickle.loads(pickle.dumps(NotPlayedError("under test", "broke down 4 times in a row and was given up")))
 
     assert hunt.hunt("sync-without-filter", 8).found_after
     monkeypatch.setattr(hunt, "play_one", given_up)
     assert not hunt.hunt("sync-without-filter", 8).found_after
-    with pytest.raises(NotPlayed, match="under test broke down 4 times"):
+    with pytest.raises(NotPlayedError, match="under test broke down 4 times"):
         given_up()

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from clearskies_asked import Handle, altered, reference
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.mutants import MUTANTS
-from sds_conformance.exploration.limits.measurement import MeasurementOrder, introduced, measure
+from clearskies_vectors import Handle, altered, reference
+from sds_conformance.exploration.limits.measurement import MeasurementOrder, measure, perform_handshake
 from sds_conformance.exploration.limits.row import LimitRow, Weight
 from sds_conformance.protocols.clearskies.dimensions import DIMENSIONS
 from sds_conformance.protocols.clearskies.rules import RULES
@@ -23,7 +23,7 @@ def row(handle: Handle, name: str, most: int) -> LimitRow:
     order = MeasurementOrder(
         lambda _: LocalLink(handle), Limits(), RULES, RULES.current, "full", None, False, [limited], 600.0
     )
-    out = introduced(order)
+    out = perform_handshake(order)
     measure(order, out)
     (only,) = out.rows
     return only

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from played import reference_command
+from run_helpers import reference_command
 from sds_conformance.exploration import exhaustion_campaign
 from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
@@ -26,7 +26,7 @@ from sds_harness.declaration import Declaration
 from sds_harness.schedules.worlds import AlphabetPart
 from sds_harness.sds.generator import Grammar
 from sds_harness.sds.language import SDS
-from sharers import without_room
+from shared_runs import without_room
 from suite_terminal import typed, words
 
 FUZZ = ("fuzz", "--schedules", "6", "--participants", "3")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import stage
+from run_helpers import stage
 from sds_conformance.exploration.shrinking import shrink, simpler_operations, told_by_routes, without_member
 from sds_conformance.protocols.sds.schedules import REPERTOIRE
 from sds_harness.schedules import Schedule

@@ -8,8 +8,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from played import Handle, altered, reference
-from sds_conformance.exploration.casts import Cast, Implementation, NotPlayed
+from run_helpers import Handle, altered, reference
+from sds_conformance.exploration.casts import Cast, Implementation, NotPlayedError
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.story import InteropStory
 from sds_conformance.judging.exits import Exit
@@ -307,7 +307,7 @@ def test_who_breaks_down_again_and_again_is_given_up() -> None:
         roles = {"alice": "good", "bob": "bad"}
         for _ in range(PATIENCE):
             cast.play(A_AND_B, roles)
-        with pytest.raises(NotPlayed, match="bad broke down 4 times in a row and was given up"):
+        with pytest.raises(NotPlayedError, match="bad broke down 4 times in a row and was given up"):
             cast.play(A_AND_B, roles)
         assert cast.play(A_AND_B, {"alice": "good", "bob": "good"}).breakdown is None
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from played import Handle, altered, odd_adapter, reference, reference_command, variant
+from run_helpers import Handle, altered, odd_adapter, reference, reference_command, variant
 from sds_conformance.exploration.assessment import Scope
-from sds_conformance.exploration.casts import Cast, Implementation, OtherText
+from sds_conformance.exploration.casts import Cast, Implementation, RevisionMismatchError
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.mixed import explore_mixed
 from sds_conformance.interop.troupe import Troupe
@@ -142,7 +142,9 @@ def test_who_speaks_the_text_or_names_none_that_is_known_takes_part(revisions: t
 
 
 def test_who_speaks_another_text_does_not() -> None:
-    with pytest.raises(OtherText, match=rf"other speaks sds-2026-01 and sds-2025-10-amended, and not {FORUM}"):
+    with pytest.raises(
+        RevisionMismatchError, match=rf"other speaks sds-2026-01 and sds-2025-10-amended, and not {FORUM}"
+    ):
         met(ref=reference, other=lambda: speaking("sds-2026-01", "sds-2025-10-amended"))
 
 

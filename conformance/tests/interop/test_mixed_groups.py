@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from played import Handle, altered, reference
+from run_helpers import Handle, altered, reference
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
 from sds_conformance.exploration.casts import Cast, Implementation
 from sds_conformance.exploration.counterexample import load

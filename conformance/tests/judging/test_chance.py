@@ -10,12 +10,12 @@ import pytest
 
 from sds_conformance.judging.chance import (
     FALSE_ALARM,
-    alike,
     chi_square_limit,
     equal_products,
     least,
     least_distinct,
     most,
+    probability_of_agreement,
 )
 
 TENTH = Fraction(1, 10)
@@ -148,7 +148,7 @@ def test_what_is_said_of_the_limit_is_so(freedom: int, said: float) -> None:
 def test_alike_are_all_hits_or_none() -> None:
     ways = list(product((True, False), repeat=4))
     exact = sum((TENTH ** sum(way) * (1 - TENTH) ** (4 - sum(way)) for way in ways if len(set(way)) == 1), Fraction())
-    assert alike(4, 0.1) == pytest.approx(float(exact))
+    assert probability_of_agreement(4, 0.1) == pytest.approx(float(exact))
 
 
 @pytest.mark.parametrize("values", [7, 12, 16])

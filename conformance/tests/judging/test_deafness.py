@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from played import altered, reference, stage
+from run_helpers import altered, reference, stage
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.declarations import (
     BROKEN,

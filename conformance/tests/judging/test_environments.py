@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from played import OF_SDS, SHORT, certified, odd_adapter, plan, reference, verdict_on, with_verdict
+from run_helpers import OF_SDS, SHORT, certified, odd_adapter, plan, reference, verdict_on, with_verdict
 from sds_conformance.cli import main
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.exits import Exit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from played import ALL_CAPABILITIES, OF_SDS, certified, plan, reference, verdict_on, with_verdict
+from run_helpers import ALL_CAPABILITIES, OF_SDS, certified, plan, reference, verdict_on, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.runner import BrokenRun

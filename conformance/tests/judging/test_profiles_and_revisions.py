@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.console import Console
 
-import played
-from played import (
+import run_helpers
+from run_helpers import (
     AMENDED,
     Handle,
     altered,
@@ -54,7 +54,7 @@ from suite_terminal import typed, words
 
 KNOWN = load_catalogue().requirements
 FORUM = "forum-2024"
-OF_SDS = set(played.OF_SDS.values())
+OF_SDS = set(run_helpers.OF_SDS.values())
 FEW = ("every-kind-*", "asks-for-what-is-missing", "without-sds-r")
 WITHOUT_SDS_R = (pb.CAPABILITY_SDS_R,)
 PRIVATE = VARIANTS["private-hash"].configure(Config())

@@ -10,7 +10,18 @@ from typing import Any
 import psutil
 import pytest
 
-from played import SHORT, Handle, altered, broken_adapter, certified, odd_adapter, plan, reference, scenario, verdict_on
+from run_helpers import (
+    SHORT,
+    Handle,
+    altered,
+    broken_adapter,
+    certified,
+    odd_adapter,
+    plan,
+    reference,
+    scenario,
+    verdict_on,
+)
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.plan import Plan
@@ -58,7 +69,7 @@ class Connections:
 
 class NeverEnds(LocalLink):
     def close(self) -> None:
-        raise faults.TesteeFault(FaultKind.NEVER_EXITS, "still running")
+        raise faults.TesteeError(FaultKind.NEVER_EXITS, "still running")
 
 
 def sends(content: bytes) -> Callable[[Stage], None]:
@@ -186,7 +197,7 @@ def test_a_scenario_that_runs_through_restores_patience() -> None:
 def test_a_process_that_does_not_come_back_ends_the_run_as_well() -> None:
     def start() -> Handle:
         if len(connect.links) > 0:
-            raise faults.TesteeFault(FaultKind.NO_START, "gone for good")
+            raise faults.TesteeError(FaultKind.NO_START, "gone for good")
         return breaks_on()
 
     connect = Connections(start)
@@ -224,7 +235,7 @@ def test_an_implementation_that_cannot_be_driven_at_all_is_a_fault_of_the_start(
     def mute(request: pb.Request) -> pb.Reply:
         raise RuntimeError("no such thing as hello")
 
-    with pytest.raises(faults.TesteeFault, match="no such thing as hello"):
+    with pytest.raises(faults.TesteeError, match="no such thing as hello"):
         certified(lambda: mute)
 
 
@@ -245,7 +256,7 @@ def test_a_dishonest_implementation_is_noted_and_played_on_with() -> None:
 class SaysTooMuch(LocalLink):
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         if request.WhichOneof("command") == "tick":
-            raise faults.TesteeFault(FaultKind.TOO_LONG, "the answer to tick is a line of more than 67108864 bytes")
+            raise faults.TesteeError(FaultKind.TOO_LONG, "the answer to tick is a line of more than 67108864 bytes")
         return super().call(request, timeout_s, reply)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import SHORT, examine_mutant, examine_variant, plan, rules_with, unproven
+from run_helpers import SHORT, examine_mutant, examine_variant, plan, rules_with, unproven
 from sds_conformance.judging import exercise
 from sds_conformance.judging.catalogue import Consequence
 from sds_conformance.judging.causes import consequences

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from played import unguarded
+from run_helpers import unguarded
 from sds_conformance.cli.requirements import row
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.exercise import Sightings, sightings_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from played import rules_with, scenario
+from run_helpers import rules_with, scenario
 from sds_conformance.judging.catalogue import Catalogue, Requirement
 from sds_conformance.judging.judgement import Observation, Outcome, held, noted, violated
 from sds_conformance.judging.registry import Check, CheckFunction, Run, Scenario

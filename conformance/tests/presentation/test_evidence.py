@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from played import T, altered, reference, stage
+from run_helpers import T, altered, reference, stage
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_conformance.presentation.evidence import AFTER, LINES, RECENT, ROOM, Evidence, Exhibit
 from sds_conformance.protocols.sds.protocol import PROTOCOL

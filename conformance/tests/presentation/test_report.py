@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from played import SHORT, T, altered, broken_adapter, certified, plan, reference, reference_command
+from run_helpers import SHORT, T, altered, broken_adapter, certified, plan, reference, reference_command
 from sds_conformance.cli import main
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.verdict import Verdict

@@ -8,7 +8,7 @@ import shlex
 
 import pytest
 
-from played import broken_adapter, odd_adapter, reference_command
+from run_helpers import broken_adapter, odd_adapter, reference_command
 from sds_conformance.protocols import protocols
 from suite_terminal import MUTANT, SOME, too_wide, typed, words
 

@@ -19,7 +19,7 @@ from sds_harness.environment import PLAIN
 from sds_harness.link import Limits
 from sds_harness.schedules import Operation, Performance, Schedule, dumps
 from sds_harness.session import Session
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 
 REVISIONS = ("sds-2026-01", "clearskies-database")
 MOST_DRAWN = 60
@@ -100,7 +100,7 @@ def test_a_scenario_is_the_same_after_it_was_stored_in_a_file(scenario: Written)
 def test_a_scenario_has_the_same_requests_when_it_is_played_from_its_file(scenario: Written) -> None:
     repertoire = repertoire_of(scenario.revision)
     by_the_scenario = scenario.stage()
-    with suppress(ScheduleStopped):
+    with suppress(ScheduleStoppedError):
         scenario.function(by_the_scenario)
     expected = requests_of(by_the_scenario)
     by_the_scenario.close()

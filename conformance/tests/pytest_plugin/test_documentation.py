@@ -9,8 +9,8 @@ from fnmatch import fnmatch
 
 import pytest
 
-from played import REPOSITORY, reference_command
 from pytest_runs import run, typed
+from run_helpers import REPOSITORY, reference_command
 from sds_conformance.pytest_plugin import OPTIONS
 
 PAGE = (REPOSITORY / "docs" / "pytest.md").read_text("utf-8")

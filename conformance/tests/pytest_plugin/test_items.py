@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from played import broken_adapter, odd_adapter, plan, reference_command
 from pytest_runs import ended, items_of, run
+from run_helpers import broken_adapter, odd_adapter, plan, reference_command
 from sds_conformance.judging.registry import Run, Scenario
 from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS
-from sds_conformance.pytest_plugin.asked import SessionOptions
 from sds_conformance.pytest_plugin.engagement import Engagement
+from sds_conformance.pytest_plugin.session_options import SessionOptions
 from sds_harness.link import Limits
 from sds_harness.sds.stage import Stage
 from sds_testee.framing import Framing
@@ -84,13 +84,13 @@ def test_a_fault_is_told_by_the_scenarios_that_are_for_it_and_by_no_other() -> N
     shown = Run(SCENARIOS["received-syncs"])
     assert engagement.outcome(shown).judged["SDS-DELIVER-04"].verdict is Verdict.FAIL
     assert "SDS-DELIVER-04" not in shown.scenario.exercises
-    assert engagement.elsewhere(shown) == {}
+    assert engagement.unrelated_findings(shown) == {}
     engagement.kill()
 
 
 def test_a_fault_that_no_scenario_for_it_shows_is_told_all_the_same() -> None:
     engagement = engaged("log-by-arrival", "received-syncs")
-    told = engagement.elsewhere(Run(SCENARIOS["received-syncs"]))
+    told = engagement.unrelated_findings(Run(SCENARIOS["received-syncs"]))
     assert set(told) == {"SDS-DELIVER-04", "SDS-STATE-11"}
     assert told["SDS-DELIVER-04"].story.startswith("FAIL  SDS-DELIVER-04/")
     engagement.kill()

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from played import REPOSITORY
 from poison import harm
 from pytest_runs import run
+from run_helpers import REPOSITORY
 
 ADAPTER = REPOSITORY / "conformance" / "tests" / "poisoned_adapter.py"
 

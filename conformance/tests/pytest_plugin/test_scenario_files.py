@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from played import reference_command
 from pytest_runs import ended, run
+from run_helpers import reference_command
 
 WAITS = """
 members: [alice]

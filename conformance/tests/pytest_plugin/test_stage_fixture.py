@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from played import broken_adapter, odd_adapter, reference_command
 from pytest_runs import ended, run, typed
+from run_helpers import broken_adapter, odd_adapter, reference_command
 from suite_terminal import controls
 
 BUFFERED_IS_MET = reference_command("--mutant", "buffered-is-met")

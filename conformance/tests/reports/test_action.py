@@ -14,10 +14,10 @@ from check_jsonschema.builtin_schemas import get_builtin_schema
 from jsonschema import Draft7Validator
 
 from action_runner import ACTION, INSTALLED, Done, act, load, obeyed
-from played import REPOSITORY, odd_adapter, reference_command
+from process_waiting import lives, wait_for
+from run_helpers import REPOSITORY, odd_adapter, reference_command
 from sds_conformance.reports.files import read_report
 from suite_terminal import typed
-from waiting import lives, wait_for
 
 SHORT = "--environment plain --scenario 'named-*' --scenario every-kind-of-message"
 MUTANT = shlex.join(reference_command("--mutant", "sends-after-each-reception"))

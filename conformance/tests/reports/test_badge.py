@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from made_reports import BROKEN, changed, faultless, faulty, hostile, known, outcomes, summarized, whole
-from played import plan
+from run_helpers import plan
 from sds_conformance.reports.badge import COLOURS, badge
 from sds_conformance.reports.overall_result import Tone, standing
 from sds_conformance.reports.report import Report

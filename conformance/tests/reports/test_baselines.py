@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from played import certified, reference
+from run_helpers import certified, reference
 from sds_conformance.cli.baseline_option import gate
 from sds_conformance.cli.baseline_option import held as compare
 from sds_conformance.presentation.invocation import Invocation

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from certificates import certified, forged, kept, whole_report, wrong
-from played import plan
+from run_helpers import plan
 from sds_conformance.reports.certificate import (
     Certificate,
     CertificateError,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from played import AMENDED
+from run_helpers import AMENDED
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, ReportColumn, gather, titled
 from sds_conformance.reports.comparing.comparison import Comparison, ResultChange, changed, compare

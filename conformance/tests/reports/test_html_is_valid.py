@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from html_validator import complaints_about
 from pages import faulty, hostile, sample
 from sds_conformance.reports.files import read_report, write_report
 from sds_conformance.reports.html import html
 from sds_conformance.reports.report import Report
-from validated import complaints_about
 
 
 def test_pages_are_valid_and_accessible(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from played import REPOSITORY, plan
+from run_helpers import REPOSITORY, plan
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import REGISTER
 from sds_conformance.reports.comparing.columns import ReportColumn

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from html_validator import FOLDER, complaints_about
 from page_kinds import KINDS
 from pages import Page
-from validated import FOLDER, complaints_about
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome

@@ -6,7 +6,7 @@ from typing import Any
 
 from made_reports import HOSTILE, changed, faulty, hostile
 from sds_conformance.reports.plain import WIDTH, breakdown, story
-from sds_conformance.reports.report import Report, alike, worst
+from sds_conformance.reports.report import Report, group_breakdowns, worst
 
 
 def told(report: Report) -> list[tuple[dict[str, Any], str]]:
@@ -49,7 +49,7 @@ def test_whatever_strangers_say_stands_in_lines_that_can_be_shown() -> None:
 def test_breakdowns_that_are_alike_are_told_once() -> None:
     one = {"kind": "crash", "detail": "it ended", "command": "send", "where": "ties"}
     other = one | {"where": "own-filter-comes-back"}
-    assert alike([one, other, one | {"kind": "hang"}]) == [
+    assert group_breakdowns([one, other, one | {"kind": "hang"}]) == [
         (one, ["own-filter-comes-back"]),
         (one | {"kind": "hang"}, []),
     ]

@@ -11,8 +11,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pages import Page
-from played import REPOSITORY
 from poison import POISON, harm
+from run_helpers import REPOSITORY
 from sds_conformance.protocols import protocols
 from sds_conformance.reports.gfm import JOINER
 from sds_harness.declaration import printable

@@ -12,7 +12,7 @@ import pytest
 
 from certificates import certified
 from pages import Page, hostile
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from sds_conformance.reports.badge import badge
 from sds_conformance.reports.certificate_page import page as certificate_page
 from sds_conformance.reports.comparing.columns import ReportColumn

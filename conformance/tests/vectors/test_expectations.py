@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from jsonschema import Draft202012Validator
 
-from played import Handle, altered, reference
+from run_helpers import Handle, altered, reference
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.running.examination import Examination, VectorExaminer

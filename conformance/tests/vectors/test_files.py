@@ -24,7 +24,7 @@ from sds_conformance.vectors.lint import lint
 from sds_conformance.vectors.model import ACCEPTABLE, INVALID, VALID, VectorSet, result_of
 from sds_conformance.vectors.schemas import schema
 from sds_reference import HASH_PROFILES, PROFILES, REVISIONS
-from sds_reference.errors import MalformedMessage
+from sds_reference.errors import MalformedMessageError
 from vector_folders import VECTOR_SET, VECTORS, every_test, files
 
 DECIDED = ("MSG", "CONFLICT", "ACK", "R-TREQ", "R-TRESP", "R-GROUP")
@@ -161,7 +161,7 @@ def test_the_wire_vectors_are_what_the_model_reads() -> None:
         try:
             REVISIONS[revision].wire.decode(bytes.fromhex(test["wire"]))
             refused = False
-        except MalformedMessage:
+        except MalformedMessageError:
             refused = True
         seen[refused] += 1
         allowed = {bool(outcome.get("rejected")) for outcome in test["outcomes"]}

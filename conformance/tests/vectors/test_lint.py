@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from sds_conformance.vectors.canonical import formatted
 from sds_conformance.vectors.folder import LARGEST_FILE, MANIFEST, VectorsError, load_all
 from sds_conformance.vectors.generation import differences

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from played import altered, certified, reference, verdict_on, with_verdict
+from run_helpers import altered, certified, reference, verdict_on, with_verdict
 from sds_conformance.cli.vectors.run import _sentence
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.invocation import Invocation
@@ -16,10 +16,10 @@ from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.reports.document import document
 from sds_conformance.vectors.running.examination import Examination, VectorExaminer, chosen, weighed
 from sds_conformance.vectors.running.subject import Status, VectorResult
-from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.link import Limits, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind, MalformedMessage, decode
+from sds_reference import Kind, MalformedMessageError, decode
 from vector_folders import asked, failed_groups, failures, files
 
 PARTICIPANTS = ["lamport", "log-order", "causal-history", "ack-reviews", "message-kinds"]
@@ -124,7 +124,7 @@ def test_a_process_that_does_not_start_any_more_ends_it() -> None:
     def connect(_: object) -> LocalLink:
         started.append(1)
         if len(started) > 1:
-            raise TesteeFault(FaultKind.EXIT, "gone")
+            raise TesteeError(FaultKind.EXIT, "gone")
         return LocalLink(altered(breaks))
 
     examiner = VectorExaminer(MATERIAL, connect, Limits(), CURRENT)
@@ -147,7 +147,7 @@ class Interrupted(LocalLink):
         if self.left == 0:
             raise KeyboardInterrupt
         if self.left < 0:
-            raise TesteeFault(FaultKind.WRONG_ID, "an answer to something else")
+            raise TesteeError(FaultKind.WRONG_ID, "an answer to something else")
         answer: pb.Reply = super().call(request, timeout_s, reply)
         return answer
 
@@ -186,7 +186,7 @@ def test_a_fault_of_the_suite_is_told_as_one() -> None:
 def takes_no_ephemerals(request: pb.Request, reply: pb.Reply) -> None:
     """A timestamp is required, says the codec and says the participant."""
     wire = {"receive": request.receive.wire, "decode": request.decode.wire}.get(request.WhichOneof("command") or "")
-    with suppress(MalformedMessage):
+    with suppress(MalformedMessageError):
         if wire and decode(wire).kind is Kind.EPHEMERAL:
             reply.rejected.reason = "lamport_timestamp is required"
 

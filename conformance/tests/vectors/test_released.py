@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from sds_conformance.protocols import revisions
 from sds_conformance.vectors.canonical import digest, file_digest, formatted
 from sds_conformance.vectors.changelog import changelog_named, changelog_versions

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import altered, reference
+from run_helpers import altered, reference
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.running.hash_use import ARGUMENTS
 from sds_conformance.protocols.sds.vectors.running.wire_comparison import compared

@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from played import reference, stage
+from run_helpers import reference, stage
 from sds_conformance.judging.registry import Scenario
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS
 from sds_conformance.protocols.sds.vectors.conversations.outcomes import UNLISTED, choices, derive
 from sds_conformance.protocols.sds.vectors.conversations.recording import (
     NEAR_MS,
-    NotRecordable,
+    NotRecordableError,
     absolute,
     record,
     relative,
 )
 from sds_conformance.protocols.sds.vectors.conversations.transcript_player import (
     UNREAD,
-    StepNotPlayed,
+    StepNotPlayedError,
     TranscriptPlayer,
     same,
     without_events,
@@ -31,7 +31,7 @@ from sds_conformance.protocols.sds.vectors.conversations.transcript_player impor
 from sds_conformance.protocols.sds.vectors.running.conversations import ask_transcript
 from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
 from sds_conformance.protocols.sds.vectors.transcripts import CHOSEN, EDITIONS, OF_THE_PROPOSAL, transcripts
-from sds_conformance.vectors.running.subject import Skip, Status, VectorResult
+from sds_conformance.vectors.running.subject import Status, VectorResult, VectorSkippedError
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
@@ -100,7 +100,7 @@ def test_bytes_stand_beside_fields_where_they_name_nothing_of_the_own() -> None:
     ],
 )
 def test_what_cannot_be_told_as_one_says_why(name: str, why: str) -> None:
-    with pytest.raises(NotRecordable, match=why):
+    with pytest.raises(NotRecordableError, match=why):
         _told(name)
 
 
@@ -111,7 +111,7 @@ def test_own_messages_in_bytes_of_another_form_are_no_transcript() -> None:
         alice.send()
         alice.receive(stage.trace.steps[-1].broadcasts[0].raw + b"\x20\x01")
 
-    with pytest.raises(NotRecordable, match="not those of their fields"):
+    with pytest.raises(NotRecordableError, match="not those of their fields"):
         record(Scenario("back", back, ()), CURRENT)
 
 
@@ -225,15 +225,15 @@ def test_another_listed_outcome_is_acceptable() -> None:
     ],
 )
 def test_what_a_transcript_needs_and_is_not_declared_is_named(name: str, lacking: int) -> None:
-    with pytest.raises(Skip, match="needs the capability"):
+    with pytest.raises(VectorSkippedError, match="needs the capability"):
         _asked(TRANSCRIPTS[name], without=[lacking])
 
 
 def test_a_need_that_nobody_knows_and_a_message_that_was_never_sent() -> None:
     transcript = TRANSCRIPTS["ties"]
-    with pytest.raises(Skip, match="needs wings"):
+    with pytest.raises(VectorSkippedError, match="needs wings"):
         _asked({**transcript, "needs": ["wings"]})
     step = {"at_ms": 0, "do": "receive", "outcomes": [{}]}
     message = {"sender_id": "b", "message_id": "$m9", "channel_id": "c1", "causal_history": [], "repair_request": []}
-    with pytest.raises(StepNotPlayed, match="never sent"):
+    with pytest.raises(StepNotPlayedError, match="never sent"):
         list(TranscriptPlayer(stage(), {**transcript, "steps": [{**step, "message": message}]}).play())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from kit import Implementation, Rejected, serve
-from toy import CAPACITY, HISTORY, Participant, Refused
+from kit import Implementation, RejectedError, serve
+from toy import CAPACITY, HISTORY, InvalidInputError, Participant
 
 
 class Adapter(Implementation):
@@ -29,15 +29,15 @@ class Adapter(Implementation):
     def send(self, who: Participant, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any) -> Any:
         try:
             message_id, wire = who.send(channel_id, content, now_ms)
-        except Refused as reason:
-            raise Rejected(str(reason)) from None
+        except InvalidInputError as reason:
+            raise RejectedError(str(reason)) from None
         return {"broadcasts": [wire], "messageId": message_id}
 
     def receive(self, who: Participant, now_ms: int = 0, wire: bytes = b"", retrieval_hint: Any = None) -> Any:
         try:
             messages = who.receive(wire)
-        except Refused as reason:
-            raise Rejected(str(reason)) from None
+        except InvalidInputError as reason:
+            raise RejectedError(str(reason)) from None
         delivered = [(m.channel_id, {"messageId": m.message_id, "content": m.content}) for m in messages]
         return {"events": [{"channelId": channel_id, "delivered": event} for channel_id, event in delivered]}
 

@@ -34,7 +34,7 @@ MORE = (
 snake = functools.partial(re.sub, "[A-Z]", lambda capital: "_" + capital.group().lower())  # channelId: channel_id
 
 
-class Rejected(Exception):
+class RejectedError(Exception):
     """Raise it, with the reason, for input that your implementation refuses."""
 
 
@@ -84,7 +84,9 @@ class Implementation:
         raise NotImplementedError('return {"wire": bytes} of a message with exactly these fields, a dict of those set')
 
     def decode(self, wire: bytes = b"") -> Any:
-        raise NotImplementedError('return {"message": {...}, "kind": ...}, the fields that are set; raise Rejected')
+        raise NotImplementedError(
+            'return {"message": {...}, "kind": ...}, the fields that are set; raise RejectedError'
+        )
 
     def repair_times(self, now_ms: int = 0, participant_id: str = "", message_id: str = "", **more: Any) -> Any:
         # More: sender_id, t_min_ms, t_max_ms, num_response_groups; what is 0 or empty may be absent.
@@ -158,7 +160,7 @@ def serve(mine: Implementation) -> None:
             number = request.pop("id", 0)
             answer = answer_to(mine, participants, *next(iter(request.items()), ("", {})))
             reply = line_of({"id": number, **answer})
-        except Rejected as reason:
+        except RejectedError as reason:
             reply = line_of({"id": number, "rejected": {"reason": str(reason)}})
         except Exception as error:  # A fault: the suite quotes it, and the process goes on.
             traceback.print_exc()

@@ -17,7 +17,7 @@ LARGEST = 2**64 - 1  # The largest Lamport timestamp.
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5  # Wire types of protobuf.
 
 
-class Refused(Exception):
+class InvalidInputError(Exception):
     """Bytes that are no message, or nothing to send."""
 
 
@@ -65,7 +65,7 @@ def read_varint(wire: bytes, at: int) -> tuple[int, int]:
         value |= (byte & 0x7F) << 7 * index
         if byte < 0x80:
             return value & LARGEST, at + index + 1
-    raise Refused("a number has no end")
+    raise InvalidInputError("a number has no end")
 
 
 def fields(wire: bytes) -> Iterator[tuple[int, int, int, bytes]]:
@@ -79,15 +79,15 @@ def fields(wire: bytes) -> Iterator[tuple[int, int, int, bytes]]:
         if kind != VARINT:
             size = {FIXED64: 8, LENGTH: number, FIXED32: 4}.get(kind)
             if size is None or at + size > len(wire):
-                raise Refused("a field is cut off, or of an unknown type")
+                raise InvalidInputError("a field is cut off, or of an unknown type")
             value, at = wire[at : at + size], at + size
         if not tag >> 3:
-            raise Refused("a field has no number")
+            raise InvalidInputError("a field has no number")
         yield tag >> 3, kind, number, value
 
 
 def decode(wire: bytes) -> Message:
-    """The message in these bytes. It skips unknown fields, those of SDS-R included. Raises Refused."""
+    """The message in these bytes. It skips unknown fields, those of SDS-R included. Raises InvalidInputError."""
     message, names = Message(), {1: "sender_id", 2: "message_id", 3: "channel_id"}
     try:
         for tag, kind, number, value in fields(wire):
@@ -101,7 +101,7 @@ def decode(wire: bytes) -> Message:
             elif kind == LENGTH and tag == 20:
                 message.content = value
     except UnicodeDecodeError:
-        raise Refused("text that is not UTF-8") from None
+        raise InvalidInputError("text that is not UTF-8") from None
     return message
 
 
@@ -128,10 +128,12 @@ class Channel:
         self.received: deque[str] = deque(maxlen=CAPACITY)  # The IDs in the filter: the newest ones, so it never fills.
 
     def send(self, content: bytes, now_ms: int) -> tuple[str, bytes]:
-        """The ID and the bytes of a new message. Raises Refused."""
+        """The ID and the bytes of a new message. Raises InvalidInputError."""
         lamport = max(now_ms, self.clock + 1)
         if not content or lamport > LARGEST:
-            raise Refused("there is no content" if not content else "the Lamport timestamp has reached its end")
+            raise InvalidInputError(
+                "there is no content" if not content else "the Lamport timestamp has reached its end"
+            )
         # Timestamps tell the messages of a sender in a channel apart, the hash tells senders and channels.
         who = sized(1, self.participant_id.encode()) + sized(3, self.channel_id.encode()) + sized(20, content)
         history = [message_id.decode() for _, message_id in self.log[-HISTORY:]]
@@ -141,7 +143,7 @@ class Channel:
         return message.message_id, encode(message)
 
     def receive(self, message: Message) -> list[Message]:
-        """Returns the messages that are delivered now, in order. Raises Refused."""
+        """Returns the messages that are delivered now, in order. Raises InvalidInputError."""
         if message.sender_id == self.participant_id:
             return []
         if message.lamport is None:
@@ -149,7 +151,7 @@ class Channel:
         if not message.content:
             return []  # A sync message: what it says of others' messages is for acknowledgements and repairs.
         if not message.message_id:
-            raise Refused("a message without an ID")
+            raise InvalidInputError("a message without an ID")
         if message.message_id in self.logged or message.message_id in self.waiting:
             return []
         self.received.append(message.message_id)
@@ -188,13 +190,14 @@ class Participant:
         self.channels = {channel_id: Channel(participant_id, channel_id, now_ms) for channel_id in channels}
 
     def send(self, channel_id: str, content: bytes, now_ms: int) -> tuple[str, bytes]:
-        """The ID and the bytes of a new message. Raises Refused."""
+        """The ID and the bytes of a new message. Raises InvalidInputError."""
         if channel_id not in self.channels:
-            raise Refused("not a member of this channel")
+            raise InvalidInputError("not a member of this channel")
         return self.channels[channel_id].send(content, now_ms)
 
     def receive(self, wire: bytes) -> list[Message]:
-        """Returns the messages that are delivered now. Messages of other channels are ignored. Raises Refused."""
+        """Returns the messages that are delivered now. Messages of other channels are ignored. Raises
+        InvalidInputError."""
         message = decode(wire)
         channel = self.channels.get(message.channel_id)
         return channel.receive(message) if channel else []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
-from ..stage import ScheduleStopped
+from ..stage import ScheduleStoppedError
 from .links import Line, ScriptedLink
 from .peer import ScriptedPeer
 from .trace import Party, Step
@@ -79,7 +79,7 @@ class Actor:
     def link(self, other: ScriptedPeer) -> ScriptedLink: ...
 
     def link(self, other: Actor | ScriptedPeer) -> Line | ScriptedLink:
-        """Link to another peer. The link begins after the handshake. Raises ScheduleStopped if refused."""
+        """Link to another peer. The link begins after the handshake. Raises ScheduleStoppedError if refused."""
         if isinstance(other, Actor):
             return self.stage.network.join(self, other)
         return self.stage.network.join_scripted(self, other)
@@ -91,15 +91,15 @@ class Actor:
         step = self.do(pb.Request(close=pb.Close(**self._addressed)))
         self.is_open = False
         self.stage.closed(self.party)
-        self.stage.network.left(self)
+        self.stage.network.remove_peer(self)
         return step
 
     def reopen(self, *, forget: bool = False, killed: bool = False) -> Actor:
         """Close the peer if it is open, and open it again with its store; ``forget`` gives it a fresh store. Then it
-        has no links. Raises ScheduleStopped if refused.
+        has no links. Raises ScheduleStoppedError if refused.
 
         ``killed`` opens it with a copy of its store that was made before it was closed, as if its process had been
-        killed. Raises ScheduleStopped if the store is not on this machine.
+        killed. Raises ScheduleStoppedError if the store is not on this machine.
         """
         if killed:
             copy = self.stage.copy_store(self._opening.store)
@@ -116,9 +116,9 @@ class Actor:
         return self
 
     def do(self, request: pb.Request) -> Step:
-        """Send one command. Raises ScheduleStopped if the peer is closed."""
+        """Send one command. Raises ScheduleStoppedError if the peer is closed."""
         if not self.is_open:
-            raise ScheduleStopped(f"{self.name} is closed")
+            raise ScheduleStoppedError(f"{self.name} is closed")
         return self.stage.step(self.name, request)
 
     @property

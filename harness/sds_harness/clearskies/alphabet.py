@@ -132,7 +132,7 @@ def _say(who: str, label: str, **rest: Any) -> Say:
     return Say(stranger_of(who), label=label, key=KEY, record=RECORD, to=who, link=stranger_of(who), **rest)
 
 
-def _again(who: str, label: str) -> Again:
+def _repeat_message(who: str, label: str) -> Again:
     return Again(stranger_of(who), who, label=label, link=stranger_of(who))
 
 
@@ -146,7 +146,7 @@ def deletes(who: str, label: str, route: Route) -> Operation:
 def repeats(who: str, label: str, route: Route) -> Operations:
     """A scripted peer changes the record twice, and sends both changes again."""
     one, two = f"{label}.1", f"{label}.2"
-    return _say(who, one), _say(who, two), _again(who, one), _again(who, two)
+    return _say(who, one), _say(who, two), _repeat_message(who, one), _repeat_message(who, two)
 
 
 def _at(ms: int) -> Callable[[str, str, Route], Operation]:
@@ -161,7 +161,7 @@ for _ms in (-HOUR_MS, HOUR_MS, 0):
     contested()(_at(_ms))
 
 
-def _odd(signature: str = "usual", oddity: str = "") -> Callable[[str, str, Route], Operation]:
+def _odd_update(signature: str = "usual", oddity: str = "") -> Callable[[str, str, Route], Operation]:
     def is_odd(who: str, label: str, route: Route) -> Operation:
         """A scripted peer sends an update with an odd body or a wrong signature."""
         return _say(who, label, signature=signature, odd=oddity)
@@ -170,10 +170,10 @@ def _odd(signature: str = "usual", oddity: str = "") -> Callable[[str, str, Rout
 
 
 for _signature in SIGNATURES[1:]:
-    odd()(_odd(signature=_signature))
+    odd()(_odd_update(signature=_signature))
 for _oddity in ODDITIES[1:]:
     if _oddity != "large":  # that takes a second
-        odd()(_odd(oddity=_oddity))
+        odd()(_odd_update(oddity=_oddity))
 
 
 # ---- all participants ------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class ClearSkiesAlphabet(Alphabet):
     def possible(
         self, declared: Declaration, profile: str, wanted: Collection[AlphabetPart]
     ) -> tuple[AlphabetPart, ...]:
-        return self.only([name for name in self.names if name not in _NEEDS or declared.can(_NEEDS[name])], wanted)
+        return self.select([name for name in self.names if name not in _NEEDS or declared.can(_NEEDS[name])], wanted)
 
     def world(self, participants: int, parts: Collection[AlphabetPart]) -> World:
         names = self.check(participants, len(STRANGERS), parts)

@@ -99,7 +99,7 @@ class Bodies:
         self._everywhere: dict[bytes, Body] = {}
         """All parsed bodies, shared with the instances that ``beside`` makes."""
 
-    def beside(self) -> Bodies:
+    def for_another_trace(self) -> Bodies:
         """The bodies of another trace of the same messages. It has its own bound, and shares parsed bodies with this
         one."""
         other = Bodies(self._most)

@@ -15,7 +15,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import (
     AccessLevel,
     ConfigurationError,
-    MalformedMessage,
+    MalformedMessageError,
     Message,
     SignatureProfile,
     private_key,
@@ -81,7 +81,7 @@ def signer(message: Message, profile: SignatureProfile) -> AccessLevel | None:
     it."""
     try:
         signature = message.signature_bytes()
-    except MalformedMessage:
+    except MalformedMessageError:
         return None
     return next((level for level in AccessLevel if profile.verify(message.body, signature, _public(level))), None)
 

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
-from ..schedules.performer import TooLong
-from ..stage import ScheduleStopped
+from ..schedules.performer import ScheduleTooLongError
+from ..stage import ScheduleStoppedError
 from .links import Line, ScriptedLink
 from .network import Network
 from .performance import Packet
@@ -75,12 +75,12 @@ class CountedNetwork(Network):
             self.arriving = None
 
     def endless(self, deliveries: int) -> NoReturn:
-        """Raises TooLong, because the rest of the schedule would take as long each time. The trace records the
-        event."""
+        """Raises ScheduleTooLongError, because the rest of the schedule would take as long each time. The trace records
+        the event."""
         try:
             super().endless(deliveries)
-        except ScheduleStopped as stopped:
-            raise TooLong(str(stopped)) from None
+        except ScheduleStoppedError as stopped:
+            raise ScheduleTooLongError(str(stopped)) from None
 
     def _next(self, number: int, listener: str, size: int) -> Packet | None:
         """The packet with which the next ``size`` bytes begin. Marks these bytes as arrived."""

@@ -101,5 +101,5 @@ def _finish(writer: Writer, choices: Choices) -> None:
             writer.reopen(name)
         writer.connect_all()
         writer.add(Calm())
-    writer.perhaps(60, Look())
+    writer.with_probability(60, Look())
     writer.add(Read(read_only=chance(choices, 25)))

@@ -78,5 +78,5 @@ CLEARSKIES = Language(
 
 
 def open_session(connect: Callable[[], Link], limits: Limits, revision: str) -> Session:
-    """A session about peers of the database extension. Raises TesteeFault if the handshake fails."""
+    """A session about peers of the database extension. Raises TesteeError if the handshake fails."""
     return Session(connect, limits, revision, CLEARSKIES)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clearskies_reference import AccessLevel
 
-from ..stage import ScheduleStopped
+from ..stage import ScheduleStoppedError
 from .frames import CHATTER, GET_UPDATES, UPDATE, Frame
 from .peer import ScriptedPeer
 from .streams import Message, Stream
@@ -88,19 +88,19 @@ class ScriptedLink:
         self._between_messages = True
 
     @property
-    def heard(self) -> list[Message]:
+    def received_messages(self) -> list[Message]:
         """The whole messages that the peer under test has sent on the link."""
         return self._hearing.messages
 
     @property
     def updates(self) -> list[Message]:
         """The received updates."""
-        return [message for message in self.heard if message.type == UPDATE]
+        return [message for message in self.received_messages if message.type == UPDATE]
 
     @property
     def requests(self) -> list[Message]:
         """The received requests for updates."""
-        return [message for message in self.heard if message.type == GET_UPDATES]
+        return [message for message in self.received_messages if message.type == GET_UPDATES]
 
     @property
     def level(self) -> AccessLevel:
@@ -114,11 +114,13 @@ class ScriptedLink:
     def send(self, *what: Frame | Message | bytes) -> Step:
         """Send messages and bytes unchanged, in order, while the link exists. Returns the last step.
 
-        Raises ScheduleStopped if the link is broken at the start.
+        Raises ScheduleStoppedError if the link is broken at the start.
         """
         assert what, "there is nothing to send"
         if self.broken:
-            raise ScheduleStopped(f"{self.actor.name} has closed link {self.number}, on which there was more to say")
+            raise ScheduleStoppedError(
+                f"{self.actor.name} has closed link {self.number}, on which there was more to say"
+            )
         for each in what:
             data = each if isinstance(each, bytes) else each.wire if isinstance(each, Frame) else each.framed.to_wire()
             if self.peer.stage.ways.chatter and self._between_messages and not isinstance(each, bytes):

@@ -37,7 +37,7 @@ class Names:
         for act in performance.acts:
             self._read(act)
 
-    def who(self, member: object) -> str:
+    def name_of(self, member: object) -> str:
         """The name of a participant or scripted peer; "=" and the ID for others."""
         if not isinstance(member, str):
             return "?"
@@ -52,16 +52,16 @@ class Names:
         a peer without changes."""
         if type(revision) is not int:
             return "?"
-        first = self.first.get(self.who(member))
+        first = self.first.get(self.name_of(member))
         return revision if first is None or revision == 0 else revision - first + 1
 
     def version(self, by: object, revision: object) -> str:
         """The name of a change: its writer and its number."""
-        return f"{self.who(by)}:{self.revision(by, revision)}"
+        return f"{self.name_of(by)}:{self.revision(by, revision)}"
 
     def since(self, known: Mapping[Any, Any]) -> list[tuple[str, int | str]]:
         """The known revisions by peer in a request for updates, without peers of which nothing is known."""
-        return sorted((self.who(by), self.revision(by, known[by])) for by in known if known[by])
+        return sorted((self.name_of(by), self.revision(by, known[by])) for by in known if known[by])
 
     def called(self, message: Message) -> str:
         """The name of a message; "" if it is not a message of the database extension."""
@@ -85,7 +85,7 @@ class Names:
             self._written[act.operation] += 1
             if is_id(step.uuid):
                 self._records.setdefault(step.uuid, f"{who}#{self._label(act)}")
-        for uuid, by, revision in _told(act):
+        for uuid, by, revision in _revisions_in(act):
             if by == peer_id(who) and type(revision) is int and revision > 0:
                 self.first[who] = min(revision, self.first.get(who, revision))
             if is_id(uuid) and uuid not in self._records:
@@ -107,7 +107,7 @@ class Names:
         return f"{act.who}/record{self._unlabelled[act.who]}"
 
 
-def _told(act: Act) -> Iterator[tuple[Any, Any, Any]]:
+def _revisions_in(act: Act) -> Iterator[tuple[Any, Any, Any]]:
     """Uuid, writer and revision of all records that arrive, are sent, or are shown in a step."""
     for message in (*act.trace.into(act.step), *act.trace.out(act.step)):
         if message.type == UPDATE:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import AccessLevel
 
-from ..stage import ScheduleStopped
+from ..stage import ScheduleStoppedError
 from .clubs import LEVEL_TO_PB
 from .frames import CHATTER
 from .links import Line, ScriptedLink
@@ -33,7 +33,7 @@ class Network:
         self._stage = stage
         self._last = 0
         self._links: dict[int, Line | ScriptedLink] = {}
-        self._bodies = stage.trace.bodies.beside()
+        self._bodies = stage.trace.bodies.for_another_trace()
 
     def join(self, one: Actor, other: Actor, *, held: bool = False) -> Line:
         """Link two peers under test; ``held`` holds the link from the beginning."""
@@ -90,7 +90,7 @@ class Network:
     def carry(self) -> None:
         """Deliver everything that is under way and not held, and what the peers send in response.
 
-        Raises ScheduleStopped if it has no end, which is recorded in the trace.
+        Raises ScheduleStoppedError if it has no end, which is recorded in the trace.
         """
         most = max(MAX_DELIVERIES, DELIVERIES_A_LINK * len(self._links))
         for _ in range(most):
@@ -99,10 +99,10 @@ class Network:
         self.endless(most)
 
     def endless(self, deliveries: int) -> NoReturn:
-        """Stop because peers send messages without end. Raises ScheduleStopped."""
+        """Stop because peers send messages without end. Raises ScheduleStoppedError."""
         trace = self._stage.trace
         trace.unsettled.append(len(trace.steps))
-        raise ScheduleStopped(f"after {deliveries} deliveries there is still something under way")
+        raise ScheduleStoppedError(f"after {deliveries} deliveries there is still something under way")
 
     def now_of(self, actor: Actor) -> int:
         """The time of a peer, in epoch milliseconds."""
@@ -121,7 +121,7 @@ class Network:
             self._disconnect(link.actor, link.number)
             self.carry()
 
-    def left(self, actor: Actor) -> None:
+    def remove_peer(self, actor: Actor) -> None:
         """Remove a peer under test; the other ends of its links receive a disconnect."""
         for link in list(self._links.values()):
             match link:
@@ -168,7 +168,7 @@ class Network:
         )
         step = actor.do(pb.Request(connect=command))
         if step.refusal:
-            raise ScheduleStopped(f"connecting {actor.name} was refused: {step.refusal}")
+            raise ScheduleStoppedError(f"connecting {actor.name} was refused: {step.refusal}")
         self.took(actor, step)
 
     def _disconnect(self, actor: Actor, number: int) -> None:

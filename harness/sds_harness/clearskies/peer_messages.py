@@ -9,7 +9,7 @@ from typing import Any
 from clearskies_reference import AccessLevel
 
 from ..declaration import printable
-from ..stage import ScheduleStopped
+from ..stage import ScheduleStoppedError
 from .bodies import read
 from .clubs import READ_ONLY, READ_WRITE, record_id
 from .frames import Frame
@@ -29,11 +29,13 @@ LARGE_BYTES = 15_000_000
 """Bytes of a string that leaves room for the rest of the largest allowed body."""
 
 
-def said(op: Write, peer: ScriptedPeer, after: Message | None, clock: dict[str, int] | None, poses_as: str) -> Frame:
+def message_of_write(
+    op: Write, peer: ScriptedPeer, after: Message | None, clock: dict[str, int] | None, poses_as: str
+) -> Frame:
     """The message of a Write, not yet signed. ``after`` is the update that it follows, ``clock`` the vector clock that
     it has in place of the usual one, ``poses_as`` the ID of the claimed writer.
 
-    Raises ScheduleStopped if a text that should be JSON is none.
+    Raises ScheduleStoppedError if a text that should be JSON is none.
     """
     if op.body:
         return peer.frame(members_of(op.body))
@@ -75,20 +77,20 @@ def said(op: Write, peer: ScriptedPeer, after: Message | None, clock: dict[str, 
 
 
 def members_of(text: str) -> dict[str, Any]:
-    """The members of an object as JSON, none for "". Raises ScheduleStopped if it is not an object."""
+    """The members of an object as JSON, none for "". Raises ScheduleStoppedError if it is not an object."""
     members = value_of(text) if text else {}
     if not isinstance(members, dict):
-        raise ScheduleStopped(f"{printable(text, LONGEST)} is no JSON object")
+        raise ScheduleStoppedError(f"{printable(text, LONGEST)} is no JSON object")
     return members
 
 
 def value_of(text: str) -> Any:
-    """The value of a JSON text. Raises ScheduleStopped if it is not JSON."""
+    """The value of a JSON text. Raises ScheduleStoppedError if it is not JSON."""
     body = read(text.encode())
     deep = body.depth or _is_deep(body.value)
     if body.error or deep or not body.is_unicode:
         why = body.error or ("it is nested too deep" if deep else "it has lone surrogates")
-        raise ScheduleStopped(f"{printable(text, LONGEST)} is no JSON that can be written: {why}")
+        raise ScheduleStoppedError(f"{printable(text, LONGEST)} is no JSON that can be written: {why}")
     return body.value
 
 
@@ -144,11 +146,11 @@ def _text(members: dict[str, Any]) -> bytes:
     return json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _with(**fields: Any) -> Callable[[dict[str, Any]], bytes]:
+def _with_members(**fields: Any) -> Callable[[dict[str, Any]], bytes]:
     return lambda members: _text(members | fields)
 
 
-def _without(name: str) -> Callable[[dict[str, Any]], bytes]:
+def _without_members(name: str) -> Callable[[dict[str, Any]], bytes]:
     return lambda members: _text({key: value for key, value in members.items() if key != name})
 
 
@@ -164,11 +166,11 @@ _ODD: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "surrogate": _value(b'"\\ud800"'),
     "fraction": lambda members: _text(members | {"last_updated_rev": members["last_updated_rev"] + 0.5}),
     "list": lambda members: b"[" + _text(members) + b"]",
-    "no-clock": _without("vector_clock"),
-    "no-uuid": _without("uuid"),
-    "no-time": _with(update_time="yesterday"),
-    "negative": _with(last_updated_rev=-1),
-    "not-deleted": _with(deleted=False),
+    "no-clock": _without_members("vector_clock"),
+    "no-uuid": _without_members("uuid"),
+    "no-time": _with_members(update_time="yesterday"),
+    "negative": _with_members(last_updated_rev=-1),
+    "not-deleted": _with_members(deleted=False),
     # A lambda, so that the large body is not made when the module is imported.
     "large": lambda members: _value(b'"' + b"x" * LARGE_BYTES + b'"')(members),
 }

@@ -9,8 +9,8 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.vector_clock import is_id
 
 from ..schedules import operations, performer
-from ..schedules.performer import MAX_STEPS, TooLong, raise_if_stopped
-from ..stage import ScheduleStopped
+from ..schedules.performer import MAX_STEPS, ScheduleTooLongError, raise_if_stopped
+from ..stage import ScheduleStoppedError
 from .actor import Actor
 from .clubs import READ_ONLY, peer_id, record_id
 from .counted_network import CountedNetwork
@@ -48,7 +48,7 @@ from .operations import (
     Write,
 )
 from .peer import ScriptedPeer
-from .peer_messages import altered, members_of, replayed, said, signed, value_of
+from .peer_messages import altered, members_of, message_of_write, replayed, signed, value_of
 from .performance import Act, Loss, Packet, Performance, Wire
 from .stage import ROUND_MS, Stage, play_until_quiet
 from .streams import Message, Stream
@@ -79,8 +79,8 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
 def perform(schedule: Schedule, stage: Stage) -> None:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
-    Raises ScheduleStopped after the end if an operation was refused or the schedule requires more than the
-    implementation has, and TesteeFault if the implementation breaks down.
+    Raises ScheduleStoppedError after the end if an operation was refused or the schedule requires more than the
+    implementation has, and TesteeError if the implementation breaks down.
     """
     raise_if_stopped(Player(schedule, dict.fromkeys(schedule.names, stage)).perform())
 
@@ -93,7 +93,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         self._home: Stage = self._distinct[0]
         self._network = CountedNetwork(self._home, self._at, self._took, self._lost)
         self._noted = {id(stage): len(stage.trace.steps) for stage in self._distinct}
-        self._bodies = self._home.trace.bodies.beside()
+        self._bodies = self._home.trace.bodies.for_another_trace()
         self._streams: dict[tuple[int, str], Stream] = {}
         self._closed: dict[str, Actor] = {}
         self._lines: list[Line] = []
@@ -112,7 +112,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         """The links of scripted peers that have names."""
         for stage in self._distinct:
             stage.network = self._network
-            stage.trace.bodies = self._bodies.beside()
+            stage.trace.bodies = self._bodies.for_another_trace()
             for name in schedule.names:
                 stage.trace.club.join(name)
         self._does |= {
@@ -127,7 +127,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             Reopen: self._reopen,
             Read: self._read,
             Say: self._say,
-            Again: self._again,
+            Again: self._repeat_message,
             Ask: self._ask,
             Garble: self._garble,
             Leave: self._leave,
@@ -189,12 +189,12 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         return self._actors.get(who)
 
     def _tick(self, op: Tick) -> None:
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             self._at(who)
             self._actors[who].tick()
 
     def _look(self, op: Look) -> None:
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             self._at(who)
             self._actors[who].observe()
             self._note()
@@ -207,8 +207,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         traces = [stage.trace for stage in self._distinct]
         try:
             play_until_quiet(traces, play_round, len(self._home.environment.clock_offsets_ms))
-        except ScheduleStopped as stopped:
-            raise TooLong(str(stopped)) from None
+        except ScheduleStoppedError as stopped:
+            raise ScheduleTooLongError(str(stopped)) from None
 
     def _compare_clocks(self, op: CompareClocks) -> None:
         if (actor := self._present(op.who)) is not None:
@@ -247,7 +247,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     # ---- links -----------------------------------------------------------------------------------------------------
 
-    def _between(self, who: str, to: str) -> list[Line]:
+    def _lines_between(self, who: str, to: str) -> list[Line]:
         """The links between two participants, or all links of one participant, or all links."""
         self._lines = [line for line in self._lines if not line.broken]
         named = {who, to} - {EVERYBODY}
@@ -255,20 +255,20 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def _link(self, op: Link) -> None:
         one, other = self._present(op.who), self._present(op.to)
-        if one is None or other is None or one is other or (not op.second and self._between(op.who, op.to)):
+        if one is None or other is None or one is other or (not op.second and self._lines_between(op.who, op.to)):
             return
         self._lines.append(self._network.join(one, other, held=op.held))
 
     def _unlink(self, op: Unlink) -> None:
-        for line in self._between(op.who, op.to):
+        for line in self._lines_between(op.who, op.to):
             line.cut()
 
     def _hold(self, op: Hold) -> None:
-        for line in self._between(op.who, op.to):
+        for line in self._lines_between(op.who, op.to):
             line.hold()
 
     def _release(self, op: Release) -> None:
-        for line in self._between(op.who, op.to):
+        for line in self._lines_between(op.who, op.to):
             if op.who and (op.size or op.one_way):
                 sender = next(end for end in line.ends if end.name == op.who)
                 if op.size:
@@ -295,7 +295,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def _scripted(self, op: Scripted | Say) -> ScriptedLink | None:
         """The link of a scripted peer to a participant; a new one if there is none. None if the participant is not
-        open. Raises ScheduleStopped if the operation names a link that does not exist."""
+        open. Raises ScheduleStoppedError if the operation names a link that does not exist."""
         actor = self._present(op.to)
         if actor is None:
             return None
@@ -303,7 +303,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         if op.link:
             named = self._named.get(op.link)
             if named is None or named.broken:
-                raise ScheduleStopped(f"{op.to} has no link {op.link}, on which there was more to say")
+                raise ScheduleStoppedError(f"{op.to} has no link {op.link}, on which there was more to say")
             return named
         return next(self._links_between(peer, actor), None) or self._join(actor, peer)
 
@@ -324,7 +324,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         data = what if isinstance(what, bytes) else what.wire
         self._spoken += len(data)
         if self._spoken > MOST_SPOKEN:
-            raise TooLong(f"scripted peers had more to say than {MOST_SPOKEN >> 20} MiB")
+            raise ScheduleTooLongError(f"scripted peers had more to say than {MOST_SPOKEN >> 20} MiB")
         if not link.broken:
             packet = self._packet(link.peer.name, link.number, data, 0, label)
             self._network.sent(packet, link.actor.name)
@@ -341,7 +341,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         self._home.now_ms = self._epochs[id(self._home)] + self._elapsed
         poses_as = self._enter(op.poses_as) if op.poses_as else ""
         clock = self._numbers(op.clock) if op.clock is not None else None
-        frame = said(op, peer, self._update(op.after), clock, poses_as)
+        frame = message_of_write(op, peer, self._update(op.after), clock, poses_as)
         self._written.setdefault(op.label, (frame, op.signature))
         return frame
 
@@ -373,7 +373,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         frame = self._said_by(op, link.peer)
         self._speak(link, signed(frame, op.signature, link.peer, link.level), op.label)
 
-    def _again(self, op: Again) -> None:
+    def _repeat_message(self, op: Again) -> None:
         link = self._scripted(op)
         packet = self.performance.labels.get(op.label)
         sent = packet.wire.messages if packet is not None else ()
@@ -430,7 +430,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         links = []
         reader = self._home.peer(READER_ONLY if op.read_only else READER, read_only=op.read_only)
         self._enter(reader.name)
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             self._at(who)
             links.append(self._network.join_scripted(self._actors[who], reader))
             self._speak(links[-1], reader.get_updates())
@@ -479,7 +479,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
                     if listener := self._network.listener_of(number, step.participant):
                         self._network.sent(packet, listener)
         if len(show.acts) >= MAX_STEPS:
-            raise TooLong(f"there were {MAX_STEPS:,} steps")
+            raise ScheduleTooLongError(f"there were {MAX_STEPS:,} steps")
 
     def _packet(self, sender: str, number: int, data: bytes, act: int, label: str = "") -> Packet:
         show = self.performance

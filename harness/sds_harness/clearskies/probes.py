@@ -45,7 +45,7 @@ class Seen:
 
 
 def look(actor: Actor, *, read_only: bool = False) -> Seen:
-    """Ask a peer under test for everything, as a stranger. Raises ScheduleStopped if it refuses the link."""
+    """Ask a peer under test for everything, as a stranger. Raises ScheduleStoppedError if it refuses the link."""
     stage = actor.stage
     reader = stage.peer(f"reader of {actor.name} at {len(stage.trace.steps)}", read_only=read_only)
     link = actor.link(reader)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import MalformedMessage, timestamp
+from clearskies_reference import MalformedMessageError, timestamp
 
 from ..corpus.digests import digest64, signed
 from ..corpus.schema import Row
@@ -28,7 +28,7 @@ class ClearSkiesRowReader:
         self.names = Names(performance)
         self._performance = performance
         self._ends = {
-            (each.participant, each.number): f"{self.names.who(each.peer_id)}/{each.number}"
+            (each.participant, each.number): f"{self.names.name_of(each.peer_id)}/{each.number}"
             for trace in performance.traces
             for each in trace.connections
         }
@@ -43,13 +43,15 @@ class ClearSkiesRowReader:
             "record": names.record(step.uuid) if step.uuid else "",
             "arrives": names.arriving(act) if act is not None else [],
             "sent": self.sent(step, trace),
-            "updates": digest64(_ordered(self.said(message) for message in out if message.type == UPDATE)),
+            "updates": digest64(_ordered(self.content_of(message) for message in out if message.type == UPDATE)),
             "times": digest64(_ordered(self._time(message, trace) for message in out if message.type == UPDATE)),
             "since": digest64(
-                _ordered([self._end(step, m.link), names.since(_since(m))] for m in out if m.type == GET_UPDATES)
+                _ordered(
+                    [self._end(step, m.link), names.since(_revisions_since(m))] for m in out if m.type == GET_UPDATES
+                )
             ),
             "signed": self._sent(step, [message for message in out if message.signature is not None]),
-            "changed": sorted(self._shown(event.record) for event in step.signals("changed")),
+            "changed": sorted(self._record_entry(event.record) for event in step.signals("changed")),
             "conflicts": sorted(
                 f"{names.record(event.uuid)} {names.record(event.incoming_uuid)}" for event in step.signals("conflict")
             ),
@@ -60,7 +62,9 @@ class ClearSkiesRowReader:
         }
         if (state := step.state) is not None:
             there = [record for record in state.records if not record.deleted]
-            row["records"] = digest64(_ordered([self._shown(each), each.key, _plain(each.value)] for each in there))
+            row["records"] = digest64(
+                _ordered([self._record_entry(each), each.key, _plain(each.value)] for each in there)
+            )
             row["deleted"] = digest64(sorted(names.record(each.uuid) for each in state.records if each.deleted))
             row["known"] = digest64(names.since(state.known.since))
         return row
@@ -89,7 +93,7 @@ class ClearSkiesRowReader:
         """The peer at the other end of a link, and the number of the link."""
         return self._ends.get((step.participant, number), f"nobody/{number}")
 
-    def said(self, message: Message) -> list[Any]:
+    def content_of(self, message: Message) -> list[Any]:
         """The content of an update, without what the specification leaves open; for a deleted record only that
         it is deleted."""
         members = message.body.members
@@ -100,16 +104,16 @@ class ClearSkiesRowReader:
     def _time(self, message: Message, trace: Trace) -> list[Any]:
         try:
             seconds = timestamp(message.body.members.get("update_time")).seconds - trace.start_ms // 1_000
-        except MalformedMessage:
+        except MalformedMessageError:
             return [self.names.called(message), "?"]
         return [self.names.called(message), seconds]
 
-    def _shown(self, record: pb.Record) -> str:
+    def _record_entry(self, record: pb.Record) -> str:
         """A shown record: its name and the update that it comes from."""
         return f"{self.names.record(record.uuid)} {self.names.version(record.last_updated_by, record.last_updated_rev)}"
 
 
-def _since(message: Message) -> dict[Any, Any]:
+def _revisions_since(message: Message) -> dict[Any, Any]:
     found = message.body.members.get("since")
     return found if isinstance(found, dict) else {}
 

@@ -16,7 +16,7 @@ from .. import stage
 from ..environment import PLAIN, Environment
 from ..identifiers import in_body
 from ..session import Session
-from ..stage import ScheduleStopped, start_of
+from ..stage import ScheduleStoppedError, start_of
 from .actor import Actor
 from .clubs import LEVEL_TO_PB, READ_ONLY, READ_WRITE, keys_of, profile_called
 from .environments import NOTHING_UNUSUAL, ClearSkiesEnvironment
@@ -77,7 +77,7 @@ class Stage(stage.Stage[Step]):
     ) -> Actor:
         """Open a peer under test; with a ``store``, its records are kept when it is reopened.
 
-        Raises ScheduleStopped if a needed capability is not declared, or if the peer is refused.
+        Raises ScheduleStoppedError if a needed capability is not declared, or if the peer is refused.
         """
         if read_only:
             self.need(pb.CAPABILITY_READ_ONLY)
@@ -113,12 +113,12 @@ class Stage(stage.Stage[Step]):
         return ScriptedPeer(self, name, READ_ONLY if read_only else READ_WRITE)
 
     def enter(self, party: Party, command: pb.Open) -> None:
-        """Open a peer under test, for the first time or again. Raises ScheduleStopped if it is refused."""
+        """Open a peer under test, for the first time or again. Raises ScheduleStoppedError if it is refused."""
         command.now_ms = self.now_ms
         request = pb.Request(open=command)
         step = self.step(party.name, request)
         if step.reply is None or step.answer != "opened":
-            raise ScheduleStopped(f"opening peer {party.name!r} was refused: {step.refusal}")
+            raise ScheduleStoppedError(f"opening peer {party.name!r} was refused: {step.refusal}")
         party.handle, party.opened_ms = step.reply.opened.handle, step.now_ms
         party.in_force.CopyFrom(step.reply.opened.configuration)
         self.opened(party.name, party.handle)
@@ -142,7 +142,7 @@ class Stage(stage.Stage[Step]):
     def settle(self) -> None:
         """Let time pass, five seconds at a time, until all peers under test are quiet: some send when they are ticked.
 
-        Raises ScheduleStopped if they do not become quiet, which is recorded in the trace.
+        Raises ScheduleStoppedError if they do not become quiet, which is recorded in the trace.
         """
 
         def play_round() -> None:
@@ -188,16 +188,18 @@ class Stage(stage.Stage[Step]):
         return str(copy)
 
     def need_store_at(self, path: str) -> None:
-        """Raises ScheduleStopped if no file of the store exists, for example because the implementation runs on another
-        machine."""
+        """Raises ScheduleStoppedError if no file of the store exists, for example because the implementation runs on
+        another machine."""
         if not _files_of(path):
-            raise ScheduleStopped(f"there is no file {path} on this machine, and no other that begins with its name")
+            raise ScheduleStoppedError(
+                f"there is no file {path} on this machine, and no other that begins with its name"
+            )
 
 
 def play_until_quiet(traces: Sequence[Trace], play_round: Callable[[], None], clock_offsets: int) -> None:
     """Play rounds of ``ROUND_MS`` until peers send no more than pings, repeated requests and repeated answers.
 
-    ``clock_offsets`` is the number of offsets of an unsteady clock. Raises ScheduleStopped if peers do not become
+    ``clock_offsets`` is the number of offsets of an unsteady clock. Raises ScheduleStoppedError if peers do not become
     quiet, which is recorded in the traces.
     """
     # If the clock steps back, an implementation that waits for a time gets all offsets of the clock twice.
@@ -211,7 +213,7 @@ def play_until_quiet(traces: Sequence[Trace], play_round: Callable[[], None], cl
             return
     for trace in traces:
         trace.unsettled.append(len(trace.steps))
-    raise ScheduleStopped(
+    raise ScheduleStoppedError(
         f"after {MAX_ROUNDS * ROUND_MS // 1000} s there is still no end of what peers tell each other"
     )
 

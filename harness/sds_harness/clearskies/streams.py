@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from clearskies_reference import AccessLevel, BrokenFraming, Parser, SignatureProfile
+from clearskies_reference import AccessLevel, BrokenFramingError, Parser, SignatureProfile
 from clearskies_reference import Message as Framed
 
 from .bodies import Bodies, Body
@@ -90,7 +90,7 @@ class Stream:
         self._other, other._other = other, self
 
     @property
-    def rest(self) -> int:
+    def incomplete_bytes(self) -> int:
         """The number of bytes at the end that are not a whole message."""
         return self._rest
 
@@ -113,10 +113,10 @@ class Stream:
                 again = self._is_repeated(body)
                 self.messages.append(Message(self.link, began, step, body, framed.signature, self._profile, again))
                 began = step
-        except BrokenFraming as error:
-            self._rest = self._parser.rest
+        except BrokenFramingError as error:
+            self._rest = self._parser.incomplete_bytes
             self.broken = Break(step, self.length - self._rest, str(error))
-        self._began, self._rest = began, self._parser.rest
+        self._began, self._rest = began, self._parser.incomplete_bytes
         return self.messages[known:]
 
     def _is_repeated(self, body: Body) -> bool:

@@ -88,13 +88,13 @@ class Step(trace.Step):
         if reply is None or not reply.effects.sent or reply.ByteSize() < LARGE_BYTES:
             return
         self._moved = [(each.link, self.known.setdefault(data := each.data, data)) for each in reply.effects.sent]
-        self.reply = trace.without(reply, "sent")
+        self.reply = trace.reply_without(reply, "sent")
 
     @property
     def whole_reply(self) -> pb.Reply | None:
         if not self._moved or self.reply is None:
             return self.reply
-        whole: pb.Reply = trace.together(
+        whole: pb.Reply = trace.reply_with(
             self.reply, "sent", (pb.Sent(link=link, data=data) for link, data in self._moved)
         )
         return whole

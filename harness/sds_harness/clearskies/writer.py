@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..schedules.choices import Choices, chance, pick, some
+from ..schedules.choices import Choices, chance, pick, sample
 from .operations import (
     Close,
     Delete,
@@ -57,7 +57,7 @@ class Writer:
     def times(self, least: int, most: int) -> range:
         return range(self.choices.integer(least, most))
 
-    def someone(self, *but: str) -> str:
+    def pick_participant(self, *but: str) -> str:
         """A present participant, not one of ``but`` if possible."""
         return pick(self.choices, [name for name in self.here if name not in but] or self.here)
 
@@ -101,7 +101,7 @@ class Writer:
         near = self.linked_to(who)
         if near:
             return pick(self.choices, near)
-        other = self.someone(who)
+        other = self.pick_participant(who)
         self.link(who, other)
         return other
 
@@ -110,7 +110,7 @@ class Writer:
     def add(self, *operations: Operation) -> None:
         self.operations += operations
 
-    def perhaps(self, percent: int, *operations: Operation) -> None:
+    def with_probability(self, percent: int, *operations: Operation) -> None:
         """Add the operations with this probability in percent."""
         if self.chance(percent):
             self.add(*operations)
@@ -120,7 +120,7 @@ class Writer:
         if not self.chance(6):
             self.add(Wait(pick(self.choices, SHORT_MS)))
         # Some implementations send when they are ticked.
-        self.perhaps(12, Tick())
+        self.with_probability(12, Tick())
 
     def label(self) -> str:
         label = f"m{len(self.labels) + 1}"
@@ -249,7 +249,7 @@ class Writer:
                     for other in names[:place]:
                         self.link(other, name)
                 case "random":
-                    for other in some(self.choices, names[:place], 50):
+                    for other in sample(self.choices, names[:place], 50):
                         self.link(other, name)
         if shape == "ring" and len(names) > 2:
             self.link(names[-1], names[0])

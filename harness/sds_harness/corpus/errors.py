@@ -7,17 +7,17 @@ class CorpusError(Exception):
     """A corpus cannot be read, compared or written. The message is a sentence that names the file and what to do."""
 
 
-class SparkMissing(CorpusError):
+class SparkMissingError(CorpusError):
     """PySpark, or a suitable Java, is missing. The message says what to type."""
 
 
-class SparkFailed(Exception):
+class SparkFailedError(Exception):
     """Spark itself failed. The message says why."""
 
 
-class SuiteFault(Exception):
+class SuiteFaultError(Exception):
     """The suite failed in a task. The message says what failed and where."""
 
 
-class NotDriven(CorpusError):
+class NotDrivenError(CorpusError):
     """The implementation could not be driven, or was abandoned. The message says where and why."""

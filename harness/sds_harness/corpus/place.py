@@ -78,18 +78,18 @@ class Place:
 
     def names(self) -> list[str]:
         """The names in the folder, sorted; empty if it does not exist."""
-        with _told(self):
+        with _name_file_in_errors(self):
             infos = self.system.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
         return sorted(info.base_name for info in infos)
 
     def make(self) -> None:
         """Make the folder and its parents."""
-        with _told(self):
+        with _name_file_in_errors(self):
             self.system.create_dir(self.root, recursive=True)
 
     def remove(self) -> None:
         """Remove the file, or the folder with its content."""
-        with _told(self):
+        with _name_file_in_errors(self):
             if self.is_folder():
                 self.system.delete_dir(self.root)
             elif self.exists():
@@ -109,7 +109,7 @@ class Place:
                 return read_bytes(Path(self.root), largest)
             except FileError as error:
                 raise CorpusError(f"{self.shown} {error}") from None
-        with _told(self), self.system.open_input_stream(self.root) as file:
+        with _name_file_in_errors(self), self.system.open_input_stream(self.root) as file:
             raw: bytes = file.read(largest + 1)
         if len(raw) > largest:
             raise CorpusError(f"{self.shown} has more than {largest >> 20} MiB")
@@ -117,7 +117,7 @@ class Place:
 
     def write_text(self, text: str) -> None:
         """Write a small file atomically."""
-        with self.writing() as half, _told(self), self.system.open_output_stream(half.root) as file:
+        with self.writing() as half, _name_file_in_errors(self), self.system.open_output_stream(half.root) as file:
             file.write(text.encode())
 
     @contextlib.contextmanager
@@ -128,7 +128,7 @@ class Place:
         half = Place(self.shown, self.system, f"{folder}/{TEMPORARY}{uuid.uuid4().hex}-{name}")
         try:
             yield half
-            with _told(self):
+            with _name_file_in_errors(self):
                 if not isinstance(self.system, fs.LocalFileSystem) and self.exists():
                     self.system.delete_file(self.root)  # Hadoop does not rename onto an existing file
                 self.system.move(half.root, self.root)
@@ -138,7 +138,7 @@ class Place:
             raise
 
     def _info(self) -> Any:
-        with _told(self):
+        with _name_file_in_errors(self):
             return self.system.get_file_info(self.root)
 
 
@@ -150,7 +150,7 @@ def remove_halves(folder: Place) -> None:
 
 
 @contextlib.contextmanager
-def _told(place: Place) -> Iterator[None]:
+def _name_file_in_errors(place: Place) -> Iterator[None]:
     """Convert errors of Arrow to one line with the name of the file."""
     try:
         yield

@@ -18,9 +18,9 @@ from .digests import exact_digest, plan_digest
 from .manifest import SIDE, STEPS, TWINS, Corpus
 from .place import TEMPORARY
 from .recorder import TWINS_OF_ONE, Count, Replay, insisting
-from .rows import Rebuilt, Unsound, digest_of, rebuild, rows_of
+from .rows import ContradictoryRowsError, Rebuilt, digest_of, rebuild, rows_of
 from .schema import SCHEDULES_PER_ROW_GROUP, Row
-from .shards import DamagedFile, file_name, hold_to_count, pair_of
+from .shards import DamagedFileError, file_name, hold_to_count, pair_of
 
 TO_REBUILD = ("schedule", "position", "trace", "request", "reply")
 """The columns from which a performance can be rebuilt."""
@@ -44,7 +44,7 @@ class Stored:
         return int(self.side["schedule"])
 
     def performance(self, plan: Schedule | None = None) -> Rebuilt:
-        """Rebuild the performance. Raises DamagedFile if the stored data contradict each other.
+        """Rebuild the performance. Raises DamagedFileError if the stored data contradict each other.
 
         ``plan`` is the schedule, if the caller knows it: a schedule that a property derives may be one that a file
         cannot hold.
@@ -56,31 +56,33 @@ class Stored:
             # The compared columns must match the requests and replies. Otherwise a diff and the checks would use
             # different steps.
             if digest_of(kind, rebuilt.performance) != self.side["digest"]:
-                raise Unsound("its normative columns are not what its requests and replies give")
+                raise ContradictoryRowsError("its normative columns are not what its requests and replies give")
             if len(rebuilt.compared) != self.side["steps"]:
-                raise Unsound(f"it has {len(rebuilt.compared)} steps that are compared, not {self.side['steps']}")
-        except Unsound as error:
-            raise DamagedFile(
+                raise ContradictoryRowsError(
+                    f"it has {len(rebuilt.compared)} steps that are compared, not {self.side['steps']}"
+                )
+        except ContradictoryRowsError as error:
+            raise DamagedFileError(
                 f"{self.where} is damaged, or of another suite: schedule {self.schedule}: {error}."
             ) from None
         return rebuilt
 
     def hold_to_rows(self, rebuilt: Rebuilt) -> None:
         """Check that all stored columns equal what recording this performance would write. ``self.rows`` must have all
-        columns. Raises DamagedFile."""
+        columns. Raises DamagedFileError."""
         wanted = rows_of(self.corpus.kind, rebuilt.performance, self.schedule, rebuilt.judged)
         pairs = [("schedules/", wanted.side, self.side)]
         pairs += [("steps/", *rows) for rows in zip(wanted.steps, self.rows, strict=True)]
         for folder, mine, theirs in pairs:
             if wrong := [name for name in theirs if mine[name] != theirs[name]]:
                 at = f", position {theirs['position']}" if "position" in theirs else ""
-                raise DamagedFile(
+                raise DamagedFileError(
                     f"{self.where} is damaged, or of another suite: schedule {self.schedule}{at}: "
                     f"{', '.join(sorted(wrong))} in {folder} are not what its requests and replies give."
                 )
 
     def hold_to_digests(self) -> None:
-        """Raises DamagedFile if rows are missing or differ from what was recorded."""
+        """Raises DamagedFileError if rows are missing or differ from what was recorded."""
         side, rows = self.side, self.rows
         if len(rows) != side["rows"] or any(row["position"] != place for place, row in enumerate(rows, 1)):
             wrong = f"has {len(rows)} rows, which are not 1 to {side['rows']}"
@@ -90,7 +92,7 @@ class Stored:
             wrong = "is not the schedule that was recorded"
         else:
             return
-        raise DamagedFile(f"{self.where} is damaged: schedule {self.schedule} {wrong}.")
+        raise DamagedFileError(f"{self.where} is damaged: schedule {self.schedule} {wrong}.")
 
 
 def stored_in(
@@ -104,7 +106,7 @@ def stored_in(
     """The schedules of a shard, or some of them, in order. ``columns`` are those to read of their rows; None for all.
     With ``twins``, the stored twins instead.
 
-    Memory holds one row group in Arrow's columns and the objects of one schedule at a time. Raises DamagedFile.
+    Memory holds one row group in Arrow's columns and the objects of one schedule at a time. Raises DamagedFileError.
     """
     place = corpus.place / TWINS if twins else corpus.place
     side_file, steps_file = pair_of(place, shard, corpus.kind.columns)
@@ -142,17 +144,17 @@ class RowsOf:
 
 
 def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
-    """Check that these are the schedules of the shard. Raises DamagedFile."""
+    """Check that these are the schedules of the shard. Raises DamagedFileError."""
     wanted = corpus.manifest.range_of(shard)
     if len(found) != len(wanted) or any(one != other for one, other in zip(found, wanted, strict=True)):
-        raise DamagedFile(
+        raise DamagedFileError(
             f"{corpus.place.shown}: {file_name(shard)} has {len(found)} schedules, which are not {wanted.start} to "
             f"{wanted.stop - 1}, one each."
         )
 
 
 def twins_of(corpus: Corpus, shard: int, schedule: int, columns: Sequence[str] | None = TO_REBUILD) -> list[Stored]:
-    """The performances with which a schedule was compared, in that order. Raises DamagedFile."""
+    """The performances with which a schedule was compared, in that order. Raises DamagedFileError."""
     first = schedule * TWINS_OF_ONE
     return list(stored_in(corpus, shard, range(first + 1, first + TWINS_OF_ONE), columns, twins=True))
 
@@ -164,7 +166,7 @@ def stored_twins(
     columns: Sequence[str] | None = TO_REBUILD,
 ) -> Replay:
     """A replay that returns the stored twins of a schedule instead of playing on an implementation. They are read at
-    the first request. Raises DamagedFile if another schedule is requested than is stored."""
+    the first request. Raises DamagedFileError if another schedule is requested than is stored."""
 
     def twins() -> Iterator[Stored]:
         yield from twins_of(of.corpus, shard, of.schedule, columns)
@@ -174,14 +176,16 @@ def stored_twins(
     def play(schedule: Schedule) -> Performance:
         twin = next(stored, None)
         if twin is None or twin.side["json"] != of.corpus.kind.dumps(schedule):
-            raise DamagedFile(f"{of.where}: what schedule {of.schedule} has to be compared with is not in the corpus.")
+            raise DamagedFileError(
+                f"{of.where}: what schedule {of.schedule} has to be compared with is not in the corpus."
+            )
         return performance_of(twin, schedule)
 
     return play
 
 
 Hold = Callable[[Stored, Rebuilt], None]
-"""Checks a rebuilt performance against the manifest. Raises DamagedFile."""
+"""Checks a rebuilt performance against the manifest. Raises DamagedFileError."""
 
 
 def verify_folders(corpus: Corpus) -> None:
@@ -196,11 +200,11 @@ def verify_folders(corpus: Corpus) -> None:
             there = {name for name in folder.names() if not name.startswith(TEMPORARY)}
             for name in sorted(there ^ wanted):
                 what = "is missing" if name in wanted else "should not be there"
-                raise DamagedFile(f"{folder.shown}/{name} {what}.")
+                raise DamagedFileError(f"{folder.shown}/{name} {what}.")
 
 
 def verify_shard(corpus: Corpus, shard: int, hold: Hold, compare: Compare) -> Count:
-    """Read and verify a whole shard, and count its content. Raises DamagedFile."""
+    """Read and verify a whole shard, and count its content. Raises DamagedFileError."""
     count, twins, found = Count(), Count(), []
     for stored in stored_in(corpus, shard, None, None):
         found.append(stored.schedule)
@@ -214,7 +218,7 @@ def verify_shard(corpus: Corpus, shard: int, hold: Hold, compare: Compare) -> Co
         side, steps = pair_of(place, shard, corpus.kind.columns)
         with side, steps:
             if (side.num_rows, steps.num_rows) != (seen.schedules, seen.rows):
-                raise DamagedFile(
+                raise DamagedFileError(
                     f"{place.shown} is damaged: {file_name(shard)} has {side.num_rows} schedules and {steps.num_rows} "
                     f"rows, of which {seen.schedules} and {seen.rows} are accounted for."
                 )

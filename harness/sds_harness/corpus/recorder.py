@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Protocol
 import pyarrow as pa
 
 from ..declaration import Declaration, printable
-from ..faults import TesteeFault
+from ..faults import TesteeError
 from ..schedules import Performance, Schedule
-from .errors import CorpusError, NotDriven
+from .errors import CorpusError, NotDrivenError
 from .jobs import Progress, failures_told, in_schedules, over, watched
 from .kind import CorpusKind
 from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Corpus, Manifest, is_of_corpus, read_corpus
 from .place import Place, remove_halves
 from .rows import rows_of
-from .shards import Committed, ShardWriter, committed, file_name, hold_to_count, side_of
+from .shards import AlreadyCommittedError, ShardWriter, committed, file_name, hold_to_count, side_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,7 +59,7 @@ class RecordingCompany(Protocol):
     """The players of a schedule: the implementation under test and the others in the cast."""
 
     def start(self) -> Declaration:
-        """Do the handshake. Raises TesteeFault."""
+        """Do the handshake. Raises TesteeError."""
         ...
 
     def schedule(self, index: int) -> Schedule:
@@ -67,7 +67,7 @@ class RecordingCompany(Protocol):
         ...
 
     def play(self, schedule: Schedule) -> Performance:
-        """Play the schedule. Raises NotDriven if the implementation can no longer be started."""
+        """Play the schedule. Raises NotDrivenError if the implementation can no longer be started."""
         ...
 
     def judged(self, schedule: Schedule) -> tuple[str, ...]:
@@ -102,9 +102,9 @@ class Recorder:
             # Do not record a shard that a retried task or another command has already recorded.
             if not (self.recording.place / SIDE / file_name(shard)).exists():
                 count = record_shard(self.recording, shard)
-        except Committed:
+        except AlreadyCommittedError:
             pass
-        except NotDriven as error:
+        except NotDrivenError as error:
             trouble = str(error)
         if not trouble:
             kept = _count_of(self.recording, shard)
@@ -225,16 +225,16 @@ def _count_of(corpus: Corpus, shard: int) -> Count:
 
 
 def record_shard(recording: Recording, shard: int) -> Count:
-    """Play the schedules of a shard and commit it. Raises NotDriven; raises Committed, and records nothing, if another
-    task was faster."""
+    """Play the schedules of a shard and commit it. Raises NotDrivenError; raises AlreadyCommittedError, and records
+    nothing, if another task was faster."""
     count = Count()
     place, manifest = recording.place, recording.manifest
     company = recording.company()
     try:
         try:
             company.start()
-        except TesteeFault as fault:
-            raise NotDriven(f"The implementation could not be driven: {fault.breakdown.detail}.") from None
+        except TesteeError as fault:
+            raise NotDrivenError(f"The implementation could not be driven: {fault.breakdown.detail}.") from None
         with contextlib.ExitStack() as stack:
             rows = stack.enter_context(ShardWriter(place, shard, recording.kind.columns))
             twins = None
@@ -261,7 +261,7 @@ def _play_all(
         broken = 0 if played else broken + 1
         if broken >= PATIENCE:
             last = company.schedule(index).name
-            raise NotDriven(f"The implementation broke in {PATIENCE} schedules in a row, the last {last}.")
+            raise NotDrivenError(f"The implementation broke in {PATIENCE} schedules in a row, the last {last}.")
 
 
 def _play_one(
@@ -279,7 +279,7 @@ def _play_one(
     judged = company.judged(schedule)
     if stranger := manifest.stranger(performance, judged):
         # With rows of two implementations or releases, a finding could not be attributed to one of them.
-        raise NotDriven(
+        raise NotDrivenError(
             f"This recording is of {manifest.name}, but what was started for {schedule.name} calls itself "
             f"{stranger}, or declares other capabilities: let the command start the same one every time, on every "
             "machine."

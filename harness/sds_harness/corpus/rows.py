@@ -15,7 +15,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from ..declaration import printable
-from ..faults import FaultKind, TesteeFault
+from ..faults import FaultKind, TesteeError
 from ..language import HANDSHAKE
 from ..link import Limits, Link
 from ..schedules import Act, Performance, Schedule, ScheduleFileError
@@ -144,7 +144,7 @@ class _Writer:
         }
 
 
-class Unsound(CorpusError):
+class ContradictoryRowsError(CorpusError):
     """The stored data of a schedule contradict each other."""
 
 
@@ -179,23 +179,25 @@ class _StoredLink(Link):
         if command == "close" and (row is None or row["request"] != asked):
             return reply(id=request.id, effects={})  # at the end of a session, only faults are stored
         if row is None:
-            raise Unsound(f"it ends before a request {command}")
+            raise ContradictoryRowsError(f"it ends before a request {command}")
         if row["request"] != asked:
-            raise Unsound(f"at row {row['position']} another request is stored than this suite makes ({command})")
+            raise ContradictoryRowsError(
+                f"at row {row['position']} another request is stored than this suite makes ({command})"
+            )
         self._next += 1
         if row["reply"] is None:
-            raise self._broke()
+            raise self._breakdown_error()
         answer = reply()
         return _parsed(answer, answer, row["reply"], request.id)
 
-    def _broke(self) -> Exception:
+    def _breakdown_error(self) -> Exception:
         kind, detail, stderr = self._fault
         if kind not in {known.value for known in FaultKind}:
-            return Unsound("it broke in a way that has no name")
-        return TesteeFault(FaultKind(kind), detail, stderr)
+            return ContradictoryRowsError("it broke in a way that has no name")
+        return TesteeError(FaultKind(kind), detail, stderr)
 
     @property
-    def left(self) -> int:
+    def remaining_rows(self) -> int:
         """The number of rows that were not played."""
         return len(self._rows) - self._next
 
@@ -206,29 +208,30 @@ class _StoredLink(Link):
 def rebuild(kind: CorpusKind, revision: str, side: Row, rows: Sequence[Row], plan: Schedule | None = None) -> Rebuilt:
     """Rebuild the performance of a schedule from its row in the side table and its rows, ordered by position.
 
-    ``plan`` replaces the schedule in the side table, if given. Raises Unsound if the data contradict each other.
+    ``plan`` replaces the schedule in the side table, if given. Raises ContradictoryRowsError if the data contradict
+    each other.
     """
     if any(len(text) > MAX_BYTES for text in (side["json"], *(each["dialect"] for each in side["traces"]))):
-        raise Unsound(f"its schedule, or a dialect, has more than {MAX_BYTES >> 20} MiB")
+        raise ContradictoryRowsError(f"its schedule, or a dialect, has more than {MAX_BYTES >> 20} MiB")
     try:
         schedule = plan or kind.loads(side["json"])
     except ScheduleFileError as error:
-        raise Unsound(f"its schedule cannot be read: {printable(str(error))}") from None
+        raise ContradictoryRowsError(f"its schedule cannot be read: {printable(str(error))}") from None
     cast, traces = side["cast"], side["traces"]
     if len(cast) != len(schedule.members) or not all(0 <= number < len(traces) for number in cast):
-        raise Unsound("its cast does not fit its schedule")
+        raise ContradictoryRowsError("its cast does not fit its schedule")
     links = [
         _StoredLink(kind, played_by, [row for row in rows if row["trace"] == number])
         for number, played_by in enumerate(traces)
     ]
     try:
         stages = [_stage(kind, revision, link, of, schedule) for link, of in zip(links, traces, strict=True)]
-    except TesteeFault as fault:  # with such a handshake no performance would have been recorded
-        raise Unsound(f"a stored handshake is none: {fault.breakdown.detail}") from None
+    except TesteeError as fault:  # with such a handshake no performance would have been recorded
+        raise ContradictoryRowsError(f"a stored handshake is none: {fault.breakdown.detail}") from None
     # The player orders traces by their first members, now as in the recording.
     performance = kind.play(schedule, {name: stages[n] for name, n in zip(schedule.names, cast, strict=True)})
-    if left := sum(link.left for link in links):
-        raise Unsound(f"{left} of its {len(rows)} rows are not reached")
+    if left := sum(link.remaining_rows for link in links):
+        raise ContradictoryRowsError(f"{left} of its {len(rows)} rows are not reached")
     return Rebuilt(performance, tuple(side["judged"]), tuple(filter(kind.compares, performance.acts)))
 
 
@@ -237,7 +240,7 @@ def _stage(kind: CorpusKind, revision: str, link: _StoredLink, played_by: Row, s
     try:
         dialect = kind.read_dialect(played_by["dialect"]) if played_by["dialect"] else None
     except (ValueError, RecursionError):
-        raise Unsound("its dialect cannot be read") from None
+        raise ContradictoryRowsError("its dialect cannot be read") from None
     stage = kind.stage(session, schedule.name, dialect)
     stage.now_ms = stage.trace.start_ms = played_by["start_ms"]
     return stage
@@ -248,6 +251,6 @@ def _parsed(reply: Any, part: Any, stored: bytes, number: int) -> Any:
     try:
         part.MergeFromString(stored)
     except DecodeError:
-        raise Unsound("a stored reply is no reply") from None
+        raise ContradictoryRowsError("a stored reply is no reply") from None
     reply.id = number
     return reply

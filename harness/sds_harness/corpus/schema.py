@@ -88,7 +88,7 @@ class Columns:
         return tuple(column.name for column in self.compared)
 
     @cached_property
-    def told(self) -> tuple[str, ...]:
+    def printed(self) -> tuple[str, ...]:
         """Names of the columns that are printed for a row that differs."""
         return (*(column.name for column in KEYS), *self.names, *self.asked)
 

@@ -53,7 +53,7 @@ _UNKNOWN = (0, 1 << 62)
 """Bounds of a row group without statistics: it may contain any schedule."""
 
 
-class DamagedFile(CorpusError):
+class DamagedFileError(CorpusError):
     """A Parquet file is missing, unreadable, or not what it should be."""
 
 
@@ -86,7 +86,7 @@ def hold_to_count(corpus: Corpus) -> None:
 
 class ShardWriter:
     """Writes a shard, one row group at a time. As a context manager, it commits at the end of the block, the steps
-    first. If the block fails, nothing is left. Raises Committed if another attempt was faster."""
+    first. If the block fails, nothing is left. Raises AlreadyCommittedError if another attempt was faster."""
 
     def __init__(self, place: Place, shard: int, columns: Columns, *, replace: bool = False) -> None:
         """``replace``: replace an existing shard."""
@@ -114,9 +114,9 @@ class ShardWriter:
             try:
                 self._flush()
                 # One row group: a comparison of corpora first reads a few columns of all of it.
-                self._writers[1].write_table(_joined(self._sides, SIDE_SCHEMA))
+                self._writers[1].write_table(_join_batches(self._sides, SIDE_SCHEMA))
                 if not self._replace and self._side_file.exists():
-                    raise Committed
+                    raise AlreadyCommittedError
             except BaseException:
                 self._stack.__exit__(*sys.exc_info())
                 raise
@@ -133,17 +133,17 @@ class ShardWriter:
     def _flush(self) -> None:
         if not self._group:
             return
-        rows = _joined(self._group, self._columns.schema)
+        rows = _join_batches(self._group, self._columns.schema)
         self._group.clear()
         self._writers[0].write_table(rows, row_group_size=max(1, rows.num_rows))
 
 
-def _joined(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
+def _join_batches(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
     """Join batches into one chunk. With several chunks Parquet would cut pages differently."""
     return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
-class Committed(Exception):
+class AlreadyCommittedError(Exception):
     """Another attempt has committed the shard in the meantime."""
 
 
@@ -175,9 +175,9 @@ class ShardFile:
     def __init__(self, file: Place, schema: pa.Schema) -> None:
         self._file = file
         if file.is_odd():
-            raise DamagedFile(f"{file.shown} is no regular file.")
+            raise DamagedFileError(f"{file.shown} is no regular file.")
         self._schema = schema
-        with self._told():
+        with self._damaged_file_errors():
             metadata = pq.read_metadata(file.root, filesystem=file.system)
             self._parquet: Any = pq.ParquetFile(
                 file.root,
@@ -190,31 +190,31 @@ class ShardFile:
         facts = metadata.metadata or {}
         version = facts.get(_VERSION, b"none").decode("utf-8", "replace")
         if version not in map(str, READABLE):
-            raise DamagedFile(f"{file.shown} is of schema version {version}, not {SCHEMA_VERSION}.")
+            raise DamagedFileError(f"{file.shown} is of schema version {version}, not {SCHEMA_VERSION}.")
         if not metadata.schema.to_arrow_schema().equals(schema):
-            raise DamagedFile(f"{file.shown} does not have the columns of schema version {version}.")
+            raise DamagedFileError(f"{file.shown} does not have the columns of schema version {version}.")
         self.token: bytes = facts.get(_TOKEN, b"")
 
     def read(self, columns: Sequence[str] | None = None, schedules: Sequence[int] | None = None) -> pa.Table:
         """The rows of all schedules or of some. Only row groups that may contain them are read."""
-        with self._told():
+        with self._damaged_file_errors():
             if schedules is None:
                 groups: Sequence[int] = range(self._parquet.num_row_groups)
                 _hold_counts(self._parquet.metadata, groups, columns)
-                return self._joined([self._group(number, columns) for number in groups], columns)
+                return self._join_row_groups([self._group(number, columns) for number in groups], columns)
             wanted = sorted(schedules)
-            groups = [number for number, bounds in enumerate(self._bounds) if _within(bounds, wanted)]
+            groups = [number for number, bounds in enumerate(self._bounds) if _has_schedule_within(bounds, wanted)]
             known = pa.array(wanted, pa.int64())
-            return self._joined([_of(self._group(number, columns), known) for number in groups], columns)
+            return self._join_row_groups([_rows_of(self._group(number, columns), known) for number in groups], columns)
 
     def _group(self, number: int, columns: Sequence[str] | None) -> pa.Table:
-        """These columns of a row group. Raises TooLarge."""
+        """These columns of a row group. Raises TooLargeError."""
         _hold_counts(self._parquet.metadata, [number], columns)
         return _spread(self._parquet.read_row_group(number, columns), self._schema)
 
-    def _joined(self, tables: list[pa.Table], columns: Sequence[str] | None) -> pa.Table:
+    def _join_row_groups(self, tables: list[pa.Table], columns: Sequence[str] | None) -> pa.Table:
         """Join row groups. They are read one by one, because their dictionaries differ and Arrow cannot join lists of
-        such texts itself. Raises TooLarge."""
+        such texts itself. Raises TooLargeError."""
         _hold_sum(tables)
         if tables:
             return pa.concat_tables(tables)
@@ -238,7 +238,7 @@ class ShardFile:
     @property
     def bounds(self) -> tuple[int, int] | None:
         """The least and the greatest schedule, by the statistics; None without rows or statistics."""
-        with self._told():
+        with self._damaged_file_errors():
             known = [bounds for bounds in self._bounds if bounds != _UNKNOWN]
         return (min(low for low, _ in known), max(high for _, high in known)) if known else None
 
@@ -249,49 +249,51 @@ class ShardFile:
         self._parquet.close()
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _damaged_file_errors(self) -> Iterator[None]:
         try:
             yield
         except FileNotFoundError:
-            raise DamagedFile(f"{self._file.shown} is missing.") from None
-        except TooLarge as error:
-            raise DamagedFile(f"{self._file.shown} is damaged: it {error}.") from None
+            raise DamagedFileError(f"{self._file.shown} is missing.") from None
+        except TooLargeError as error:
+            raise DamagedFileError(f"{self._file.shown} is damaged: it {error}.") from None
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             said = str(error).strip().splitlines()
-            raise DamagedFile(f"{self._file.shown} is damaged: {said[0][:200] if said else 'unreadable'}") from None
+            raise DamagedFileError(
+                f"{self._file.shown} is damaged: {said[0][:200] if said else 'unreadable'}"
+            ) from None
 
 
 def side_of(place: Place, shard: int) -> ShardFile:
-    """The side table of a shard. Raises DamagedFile."""
+    """The side table of a shard. Raises DamagedFileError."""
     return ShardFile(place / SIDE / file_name(shard), SIDE_SCHEMA)
 
 
 def pair_of(place: Place, shard: int, columns: Columns) -> tuple[ShardFile, ShardFile]:
-    """Both files of a shard, the side table first. Raises DamagedFile, also if two attempts wrote them."""
+    """Both files of a shard, the side table first. Raises DamagedFileError, also if two attempts wrote them."""
     side, steps = side_of(place, shard), ShardFile(place / STEPS / file_name(shard), columns.schema)
     if side.token != steps.token:
         name = file_name(shard)
-        raise DamagedFile(
+        raise DamagedFileError(
             f"{place.shown}: {SIDE}/{name} and {STEPS}/{name} were not written together; remove the first, and record "
             "again what is missing."
         )
     return side, steps
 
 
-def _of(table: pa.Table, schedules: pa.Array[Any]) -> pa.Table:
+def _rows_of(table: pa.Table, schedules: pa.Array[Any]) -> pa.Table:
     """The rows of some schedules."""
     known = pc.is_in(table["schedule"], schedules)
     # Filtering copies the whole table; usually all rows of a row group are wanted, or one schedule of each.
     return table if pc.all(known).as_py() is not False else table.filter(known)
 
 
-def _within(bounds: tuple[int, int], schedules: Sequence[int]) -> bool:
+def _has_schedule_within(bounds: tuple[int, int], schedules: Sequence[int]) -> bool:
     """Does the ascending sequence contain a schedule within the bounds?"""
     at = bisect_left(schedules, bounds[0])
     return at < len(schedules) and schedules[at] <= bounds[1]
 
 
-class TooLarge(Exception):
+class TooLargeError(Exception):
     """More than any schedules can have. The message continues a sentence that begins with the file."""
 
 
@@ -302,7 +304,7 @@ def _texts_of(metadata: Any) -> list[str]:
 
 
 def _hold_counts(metadata: Any, groups: Sequence[int], columns: Sequence[str] | None) -> None:
-    """Raises TooLarge if these columns of the row groups exceed the bounds; None means all columns."""
+    """Raises TooLargeError if these columns of the row groups exceed the bounds; None means all columns."""
     rows = values = size = 0
     for number in groups:
         group = metadata.row_group(number)
@@ -314,23 +316,23 @@ def _hold_counts(metadata: Any, groups: Sequence[int], columns: Sequence[str] | 
                 size += leaf.total_uncompressed_size
     for count, most, what in ((rows, MOST_ROWS, "rows"), (values, MOST_VALUES, "values"), (size, MOST_BYTES, "bytes")):
         if not 0 <= count <= most:
-            raise TooLarge(_told(count, what))
+            raise TooLargeError(_size_complaint(count, what))
 
 
 def _hold_sum(tables: Sequence[pa.Table]) -> None:
-    """Raises TooLarge if these tables together exceed the bounds. Each has what was requested of one row group."""
+    """Raises TooLargeError if these tables together exceed the bounds. Each has what was requested of one row group."""
     for count, most, what in (
         (sum(table.num_rows for table in tables), MOST_ROWS, "rows"),
         (sum(table.nbytes for table in tables), MOST_BYTES, "bytes"),
     ):
         if count > most:
-            raise TooLarge(_told(count, what))
+            raise TooLargeError(_size_complaint(count, what))
 
 
 def _spread(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Cast a table from dictionaries to the types of ``schema``. Raises TooLarge."""
+    """Cast a table from dictionaries to the types of ``schema``. Raises TooLargeError."""
     if (size := sum(_weight(chunk) for column in table.columns for chunk in column.chunks)) > MOST_BYTES:
-        raise TooLarge(_told(size, "bytes"))
+        raise TooLargeError(_size_complaint(size, "bytes"))
     return table.cast(pa.schema([schema.field(name) for name in table.column_names]))
 
 
@@ -347,5 +349,5 @@ def _weight(array: Any) -> int:
     return 0
 
 
-def _told(count: int, what: str) -> str:
+def _size_complaint(count: int, what: str) -> str:
     return f"has {count:,} {what} in one part, more than any schedules can have"

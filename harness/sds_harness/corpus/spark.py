@@ -27,7 +27,7 @@ from sds_testee.installation import install_extra, install_package
 
 from .. import safe_path, signals
 from ..declaration import printable
-from .errors import CorpusError, SparkMissing
+from .errors import CorpusError, SparkMissingError
 from .java import Java, find_java
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class SparkOptions:
     """Heap of the computing Java process: the embedded one, or an executor on a cluster."""
 
     @property
-    def shown(self) -> str:
+    def printable_master(self) -> str:
         """The master, safe to print: the part after ";" may contain a token."""
         return printable(self.master.partition(";")[0], 80)
 
@@ -90,11 +90,11 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
     """A session that ends with the block. An existing session (spark-submit, a notebook) is used and left running.
 
     The output of Spark and Java goes to a log. Its last lines are shown if the session does not start. Raises
-    SparkMissing.
+    SparkMissingError.
     """
     for name in ("pyspark", "pyarrow", "pandas"):  # PySpark passes Arrow batches only if pandas is installed
         if find_spec(name) is None:
-            raise SparkMissing(f"Corpora need PySpark, and there is no {name}: type `{INSTALL}`.")
+            raise SparkMissingError(f"Corpora need PySpark, and there is no {name}: type `{INSTALL}`.")
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
@@ -120,7 +120,7 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
             with _stderr_to(log), _own_interrupts():
                 session = _build(options, title, scratch)
         except Exception as error:
-            raise SparkMissing(_why(error, log)) from None
+            raise SparkMissingError(_why(error, log)) from None
         try:
             with signals.calling(partial(_cancel, session)):
                 yield session

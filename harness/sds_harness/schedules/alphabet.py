@@ -53,7 +53,7 @@ class Alphabet(ABC):
             raise ValueError(f"there is no event {min(unknown)!r}: there are {', '.join(self.names)}")
         return names
 
-    def only(self, there: Collection[str], wanted: Collection[AlphabetPart]) -> tuple[AlphabetPart, ...]:
+    def select(self, there: Collection[str], wanted: Collection[AlphabetPart]) -> tuple[AlphabetPart, ...]:
         """The parts with the names that are ``there``, in the usual order and without duplicates."""
         names = [name for name in self.names if name in there]
         return tuple(

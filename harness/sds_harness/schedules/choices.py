@@ -56,6 +56,6 @@ def weighted(choices: Choices, items: Sequence[tuple[T, int]]) -> T:
     raise AssertionError("the weights do not add up")
 
 
-def some(choices: Choices, items: Sequence[T], percent: int = 50) -> list[T]:
+def sample(choices: Choices, items: Sequence[T], percent: int = 50) -> list[T]:
     """Include each of ``items`` with this probability in percent; keep their order."""
     return [item for item in items if chance(choices, percent)]

@@ -44,7 +44,7 @@ class ExpressionError(ValueError):
     """A text is not an expression, or it has no value. The message says why."""
 
 
-class Untold(ExpressionError):
+class UndefinedNameError(ExpressionError):
     """A name has no value."""
 
 
@@ -103,7 +103,7 @@ def _value(node: ast.expr, named: Callable[[str], int | None]) -> int:
         case ast.Name(id=name):
             known = named(name)
             if known is None:
-                raise Untold(f"{UNTOLD}{name}")
+                raise UndefinedNameError(f"{UNTOLD}{name}")
             found = known
         case ast.UnaryOp(operand=operand):
             found = -_value(operand, named)
@@ -119,10 +119,10 @@ def _value(node: ast.expr, named: Callable[[str], int | None]) -> int:
             for argument in args:
                 try:
                     told.append(_value(argument, named))
-                except Untold as error:
+                except UndefinedNameError as error:
                     untold = str(error)
             if not told:
-                raise Untold(untold)
+                raise UndefinedNameError(untold)
             found = _FUNCTIONS[name](told)
         case _:  # pragma: no cover - _parsed lets no other part through
             raise AssertionError(ast.dump(node))

@@ -424,14 +424,14 @@ def _error(error: ValidationError) -> ScheduleFileError:
     value: Any = error.instance
     if error.validator == "additionalProperties" and (extra := [key for key in value if key not in known]):
         path = (*path, extra[0])
-        message = f"there is no such field.{did_you_mean(extra[0], known) or _listed(known)}"
+        message = f"there is no such field.{did_you_mean(extra[0], known) or _list_available(known)}"
     elif error.validator == "enum" and path[-1:] == ("op",) and isinstance(value, str):
         names: list[str] = list(error.schema["enum"]) if isinstance(error.schema, dict) else []
-        message = f"there is no operation {value[:60]!r}.{did_you_mean(value, names) or _listed(names)}"
+        message = f"there is no operation {value[:60]!r}.{did_you_mean(value, names) or _list_available(names)}"
     return ScheduleFileError(f"{_place(path)}: {printable(message)}", path)
 
 
-def _listed(names: Collection[str]) -> str:
+def _list_available(names: Collection[str]) -> str:
     return f" There are {', '.join(names)}." if names else ""
 
 

@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
-from ..faults import TesteeFault
-from ..stage import NEEDS, ScheduleStopped
+from ..faults import TesteeError
+from ..stage import NEEDS, ScheduleStoppedError
 from .expressions import MOST, UNTOLD, ExpressionError, value_of
 from .operations import (
     EVERYBODY,
@@ -36,27 +36,27 @@ A = TypeVar("A")
 """The type of objects that drive participants."""
 
 
-class Storm(Exception):
+class MessageStormError(Exception):
     """The participants send messages without end."""
 
 
-class TooLong(Exception):
+class ScheduleTooLongError(Exception):
     """The schedule exceeds what can be played. The message says in what."""
 
 
-class Ended(ScheduleStopped):
+class RequirementNotMetError(ScheduleStoppedError):
     """The schedule requires what the implementation does not have, and ends here."""
 
 
 def raise_if_stopped(show: Performance[Any, Any, Any], *optional: str) -> None:
-    """Raise ScheduleStopped if a schedule ended early or an operation was not played.
+    """Raise ScheduleStoppedError if a schedule ended early or an operation was not played.
 
     Missing capabilities, periods that the implementation does not tell, and reasons that begin with one of ``optional``
     do not count.
     """
     refused = (why for why in show.left_out.values() if not why.startswith((NEEDS, UNTOLD, *optional)))
     if why := show.ended or next(refused, "messages were sent without end" if show.storm else ""):
-        raise ScheduleStopped(why)
+        raise ScheduleStoppedError(why)
 
 
 class Performer(ABC, Generic[A, S, T, W]):
@@ -121,7 +121,7 @@ class Performer(ABC, Generic[A, S, T, W]):
             outside = stage.trace.declaration.outside_clock
             latest = outside.latest_ms if outside is not None else MOST
             if not 0 < self._epochs[id(stage)] + self._elapsed + ms <= latest:
-                raise ScheduleStopped(f"virtual time cannot advance by {ms} ms, a period in force")
+                raise ScheduleStoppedError(f"virtual time cannot advance by {ms} ms, a period in force")
         self._pass(ms)
 
     def _in_force(self, name: str) -> int | None:
@@ -130,14 +130,14 @@ class Performer(ABC, Generic[A, S, T, W]):
         return None
 
     def _value(self, expression: str) -> int:
-        """The value of an expression; 0 if there is none. Raises ScheduleStopped if it has no value."""
+        """The value of an expression; 0 if there is none. Raises ScheduleStoppedError if it has no value."""
         if not expression:
             return 0
         times: dict[str, int] = {"now_ms": self._now_ms, "start_ms": min(self._epochs.values())}
         try:
             return value_of(expression, lambda name: times[name] if name in times else self._in_force(name))
         except ExpressionError as error:
-            raise ScheduleStopped(str(error)) from None
+            raise ScheduleStoppedError(str(error)) from None
 
     @property
     def _now_ms(self) -> int:
@@ -156,18 +156,18 @@ class Performer(ABC, Generic[A, S, T, W]):
         recorded in the performance."""
         try:
             self.perform()
-        except TesteeFault as fault:
-            self._broke(fault)
+        except TesteeError as fault:
+            self._record_breakdown(fault)
         for stage in self._distinct:
             if stage.trace.breakdown is None:
                 try:
                     stage.close()
-                except TesteeFault as fault:
-                    self._broke(fault)
+                except TesteeError as fault:
+                    self._record_breakdown(fault)
         return self.performance
 
     def perform(self) -> Performance[S, T, W]:
-        """Play the schedule and leave the stages open. Raises TesteeFault if an implementation breaks down."""
+        """Play the schedule and leave the stages open. Raises TesteeError if an implementation breaks down."""
         show, opened = self.performance, False
         try:
             for index, operation in enumerate(self.schedule.operations):
@@ -180,12 +180,12 @@ class Performer(ABC, Generic[A, S, T, W]):
                 self._try(index, lambda op=operation: self._does[type(op)](op))  # type: ignore[misc]
             if not opened:
                 self._open_all()
-        except Ended as why:
+        except RequirementNotMetError as why:
             show.left_out[self._operation] = str(why)
             show.ended = str(why)
-        except Storm:
+        except MessageStormError:
             show.storm = True
-        except TooLong as why:
+        except ScheduleTooLongError as why:
             show.left_out[self._operation] = f"{why}, and the rest was not played"
         finally:
             # The player and the performance refer to each other. Break the cycle, so that the performance is freed with
@@ -193,7 +193,7 @@ class Performer(ABC, Generic[A, S, T, W]):
             self._does.clear()
         return show
 
-    def _broke(self, fault: TesteeFault) -> None:
+    def _record_breakdown(self, fault: TesteeError) -> None:
         """Record the first breakdown and the participant."""
         show = self.performance
         if show.breakdown is None:
@@ -205,9 +205,9 @@ class Performer(ABC, Generic[A, S, T, W]):
         """Record an operation that cannot be played; the rest of the schedule is still played."""
         try:
             play()
-        except Ended:
+        except RequirementNotMetError:
             raise
-        except ScheduleStopped as stopped:
+        except ScheduleStoppedError as stopped:
             self.performance.left_out[index] = str(stopped)
 
     # ---- participants ----------------------------------------------------------------------------------------------
@@ -227,14 +227,14 @@ class Performer(ABC, Generic[A, S, T, W]):
             for name in op.capabilities:
                 number = declared.spoken.number_of(name)
                 if number is None or [*declared.lacking([number])]:
-                    raise Ended(f"{NEEDS}{name}")
+                    raise RequirementNotMetError(f"{NEEDS}{name}")
         if op.condition and not self._value(op.condition):
-            raise Ended(op.reason or f"{op.condition} does not hold")
+            raise RequirementNotMetError(op.reason or f"{op.condition} does not hold")
 
     def _step_clock(self, op: StepClock) -> None:
         self._clocks[op.who] += op.ms
 
-    def _those(self, who: str) -> list[str]:
+    def _open_participants(self, who: str) -> list[str]:
         """The open participants that an operation applies to."""
         return [name for name in self.schedule.names if name in self._actors and who in (EVERYBODY, name)]
 

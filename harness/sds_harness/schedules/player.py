@@ -13,7 +13,7 @@ from typing import Any
 from .network import Network
 from .operations import STRAIGHT, Crash, Cut, Heal, Join, Links, Member, Route, Schedule
 from .performance import Act, Loss, Packet, S, T, W
-from .performer import MAX_STEPS, A, Performer, Storm, TooLong
+from .performer import MAX_STEPS, A, MessageStormError, Performer, ScheduleTooLongError
 
 MAX_PACKETS = 1_000
 """Most packets of one operation or one calm round. With more, the run is stopped: some participant answers
@@ -53,7 +53,7 @@ class Player(Performer[A, S, T, W]):
     def _hear(self, listener: str, actor: A, wire: W) -> None:
         """Deliver a message to a participant."""
 
-    def _left(self, packet: Packet[W]) -> None:
+    def _after_broadcast(self, packet: Packet[W]) -> None:
         """Called when a packet was broadcast and before it arrives anywhere."""
 
     # ---- participants ----------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ class Player(Performer[A, S, T, W]):
     ) -> None:
         """Let a participant do something at its own time, and carry its broadcasts over the network."""
         if len(self.performance.acts) >= MAX_STEPS:
-            raise TooLong(f"there were {MAX_STEPS:,} steps")
+            raise ScheduleTooLongError(f"there were {MAX_STEPS:,} steps")
         stage = self._at(who)
         before = len(stage.trace.steps)
         try:
@@ -108,10 +108,10 @@ class Player(Performer[A, S, T, W]):
         packet = Packet(len(show.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)
         show.packets.append(packet)
         if len(show.packets) - self._packets_before > MAX_PACKETS:
-            raise Storm
+            raise MessageStormError
         if label:
             show.labels.setdefault(label, packet)
-        self._left(packet)
+        self._after_broadcast(packet)
         return packet
 
     def _carry(self, packet: Packet[W], listeners: list[str], route: Route) -> None:

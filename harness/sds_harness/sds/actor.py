@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, Message
 
 from ..declaration import printable
-from ..stage import ScheduleStopped
+from ..stage import ScheduleStoppedError
 from ..trace import Party
 from .trace import Step, Wire
 
@@ -208,14 +208,14 @@ class Actor:
 
     def _sent_by(self, step: Step) -> Message:
         if step.answer == "rejected":
-            raise ScheduleStopped(f"{step.command} was {refusal(step)}")
+            raise ScheduleStoppedError(f"{step.command} was {refusal(step)}")
         message = step.new or next(iter(step.messages), None)
         if message is not None:
             self._own_ids.append(message.message_id)
             self._ask_codec(message.bloom_filter, self._met_ids)
             return message
         what = "broadcast bytes that are no SDS message" if step.broadcasts else "broadcast nothing"
-        raise ScheduleStopped(f"{step.command} at step {step.index} {what}")
+        raise ScheduleStoppedError(f"{step.command} at step {step.index} {what}")
 
 
 def _message_in(payload: Payload) -> Message | None:

@@ -69,7 +69,7 @@ class SdsAlphabet(Alphabet):
     ) -> tuple[AlphabetPart, ...]:
         """Without SDS-R if the profile does not judge it."""
         there = {name for name in self.names if name not in _NEEDS or declared.can(_NEEDS[name])}
-        return self.only(there - {REPAIR} if profile == "core" else there, wanted)
+        return self.select(there - {REPAIR} if profile == "core" else there, wanted)
 
     def world(self, participants: int, parts: Collection[AlphabetPart]) -> World:
         names = self.check(participants, len(NAMES), parts)

@@ -16,7 +16,7 @@ from sds_reference.testee.dialect import Dialect
 from ..clock import ClockProbe
 from ..declaration import printable
 from ..session import Session
-from ..stage import START_MS, ScheduleStopped
+from ..stage import START_MS, ScheduleStoppedError
 from .actor import Actor
 from .stage import Stage
 from .trace import Step
@@ -34,14 +34,14 @@ PAUSES = 3
 """How often a day passes, each time followed by a tick."""
 
 
-def shows(session: Session, dialect: Dialect | None) -> ClockProbe:
-    """Probe the time of an implementation in a session of its own. Raises TesteeFault."""
+def probe_clock(session: Session, dialect: Dialect | None) -> ClockProbe:
+    """Probe the time of an implementation in a session of its own. Raises TesteeError."""
     stage = Stage(session, "the clock", dialect)
     if not stage.revision.lamport_follows_clock:
         return ClockProbe(clock="nothing on the wire of this revision goes by the clock")
     try:
         stamps = [_timestamp(stage, number, now_ms) for number, now_ms in enumerate(TIMES_MS)]
-    except ScheduleStopped as stopped:
+    except ScheduleStoppedError as stopped:
         return ClockProbe(clock=f"its Lamport timestamps cannot be read: {printable(str(stopped))}")
     if None in stamps:
         return ClockProbe(clock="its messages have no Lamport timestamps to read it from")
@@ -50,7 +50,7 @@ def shows(session: Session, dialect: Dialect | None) -> ClockProbe:
     stage.now_ms = TIMES_MS[-1]
     try:
         return ClockProbe(timers=next(_standing_timers(stage), ""))
-    except ScheduleStopped as stopped:
+    except ScheduleStoppedError as stopped:
         return ClockProbe(timers=f"they cannot be seen: {printable(str(stopped))}")
 
 

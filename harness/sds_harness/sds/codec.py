@@ -1,7 +1,7 @@
 """Codec operations: pure functions of an implementation, called one by one, without a participant or a trace.
 
 An operation whose capability is not declared is not sent, and returns Undeclared. If the implementation refuses the
-input, which is legal, the operation returns Refused. All other failures raise TesteeFault.
+input, which is legal, the operation returns Refused. All other failures raise TesteeError.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind, MalformedMessage, Message
+from sds_reference import Kind, MalformedMessageError, Message
 from sds_reference.message import fields_of, message_of
 from sds_reference.testee.convert import KINDS
 from sds_reference.testee.dialect import Dialect
@@ -93,7 +93,7 @@ class Codec:
             return wire
         try:
             return self._dialect.to_text(wire)
-        except MalformedMessage:
+        except MalformedMessageError:
             return wire  # cannot be translated: return it as it is, so that the error shows
 
     def decode(self, wire: bytes) -> DecodedMessage | NoAnswer:

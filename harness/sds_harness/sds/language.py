@@ -78,5 +78,5 @@ SDS = Language(
 
 
 def open_session(connect: Callable[[], Link], limits: Limits, revision: str) -> Session:
-    """A session that speaks SDS. Raises TesteeFault if the handshake fails."""
+    """A session that speaks SDS. Raises TesteeError if the handshake fails."""
     return Session(connect, limits, revision, SDS)

@@ -48,7 +48,7 @@ class Names:
             else:
                 counts[packet.sender, kind, message.channel_id] += 1
                 name = f"{packet.sender}/{kind}{counts[packet.sender, kind, message.channel_id]}"
-            name += self._where(message.channel_id)
+            name += self._channel_suffix(message.channel_id)
             taken[name] += 1
             name = name if taken[name] == 1 else f"{name}~{taken[name]}"
             if sync:
@@ -60,7 +60,7 @@ class Names:
     def of(self, channel_id: str, message_id: str) -> str:
         """The name of the message with this ID; "=" and the ID for a message from outside."""
         key = (channel_id, message_id)
-        return self._names.get(key) or self._syncs_by_id.get(key) or f"={message_id}{self._where(channel_id)}"
+        return self._names.get(key) or self._syncs_by_id.get(key) or f"={message_id}{self._channel_suffix(channel_id)}"
 
     def called(self, message: Message) -> str:
         """The name of a message."""
@@ -83,7 +83,7 @@ class Names:
         newest = self._newest(message)
         return self._lamport(newest) if newest in self._messages else None
 
-    def told(self, message: Message, lamport: int) -> list[str | int]:
+    def content_of(self, message: Message, lamport: int) -> list[str | int]:
         """The content of the message on the wire, with this timestamp, without what the specification leaves open."""
         return [
             self.called(message),
@@ -132,7 +132,7 @@ class Names:
         message = self._messages.get(key)
         return message.lamport_timestamp or 0 if message is not None else -1
 
-    def _where(self, channel_id: str) -> str:
+    def _channel_suffix(self, channel_id: str) -> str:
         return "" if channel_id == self._home else f"@{channel_id}"
 
 

@@ -93,7 +93,7 @@ for _ms in (-3_600_000, (1 << 31) + 1_000, (1 << 32) + 1_000, 12 * 365 * DAY_MS,
 channel = partial(event, CHANNEL, most=1, equals=False, starts=True, aware=True)
 
 
-def _elsewhere(other: int) -> Story:
+def _story_in_similar_channel(other: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
         """The same happens in a channel whose name is nearly that of the first."""
         return (
@@ -115,4 +115,4 @@ def _elsewhere(other: int) -> Story:
 CHANNELS = ("c1", "C1", "c1\0again", "c\u00e9", "ce\u0301")
 """Names of channels that are equal for a careless comparison."""
 for _place in range(1, len(CHANNELS)):
-    channel()(_elsewhere(_place))
+    channel()(_story_in_similar_channel(_place))

@@ -20,17 +20,17 @@ _MOST_LABELS = 950
 many = partial(event, MANY, most=1, equals=False, starts=True, aware=True)
 
 
-def _some(names: tuple[str, ...]) -> tuple[str, ...]:
+def _first_and_last(names: tuple[str, ...]) -> tuple[str, ...]:
     """The first and the last of the names, as many as one message may name."""
     half = _MOST_LABELS // 2
     return names if len(names) <= _MOST_LABELS else names[:half] + names[-half:]
 
 
-def _own(number: int) -> Story:
+def _many_own_messages(number: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
         """Many own messages are sent at once, some of which others acknowledge."""
         all_names = tuple(f"{label}.{n}" for n in range(1, number))
-        named = _some(all_names)
+        named = _first_and_last(all_names)
         parts = [all_names[n : n + _MOST_LABELS] for n in range(0, number, _MOST_LABELS)]
         return (
             Send(who, label, times=number),
@@ -48,11 +48,11 @@ def _own(number: int) -> Story:
     return write
 
 
-def _heard(number: int) -> Story:
+def _many_peer_messages(number: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
         """Many messages of peers: the first are late, one names them all, and one waits for the last."""
         all_names = tuple(f"{label}.{n}" for n in range(number))
-        names = _some(all_names)
+        names = _first_and_last(all_names)
         return (
             *(Say(f"{PEER}-{n}" if n < 120 else PEER, name, lamport_ms=n, to=who) for n, name in enumerate(all_names)),
             Say(PEER, f"{label}.late", lamport_ms=-5, to=who),
@@ -85,9 +85,9 @@ def _waiting(number: int) -> Story:
 
 
 for _number in (150, 1_000):
-    for _many in (_own, _heard, _waiting):
+    for _many in (_many_own_messages, _many_peer_messages, _waiting):
         many()(_many(_number))
-many()(_heard(420))
+many()(_many_peer_messages(420))
 
 
 @many()

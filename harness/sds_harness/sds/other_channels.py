@@ -67,7 +67,9 @@ class OtherChannels:
             assert step.received.message is not None
             bound = stage.trace.declaration.limit("lamport_ahead_ms")
             ahead_ms = ahead_ms if bound is None else min(ahead_ms, bound // 2)
-            command.wire = stage.on_the_wire(self._told(stage, step.received.message, channel_id, ahead_ms))
+            command.wire = stage.on_the_wire(
+                self._message_for_channel(stage, step.received.message, channel_id, ahead_ms)
+            )
         else:
             command.channel_id = channel_id
         if step.command in ("send", "send_ephemeral"):
@@ -78,7 +80,7 @@ class OtherChannels:
         if step.new is not None and made is not None:
             self._made[channel_id, step.new.message_id] = made
 
-    def _told(self, stage: Stage, message: Message, channel_id: str, ahead_ms: int) -> Message:
+    def _message_for_channel(self, stage: Stage, message: Message, channel_id: str, ahead_ms: int) -> Message:
         """The message for another channel. Timestamps near the maximum are not changed."""
         if (channel_id, message.message_id) in self._made:
             return self._made[channel_id, message.message_id]

@@ -12,7 +12,7 @@ from sds_reference.wire_formats import is_text
 from ..schedules import operations, player
 from ..schedules.performance import NEVER
 from ..schedules.performer import raise_if_stopped
-from ..stage import ScheduleStopped
+from ..stage import ScheduleStoppedError
 from .actor import MAX_TICKS, QUIET_TICKS, Actor
 from .encodings import ENCODINGS
 from .operations import (
@@ -56,8 +56,8 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
 def perform(schedule: Schedule, stage: Stage) -> None:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
-    Raises ScheduleStopped after the end if an operation was refused or the schedule requires more than the
-    implementation has, and TesteeFault if the implementation breaks down.
+    Raises ScheduleStoppedError after the end if an operation was refused or the schedule requires more than the
+    implementation has, and TesteeError if the implementation breaks down.
     """
     raise_if_stopped(Player(schedule, dict.fromkeys(schedule.names, stage)).perform(), NO_FILTER)
 
@@ -93,7 +93,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             Sync: self._sync,
             Ephemeral: self._ephemeral,
             Lookup: self._lookup,
-            Again: self._again,
+            Again: self._repeat_message,
             Say: self._say,
             Write: self._write,
             Receive: self._receive_all,
@@ -127,7 +127,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _requested(self, step: Step) -> Wire | None:
         return step.asked_for
 
-    def _left(self, packet: Packet) -> None:
+    def _after_broadcast(self, packet: Packet) -> None:
         message = packet.wire.message
         if message is None:
             return
@@ -184,7 +184,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return None
 
     def _send(self, op: Send) -> None:
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             for number in range(1, op.times + 1):
                 self._packets_before = len(self.performance.packets)
                 self._send_one(op, who, op.label if number == op.times else f"{op.label}.{number}")
@@ -205,7 +205,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._act(who, lambda: actor.send(content, channel, message_id, hint), op.route, label=label)
 
     def _sync(self, op: Sync) -> None:
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
             if op.or_content and not actor.stage.trace.declaration.can(pb.CAPABILITY_SYNC):
                 self._send_one(Send(who, op.label, op.channel, numbered=True, route=op.route), who, op.label)
@@ -213,17 +213,17 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 self._act(who, lambda: actor.send_sync(channel), op.route, label=op.label)  # noqa: B023
 
     def _ephemeral(self, op: Ephemeral) -> None:
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
             content = self._sayable(bytes.fromhex(op.raw) or b"typing")
             self._act(who, lambda: actor.send_ephemeral(content, channel), op.route)  # noqa: B023
 
     def _tick(self, op: Tick) -> None:
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             self._act(who, self._actors[who].tick, op.route)
 
     def _look(self, op: Look) -> None:
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             actor = self._actors[who]
             for channel in actor.party.channels if op.channel is None else (self._channel(who, op.channel),):
                 if op.filter is None:
@@ -233,7 +233,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 self._act(who, lambda: actor.observe(*ids, channel_id=channel), STRAIGHT)  # noqa: B023
 
     def _lookup(self, op: Lookup) -> None:
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             asked: set[tuple[str, str]] = set()
             while wanted := [key for key in self._wants[who] if key not in asked]:
                 asked.update(wanted)
@@ -242,7 +242,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                     if packet is not None and key not in self._has[who] and key not in self._heard[who]:
                         self._receive(who, packet, "store")
 
-    def _again(self, op: Again) -> None:
+    def _repeat_message(self, op: Again) -> None:
         packet = self.performance.labels.get(op.label)
         if packet is None or op.to not in self._actors or packet.wire.message is None:
             return
@@ -253,14 +253,14 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._receive(op.to, packet, "again", wire)
 
     def _say(self, op: Say) -> None:
-        self._carry(self._written_by(op), self._those(op.to), op.route)
+        self._carry(self._written_by(op), self._open_participants(op.to), op.route)
 
     def _write(self, op: Write) -> None:
         self._written_by(op)
 
     def _written_by(self, op: Write) -> Packet:
         """Write the message of a scripted peer."""
-        return self._packet(op.peer, self._written(self._said(op), op.encoding), 0, op.label)
+        return self._packet(op.peer, self._written(self._message_of(op), op.encoding), 0, op.label)
 
     def _receive_all(self, op: Receive) -> None:
         asked = self._asked_by(op.who) if op.asked else None
@@ -280,7 +280,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return {one.message_id for one in message.repair_request} if message is not None else set()
 
     def _settle(self, op: Settle) -> None:
-        for who in self._those(op.who):
+        for who in self._open_participants(op.who):
             actor, quiet = self._actors[who], 0
             if op.undelivered and not self._waits(actor, self._id(op.undelivered)):
                 continue
@@ -317,7 +317,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _round(self, op: Calm) -> None:
         self._tick(Tick())
         for channel in range(len(self.schedule.channels) or 1):
-            for who in self._those(EVERYBODY):
+            for who in self._open_participants(EVERYBODY):
                 if channel < len(self._actors[who].party.channels):
                     self._try(self._operation, lambda: self._sync(Sync(who, channel)))  # noqa: B023
         if op.store:
@@ -352,7 +352,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     # ---- messages of scripted peers --------------------------------------------------------------------------------
 
-    def _said(self, op: Write) -> Message:
+    def _message_of(self, op: Write) -> Message:
         stage: Stage = self._distinct[0]
         channel = stage.label(self.schedule.channels[op.channel]) if self.schedule.channels else UNNAMED_CHANNEL
         peer = stage.peer(op.peer, channel)
@@ -374,12 +374,12 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             # In the profile of the first implementation; the others may not understand the filter.
             bloom_filter = stage.filter_over(*map(self._id, op.filter)) if stage.trace.parties else None
             if bloom_filter is None and not isinstance(op, Say):
-                raise ScheduleStopped(f"{NO_FILTER}: none can be made that the implementation understands")
+                raise ScheduleStoppedError(f"{NO_FILTER}: none can be made that the implementation understands")
         if op.filter_of:
             packet = self.performance.labels.get(op.filter_of)
             copied = packet.wire.message if packet is not None else None
             if copied is None or copied.bloom_filter is None:
-                raise ScheduleStopped(f"{NO_FILTER}: {op.filter_of} has none")
+                raise ScheduleStoppedError(f"{NO_FILTER}: {op.filter_of} has none")
             bloom_filter = copied.bloom_filter
         history = self._entries(op.after, senders=op.senders_named, hints=op.hint)
         if "hints" in op.empty:
@@ -424,7 +424,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _sayable(self, content: bytes) -> bytes:
         """Content that can be sent: if only text can be sent, other bytes are reduced to ASCII."""
         stage: Stage = self._distinct[0]
-        return content if is_text(content) else stage.said(content)
+        return content if is_text(content) else stage.as_sendable(content)
 
     def _id(self, reference: Reference) -> str:
         if isinstance(reference, Entry):

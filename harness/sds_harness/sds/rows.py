@@ -28,14 +28,14 @@ class SdsRowReader:
         """The normative columns of SDS."""
         names, shift = self._names, _shift(trace)
         sent = self._sent(step)
-        message = _about(step, sent)
+        message = _main_message(step, sent)
         row: Row = {
             "channel": step.channel_id or (message.channel_id if message is not None else ""),
             "message": names.called(message) if message is not None else "",
             "lamport": _lamport(message, shift),
             **self._signals(step),
             "broadcasts": [name for name, _ in sent],
-            "wire": plain_digest64(sorted(self._said(wire, shift) for _, wire in sent)) if sent else 0,
+            "wire": plain_digest64(sorted(self._content_of(wire, shift) for _, wire in sent)) if sent else 0,
             "repair_requests": [],
             "log": 0,
             "outgoing": 0,
@@ -45,12 +45,12 @@ class SdsRowReader:
         if asks := {names.of(m.channel_id, entry.message_id) for m in step.messages for entry in m.repair_request}:
             row["repair_requests"] = sorted(asks)
         if step.state is not None:
-            row |= self._shown(step.state, step.channel_id, shift)
+            row |= self._state_entry(step.state, step.channel_id, shift)
         return row
 
     def informative(self, step: Step, trace: Trace) -> Row:
         """The informative columns of SDS."""
-        message, shift = _about(step, self._sent(step)), _shift(trace)
+        message, shift = _main_message(step, self._sent(step)), _shift(trace)
         sent, state = step.messages, step.state
         return {
             "message_id": message.message_id[:LONGEST_ID] if message is not None else "",
@@ -99,7 +99,7 @@ class SdsRowReader:
         row["contents"] = plain_digest64([contents[key] for key in ordered])
         return row
 
-    def _shown(self, state: pb.State, channel: str, shift: int) -> Row:
+    def _state_entry(self, state: pb.State, channel: str, shift: int) -> Row:
         names = self._names
         shown = state.lamport_timestamp + shift if state.HasField("lamport_timestamp") else 0
         repairs = [
@@ -132,18 +132,18 @@ class SdsRowReader:
         message = wire.message
         return self._names.called(message) if message is not None else "no message"
 
-    def _said(self, wire: Wire, shift: int) -> list[str | int]:
+    def _content_of(self, wire: Wire, shift: int) -> list[str | int]:
         """The content of a message on the wire, without what the specification leaves open."""
         message = wire.message
         if message is None:
             return ["no message", wire.raw.hex()]
-        return self._names.told(message, _lamport(message, shift))
+        return self._names.content_of(message, _lamport(message, shift))
 
     def _history(self, message: Message) -> list[str]:
         return [self._names.of(message.channel_id, entry.message_id) for entry in message.causal_history]
 
 
-def _about(step: Step, sent: Sequence[tuple[str, Wire]]) -> Message | None:
+def _main_message(step: Step, sent: Sequence[tuple[str, Wire]]) -> Message | None:
     """The message that arrives or is sent; of several, the first by name."""
     if step.command == "receive":
         return step.received.message

@@ -62,10 +62,10 @@ class Period:
     """Whether it needs no brackets within another expression."""
 
     def __add__(self, other: Period | int) -> Period:
-        return self._joined("+", other)
+        return self._combine("+", other)
 
     def __sub__(self, other: Period | int) -> Period:
-        return self._joined("-", other)
+        return self._combine("-", other)
 
     def __rmul__(self, other: int) -> Period:
         return Period(str(other)) * self
@@ -74,16 +74,16 @@ class Period:
         return Period(str(other)) - self
 
     def __mul__(self, other: Period | int) -> Period:
-        return self._joined("*", other)
+        return self._combine("*", other)
 
     def __floordiv__(self, other: int) -> Period:
-        return self._joined("//", other)
+        return self._combine("//", other)
 
-    def _joined(self, sign: str, other: Period | int) -> Period:
-        return Period(f"{self._within} {sign} {other._within if isinstance(other, Period) else other}", simple=False)
+    def _combine(self, sign: str, other: Period | int) -> Period:
+        return Period(f"{self._operand} {sign} {other._operand if isinstance(other, Period) else other}", simple=False)
 
     @property
-    def _within(self) -> str:
+    def _operand(self) -> str:
         return self.text if self.simple else f"({self.text})"
 
 

@@ -20,7 +20,7 @@ from sds_reference.testee.dialect import Dialect
 from .. import stage
 from ..environment import PLAIN, Environment
 from ..session import Session
-from ..stage import COUNTING_START_MS, ScheduleStopped, start_of
+from ..stage import COUNTING_START_MS, ScheduleStoppedError, start_of
 from ..trace import Party
 from .actor import FILTER_MAKER, Actor, is_filter_maker, refusal
 from .environments import SdsEnvironment
@@ -103,7 +103,7 @@ class Stage(stage.Stage[Step]):
         key = f"{name} ({instance})" if instance else name
         step = self.step(key, request)
         if step.reply is None or step.answer != "opened":
-            raise ScheduleStopped(f"opening participant {name!r} was {refusal(step)}")
+            raise ScheduleStoppedError(f"opening participant {name!r} was {refusal(step)}")
         in_force = pb.Configuration()
         in_force.CopyFrom(step.reply.opened.configuration)
         named = (channels or (UNNAMED_CHANNEL,)) + first
@@ -138,7 +138,7 @@ class Stage(stage.Stage[Step]):
         says = "message {number}" if self.ways.equal_contents else "content {number} of {name}"
         return ScriptedPeer(self.label(name), self.label(channel_id), says)
 
-    def said(self, content: bytes) -> bytes:
+    def as_sendable(self, content: bytes) -> bytes:
         """``content`` as it can be sent: reduced to ASCII if only text can be sent."""
         return bytes(byte & 0x7F for byte in content) if self.revision.wire.text_only else content
 

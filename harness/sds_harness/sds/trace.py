@@ -9,12 +9,21 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import SDS_2026_01, V2026_01, HistoryEntry, Kind, MalformedMessage, Message, Revision, WireFormat
+from sds_reference import (
+    SDS_2026_01,
+    V2026_01,
+    HistoryEntry,
+    Kind,
+    MalformedMessageError,
+    Message,
+    Revision,
+    WireFormat,
+)
 from sds_reference.testee.dialect import Dialect
 from sds_reference.wire_fields import WireField, split
 
 from .. import trace
-from ..lazy import lazy
+from ..lazy import LazyProperty
 
 
 class Event(NamedTuple):
@@ -76,7 +85,7 @@ class Wire:
             if dialect is not None:
                 self.text = dialect.to_text(raw)
             self.message = layout.decode(self.text)
-        except MalformedMessage as error:
+        except MalformedMessageError as error:
             self.error = str(error)
         self._fields: list[WireField] | None = None
 
@@ -97,7 +106,7 @@ class Wire:
     def fields(self) -> list[WireField] | None:
         """The top-level fields of the bytes, in their order; None if the bytes cannot be split into fields."""
         if self._fields is None:
-            with suppress(MalformedMessage):
+            with suppress(MalformedMessageError):
                 self._fields = split(self.raw)
         return self._fields
 
@@ -135,7 +144,7 @@ class Step(trace.Step):
         if reply is None or len(reply.effects.broadcasts) < 2 or reply.ByteSize() < LARGE_BYTES:
             return
         self._moved = [wire.raw for wire in self.broadcasts]
-        self.reply = trace.without(reply, "broadcasts")
+        self.reply = trace.reply_without(reply, "broadcasts")
 
     @property
     def whole_request(self) -> pb.Request:
@@ -150,7 +159,7 @@ class Step(trace.Step):
     def whole_reply(self) -> pb.Reply | None:
         if not self._moved or self.reply is None:
             return self.reply
-        whole: pb.Reply = trace.together(self.reply, "broadcasts", self._moved)
+        whole: pb.Reply = trace.reply_with(self.reply, "broadcasts", self._moved)
         return whole
 
     _moved: list[bytes] = field(default_factory=list, init=False, compare=False, repr=False)
@@ -171,20 +180,20 @@ class Step(trace.Step):
             first = self.known[raw] = Wire(raw, self.dialect, self.layout)
         return first.again()
 
-    @lazy
+    @LazyProperty
     def events(self) -> list[Event]:
         """Signals of the implementation, in order."""
         told = self.reply.effects.events if self.reply is not None and self.answer == "effects" else ()
         return [Event.of(event) for event in told]
 
-    @lazy
+    @LazyProperty
     def broadcasts(self) -> list[Wire]:
         """The messages that the step handed to the network, in order, as bytes."""
         if self.reply is None or self.answer != "effects":
             return []
         return [self._wire(raw) for raw in self._moved or self.reply.effects.broadcasts]
 
-    @lazy
+    @LazyProperty
     def received(self) -> Wire:
         """The wire that arrived, for ``receive``."""
         return self._wire(self.request.receive.wire if self._arrived is None else self._arrived)
@@ -194,12 +203,12 @@ class Step(trace.Step):
         """The message of a ``receive``; None for other commands, and for bytes that are not a message."""
         return self.received.message if self.command == "receive" else None
 
-    @lazy
+    @LazyProperty
     def messages(self) -> list[Message]:
         """The broadcasts that are messages, in order."""
         return [wire.message for wire in self.broadcasts if wire.message is not None]
 
-    @lazy
+    @LazyProperty
     def asked_for(self) -> Wire | None:
         """The broadcast that the application requested; None if it requested none.
 
@@ -231,7 +240,7 @@ class Step(trace.Step):
         """The state in the reply; None if there is none."""
         return self.reply.state if self.reply is not None and self.answer == "state" else None
 
-    @lazy
+    @LazyProperty
     def shown_log(self) -> list[str]:
         """The message IDs of the log in the shown state, in its order; empty without a state."""
         return [entry.message_id for entry in self.state.log.entries] if self.state is not None else []

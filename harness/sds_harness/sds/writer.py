@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..schedules.choices import Choices, chance, pick, some
+from ..schedules.choices import Choices, chance, pick, sample
 from .operations import STRAIGHT, Crash, Ephemeral, Join, Member, Operation, Route, Say, Send, Sync
 
 PEERS = ("xavier", "Yvonne", "zoe", "Victor", "wendy", "Ulla", "uma")
@@ -75,14 +75,14 @@ class Writer:
 
     # ---- choosing --------------------------------------------------------------------------------------------------
 
-    def someone(self, *but: str) -> str:
+    def pick_participant(self, *but: str) -> str:
         """A present participant, not one of ``but`` if possible."""
         return pick(self.choices, [name for name in self.here if name not in but] or self.here)
 
     def two(self) -> tuple[str, str]:
         """Two present participants, different ones if possible."""
-        one = self.someone()
-        return one, self.someone(one)
+        one = self.pick_participant()
+        return one, self.pick_participant(one)
 
     def others(self, *but: str) -> list[str]:
         return [name for name in self.here if name not in but]
@@ -107,19 +107,19 @@ class Writer:
         listeners = self.others(who)
         match self.choices.integer(0, 3):
             case 0 | 1:
-                return Route(lost=tuple(some(self.choices, listeners)))
+                return Route(lost=tuple(sample(self.choices, listeners)))
             case 2:
                 delays = (1, 10, 1_000, 40_000)
-                return Route(late=tuple((name, pick(self.choices, delays)) for name in some(self.choices, listeners)))
+                return Route(late=tuple((name, pick(self.choices, delays)) for name in sample(self.choices, listeners)))
             case _:
-                return Route(twice=tuple(some(self.choices, listeners)))
+                return Route(twice=tuple(sample(self.choices, listeners)))
 
     # ---- writing ---------------------------------------------------------------------------------------------------
 
     def add(self, *operations: Operation) -> None:
         self.operations += operations
 
-    def perhaps(self, percent: int, *operations: Operation) -> None:
+    def with_probability(self, percent: int, *operations: Operation) -> None:
         """Add the operations with this probability in percent."""
         if self.chance(percent):
             self.add(*operations)

@@ -18,7 +18,7 @@ Complain = Callable[[int, str], None]
 """Called with the number of a line and what is wrong with it."""
 
 
-class NoTranscript(ValueError):
+class NotATranscriptError(ValueError):
     """A file is not a transcript, as `--transcript` writes them."""
 
 
@@ -96,7 +96,7 @@ class TranscriptPart:
 
 
 def remarks(path: Path) -> Iterator[tuple[str, Row]]:
-    """The findings of a transcript: rows ``finding`` and ``judged``. Raises NoTranscript, FileError."""
+    """The findings of a transcript: rows ``finding`` and ``judged``. Raises NotATranscriptError, FileError."""
     for _, row in _rows(path, lambda line, said: None):
         for kind in ("finding", "judged"):
             if isinstance(row.get(kind), dict):
@@ -104,7 +104,8 @@ def remarks(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def parts(path: Path, complain: Complain) -> Iterator[TranscriptPart]:
-    """All parts with at least one exchange or fault, in the order in which they end. Raises NoTranscript, FileError."""
+    """All parts with at least one exchange or fault, in the order in which they end. Raises NotATranscriptError,
+    FileError."""
     open_: dict[int, TranscriptPart] = {}
     for line, row in _rows(path, complain):
         if "transcript" in row or "finding" in row or "judged" in row:
@@ -146,7 +147,7 @@ def _said_anything(part: TranscriptPart) -> bool:
 
 
 def _rows(path: Path, complain: Complain) -> Iterator[tuple[int, Row]]:
-    """The readable lines, with their numbers. Raises NoTranscript, FileError."""
+    """The readable lines, with their numbers. Raises NotATranscriptError, FileError."""
     with opened(path) as file:
         line = 0
         while data := file.readline(MAX_LINE):
@@ -159,13 +160,13 @@ def _rows(path: Path, complain: Complain) -> Iterator[tuple[int, Row]]:
                 row = _row(data, whole)
             if line == 1 and (isinstance(row, str) or row.get("transcript") != VERSION):
                 what = row if isinstance(row, str) else f'it does not say "transcript":{VERSION}'
-                raise NoTranscript(f"line 1: {what}")
+                raise NotATranscriptError(f"line 1: {what}")
             if isinstance(row, str):
                 complain(line, row)
             else:
                 yield line, row
         if not line:
-            raise NoTranscript("it is empty")
+            raise NotATranscriptError("it is empty")
 
 
 def _skip(file: Any) -> None:

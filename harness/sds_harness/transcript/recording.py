@@ -9,7 +9,7 @@ from typing import Any
 
 from google.protobuf import json_format
 
-from ..faults import Breakdown, TesteeFault
+from ..faults import Breakdown, TesteeError
 from ..link import Link, Listener
 from .writer import Transcript
 
@@ -55,14 +55,14 @@ class RecordedLink(Link, Listener):
     def stderr_lines(self) -> tuple[str, ...]:
         return self._link.stderr_lines()
 
-    def said(self) -> tuple[str, ...]:
-        return self._link.said()
+    def new_stderr_lines(self) -> tuple[str, ...]:
+        return self._link.new_stderr_lines()
 
     def close(self) -> None:
         try:
             self._link.close()
-        except TesteeFault as fault:
-            self._broke(fault.breakdown)
+        except TesteeError as fault:
+            self._record_breakdown(fault.breakdown)
             self._end("killed")
             raise
         self._end("closed")
@@ -74,7 +74,7 @@ class RecordedLink(Link, Listener):
     def sent(self, body: bytes) -> None:
         self._tell_request(body)
 
-    def heard(self, body: bytes, whole: bool) -> None:
+    def on_frame(self, body: bytes, whole: bool) -> None:
         self._heard.append(body)
 
     def _exchange(self, request: Any, call: Callable[[], Any]) -> Any:
@@ -83,8 +83,8 @@ class RecordedLink(Link, Listener):
             self._tell_request(None)
         try:
             reply = call()
-        except TesteeFault as fault:
-            self._broke(fault.breakdown)
+        except TesteeError as fault:
+            self._record_breakdown(fault.breakdown)
             raise
         finally:
             self._asked = None
@@ -112,7 +112,7 @@ class RecordedLink(Link, Listener):
         else:
             self._add(row | _in_base64(body), text)
 
-    def _broke(self, breakdown: Breakdown) -> None:
+    def _record_breakdown(self, breakdown: Breakdown) -> None:
         fault = {"kind": breakdown.kind.value, "detail": breakdown.detail, "stderr": list(breakdown.stderr)}
         self._add({"fault": fault, **_in_base64(b"\n".join(self._heard) or None)})
 

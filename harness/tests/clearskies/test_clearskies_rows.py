@@ -33,7 +33,7 @@ from sds_harness.schedules import Schedule
 
 pytest.importorskip("pyarrow")
 from sds_harness.clearskies.corpora import COLUMNS, KIND
-from sds_harness.corpus.rows import Recorded, Unsound, rebuild, rows_of
+from sds_harness.corpus.rows import ContradictoryRowsError, Recorded, rebuild, rows_of
 from sds_harness.corpus.schema import SIDE_COLUMNS
 
 pytestmark = pytest.mark.spark
@@ -167,7 +167,7 @@ def test_a_reply_that_was_changed_does_not_pass() -> None:
     found, other = recorded(*TALK), recorded(*LINE, Put("alice", "m1", text="[]"), *TALK[3:])
     place = next(n for n, row in enumerate(found.steps) if row["command"] == "put")
     found.steps[place] |= {"reply": other.steps[place]["reply"]}
-    with pytest.raises(Unsound, match="another request is stored than this suite makes"):
+    with pytest.raises(ContradictoryRowsError, match="another request is stored than this suite makes"):
         rebuild(KIND, REVISION, found.side, found.steps)
 
 

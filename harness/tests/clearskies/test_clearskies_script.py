@@ -16,7 +16,7 @@ from sds_harness.clearskies.script import Part, Peer, Script
 from sds_harness.clearskies.stage import Stage
 from sds_harness.environment import Environment
 from sds_harness.schedules import dumps
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 
 Plot = Callable[[Script, Part, Peer], None]
 
@@ -211,7 +211,7 @@ def test_a_schedule_ends_where_a_capability_is_missing() -> None:
         alice.put("one", 1)
 
     stage = stage_of(**without(pb.CAPABILITY_READ_ONLY))
-    with pytest.raises(ScheduleStopped, match="needs the capability read-only"):
+    with pytest.raises(ScheduleStoppedError, match="needs the capability read-only"):
         played(plot, stage, read_only=True)
     assert commands(stage) == []
 
@@ -225,7 +225,7 @@ def test_the_rest_is_played_after_a_link_was_closed() -> None:
         alice.observe()
 
     stage = stage_of()
-    with pytest.raises(ScheduleStopped, match="has no link alice-bob"):
+    with pytest.raises(ScheduleStoppedError, match="has no link alice-bob"):
         played(plot, stage)
     assert commands(stage)[-1] == "observe"
 
@@ -235,7 +235,7 @@ def test_what_is_no_json_is_not_written(text: str) -> None:
     def plot(script: Script, alice: Part, bob: Peer) -> None:
         script.add(Write("bob", value=text))
 
-    with pytest.raises(ScheduleStopped, match="is no JSON that can be written"):
+    with pytest.raises(ScheduleStoppedError, match="is no JSON that can be written"):
         played(plot)
 
 
@@ -243,7 +243,7 @@ def test_members_must_be_an_object() -> None:
     def plot(script: Script, alice: Part, bob: Peer) -> None:
         script.add(Write("bob", members="[1]"))
 
-    with pytest.raises(ScheduleStopped, match="is no JSON object"):
+    with pytest.raises(ScheduleStoppedError, match="is no JSON object"):
         played(plot)
 
 

@@ -77,7 +77,7 @@ def test_a_refusal_of_what_is_declared_is_a_fault() -> None:
 
     assert session_of(Shy()).call(requests(1)["rename"]).WhichOneof("answer") == "unsupported"
     for command, why in (("observe", "Hello declares observe"), ("put", "which every implementation needs")):
-        with pytest.raises(faults.TesteeFault, match=why) as caught:
+        with pytest.raises(faults.TesteeError, match=why) as caught:
             session_of(Shy()).call(requests(1)[command])
         assert caught.value.breakdown.kind is FaultKind.REFUSAL
 

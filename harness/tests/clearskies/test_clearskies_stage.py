@@ -14,8 +14,8 @@ from sds_harness.clearskies.probes import look
 from sds_harness.clearskies.stage import Stage
 from sds_harness.clearskies.trace import store_name
 from sds_harness.environment import Environment
-from sds_harness.faults import TesteeFault
-from sds_harness.stage import ScheduleStopped
+from sds_harness.faults import TesteeError
+from sds_harness.stage import ScheduleStoppedError
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=list(ENVIRONMENTS))
@@ -97,7 +97,7 @@ def test_stores_are_removed_although_the_conversation_broke() -> None:
     stage.open("alice", store=True)
     folder = Path(stage.trace.steps[0].request.open.store).parent
     assert folder.exists()
-    with pytest.raises(TesteeFault):
+    with pytest.raises(TesteeError):
         stage.close()
     assert not folder.exists()
 
@@ -142,7 +142,7 @@ def test_a_link_that_breaks_in_a_message_loses_it_until_the_next_one() -> None:
     line.cut()
     assert values(bob) == {}
     (arrived,) = (link.arrived for link in stage.trace.links_of("bob"))
-    assert (arrived.rest, arrived.broken) == (len(sent) - 1, None)
+    assert (arrived.incomplete_bytes, arrived.broken) == (len(sent) - 1, None)
     alice.link(bob)
     assert values(bob) == {"k": 1}
 
@@ -160,7 +160,7 @@ def test_a_peer_that_closes_a_link_is_believed() -> None:
     assert connection.reason
     assert connection.arrived.broken is not None
     assert (connection.arrived.broken.step, connection.arrived.broken.offset) == (step.index, 0)
-    with pytest.raises(ScheduleStopped, match="alice has closed link 1"):
+    with pytest.raises(ScheduleStoppedError, match="alice has closed link 1"):
         link.send(b"more")
     again = alice.link(bob)
     again.say(bob.update("k", 1))
@@ -206,7 +206,7 @@ class Parrot(Testee):
 def test_gossip_without_an_end_is_given_up_and_told() -> None:
     stage = stage_of(testee=Parrot(TesteeOptions("1")))
     alice, bob = stage.open("alice"), stage.open("bob")
-    with pytest.raises(ScheduleStopped, match="still something under way"):
+    with pytest.raises(ScheduleStoppedError, match="still something under way"):
         alice.link(bob)
     assert stage.trace.unsettled == [len(stage.trace.steps)]
 
@@ -223,7 +223,7 @@ class Restless(Testee):
 def test_who_never_falls_silent_is_not_waited_for() -> None:
     stage = stage_of(testee=Restless(TesteeOptions("1")))
     stage.open("alice")
-    with pytest.raises(ScheduleStopped, match="still no end"):
+    with pytest.raises(ScheduleStoppedError, match="still no end"):
         stage.settle()
     assert {stray.link for stray in stage.trace.strays} == {77}
     assert stage.trace.strays[0].data == b"x"
@@ -262,7 +262,7 @@ def _suggests(stage: Stage) -> object:
 def test_what_is_not_declared_is_not_asked_for(act: object, capability: int, name: str) -> None:
     assert callable(act)
     act(stage_of())
-    with pytest.raises(ScheduleStopped, match=f"needs the capability {name}"):
+    with pytest.raises(ScheduleStoppedError, match=f"needs the capability {name}"):
         act(stage_of(**without(capability)))
 
 
@@ -287,7 +287,7 @@ def test_what_is_closed_is_not_asked_any_more() -> None:
     stage = stage_of()
     alice = stage.open("alice")
     alice.close()
-    with pytest.raises(ScheduleStopped, match="alice is closed"):
+    with pytest.raises(ScheduleStoppedError, match="alice is closed"):
         alice.tick()
     stage.close()
     assert [step.command for step in stage.trace.steps] == ["open", "close"]
@@ -311,5 +311,5 @@ def test_a_store_on_another_machine_cannot_be_copied() -> None:
     alice = stage.open("alice", store=True)
     for file in Path(stage.trace.steps[0].request.open.store).parent.iterdir():
         file.unlink()
-    with pytest.raises(ScheduleStopped, match="on this machine"):
+    with pytest.raises(ScheduleStoppedError, match="on this machine"):
         alice.reopen(killed=True)

@@ -50,7 +50,7 @@ def test_where_pieces_end_means_nothing(frames: list[Frame], cuts: list[int], br
     assert (taken.broken is not None) == broken
     if taken.broken is not None:
         assert taken.broken.offset == len(whole)
-    assert taken.rest == len(data) - len(whole)
+    assert taken.incomplete_bytes == len(data) - len(whole)
     end_of = 0
     for message, frame in zip(taken.messages, frames, strict=True):
         begin, end_of = end_of, end_of + len(frame.wire)
@@ -137,7 +137,7 @@ def test_bodies_are_kept_once_and_not_without_end() -> None:
 
 def test_what_is_read_in_two_places_is_kept_once_and_has_room_in_both() -> None:
     here = Bodies(10)
-    there = here.beside()
+    there = here.for_another_trace()
     assert here.read(BODY) is there.read(bytes(bytearray(BODY)))
     assert here.read(b"[1,2,3]").value == there.read(b"[1,2,3]").value == [1, 2, 3]
     assert here.read(b"[4,5,6,7,8,9]").error.startswith("not read")

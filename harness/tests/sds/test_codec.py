@@ -259,7 +259,7 @@ def test_what_is_no_answer_is_a_fault_and_ends_the_session(name: str, answer: st
 
     codec, operation = codec_on(reference(wrong)), OPERATIONS[name][1]
     for _ in range(2):
-        with pytest.raises(faults.TesteeFault) as caught:
+        with pytest.raises(faults.TesteeError) as caught:
             operation(codec)
         assert caught.value.breakdown.kind is kind
 
@@ -299,7 +299,7 @@ serve(handle, pb.Request, pb.Reply, Framing.JSON)
     limits = Limits(start_s=20, command_s=0.5, exit_s=5)
     session = open_session(lambda: StdioLink(stubborn_command, Framing.JSON, limits), limits, "sds-2026-01")
     started = time.monotonic()
-    with pytest.raises(faults.TesteeFault) as caught:
+    with pytest.raises(faults.TesteeError) as caught:
         Codec(session).decode(b"")
     assert caught.value.breakdown.kind is FaultKind.HANG
     assert time.monotonic() - started < 10

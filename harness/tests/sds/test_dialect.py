@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sds_harness.sds.dialects import asked_dialect
 from sds_harness.sds.trace import Wire
-from sds_reference import MAX_LAMPORT, ConfigurationError, HistoryEntry, MalformedMessage, Message, decode, encode
+from sds_reference import MAX_LAMPORT, ConfigurationError, HistoryEntry, MalformedMessageError, Message, decode, encode
 from sds_reference.testee.dialect import Dialect, dialect_names, load_dialect
 from sds_reference.wire_fields import LEN, VARINT, WireField, join, split
 
@@ -99,7 +99,7 @@ def decode_numbers(wire: bytes) -> list[int]:
 
 
 def test_private_bytes_that_do_not_split_are_malformed() -> None:
-    with pytest.raises(MalformedMessage, match="not protobuf"):
+    with pytest.raises(MalformedMessageError, match="not protobuf"):
         NIM.to_text(b"\x0a\xff")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sds_harness.schedules import Schedule, dumps
-from sds_harness.schedules.choices import SeededChoices, chance, pick, some, weighted
+from sds_harness.schedules.choices import SeededChoices, chance, pick, sample, weighted
 from sds_harness.sds import operations as ops
 from sds_harness.sds.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generated, passages_of
 from sds_harness.sds.notation import NOTATION
@@ -316,5 +316,5 @@ def test_weighted_gives_each_its_share() -> None:
 
 
 def test_some_keeps_the_order() -> None:
-    assert some(Told(99, 0, 99, 50), "abcd", 50) == ["a", "c", "d"]
-    assert some(SeededChoices(0, 0), "abcd", 0) == []
+    assert sample(Told(99, 0, 99, 50), "abcd", 50) == ["a", "c", "d"]
+    assert sample(SeededChoices(0, 0), "abcd", 0) == []

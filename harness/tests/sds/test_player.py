@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from performed import NOT_CAROL, TRIO, arrivals, commands, delivered, heard, message, reference, shown, without
+from player_helpers import NOT_CAROL, TRIO, arrivals, commands, delivered, heard, message, reference, shown, without
 from sds_harness.schedules.performer import raise_if_stopped
 from sds_harness.sds import operations as ops
 from sds_harness.sds.encodings import ENCODINGS

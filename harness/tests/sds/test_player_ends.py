@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from performed import (
+from player_helpers import (
     NOT_CAROL,
     TRIO,
     Fragile,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from performed import NOT_CAROL, delivered, message, shown
+from player_helpers import NOT_CAROL, delivered, message, shown
 from sds_harness.schedules import Operation
 from sds_harness.sds import operations as ops
 from sds_harness.sds.performance import Performance

@@ -97,7 +97,7 @@ class Filled(kit.Implementation):
         try:
             return told(who.receive(wire, now_ms, retrieval_hint))
         except SdsError as error:
-            raise kit.Rejected(str(error)) from None
+            raise kit.RejectedError(str(error)) from None
 
     def tick(self, who: Participant, now_ms: int = 0) -> Any:
         print("what an implementation prints by mistake, Ж字🦊")
@@ -129,7 +129,7 @@ class Filled(kit.Implementation):
         try:
             message = decode(wire)
         except SdsError as error:
-            raise kit.Rejected(str(error)) from None
+            raise kit.RejectedError(str(error)) from None
         return {"message": in_json(message), "kind": pb.MessageKind.Name(KINDS[message.kind])}
 
     def repair_times(self, now_ms: int = 0, participant_id: str = "", message_id: str = "", **more: Any) -> Any:
@@ -139,7 +139,7 @@ class Filled(kit.Implementation):
         try:
             times = replace(base, **asked)
         except SdsError as error:
-            raise kit.Rejected(str(error)) from None
+            raise kit.RejectedError(str(error)) from None
         participant = Participant(participant_id, Config(sds_r=True, repair=times))
         participant.join("c1", now_ms)
         repair, entry = participant.channel("c1").repair, HistoryEntry(message_id, None, sender_id)
@@ -201,7 +201,7 @@ def filled() -> Iterator[Session]:
 
 
 def refused(session: Session, request: pb.Request) -> str:
-    with pytest.raises(faults.TesteeFault) as caught:
+    with pytest.raises(faults.TesteeError) as caught:
         session.call(request)
     assert caught.value.breakdown.kind is faults.FaultKind.ERROR
     return caught.value.breakdown.detail

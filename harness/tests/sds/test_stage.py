@@ -14,7 +14,7 @@ from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.actor import MAX_TICKS
 from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
-from sds_harness.stage import START_MS, ScheduleStopped
+from sds_harness.stage import START_MS, ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Kind, build_filter, decode, encode
 from sds_reference.testee import server
@@ -144,7 +144,7 @@ def test_automatic_sync_messages_are_off_unless_asked_for() -> None:
 
 def test_an_opening_that_is_refused_stops_the_schedule() -> None:
     stage = stage_on(reference())
-    with pytest.raises(ScheduleStopped, match="opening participant 'alice' was refused: causal_history_size must"):
+    with pytest.raises(ScheduleStoppedError, match="opening participant 'alice' was refused: causal_history_size must"):
         stage.open("alice", configuration=pb.Configuration(causal_history_size=0))
 
 
@@ -166,7 +166,7 @@ def test_a_close_that_breaks_the_conversation_is_its_last_step() -> None:
     stage = stage_on(changed(reference(), close=crash))
     stage.open("alice").tick()
     stage.open("bob")
-    with pytest.raises(faults.TesteeFault, match="freed twice"):
+    with pytest.raises(faults.TesteeError, match="freed twice"):
         stage.close()
     last = stage.trace.steps[-1]
     assert (last.index, last.participant, last.command, last.reply) == (4, "bob", "close", None)
@@ -200,15 +200,15 @@ def test_a_sync_message_that_has_nothing_to_say_may_be_left_out() -> None:
 def test_a_refused_send_stops_the_schedule_with_the_reason() -> None:
     stage = stage_on(reference())
     alice = stage.open("alice")
-    with pytest.raises(ScheduleStopped, match="send was refused: content is empty"):
+    with pytest.raises(ScheduleStoppedError, match="send was refused: content is empty"):
         alice.send(b"")
-    with pytest.raises(ScheduleStopped, match="send_ephemeral was refused: content is empty"):
+    with pytest.raises(ScheduleStoppedError, match="send_ephemeral was refused: content is empty"):
         alice.send_ephemeral(b"")
 
 
 def test_a_send_that_broadcasts_no_message_stops_the_schedule() -> None:
     silent = stage_on(changed(reference(), send=lambda _, reply: reply.effects.ClearField("broadcasts")))
-    with pytest.raises(ScheduleStopped, match="send at step 2 broadcast nothing"):
+    with pytest.raises(ScheduleStoppedError, match="send at step 2 broadcast nothing"):
         silent.open("alice").send()
     garbling = stage_on(changed(reference(), send=lambda _, reply: reply.effects.broadcasts.insert(0, b"\x0a\xff")))
     assert garbling.open("alice").send(b"hi").content == b"hi"
@@ -216,7 +216,7 @@ def test_a_send_that_broadcasts_no_message_stops_the_schedule() -> None:
     def only_garbage(_: pb.Request, reply: pb.Reply) -> None:
         reply.effects.broadcasts[:] = [b"\x0a\xff"]
 
-    with pytest.raises(ScheduleStopped, match="send at step 2 broadcast bytes that are no SDS message"):
+    with pytest.raises(ScheduleStoppedError, match="send at step 2 broadcast bytes that are no SDS message"):
         stage_on(changed(reference(), send=only_garbage)).open("alice").send()
 
 
@@ -258,7 +258,7 @@ def test_what_is_not_declared_stops_the_schedule_before_it_is_asked_for() -> Non
     }
     for name, (capability, ask) in everything.items():
         stage = stage_on(without(capability))
-        with pytest.raises(ScheduleStopped, match=f"needs the capability {name}"):
+        with pytest.raises(ScheduleStoppedError, match=f"needs the capability {name}"):
             ask(stage)
         assert [step.command for step in stage.trace.steps] in ([], ["open"])
 
@@ -280,7 +280,7 @@ def unsupported(_: pb.Request, reply: pb.Reply) -> None:
 def test_an_honest_answer_of_unsupported_stops_the_schedule_and_is_recorded() -> None:
     stage = stage_on(changed(without(pb.CAPABILITY_RETRIEVAL_HINTS), receive=unsupported))
     alice, bob = stage.open(), stage.peer("bob")
-    with pytest.raises(ScheduleStopped, match=r"receive was answered `unsupported` \(not today\)"):
+    with pytest.raises(ScheduleStoppedError, match=r"receive was answered `unsupported` \(not today\)"):
         alice.receive(bob.content(START_MS), retrieval_hint=b"where")
     assert stage.trace.steps[-1].answer == "unsupported"
     assert stage.trace.breakdown is None
@@ -289,7 +289,7 @@ def test_an_honest_answer_of_unsupported_stops_the_schedule_and_is_recorded() ->
 def test_a_promise_that_is_not_kept_breaks_the_conversation_at_its_step() -> None:
     stage = stage_on(changed(reference(), observe=unsupported))
     alice = stage.open()
-    with pytest.raises(faults.TesteeFault, match="observe, although Hello declares observe, was answered"):
+    with pytest.raises(faults.TesteeError, match="observe, although Hello declares observe, was answered"):
         alice.observe()
     assert (stage.trace.steps[-1].command, stage.trace.steps[-1].reply) == ("observe", None)
     assert stage.trace.breakdown is not None

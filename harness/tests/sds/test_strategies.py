@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 
-from performed import reference, stage_on
+from player_helpers import reference, stage_on
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Garble, Look, Say, Send, Sync, Wait

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..config import AccessLevel
 from ..effects import Effects
-from ..errors import MalformedMessage
+from ..errors import MalformedMessageError
 from ..framing import Message
 from ..messages import GetUpdates
 from ..peer import Link, Peer
@@ -92,7 +92,7 @@ class RemembersForgeries(Peer):
         self._refused: set[tuple[str, Version]] = getattr(self, "_refused", set())
         try:
             super().refuse_unauthorised(link, update, message)
-        except MalformedMessage:
+        except MalformedMessageError:
             self._refused.add((update.uuid, update.version))
             raise
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..config import Resolution
 from ..effects import Effects
-from ..errors import MalformedMessage
+from ..errors import MalformedMessageError
 from ..framing import Message
 from ..messages import GetUpdates
 from ..peer import Peer
@@ -32,12 +32,12 @@ class _Keys(Peer):
         super().refuse_unauthorised(link, update, message)  # type: ignore[arg-type]
         rival = None if update.deleted else self.store.leader(update.key)
         if rival is not None and rival.record.uuid != update.uuid:
-            raise MalformedMessage("the key is taken")
+            raise MalformedMessageError("the key is taken")
 
-    @fault(Peer.shown, "38", "shows none of two records that have one key")
+    @fault(Peer.as_shown, "38", "shows none of two records that have one key")
     def hides_records_with_the_same_key(self, kept: Kept) -> Record:
         rivals = list(self.store.at_key(kept.record.key))
-        return replace(kept.record, deleted=True) if len(rivals) > 1 else super().shown(kept)
+        return replace(kept.record, deleted=True) if len(rivals) > 1 else super().as_shown(kept)
 
 
 @mutant("38", "of two records with one key and one update_time shows the one that it had first")
@@ -48,11 +48,11 @@ class ShowsTheFirstOfEquals(Peer):
             self._had.append(kept.record.uuid)
         super().keep(kept, effects, own=own)
 
-    def shown(self, kept: Kept) -> Record:
+    def as_shown(self, kept: Kept) -> Record:
         rivals = [each.record for each in self.store.at_key(kept.record.key)]
         equal = [each.uuid for each in rivals if each.update_time == rivals[0].update_time]
         if kept.record.deleted or len(equal) < 2:
-            return super().shown(kept)
+            return super().as_shown(kept)
         return replace(kept.record, deleted=kept.record.uuid != min(equal, key=self._had.index))
 
 
@@ -259,9 +259,9 @@ class ResolvesWithoutMerging(Peer):
 
 @mutant("54", "gives a key to the record with the smallest uuid")
 class DecidesKeysByUuid(Peer):
-    def shown(self, kept: Kept) -> Record:
+    def as_shown(self, kept: Kept) -> Record:
         rivals = [each.record.uuid for each in self.store.at_key(kept.record.key)]
-        return kept.record if kept.record.deleted or kept.record.uuid == min(rivals) else super().shown(kept)
+        return kept.record if kept.record.deleted or kept.record.uuid == min(rivals) else super().as_shown(kept)
 
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         loser = self.store.get(max(uuid, other_uuid))

@@ -11,7 +11,7 @@ from unicodedata import normalize
 from .. import json_text
 from ..config import AccessLevel
 from ..effects import Changed, Effects
-from ..errors import MalformedMessage, RefusedWrite
+from ..errors import MalformedMessageError, RefusedWriteError
 from ..framing import Message, Parser
 from ..messages import GetUpdates
 from ..peer import Link, Peer
@@ -23,7 +23,7 @@ _HOUR = 3_600_000_000_000
 
 
 class _KeepsOthers(Peer):
-    """Keeps what it receives otherwise than it came, and passes it on as it came."""
+    """Stores received records with changes, and relays them unchanged."""
 
     def otherwise(self, record: Record) -> Record:
         raise NotImplementedError
@@ -100,7 +100,7 @@ class _Written(Peer):
     @fault(Peer.write, "02", "refuses to write a value of more than a mebibyte")
     def writes_a_mebibyte(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         if len(value) > 1 << 20:
-            raise RefusedWrite("the value is too large")
+            raise RefusedWriteError("the value is too large")
         return super().write(key, value, now_ms, uuid, effects)
 
     @fault(Peer.write, "07", "writes whole numbers of values as doubles")
@@ -174,27 +174,27 @@ class _Understanding(_Understands):
 class _Tells(Peer):
     """Tells its application of a change otherwise than it is."""
 
-    def told(self, record: Record) -> Record:
+    def as_sent(self, record: Record) -> Record:
         raise NotImplementedError
 
     def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
         known = len(effects.events)
         super().keep(kept, effects, own=own)
         events = effects.events[known:]
-        effects.events[known:] = [Changed(self.told(e.record)) if isinstance(e, Changed) else e for e in events]
+        effects.events[known:] = [Changed(self.as_sent(e.record)) if isinstance(e, Changed) else e for e in events]
 
 
 @mutants
 class _Telling(_Tells):
-    @fault(_Tells.told, "07", "tells its application of a change under a key in lower case")
+    @fault(_Tells.as_sent, "07", "tells its application of a change under a key in lower case")
     def notifies_keys_in_lower_case(self, record: Record) -> Record:
         return replace(record, key=record.key.lower())
 
-    @fault(_Tells.told, "07", "tells its application null for false")
+    @fault(_Tells.as_sent, "07", "tells its application null for false")
     def notifies_null_for_false(self, record: Record) -> Record:
         return replace(record, value=NULL if record.value == "false" else record.value)
 
-    @fault(_Tells.told, "13", "tells its application of a deletion as of a change")
+    @fault(_Tells.as_sent, "13", "tells its application of a deletion as of a change")
     def notifies_deletions_as_changes(self, record: Record) -> Record:
         return replace(record, deleted=False)
 
@@ -239,7 +239,7 @@ class _Passing(Peer):
 
 
 def _rewrite(effects: Effects, known: int, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Have what was sent last say something else, where it is not signed."""
+    """Change the last sent message, if it is not signed."""
     for at, sent in enumerate(effects.sent[known:], known):
         for message in Parser().feed(sent.data):
             if message.signature is None:
@@ -253,21 +253,21 @@ class _Reading(Peer):
     def refuses_unknown_members(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, Record) and len(json.loads(body)) > 9:
-            raise MalformedMessage("an update with an unknown member")
+            raise MalformedMessageError("an update with an unknown member")
         return said
 
     @fault(Peer.read_body, "31", "refuses requests with members that it does not know")
     def refuses_unknown_members_of_requests(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, GetUpdates) and len(json.loads(body)) > 2:
-            raise MalformedMessage("a request with an unknown member")
+            raise MalformedMessageError("a request with an unknown member")
         return said
 
     @fault(Peer.read_body, "02", "refuses deletions without a value")
     def refuses_deletions_without_value(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, Record) and "value" not in json.loads(body):
-            raise MalformedMessage("an update without a value")
+            raise MalformedMessageError("an update without a value")
         return said
 
     @fault(Peer.read_body, "13", "takes a deletion that has a value for a change")
@@ -280,13 +280,13 @@ class _Reading(Peer):
     def refuses_zeros(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, Record) and 0 in json.loads(body)["vector_clock"].values():
-            raise MalformedMessage("a vector clock with a zero")
+            raise MalformedMessageError("a vector clock with a zero")
         return said
 
     @fault(Peer.read_body, "02", "refuses bodies of more than a mebibyte")
     def reads_a_mebibyte(self, body: bytes) -> Record | GetUpdates | None:
         if len(body) > 1 << 20:
-            raise MalformedMessage("a body that is too large")
+            raise MalformedMessageError("a body that is too large")
         return super().read_body(body)
 
     @fault(Peer.receive, "02", "refuses updates from more than a year ahead")
@@ -298,14 +298,14 @@ class _Reading(Peer):
 
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if self._latest is not None and incoming.update_time.seconds > self._latest:
-            raise MalformedMessage("a time that has not come yet")
+            raise MalformedMessageError("a time that has not come yet")
         super().take(incoming, signed, source, effects)
 
     @fault(Peer.read_body, "11", "refuses times with an offset")
     def refuses_times_with_offset(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, Record) and not said.update_time.text.endswith("Z"):
-            raise MalformedMessage("a time that is not in UTC")
+            raise MalformedMessageError("a time that is not in UTC")
         return said
 
     @fault(Peer.read_body, "54", "does not look at the offset of a time")

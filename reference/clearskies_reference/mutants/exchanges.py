@@ -228,7 +228,7 @@ class _Links(Peer):
     def writes_a_record_per_link(self, number: int, peer_id: str, level: Any, now_ms: int) -> Effects:
         effects = super().connect(number, peer_id, level, now_ms)
         if self.writes and number % 2 == 0:
-            with self._whole() as more:
+            with self._transaction() as more:
                 self.write(f"link {number}", "1", now_ms, "", more)
             effects.sent += more.sent
         return effects
@@ -308,7 +308,7 @@ class DropsBeginnings(Peer):
 
 
 class _DecodesPieces(Parser):
-    """Takes each piece for text, and what is no letter for a question mark."""
+    """Decode each piece as text, with question marks for invalid bytes."""
 
     def feed(self, data: bytes) -> Iterator[Message]:
         text = data.decode(errors="surrogateescape")
@@ -351,10 +351,10 @@ class ForgetsKeysAtStart(Peer):
 @mutant("26", "stores what its application changes when its periodic work runs")
 class StoresAtTicks(Peer):
     @contextmanager
-    def _whole(self) -> Iterator[Effects]:
+    def _transaction(self) -> Iterator[Effects]:
         commit, self.store.commit = self.store.commit, lambda: None  # type: ignore[method-assign]
         try:
-            with super()._whole() as effects:
+            with super()._transaction() as effects:
                 yield effects
         finally:
             self.store.commit = commit  # type: ignore[method-assign]
@@ -391,9 +391,9 @@ class ReadsNullForFalseAtStart(Peer):
 
 @mutant("24", "shows the second of three records with one key in addition to the first")
 class HidesOneOfThree(Peer):
-    def shown(self, kept: Kept) -> Record:
+    def as_shown(self, kept: Kept) -> Record:
         rivals = [each.record.uuid for each in self.store.at_key(kept.record.key)]
-        return kept.record if rivals[1:2] == [kept.record.uuid] and len(rivals) > 2 else super().shown(kept)
+        return kept.record if rivals[1:2] == [kept.record.uuid] and len(rivals) > 2 else super().as_shown(kept)
 
 
 @mutant("32", "closes a link after each message")

@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from ..config import AccessLevel
 from ..effects import Effects
-from ..errors import MalformedMessage, RefusedWrite
+from ..errors import MalformedMessageError, RefusedWriteError
 from ..framing import Message
 from ..logical_clock import LogicalClock
 from ..messages import UPDATE
@@ -31,13 +31,13 @@ class _Levels(Peer):
     @fault(Peer.erase, "02", "refuses to delete what others have not seen yet")
     def refuses_deletions(self, key: str, now_ms: int, effects: Effects) -> str:
         if not any(kept.sent for kept in self.having(key)):
-            raise RefusedWrite("nobody knows of it")
+            raise RefusedWriteError("nobody knows of it")
         return super().erase(key, now_ms, effects)
 
     @fault(Peer.move, "02", "refuses to rename records that it has written itself")
     def refuses_renames(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if any(kept.record.last_updated_by == self.peer_id for kept in self.having(key)):
-            raise RefusedWrite("the key of a record is for good")
+            raise RefusedWriteError("the key of a record is for good")
         return super().move(key, new_key, now_ms, effects)
 
     @fault(Peer.take, "02", "does not take deletions of others")
@@ -67,7 +67,7 @@ class _Levels(Peer):
 
     @fault(Peer.refuse_unauthorised, "02", "refuses all updates")
     def refuses_all(self, link: Link, update: Record, message: Message) -> None:
-        raise MalformedMessage("no")
+        raise MalformedMessageError("no")
 
     @fault(Peer.refuse_unauthorised, "03", "takes changes that a read-only peer has made, from itself")
     def takes_changes_of_readers(self, link: Link, update: Record, message: Message) -> None:
@@ -91,7 +91,7 @@ class _Levels(Peer):
     def refused_updates_count_as_known(self, link: Link, update: Record, message: Message) -> None:
         try:
             super().refuse_unauthorised(link, update, message)
-        except MalformedMessage:
+        except MalformedMessageError:
             self.learn(update)
             raise
 
@@ -139,12 +139,12 @@ def _as_double(number: int) -> int:
     return min(int(float(number)), 2**64 - 1)
 
 
-def _with(body: bytes, **members: Any) -> bytes:
+def _body_with(body: bytes, **members: Any) -> bytes:
     """A body with other members."""
     return json.dumps(json.loads(body) | members, separators=(",", ":")).encode()
 
 
-def _without(body: bytes, *names: str) -> bytes:
+def _body_without(body: bytes, *names: str) -> bytes:
     said = json.loads(body)
     return json.dumps({name: value for name, value in said.items() if name not in names}).encode()
 
@@ -161,33 +161,33 @@ class _Bodies(Peer):
 
     @fault(Peer.body, "15", "leaves update_time out of updates")
     def leaves_out_times(self, record: Record) -> bytes:
-        return _without(super().body(record), "update_time")
+        return _body_without(super().body(record), "update_time")
 
     @fault(Peer.body, "15", "leaves last_updated_rev out of updates")
     def leaves_out_revisions(self, record: Record) -> bytes:
-        return _without(super().body(record), "last_updated_rev")
+        return _body_without(super().body(record), "last_updated_rev")
 
     @fault(Peer.body, "10", "sends last_updated_rev as a string")
     def sends_revisions_as_strings(self, record: Record) -> bytes:
-        return _with(super().body(record), last_updated_rev=str(record.last_updated_rev))
+        return _body_with(super().body(record), last_updated_rev=str(record.last_updated_rev))
 
     @fault(Peer.body, "07", "sends values as strings")
     def sends_values_as_strings(self, record: Record) -> bytes:
-        return _with(super().body(record), value=record.value)
+        return _body_with(super().body(record), value=record.value)
 
     @fault(Peer.body, "07", "sends an empty object for null")
     def sends_no_null(self, record: Record) -> bytes:
         body = super().body(record)
-        return _with(body, value={}) if record.value == "null" and not record.deleted else body
+        return _body_with(body, value={}) if record.value == "null" and not record.deleted else body
 
     @fault(Peer.body, "11", "sends update_time as a number of seconds")
     def sends_times_as_numbers(self, record: Record) -> bytes:
-        return _with(super().body(record), update_time=record.update_time.seconds)
+        return _body_with(super().body(record), update_time=record.update_time.seconds)
 
     @fault(Peer.body, "09", "names no writer in deletions")
     def names_no_writer_in_deletions(self, record: Record) -> bytes:
         body = super().body(record)
-        return _with(body, last_updated_by=None) if record.deleted else body
+        return _body_with(body, last_updated_by=None) if record.deleted else body
 
     @fault(Peer.body, "15", "writes the type of an update twice")
     def writes_types_twice(self, record: Record) -> bytes:
@@ -195,30 +195,30 @@ class _Bodies(Peer):
 
     @fault(Peer.body, "12", "leaves vector clocks out of updates")
     def leaves_out_clocks(self, record: Record) -> bytes:
-        return _without(super().body(record), "vector_clock")
+        return _body_without(super().body(record), "vector_clock")
 
     @fault(Peer.body, "41", "names peers in vector clocks by the first half of their IDs")
     def cuts_peer_ids_in_clocks(self, record: Record) -> bytes:
         clock = {peer_id[:16]: number for peer_id, number in record.vector_clock.items()}
-        return _with(super().body(record), vector_clock=clock)
+        return _body_with(super().body(record), vector_clock=clock)
 
     @fault(Peer.body, "41", "writes the peer IDs of vector clocks in upper case")
     def writes_clocks_in_upper_case(self, record: Record) -> bytes:
         clock = {peer_id.upper(): number for peer_id, number in record.vector_clock.items()}
-        return _with(super().body(record), vector_clock=clock)
+        return _body_with(super().body(record), vector_clock=clock)
 
     @fault(Peer.body, "12", "sends vector clocks as lists of pairs")
     def sends_clocks_as_lists(self, record: Record) -> bytes:
-        return _with(super().body(record), vector_clock=[list(pair) for pair in record.vector_clock.items()])
+        return _body_with(super().body(record), vector_clock=[list(pair) for pair in record.vector_clock.items()])
 
     @fault(Peer.body, "41", "sends numbers of vector clocks as strings")
     def sends_clocks_as_strings(self, record: Record) -> bytes:
         clock = {peer_id: str(number) for peer_id, number in record.vector_clock.items()}
-        return _with(super().body(record), vector_clock=clock)
+        return _body_with(super().body(record), vector_clock=clock)
 
     @fault(Peer.body, "13", "does not say that a record is deleted")
     def hides_deletions(self, record: Record) -> bytes:
-        return _without(super().body(record), "deleted")
+        return _body_without(super().body(record), "deleted")
 
 
 @mutants
@@ -271,7 +271,7 @@ class _Records(Peer):
     def refuses_times_without_fraction(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if "." not in update.update_time.text:
-            raise MalformedMessage("a time without milliseconds")
+            raise MalformedMessageError("a time without milliseconds")
 
     @fault(Peer.received, "25", "keeps revisions of others as doubles")
     def keeps_revisions_as_doubles(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
@@ -295,7 +295,7 @@ class _Records(Peer):
     def bounds_clocks_by_revisions(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if update.vector_clock.get(update.last_updated_by, 0) > 2 * update.last_updated_rev:
-            raise MalformedMessage("the number in the vector clock is too large for that revision")
+            raise MalformedMessageError("the number in the vector clock is too large for that revision")
 
 
 @mutants
@@ -332,13 +332,13 @@ class _Signing(Peer):
     def writer_refuses_unsigned(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is None:
-            raise MalformedMessage("an update without a signature")
+            raise MalformedMessageError("an update without a signature")
 
     @fault(Peer.refuse_unauthorised, "17", "as a read-write peer does not take signed updates")
     def writer_refuses_signed(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is not None and self.writes:
-            raise MalformedMessage("an update with a signature")
+            raise MalformedMessageError("an update with a signature")
 
 
 @mutant("13", "takes a record for deleted that says whether it is, whatever it says")
@@ -354,7 +354,7 @@ class IgnoresValueOfDeletedMember(Peer):
 
 
 class PassesOnUnsigned(Peer):
-    """As a read-only peer has what is not signed, and can say it in its own words alone."""
+    """As a read-only peer, accepts unsigned updates and relays them in messages of its own."""
 
     def to_wire(self, kept: Kept, link: Link) -> bytes:
         if self.writes or kept.signed is not None:

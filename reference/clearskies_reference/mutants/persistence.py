@@ -66,7 +66,7 @@ class _ReadAgain(Peer):
         """Do more when it is started."""
 
 
-def _with(kept: Kept, **fields: Any) -> Kept:
+def _kept_with(kept: Kept, **fields: Any) -> Kept:
     return replace(kept, record=replace(kept.record, **fields))
 
 
@@ -76,34 +76,34 @@ class _AtStart(_ReadAgain):
     def forgets_its_number_at_start(self, kept: Kept) -> Kept:
         if kept.record.last_updated_by != self.peer_id:
             return kept
-        return replace(_with(kept, vector_clock={**kept.record.vector_clock, self.peer_id: 1}), ticks=0)
+        return replace(_kept_with(kept, vector_clock={**kept.record.vector_clock, self.peer_id: 1}), ticks=0)
 
     @fault(_ReadAgain.read_again, "46", "forgets the numbers of all but the last writer when it is started again")
     def forgets_clocks_at_start(self, kept: Kept) -> Kept:
         known = (self.peer_id, kept.record.last_updated_by)
-        return _with(kept, vector_clock={m: n for m, n in kept.record.vector_clock.items() if m in known})
+        return _kept_with(kept, vector_clock={m: n for m, n in kept.record.vector_clock.items() if m in known})
 
     @fault(_ReadAgain.read_again, "41", "reads numbers of vector clocks as doubles when it is started again")
     def reads_clocks_as_doubles_at_start(self, kept: Kept) -> Kept:
-        return _with(kept, vector_clock={m: int(float(n)) for m, n in kept.record.vector_clock.items()})
+        return _kept_with(kept, vector_clock={m: int(float(n)) for m, n in kept.record.vector_clock.items()})
 
     @fault(_ReadAgain.read_again, "25", "reads revisions as doubles when it is started again")
     def reads_revisions_as_doubles_at_start(self, kept: Kept) -> Kept:
-        return _with(kept, last_updated_rev=int(float(kept.record.last_updated_rev)))
+        return _kept_with(kept, last_updated_rev=int(float(kept.record.last_updated_rev)))
 
     @fault(_ReadAgain.read_again, "13", "takes deleted records for records that are there when it is started again")
     def revives_at_start(self, kept: Kept) -> Kept:
-        return _with(kept, deleted=False) if kept.record.deleted else kept
+        return _kept_with(kept, deleted=False) if kept.record.deleted else kept
 
     @fault(_ReadAgain.read_again, "47", "reads times as whole seconds when it is started again")
     def cuts_times_at_start(self, kept: Kept) -> Kept:
         second = kept.record.update_time.text.removesuffix("Z").partition(".")[0]
-        return _with(kept, update_time=timestamp(f"{second}Z")) if self.writes else kept
+        return _kept_with(kept, update_time=timestamp(f"{second}Z")) if self.writes else kept
 
     @fault(_ReadAgain.read_again, "07", "reads whole numbers of values as doubles when it is started again")
     def reads_values_as_doubles_at_start(self, kept: Kept) -> Kept:
         value = json.loads(kept.record.value, parse_int=lambda text: int(float(text)))
-        return _with(kept, value=json.dumps(value, ensure_ascii=False))
+        return _kept_with(kept, value=json.dumps(value, ensure_ascii=False))
 
     @fault(_ReadAgain.start, "29", "asks for everything when it is started again")
     def asks_for_all_at_start(self) -> None:

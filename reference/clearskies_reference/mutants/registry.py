@@ -53,7 +53,8 @@ _PARTS: Parts = {Peer: {"clock_class": LogicalClock}}
 
 
 def joined(mutants: Sequence[Mutant]) -> Mutant:
-    """Return a mutant with the faults of all ``mutants``, and the requirement of the first. Raises CannotJoin."""
+    """Return a mutant with the faults of all ``mutants``, and the requirement of the first. Raises
+    IncompatibleMutantsError."""
     return joined_mutant(mutants, "peer_class", Peer, _PARTS)
 
 

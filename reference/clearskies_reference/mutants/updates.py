@@ -1,4 +1,4 @@
-"""Faults in sections "Record Changes" and "Requesting Updates": what goes to whom, and in which order."""
+"""Faults in sections "Record Changes" and "Requesting Updates": the receivers and the order of updates."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class _Identity(Peer):
         self.write(key, value, now_ms, "", effects)
         return uuid
 
-    @fault(Peer.shown, "24", "shows all records that have a key")
+    @fault(Peer.as_shown, "24", "shows all records that have a key")
     def shows_all_of_a_key(self, kept: Kept) -> Record:
         return kept.record
 
@@ -181,7 +181,7 @@ class _Revisions(Peer):
 
 
 class _StartedAgain(Peer):
-    """Has another revision counter when it is started again, and does not see in what others tell that it is wrong."""
+    """Has a wrong revision counter after a restart, and does not correct it by the updates of others."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -241,7 +241,7 @@ class _Asking(Peer):
         for kept in self.store:
             by, revision = kept.record.version
             found[by] = max(found.get(by, 0), revision)
-        # Records alone do not show what others have written over.
+        # Overwritten updates are not in the records.
         return {by: revision for by, revision in super().known().items() if found.get(by, 0) == revision}
 
     @fault(Peer.learn, "29", "asks for what follows the update that came last, not the highest")

@@ -53,7 +53,7 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
     peer_class: type[Peer] = Peer
     name = MODULE
     without = {capability(text, pb.Capability) for text in arguments.without}
-    # It is often started without any of these, and they take a good part of the time of a start.
+    # These imports are slow, and most starts do not need them.
     if arguments.mutant:
         from ..mutants import MUTANTS, joined
 

@@ -72,7 +72,7 @@ def state_to_pb(peer: Peer, uuids: list[str]) -> pb.State:
     """Everything that Observe shows, of the records in ``uuids`` alone if there are any."""
     if uuids:
         kept = (peer.store.get(uuid) for uuid in dict.fromkeys(uuids))
-        records = [peer.shown(each) for each in kept if each is not None]
+        records = [peer.as_shown(each) for each in kept if each is not None]
     else:
         records = peer.records()
     known: dict[str, Any] = {"since": peer.known()}

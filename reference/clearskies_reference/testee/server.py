@@ -26,7 +26,7 @@ PROTOCOL_VERSION = 1
 REVISION = "clearskies-database"
 
 _SOMEBODY = "0" * 32
-"""Who answers where no peer is asked."""
+"""The peer ID in answers that concern no peer."""
 
 _CAPABILITIES: list[Any] = [capability for capability in pb.Capability.values() if capability]
 
@@ -62,7 +62,7 @@ class TesteeOptions:
 
 
 class Testee:
-    """Any number of peers behind ``handle``."""
+    """Serves any number of peers; each has a handle."""
 
     def __init__(self, options: TesteeOptions) -> None:
         self._options = options
@@ -143,7 +143,7 @@ class Testee:
         peer = self._peer(command.handle)
         effects = peer.receive(command.link, command.data, command.now_ms)
         nothing = not (effects.taken or effects.sent or effects.events)
-        if effects.refused and nothing and not peer.links[command.link].parser.rest:
+        if effects.refused and nothing and not peer.links[command.link].parser.incomplete_bytes:
             reply.rejected.reason = effects.refused[0]
         else:
             self._answer(reply, effects)
@@ -187,7 +187,7 @@ class Testee:
             )
             for message in parser.feed(command.data)
         ]
-        reply.unframed.CopyFrom(pb.Unframed(messages=messages, rest=parser.rest))
+        reply.unframed.CopyFrom(pb.Unframed(messages=messages, rest=parser.incomplete_bytes))
 
     def _verify(self, command: pb.Verify, reply: pb.Reply) -> None:
         keys = Keys(public_key(command.public_key))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sds_testee.composition import CannotJoin, Parts, joined_mutant
+from sds_testee.composition import IncompatibleMutantsError, Parts, joined_mutant
 
 from ..channel import Channel
 from ..config import Config
@@ -58,10 +58,11 @@ _PARTS: Parts = {Participant: {"channel_class": Channel}, Channel: {"repair_clas
 
 
 def joined(mutants: Sequence[Mutant]) -> Mutant:
-    """Return a mutant with the faults of all ``mutants`` and the requirement of the first. Raises CannotJoin."""
+    """Return a mutant with the faults of all ``mutants`` and the requirement of the first. Raises
+    IncompatibleMutantsError."""
     dialects = {mutant.dialect for mutant in mutants if mutant.dialect}
     if len(dialects) > 1:
-        raise CannotJoin(f"they use the dialects {' and '.join(sorted(dialects))}")
+        raise IncompatibleMutantsError(f"they use the dialects {' and '.join(sorted(dialects))}")
     return replace(joined_mutant(mutants, "participant_class", Participant, _PARTS), dialect="".join(dialects))
 
 
@@ -162,7 +163,7 @@ def sized(requirement: str, summary: str, *sizes: int, **config: Any) -> Callabl
 
 
 def configured(name: str, requirement: str, summary: str, **config: Any) -> None:
-    """Register a fault that only needs another configuration, one that is not legal."""
+    """Register a fault that consists of an illegal configuration."""
     mutant(requirement, summary, name=name, **config)(Participant)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sds_proto.wire.v2026_01 import message_pb2 as pb
 
-from ..errors import ConfigurationError, MalformedMessage
+from ..errors import ConfigurationError, MalformedMessageError
 from ..wire_fields import WireField, join, split
 
 _NUMBERS: dict[str, int] = {field.name: field.number for field in pb.Message.DESCRIPTOR.fields}
@@ -37,11 +37,11 @@ class Dialect:
         """Translate a message to the private layout. Bytes that are not protobuf stay unchanged."""
         try:
             return self._renumber(wire, {_NUMBERS[name]: number for name, number in self.numbers})
-        except MalformedMessage:
+        except MalformedMessageError:
             return wire
 
     def to_text(self, wire: bytes) -> bytes:
-        """Translate a private message to the layout of the specification. Raises MalformedMessage if it is not
+        """Translate a private message to the layout of the specification. Raises MalformedMessageError if it is not
         protobuf."""
         return self._renumber(wire, {number: _NUMBERS[name] for name, number in self.numbers})
 

@@ -11,7 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearskies_club import A, B, body, update
-from clearskies_reference import GetUpdates, MalformedMessage, Record, get_updates_body, read, timestamp, update_body
+from clearskies_reference import (
+    GetUpdates,
+    MalformedMessageError,
+    Record,
+    get_updates_body,
+    read,
+    timestamp,
+    update_body,
+)
 from clearskies_reference.json_text import MAX_DEPTH, normal
 from clearskies_reference.json_text import read as read_json
 from clearskies_reference.timestamps import from_nanoseconds, nanoseconds_up
@@ -74,7 +82,7 @@ def test_an_update_says_all_of_a_record(value: object, key: str, deleted: bool) 
     ids=lambda text: repr(text[:24]),
 )
 def test_what_is_no_json_is_refused(text: bytes) -> None:
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         read_json(text)
 
 
@@ -87,7 +95,7 @@ def test_brackets_in_strings_are_no_depth() -> None:
 def test_lists_and_objects_count_alike_for_depth() -> None:
     half = MAX_DEPTH // 2
     assert read_json(b'[{"a":' * half + b"1" + b"}]" * half)
-    with pytest.raises(MalformedMessage, match="deeper"):
+    with pytest.raises(MalformedMessageError, match="deeper"):
         read_json(b'[{"a":' * half + b"[]" + b"}]" * half)
 
 
@@ -140,7 +148,7 @@ def test_what_may_be_left_out() -> None:
     ],
 )
 def test_an_update_of_wrong_types_is_refused(fields: dict[str, Any]) -> None:
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         read(body(update(**fields)))
 
 
@@ -150,7 +158,7 @@ def test_an_update_of_wrong_types_is_refused(fields: dict[str, Any]) -> None:
 def test_an_update_that_lacks_something_is_refused(name: str) -> None:
     members = update()
     del members[name]
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         read(body(members))
 
 
@@ -161,7 +169,7 @@ def test_a_request_says_what_is_known() -> None:
 
 @pytest.mark.parametrize("since", [None, [], {A: -1}, {A: 1 << 64}, {A: "1"}, {"a": 1}, {A: True}])
 def test_a_request_of_wrong_types_is_refused(since: object) -> None:
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         read(body({"type": "database.get_updates", "since": since}))
 
 
@@ -237,5 +245,5 @@ def test_times_count_at_the_precision_in_which_they_are_written() -> None:
     ],
 )
 def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         timestamp(text)

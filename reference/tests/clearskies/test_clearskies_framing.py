@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearskies_reference import BrokenFraming, MalformedMessage, Message, Parser
+from clearskies_reference import BrokenFramingError, MalformedMessageError, Message, Parser
 from clearskies_reference.framing import MAX_SIGNATURE_BYTES
 from clearskies_reference.json_text import MAX_BODY_BYTES
 
@@ -26,7 +26,7 @@ def attached(message: Message, *pieces: bytes) -> bytes:
 
 def parsed(*pieces: bytes) -> tuple[list[Message], int]:
     parser = Parser()
-    return [message for piece in pieces for message in parser.feed(piece)], parser.rest
+    return [message for piece in pieces for message in parser.feed(piece)], parser.incomplete_bytes
 
 
 @settings(deadline=None)
@@ -91,34 +91,34 @@ def test_what_breaks_the_framing_is_refused_and_what_stood_before_it_is_not(stre
     for pieces in ([stream], [bytes([byte]) for byte in stream]):
         parser = Parser()
         assert [message.body for message in parser.feed(b"m2{}")] == [b"{}"]
-        with pytest.raises(BrokenFraming):
+        with pytest.raises(BrokenFramingError):
             _ = [message for piece in pieces for message in parser.feed(piece)]
 
 
 def test_a_digit_too_many_is_not_waited_for() -> None:
     parser = Parser()
-    with pytest.raises(BrokenFraming):
+    with pytest.raises(BrokenFramingError):
         list(parser.feed(b"m" + b"1" * 30))
-    assert parser.rest < 40
+    assert parser.incomplete_bytes < 40
 
 
 def test_the_largest_body_goes_through() -> None:
     body = b'{"a":"' + b"x" * (MAX_BODY_BYTES - 8) + b'"}'
     assert parsed(Message(body).to_wire()) == ([Message(body)], 0)
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         Message(body + b" ").to_wire()
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b" {}", b"null"])
 def test_a_body_that_is_no_object_is_not_framed(body: bytes) -> None:
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         Message(body).to_wire()
 
 
 @pytest.mark.parametrize("text", [b"", b"QUJ", b"QU JD", b"QUJD\n", b"-_-_", b"\xff\xff"])
 def test_a_signature_that_is_no_base64_is_a_malformed_message(text: bytes) -> None:
     (message,), _ = parsed(b"s2:%d{}\n%s\n" % (len(text), text))
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         message.signature_bytes()
 
 

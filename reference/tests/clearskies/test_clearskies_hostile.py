@@ -26,7 +26,7 @@ from clearskies_club import (
     update,
     values,
 )
-from clearskies_reference import AccessLevel, Effects, LinkClosed, Message, Peer, RefusedWrite
+from clearskies_reference import AccessLevel, Effects, LinkClosed, Message, Peer, RefusedWriteError
 from clearskies_reference.choices import ClosesOnRefusal
 
 
@@ -100,13 +100,13 @@ def test_a_read_only_peer_does_not_write() -> None:
     one = linked(RO)
     one.receive(1, by_read_write(update()), NOW)
     before = state(one)
-    with pytest.raises(RefusedWrite, match="cannot change"):
+    with pytest.raises(RefusedWriteError, match="cannot change"):
         one.put("l", "1", NOW)
-    with pytest.raises(RefusedWrite, match="cannot change"):
+    with pytest.raises(RefusedWriteError, match="cannot change"):
         one.put("k", "1", NOW)
-    with pytest.raises(RefusedWrite, match="cannot change"):
+    with pytest.raises(RefusedWriteError, match="cannot change"):
         one.rename("k", "k", NOW)
-    with pytest.raises(RefusedWrite, match="cannot change"):
+    with pytest.raises(RefusedWriteError, match="cannot change"):
         one.delete("k", NOW)
     assert state(one) == before
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clearskies_club import NOW, RO, RW, A, B, C, D, by_read_write, get_updates, peer, plain, said, update, values
-from clearskies_reference import Config, ConfigurationError, Effects, Peer, RefusedWrite, UnknownLink
+from clearskies_reference import Config, ConfigurationError, Effects, Peer, RefusedWriteError, UnknownLinkError
 from clearskies_reference.vector_clock import MAX_INTEGER
 
 
@@ -96,9 +96,9 @@ def test_there_is_an_end_of_revisions() -> None:
     one = linked(B)
     take(one, last_updated_by=A, last_updated_rev=MAX_INTEGER - 1, vector_clock={A: 1})
     one.put("k", "2", NOW)
-    with pytest.raises(RefusedWrite, match="revision"):
+    with pytest.raises(RefusedWriteError, match="revision"):
         one.put("k", "3", NOW)
-    with pytest.raises(RefusedWrite, match="revision"):
+    with pytest.raises(RefusedWriteError, match="revision"):
         one.delete("k", NOW)
     assert values(one) == {"k": "2"}
 
@@ -174,9 +174,9 @@ def test_what_is_not_there_is_not_renamed_or_deleted() -> None:
     one = peer()
     one.put("k", "1", NOW)
     one.delete("k", NOW)
-    with pytest.raises(RefusedWrite, match="no record"):
+    with pytest.raises(RefusedWriteError, match="no record"):
         one.delete("k", NOW)
-    with pytest.raises(RefusedWrite, match="no record"):
+    with pytest.raises(RefusedWriteError, match="no record"):
         one.rename("k", "l", NOW)
 
 
@@ -198,7 +198,7 @@ def test_a_change_is_later_than_what_it_changes_though_the_clock_goes_back() -> 
 def test_a_change_is_later_than_any_time_while_there_is_one_that_can_be_written() -> None:
     one = linked(B)
     take(one, update_time="+9999999999-12-31T23:59:59.9999999999Z")
-    with pytest.raises(RefusedWrite, match="nothing can follow"):
+    with pytest.raises(RefusedWriteError, match="nothing can follow"):
         one.put("k", "1", NOW)
     take(one, uuid="2" * 32, key="l", update_time="+9999999999-12-31T23:59:59.99Z")
     assert said(one.delete("l", NOW).sent)[0]["update_time"] == "+9999999999-12-31T23:59:59.991Z"
@@ -275,9 +275,9 @@ def test_links_have_numbers_of_their_own_and_other_ends() -> None:
     for number, peer_id in ((1, C), (2, A), (3, "x")):
         with pytest.raises(ConfigurationError):
             one.connect(number, peer_id, RW, NOW)
-    with pytest.raises(UnknownLink, match="no link 9"):
+    with pytest.raises(UnknownLinkError, match="no link 9"):
         one.receive(9, b"", NOW)
-    with pytest.raises(UnknownLink):
+    with pytest.raises(UnknownLinkError):
         one.disconnect(9)
 
 

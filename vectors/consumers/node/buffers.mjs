@@ -3,7 +3,7 @@ import { mustBeFirst } from "./files.mjs";
 import { INTEGERS } from "./hashes.mjs";
 import { compute } from "./repairs.mjs";
 
-/** The participant of a test: what it has logged, what waits, and both buffers, an entry with a time for each hash. */
+/** The participant of a test: its log, its waiting messages, and both repair buffers. Each entry has a time for each hash. */
 class Buffers {
   #logged = new Map();
   #waiting = new Map();
@@ -28,7 +28,7 @@ class Buffers {
     for (const entry of message.repair_request) this.#heed(entry, at);
   }
 
-  /** The amended text looks at all that waits, the other at what has just come. */
+  /** The amended text examines all waiting messages; the other text examines only the message that has just arrived. */
   #track(message, at) {
     const of = [...(this.requestsAgain ? this.#waiting.values() : []), message];
     for (const { message_id: id } of of.flatMap(({ causal_history: history }) => history)) {
@@ -66,7 +66,7 @@ class Buffers {
 const entries = (buffer) => [...buffer].sort().map(([id, due]) => ({ message_id: id, due_ms: due }));
 
 export function* tracksRepairs(test, { revisions }) {
-  // In more than one group it depends on the hash who answers: no test has that.
+  // With more than one group, the hash decides who answers. No test covers that.
   if (test.num_response_groups !== 1) yield "it has more than one response group";
   for (const revision of revisions) {
     const buffers = new Buffers(test, revision === "sds-2025-10-amended");

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
-// Checks the golden vectors with libraries that have nothing to do with their generator.
+// Checks the golden vectors with libraries that their generator does not use.
 //
-//   node check.mjs [FOLDER]      FOLDER holds manifest.json, schema/, sds/ and clearskies/; by default the one this program lies in
+//   node check.mjs [FOLDER]      FOLDER holds manifest.json, schema/, sds/ and clearskies/; by default the folder of this program
 //
-//   files.mjs    what is read: manifest, digests, schemas, canonical form, ids
+//   files.mjs    reads files: manifest, digests, schemas, canonical form, IDs
 //   wire.mjs     messages: protobufjs                 filters.mjs  filters: @waku/sds, and two more hashes
 //   hashes.mjs   SHA-256, FarmHash and Murmur3        repairs.mjs  T_req, T_resp, response groups
-//   rules.mjs    Lamport timestamps, logs, causal histories, acknowledgements; buffers.mjs what SDS-R keeps
-//   transcripts.mjs   does a conversation hold together?
-//   messages.mjs and records.mjs   ClearSkies: clocks, framing, signatures; what a peer has and answers
+//   rules.mjs    Lamport timestamps, logs, causal histories, acknowledgements; buffers.mjs the buffers of SDS-R
+//   transcripts.mjs   is a conversation consistent?
+//   messages.mjs and records.mjs   ClearSkies: clocks, framing, signatures; the records and answers of a peer
 //
-// Exit code 0: all is as the files say; 1: it is not, in the lines that begin with FAIL; 2: nothing could be read.
+// Exit code 0: all vectors are confirmed. 1: some are not; their lines begin with FAIL. 2: nothing could be read.
 import { fileURLToPath } from "node:url";
 
 import { tracksRepairs } from "./buffers.mjs";
@@ -52,12 +52,12 @@ const CHECKS = {
   "club-transcript": { by: "the rules in JavaScript", check: plays },
 };
 
-/** By shape: what can be said of tests that nobody here computes. */
+/** Checks by shape, for tests whose results this program does not compute. */
 const PARTIAL = {
   transcript: { by: "wire bytes, contents, causal order and logs hold together", check: holdsTogether },
 };
 
-/** How a file did: problems in words, and which of its tests nobody here could confirm, and why. */
+/** The result of a file: its problems, and the tests that could not be confirmed, with the reasons. */
 function checkFile({ name, header, problems }) {
   const known = CHECKS[header?.shape] ?? PARTIAL[header?.shape];
   const found = problems.map((problem) => `${name}: ${problem}`);
@@ -71,7 +71,7 @@ function checkFile({ name, header, problems }) {
       if (wrong.length === 0) confirmed += 1;
     } catch (error) {
       if (error.name === "NotConfirmed") open.push(`${test.id}: ${error.message}`);
-      // A test that is not of its schema can break anything.
+      // A test that violates its schema can break any check, so it is not checked.
       else found.push(`${name}: ${test.id}: ${error.stack.split("\n").slice(0, 2).join(" ")}`);
     }
   }

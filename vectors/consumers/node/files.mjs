@@ -1,4 +1,4 @@
-// The files as they lie there: manifest, digests, schemas, canonical form, ids.
+// Checks of the files themselves: manifest, digests, schemas, canonical form, IDs.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,30 +8,30 @@ import Ajv2020 from "ajv/dist/2020.js";
 /** There is nothing to check. */
 export class Unreadable extends Error {}
 
-/** This program has nothing to hold against a test. */
+/** This program cannot compute the result of a test. */
 export class NotConfirmed extends Error {
   name = "NotConfirmed";
 }
 
-/** Are the tests of a file of the proposal of 2024? Its rules are its own, and in some files those of SDS as well. */
+/** Do the tests of a file belong to the proposal of 2024? It has rules of its own; some files have those of SDS as well. */
 export const ofProposal = ({ revisions }) => revisions.every((revision) => revision === "forum-2024");
 
 const KNOWN = /^(sds-2026-01|sds-2025-10-amended|forum-2024|clearskies-database)$/;
-/** Where vectors stand, protocol by protocol. */
+/** The folders of the vectors, by protocol. */
 const PLACES = ["sds", "clearskies"];
 
-/** Vectors of a text that nobody has read here cannot be confirmed. */
+/** Vectors of a text that this program does not implement cannot be confirmed. */
 export function onlyKnown({ revisions }) {
   const strange = revisions.find((revision) => !KNOWN.test(revision));
   if (strange !== undefined) throw new NotConfirmed(`nothing is known here of ${strange}`);
 }
 
-/** All vectors of a folder, with what is wrong with them as files. */
+/** All vectors of a folder, and the errors in their files. */
 export function readFiles(folder) {
   const manifest = parse(read(folder, "manifest.json"), "manifest.json");
   const schemas = compileSchemas(folder);
   const problems = [...manifestProblems(folder, manifest, schemas)];
-  // Ids are never given to another test.
+  // IDs are never reused for another test.
   const seen = new Map((manifest.retired ?? []).map((id) => [id, "the list of retired ids"]));
   const vectors = Object.keys(manifest.files ?? {})
     .filter((name) => PLACES.some((place) => name.startsWith(`${place}/`)))
@@ -55,7 +55,7 @@ function parse(content, name) {
   }
 }
 
-/** File name of a schema: its validator. Strict: a keyword that is unknown, or of no effect, is a mistake. */
+/** File name of a schema: its validator. Strict: a keyword that is unknown or has no effect is an error. */
 function compileSchemas(folder) {
   const names = list(folder, "schema");
   return new Map(
@@ -144,7 +144,7 @@ function digest(tests) {
 
 // ---- Outcomes ------------------------------------------------------------------------------------------------------
 
-/** A value as text that is the same for equal values, whatever the order of their keys. */
+/** A value as text. Equal values have equal texts; the order of keys does not matter. */
 export function plain(value) {
   if (Array.isArray(value)) return `[${value.map(plain).join()}]`;
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "nothing";
@@ -152,17 +152,17 @@ export function plain(value) {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${plain(value[key])}`).join()}}`;
 }
 
-/** Is `got` one of the outcomes? What they rest on, and whether they are worth a warning, is no part of them. */
+/** Is `got` one of the outcomes? The fields for positions and warnings are not compared. */
 export function isAmong(got, outcomes) {
   return outcomes.some(({ position, warned, ...outcome }) => plain(outcome) === plain(got));
 }
 
-/** The complaint, if `got` is not the outcome that is recommended. */
+/** A sentence if `got` is not the recommended outcome. */
 export function* mustBeFirst(got, { outcomes }) {
   if (!isAmong(got, outcomes.slice(0, 1))) yield `got ${plain(got)}, the vector has ${plain(outcomes[0])}`;
 }
 
-/** The complaint, if `got` is none of the outcomes. */
+/** A sentence if `got` is not one of the outcomes. */
 export function* mustBeAmong(got, { outcomes }) {
   if (!isAmong(got, outcomes)) yield `got ${plain(got)}, the vector has ${outcomes.map(plain).join(" or ")}`;
 }

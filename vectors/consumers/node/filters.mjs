@@ -37,7 +37,7 @@ const waku = {
   query(test) {
     const options = libraryOptions(test);
     const wire = Buffer.from(test.bloom_filter, "hex");
-    // What is too long is foreign all the same.
+    // A filter that is too long is foreign, too.
     if (wire.length > new LibraryFilter(options).toBytes().length) {
       throw new NotConfirmed("@waku/sds reads as many bytes as it needs, and leaves the rest");
     }
@@ -48,7 +48,7 @@ const waku = {
 
 // ---- nim-sds -------------------------------------------------------------------------------------------------------
 
-/** A stranger's filter is not to keep anybody busy. */
+/** A bound, so that a foreign filter cannot cause unlimited work. */
 const MOST_HASHES = 64;
 
 /** Double hashing over whole 64-bit words, little-endian, in an envelope. */
@@ -105,7 +105,7 @@ export function* queriesFilter(test) {
   try {
     holds = profileOf(test).query(test);
   } catch (error) {
-    // What the libraries throw at bytes that are no filter.
+    // The libraries throw these errors for bytes that are not a filter.
     if (!(error instanceof RangeError) && !/^invalid wire type|^index out of range/.test(error.message)) throw error;
     yield* mustBeAmong({ rejected: true }, test);
     return;

@@ -12,11 +12,11 @@ export const abs = (value) => (value < 0n ? -value : value);
 
 export const murmur32 = (text) => BigInt(murmur.x86.hash32(utf8(text)));
 
-/** FarmHash's fingerprint as the platform has it: signed. Two libraries have to agree on it. */
+/** FarmHash's fingerprint as a signed integer, as on the platform. Two libraries must agree on it. */
 export function farmhash64(text) {
   const bytes = utf8(text);
   const value = farmhash.fingerprint64(bytes);
-  // farmhash-modern goes wrong where a multiple of 64 bytes is more than one block.
+  // farmhash-modern computes wrong hashes for inputs of several whole blocks of 64 bytes.
   const whole = bytes.length > 64 && bytes.length % 64 === 0;
   const other = fingerprintOfAnother(bytes);
   if (!whole && value !== other) throw new Error(`farmhash has ${value} for ${text}, farmhash-modern ${other}`);

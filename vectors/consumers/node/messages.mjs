@@ -9,11 +9,11 @@ const REJECTED = { rejected: true };
 
 const LITERALS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** The clock in a JSON text, its numbers as BigInt; undefined if it is none. */
+/** The clock in a JSON text, with its numbers as BigInt; undefined if the text is not a clock. */
 function clockIn(text) {
   let value;
   try {
-    // JSON.parse would round them: numbers are kept as they are written.
+    // Keep numbers as text, because JSON.parse would round them.
     value = JSON.parse(text.replace(LITERALS, (each) => (each[0] === '"' ? each : `{"digits":"${each}"}`)));
   } catch {
     return undefined;
@@ -26,7 +26,7 @@ function clockIn(text) {
   return whole ? new Map(Object.entries(value).map(([peer, { digits }]) => [peer, BigInt(digits)])) : undefined;
 }
 
-/** Is no number of `one` larger than that of `other`, in which those who are absent have zero? */
+/** Is each number of `one` at most that of `other`? Absent peers have zero. */
 export const before = (one, other) => [...one].every(([peer, number]) => number <= (other.get(peer) ?? 0n));
 
 export function relation(one, other) {
@@ -51,7 +51,7 @@ const BEGUN = new RegExp(`^(?:[m!]\\d{0,${DIGITS}}|[s$]\\d{0,${DIGITS}}(?::\\d{0
 
 class Broken extends Error {}
 
-/** The message that a stream begins with, and where it ends; undefined if it is not whole yet. */
+/** The first message of a stream and the position of its end; undefined if it is not complete. */
 function message(stream) {
   if (stream.length === 0) return undefined;
   const text = stream.subarray(0, 24).toString("latin1");
@@ -80,7 +80,7 @@ function message(stream) {
   return end === undefined ? undefined : { read, end };
 }
 
-/** Where the pieces end that are attached; undefined if that has not come yet. */
+/** The position at which the attached pieces end; undefined if it has not arrived. */
 function afterPieces(stream, start) {
   for (let at = start; ; ) {
     const text = stream.subarray(at, at + DIGITS + 1).toString("latin1");
@@ -148,7 +148,7 @@ export function* signs(test, header) {
   const body = Buffer.from(test.body, "hex");
   const signature = sign(hash, body, { key, ...how });
   if (how.saltLength !== undefined) {
-    // No two are the same: that the one made here is right says nothing of any other.
+    // Each signature is different, so a signature made here does not confirm another one.
     yield* mustBeFirst({ genuine: verify(hash, body, { key: createPublicKey(key), ...how }, signature) }, test);
     return;
   }

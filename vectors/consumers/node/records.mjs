@@ -1,4 +1,4 @@
-// A peer of ClearSkies in a few lines: which records it has, what it asks for, and what it answers.
+// A small peer of ClearSkies: its records, its requests and its answers.
 import { mustBeAmong, mustBeFirst, onlyKnown, plain } from "./files.mjs";
 import { before } from "./messages.mjs";
 
@@ -28,7 +28,7 @@ class Peer {
     else if (!before(incoming.clock, current.clock)) this.records.set(uuid, this.#settled(current, incoming));
   }
 
-  /** What replaces it, or wins the conflict with it: the largest update_time, and what came first if they are equal. */
+  /** The update that replaces it or wins a conflict with it: the largest update_time; among equal ones the first to arrive. */
   #settled(current, incoming) {
     const clock = new Map(current.clock);
     for (const [peer, number] of incoming.clock) if (number > (clock.get(peer) ?? 0n)) clock.set(peer, number);
@@ -36,13 +36,13 @@ class Peer {
     return { ...(wins ? incoming : current), clock };
   }
 
-  /** What the application finds under a key: of several records that with the largest update_time. */
+  /** The record that the application finds under a key: of several, the one with the largest update_time. */
   find(key) {
     const having = [...this.records.values()].filter(({ update }) => update.key === key && !update.deleted);
     return having.toSorted((one, other) => (one.time > other.time ? -1 : 1))[0]?.update.value;
   }
 
-  /** What who knows that much lacks, sorted by revision (section "Requesting Updates"). */
+  /** The updates that a peer with this knowledge lacks, sorted by revision (section "Requesting Updates"). */
   missing(since) {
     const lacks = ({ last_updated_by: by, last_updated_rev: rev }) =>
       since[by] === undefined || BigInt(rev) > BigInt(since[by]);
@@ -51,7 +51,7 @@ class Peer {
   }
 }
 
-/** What is found of the keys that an outcome speaks of. */
+/** The records under the keys that an outcome names. */
 function found(peer, { keys, gone }) {
   const values = [...Object.keys(keys), ...gone].map((key) => [key, peer.find(key)]);
   return {
@@ -97,12 +97,12 @@ export function* admits(test, header) {
 
 const OWN = "0".repeat(32);
 
-/** Plays the steps; what comes of each has to be all that its outcome speaks of. */
+/** Plays the steps. The result of each must be exactly what its outcome names. */
 class Player extends Peer {
   subscribed = new Set();
   bound = new Map();
 
-  /** What is sent and asked for in a step. */
+  /** The updates and requests that are sent in a step. */
   play(step) {
     const sent = {};
     switch (step.do) {
@@ -159,7 +159,7 @@ export function* plays(test, header) {
   }
 }
 
-/** What an outcome speaks of, and is otherwise. */
+/** The fields of an outcome that differ. */
 function* unlike(got, { updates = {}, ...outcome }) {
   for (const [name, value] of Object.entries(outcome)) {
     if (plain(got[name]) !== plain(value)) yield `${name}: got ${plain(got[name])}, the vector has ${plain(value)}`;

@@ -4,7 +4,7 @@ import { INTEGERS, abs, hash } from "./hashes.mjs";
 
 const big = (number) => BigInt(number);
 
-/** By name of the function. A division by zero is a RangeError, which is how this program refuses. */
+/** By name of the function. A division by zero throws a RangeError, which counts as a rejection. */
 const FUNCTIONS = {
   "t-req": (profile, test) => {
     const width = big(test.t_max_ms) - big(test.t_min_ms);
@@ -27,7 +27,7 @@ const FUNCTIONS = {
   }),
 };
 
-/** What a function gives under a hash. */
+/** The result of a function with a hash. */
 export function compute(name, profile, test) {
   try {
     return FUNCTIONS[name](profile, test);
@@ -37,7 +37,7 @@ export function compute(name, profile, test) {
   }
 }
 
-/** Is it one of the outcomes, or within one that is a range? */
+/** Is it one of the outcomes, or inside an outcome that is a range? */
 function isLegal(got, outcomes) {
   const within = ({ from_ms: from, to_ms: to }) => from <= got.offset_ms && got.offset_ms <= to;
   return isAmong(got, outcomes) || outcomes.some(within);

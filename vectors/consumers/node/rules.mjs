@@ -1,9 +1,9 @@
-// What the text says in rules: Lamport timestamps, the order of the log, causal histories, acknowledgements.
+// The rules of the text: Lamport timestamps, the order of the log, causal histories, acknowledgements.
 import { NotConfirmed, mustBeFirst, ofProposal, onlyKnown, plain } from "./files.mjs";
 
 const LARGEST = 2n ** 64n - 1n;
 const LARGEST_OF_PROPOSAL = 2n ** 31n - 1n;
-/** So much further than it need be a timestamp of the proposal may be. */
+/** How far a timestamp of the proposal may be above the necessary value. */
 const PLAUSIBLE = 1_000n;
 
 // ---- Lamport timestamps --------------------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ const OPERATIONS = {
   "receive-own": KEEPS,
 };
 
-/** In the proposal timestamps just count, a sync message has the one there is, and one that comes counts like all. */
+/** In the proposal, timestamps count from 0. A sync message has the current one; a received one counts like any message. */
 const OPERATIONS_OF_PROPOSAL = {
   ...OPERATIONS,
   send: (local) =>
@@ -52,7 +52,7 @@ export function* keepsTime(test, header) {
 
 // ---- The log -------------------------------------------------------------------------------------------------------
 
-/** Ascending timestamps, and among equal ones ascending IDs, compared byte by byte in UTF-8. */
+/** Ascending by timestamp, then by ID, compared byte by byte in UTF-8. */
 function logOf(arrivals) {
   const order = (a, b) => {
     const [first, second] = [a, b].map(({ lamport_timestamp: lamport }) => BigInt(lamport));

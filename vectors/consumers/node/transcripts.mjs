@@ -1,8 +1,8 @@
-// Transcripts: nothing here plays them, but what they tell has to hold together.
+// Transcripts are not played here. This module checks that they are consistent.
 import { ofProposal, plain } from "./files.mjs";
 import { fieldsIn } from "./wire.mjs";
 
-/** "T+10" is ten milliseconds after the base, "T" the base, and all else a plain number. */
+/** "T+10" is ten milliseconds after the base, "T" the base, and anything else a plain number. */
 function timestamp(text, base) {
   const [, relative, offset] = /^(T)?([+-]?\d*)$/.exec(text) ?? [];
   return String((relative ? BigInt(base) : 0n) + BigInt(offset || 0));
@@ -13,7 +13,7 @@ const absolute = (message, base) =>
     ? message
     : { ...message, lamport_timestamp: timestamp(message.lamport_timestamp, base) };
 
-/** The bytes of a step are the message that stands beside them. */
+/** The bytes of a step must encode the message of the step. */
 function* sameMessage({ wire, message }, header) {
   if (wire === undefined || message === undefined) return;
   const got = fieldsIn(wire, header);
@@ -33,13 +33,13 @@ function* ordered(log, base) {
   }
 }
 
-/** What happened so far, by the recommended outcomes. */
+/** The state so far, according to the recommended outcomes. */
 class Story {
   #received = new Map();
   #done = new Set();
   #own = new Set();
 
-  /** Where sync messages are logged, one that has what it depends on meets the dependencies of others. */
+  /** In texts that log sync messages, a sync message whose dependencies are met can meet those of others. */
   constructor(syncsAreLogged) {
     this.syncsAreLogged = syncsAreLogged;
   }
@@ -48,13 +48,13 @@ class Story {
     if (this.#done.has(id)) return true;
     const message = this.#received.get(id);
     if (!this.syncsAreLogged || message === undefined || message.content || !message.lamport_timestamp) return false;
-    this.#received.delete(id); // what names itself is no dependency of itself that could be met
+    this.#received.delete(id); // a message that names itself can never meet that dependency
     const met = message.causal_history.every(({ message_id: dependency }) => this.#met(dependency));
     this.#received.set(id, message);
     return met;
   }
 
-  /** Own messages, and what is given up for lost, is waited for by nobody. */
+  /** Own messages and messages that were given up as lost are no open dependencies. */
   *step({ do: command, message, binds, outcomes: [outcome] }) {
     if (command === "receive" && message !== undefined) this.#received.set(message.message_id, message);
     if (binds !== undefined) this.#own.add(binds).forEach((id) => this.#done.add(id));
@@ -72,10 +72,10 @@ class Story {
 
   *#delivered({ delivered: id, content }) {
     const message = this.#received.get(id);
-    if (message === undefined) return; // its message stands there as bytes alone
+    if (message === undefined) return; // its message is given as bytes only
     if (content !== undefined && content !== message.content) yield `${id} is delivered with ${content}`;
     const unmet = message.causal_history.filter(({ message_id: dependency }) => !this.#met(dependency));
-    // An ephemeral message waits for nothing.
+    // An ephemeral message never waits.
     if (message.lamport_timestamp !== undefined) {
       for (const { message_id: dependency } of unmet) yield `${id} is delivered before ${dependency}`;
     }

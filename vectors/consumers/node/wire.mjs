@@ -41,7 +41,7 @@ const typeOf = (text) => protobuf.parse(text, { keepCase: true }).root.lookupTyp
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 const bytes = (text) => Buffer.from(text, "hex");
 
-/** Fields that the text gives presence are there only if they were set. */
+/** Fields with presence exist only if they were set. */
 function optional(of, name, convert) {
   return Object.hasOwn(of, name) ? { [name]: convert(of[name]) } : {};
 }
@@ -54,7 +54,7 @@ function entryOf(entry) {
   };
 }
 
-/** A decoded message as it stands in vectors. */
+/** A decoded message in the form of the vectors. */
 function fieldsOf(message) {
   return {
     sender_id: message.sender_id,
@@ -68,7 +68,7 @@ function fieldsOf(message) {
   };
 }
 
-/** The message of a vector for protobufjs, which writes any string that is set, also one of no length. */
+/** The message of a vector for protobufjs, which writes every string that is set, even an empty one. */
 function messageOf(fields) {
   const { lamport_timestamp: lamport, bloom_filter: filter, content } = fields;
   return {

@@ -17,7 +17,7 @@ from ...reports.certificate import NAME, Certificate, CertificateError, certific
 from ...reports.certificate_page import page
 from ...reports.certificate_validity import hold_to_its_rows, outdated
 from ...reports.files import read_report
-from ...reports.levels import beside
+from ...reports.levels import unjudged_note
 from ...reports.limits import with_limits
 from ...vectors.folder import VectorsError
 from ..command_groups import HelpGroup
@@ -139,7 +139,7 @@ def show_certificate(file: Path, page_file: Path | None) -> None:
 
 def show_level(out: Console, made: Certificate) -> None:
     """The implementation with its level, in a line."""
-    aside = f" ({beside(made.standing)})" if beside(made.standing) else ""
+    aside = f" ({unjudged_note(made.standing)})" if unjudged_note(made.standing) else ""
     out.print(Text.assemble(f"{made.name}, {made.data['revision']}: ", (f"level {made.level}", "bold"), aside))
 
 

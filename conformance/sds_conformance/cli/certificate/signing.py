@@ -32,13 +32,13 @@ def signed(content: bytes, key: Path) -> str:
     """The signature of a content with a private key, or with the public one of a key in the agent."""
     if not key.is_file():
         raise SignatureError(f"there is no key {key}: `{PROGRAM} -t ed25519 -f {key}` makes one")
-    signature = _told(["sign", "-f", str(key.absolute())], content, f"{key} signs nothing")
+    signature = _run_ssh_keygen(["sign", "-f", str(key.absolute())], content, f"{key} signs nothing")
     if not signature.startswith("-----BEGIN SSH SIGNATURE-----"):
         raise SignatureError(f"{key} signs nothing: {PROGRAM} wrote no signature")
     return signature
 
 
-def kept(certificate: Path) -> bytes | None:
+def read_signature(certificate: Path) -> bytes | None:
     """The signature of a certificate, None if it has none."""
     path = signature_of(certificate)
     if not os.path.lexists(path):
@@ -55,16 +55,18 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: st
         file = Path(folder, "signature")
         file.write_bytes(signature)  # in a private temporary folder: no link can wait there
         if allowed is None:
-            told = _told(["check-novalidate", "-s", str(file)], content, "the signature is not of this certificate")
+            told = _run_ssh_keygen(
+                ["check-novalidate", "-s", str(file)], content, "the signature is not of this certificate"
+            )
         else:
             if not allowed.is_file():
                 raise SignatureError(f"there is no file {allowed}: a line of it is a name, a blank and a public key")
             who = ["verify", "-s", str(file), "-f", str(allowed.absolute()), "-I", signer]
-            told = _told(who, content, f"{printable(signer, 80)} did not sign this certificate, by {allowed}")
+            told = _run_ssh_keygen(who, content, f"{printable(signer, 80)} did not sign this certificate, by {allowed}")
     return printable(told.strip(), 300)
 
 
-def _told(arguments: list[str], content: bytes, failure: str) -> str:
+def _run_ssh_keygen(arguments: list[str], content: bytes, failure: str) -> str:
     """What ssh-keygen prints about a content. Raises SignatureError with ``failure`` where it refuses."""
     command = [PROGRAM, "-Y", arguments[0], "-n", NAMESPACE, *arguments[1:]]
     try:

@@ -19,8 +19,8 @@ from ...presentation.story import headline, labelled, plain_table
 from ...protocols import protocol_of
 from ...reports.attachments import exhausted_told
 from ...reports.certificate import Certificate
-from ...reports.certificate_words import command_of, declared, fuzz_told, limits_told, listed, vectors_told
-from ...reports.levels import NONE, beside
+from ...reports.certificate_words import command_of, declared, fuzz_told, join_items, limits_told, vectors_told
+from ...reports.levels import NONE, unjudged_note
 from ...reports.limits import certified_rows
 
 _TOLD = (Verdict.FAIL, Verdict.ERROR, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED)
@@ -41,11 +41,11 @@ def show(out: Console, certificate: Certificate) -> None:
             if row["reason"]:
                 labelled(out, "Reason", Text(printable(row["reason"], 300)))
             if row.get("shown"):
-                labelled(out, "Shown by", Text(listed(row["shown"])))
+                labelled(out, "Shown by", Text(join_items(row["shown"])))
         if rows[verdict]:
             out.print()
     if data["untestable"]:
-        labelled(out, "Untested", Text(f"{listed(data['untestable'])}: nothing shows them from outside"))
+        labelled(out, "Untested", Text(f"{join_items(data['untestable'])}: nothing shows them from outside"))
     _show_baseline(out, data)
     if rows_of_limits := certified_rows(data):
         show_rows(out, rows_of_limits)
@@ -59,7 +59,9 @@ def _show_head(out: Console, certificate: Certificate) -> None:
     protocol = protocol_of(data["revision"])
     language = f" ({printable(about['language'], 40)})" if about["language"] else ""
     labelled(out, "Certified", Text(f"{certificate.name}{language}", "bold"))
-    labelled(out, "Against", Text(f"{data['revision']}: {protocol.against(data['revision'], data['profile'])}"))
+    labelled(
+        out, "Against", Text(f"{data['revision']}: {protocol.describe_profile(data['revision'], data['profile'])}")
+    )
     labelled(
         out,
         "By",
@@ -69,7 +71,9 @@ def _show_head(out: Console, certificate: Certificate) -> None:
     labelled(out, "Carrier", Text(data["carrier"]))
     labelled(out, "Declares", Text(declared(data), "dim"))
     counts = ((run["scenarios"], "scenario"), (run["runs"], "run"), (run["steps"], "step"))
-    labelled(out, "Played", Text(f"{', '.join(counted(*count) for count in counts)} in {listed(run['environments'])}"))
+    labelled(
+        out, "Played", Text(f"{', '.join(counted(*count) for count in counts)} in {join_items(run['environments'])}")
+    )
     for environment, why in run["left_out"].items():
         labelled(out, "Left out", Text(f"{printable(environment, 40)}: {printable(why, 300)}", "yellow"))
     labelled(out, "Vectors", Text(vectors_told(data)))
@@ -83,7 +87,7 @@ def _show_head(out: Console, certificate: Certificate) -> None:
 
 def _show_level(out: Console, level: dict[str, Any]) -> None:
     style = STYLES[Verdict.FAIL] if level["name"] == NONE else "bold green"
-    aside = f", {beside(level)}" if beside(level) else ""
+    aside = f", {unjudged_note(level)}" if unjudged_note(level) else ""
     labelled(out, "Level", Text.assemble((printable(level["name"], 80), style), printable(aside, 400)))
     for why in level["against"]:
         labelled(out, "", Text(printable(why, 300)))
@@ -110,7 +114,7 @@ def _show_baseline(out: Console, data: dict[str, Any]) -> None:
 
 def _asides(row: dict[str, Any], known: Iterable[str]) -> str:
     positions = row.get("positions")
-    out = f", softened by {listed(positions)}" if positions else ""
+    out = f", softened by {join_items(positions)}" if positions else ""
     return out + (", known before" if row["id"] in known else "")
 
 

@@ -19,22 +19,22 @@ from sds_harness.declaration import printable
 from ...judging.certification import Certification, certify
 from ...judging.exits import Exit
 from ...judging.formats import counted
-from ...judging.rules import UnknownDialect
+from ...judging.rules import UnknownDialectError
 from ...judging.run_player import Keep
 from ...judging.runner import Runner
 from ...presentation.story import labelled
 from ...protocols import protocol_of
 from ...reports.certificate import Certificate, CertificateError, read_certificate
-from ...reports.certificate_replay import Sample, another, compare, drawn, everything
+from ...reports.certificate_replay import Sample, compare, describe_differences, drawn, full_sample
 from ...reports.certificate_validity import forgeries, outdated, unfounded
 from ...reports.certificate_words import command_of, judged
 from ...vectors.folder import VectorsError
 from ..campaign_output import driven_or_ended, steps_bar
 from ..clock_option import FAKETIME
 from ..files import refused
-from ..options import Driven, console, driving, program, together, which_seed
+from ..options import Driven, combine, console, driving, program, which_seed
 from ..paths import INPUT_FILE
-from .signing import SignatureError, kept, signer_of
+from .signing import SignatureError, read_signature, signer_of
 
 _EPILOG = """
 \b
@@ -64,7 +64,7 @@ def _certified(function: Callable[..., None]) -> Callable[..., None]:
     inner = driving(function, alone=False)
 
     @wraps(inner)
-    def collected(file: Path, trust: bool, command: tuple[str, ...], **rest: Any) -> None:
+    def wrapper(file: Path, trust: bool, command: tuple[str, ...], **rest: Any) -> None:
         with refused(CertificateError):
             certificate = read_certificate(file)
         about = certificate.data["implementation"]
@@ -88,10 +88,10 @@ def _certified(function: Callable[..., None]) -> Callable[..., None]:
         rest |= {name: value for name, value in certified.items() if typed(name) is ParameterSource.DEFAULT}
         inner(certificate=certificate, file=file, command=command, revision=certificate.data["revision"], **rest)
 
-    return together(
+    return combine(
         click.argument("file", type=INPUT_FILE),
         click.option("--trust-command", "trust", is_flag=True, help="Start the command in the certificate."),
-    )(collected)
+    )(wrapper)
 
 
 def _as_certified(data: dict[str, Any]) -> dict[str, Any]:
@@ -153,9 +153,9 @@ def verify(
             "Not rerun",
             "the command on it is started only if you say so:",
             Exit.NOTHING_EXERCISED,
-            _again(certificate, file),
+            _command_to_repeat(certificate, file),
         )
-    sample = everything(certificate.data) if all_of_it else drawn(certificate.data, seed, size)
+    sample = full_sample(certificate.data) if all_of_it else drawn(certificate.data, seed, size)
     if not sample.plan.scenarios:
         _end(
             out,
@@ -175,7 +175,7 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
     _refuse(out, forgeries(data))
     labelled(out, "Digest", Text("is that of what stands on it"))
     try:
-        signature = kept(file)
+        signature = read_signature(file)
         if signature is None and allowed is not None:
             raise SignatureError(f"it is not signed: there is no {file.name}.sig beside it")
         told = signer_of(certificate.raw, signature, allowed, signer) if signature is not None else "there is none"
@@ -210,7 +210,7 @@ def _played(err: Console, driven: Driven, certificate: Certificate, sample: Samp
         with driven_or_ended(err, driven):
             runner = Runner(driven.connect, driven.limits, rules, data["revision"], driven.dialect)
             try:
-                other = list(another(data, runner.start()))
+                other = list(describe_differences(data, runner.start()))
             finally:
                 runner.kill()
             if other:
@@ -226,7 +226,7 @@ def _played(err: Console, driven: Driven, certificate: Certificate, sample: Samp
                     progress=bar,
                     keep=Keep(plain=False),
                 )
-    except UnknownDialect as error:
+    except UnknownDialectError as error:
         err.print(str(error), style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
 
@@ -271,7 +271,7 @@ def _end(out: Console, head: str, told: str, code: Exit, *lines: str) -> None:
     sys.exit(code)
 
 
-def _again(certificate: Certificate, file: Path) -> str:
+def _command_to_repeat(certificate: Certificate, file: Path) -> str:
     grpc = "--grpc ADDRESS " if certificate.data["carrier"] == "grpc" else ""
     command = command_of(certificate.data)
     after = f"-- {command}" if command else ""

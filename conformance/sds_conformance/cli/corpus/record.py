@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from sds_harness.corpus.errors import SparkFailed
+from sds_harness.corpus.errors import SparkFailedError
 from sds_harness.declaration import Declaration
 
 from ...exploration.campaign import TWINS_EVERY, CampaignOrder
@@ -123,7 +123,7 @@ def record_command(
     try:
         with spark_job(spark_options, "corpus record", err, "schedules") as (spark, progress):
             outcome = record(spark, recording, progress)
-    except (KeyboardInterrupt, SparkFailed):
+    except (KeyboardInterrupt, SparkFailedError):
         err.print(f"The recorded part stays in {folder}: the same command goes on from there.", soft_wrap=True)
         raise
     _tell(out, err, place.shown, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)

@@ -13,12 +13,12 @@ from rich.console import Console
 from rich.text import Text
 
 from sds_harness import signals
-from sds_harness.corpus.errors import CorpusError, SparkFailed, SuiteFault
+from sds_harness.corpus.errors import CorpusError, SparkFailedError, SuiteFaultError
 from sds_testee.installation import install_extra
 
 from ...judging.exits import Exit
 from ...protocols import default
-from ..options import PROFILES, console, progress_bar, together
+from ..options import PROFILES, combine, console, progress_bar
 from ..resource_options import memory_size
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
     with one sentence. Without PySpark that sentence says what to type."""
 
     @wraps(function)
-    def collected(master: str, spark_memory: int, **rest: Any) -> None:
+    def wrapper(master: str, spark_memory: int, **rest: Any) -> None:
         with corpus_errors(console(stderr=True)):
             from sds_harness.corpus.spark import SparkOptions
 
@@ -51,7 +51,7 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
     # The memory of an implementation has the shorter name where one is driven.
     taken = any("--memory" in option.opts for option in getattr(function, "__click_params__", ()))
     names = ["--spark-memory"] if taken else ["--memory", "--spark-memory"]
-    return together(
+    return combine(
         click.option(
             *names,
             "spark_memory",
@@ -68,7 +68,7 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
             metavar="URL",
             help="Run Spark on this machine (local[*]), on a cluster (spark://HOST:PORT) or with Spark Connect (sc://HOST:PORT).",
         ),
-    )(collected)
+    )(wrapper)
 
 
 @contextmanager
@@ -78,9 +78,9 @@ def corpus_errors(err: Console) -> Iterator[None]:
         yield
     except CorpusError as error:
         _end(err, str(error), Exit.USAGE)
-    except SparkFailed as error:
+    except SparkFailedError as error:
         _end(err, str(error), Exit.OURS)
-    except SuiteFault as error:
+    except SuiteFaultError as error:
         _end(err, f"A fault of this suite, please report it: {error}", Exit.OURS)
     except ImportError as missing:
         package = (missing.name or "").partition(".")[0]
@@ -91,7 +91,7 @@ def corpus_errors(err: Console) -> Iterator[None]:
 
 
 def _end(err: Console, told: str, code: Exit) -> NoReturn:
-    if signals.asked():  # Ctrl-C stopped Java and the workers: their end is no error
+    if signals.end_was_requested():  # Ctrl-C stopped Java and the workers: their end is no error
         raise KeyboardInterrupt
     err.print(Text(told, "bold red"), soft_wrap=True)
     sys.exit(code)
@@ -114,7 +114,7 @@ def spark_job(
     """A session, and a progress bar over the tasks of its jobs. Raises CorpusError."""
     from sds_harness.corpus.spark import spark_session
 
-    err.print(Text(f"Spark starts ({options.shown})."), soft_wrap=True)
+    err.print(Text(f"Spark starts ({options.printable_master})."), soft_wrap=True)
     with spark_session(options, title) as spark, counted(err, what) as progress:
         yield spark, progress
 

@@ -161,7 +161,7 @@ def interop_command(
         if not shows:
             return
         InteropStory(out, outcome).introduce()
-        against = protocol_of(judged).against(judged, "full")
+        against = protocol_of(judged).describe_profile(judged, "full")
         labelled(out, "Against", Text(f"{judged}: {against}"))
         pairs, exchanges = len(outcome.sides) ** 2, len(outcome.exchanges.all)
         plays.begin(f"{counted(pairs, 'pair')}, {counted(exchanges, 'exchange')} each")

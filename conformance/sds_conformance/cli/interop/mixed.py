@@ -15,7 +15,7 @@ from rich.text import Text
 from sds_harness.schedules import Schedule
 
 from ...exploration.assessment import Scope
-from ...exploration.casts import Cast, NotPlayed
+from ...exploration.casts import Cast, NotPlayedError
 from ...exploration.text import (
     details_of,
     failure_of,
@@ -169,7 +169,7 @@ class MixedGroups:
 
     def first_again(self) -> str:
         """The command that replays the first counterexample, "" if there is none."""
-        return next((self._again(one, files["schedule"]) for _, one, files in self.found if one and files), "")
+        return next((self._replay_command(one, files["schedule"]) for _, one, files in self.found if one and files), "")
 
     # ---- playing ---------------------------------------------------------------------------------------------------
 
@@ -184,10 +184,10 @@ class MixedGroups:
                 with shrinking_bar(self._err, discovery.what, number, total, BAR_WIDTH):
                     try:
                         example = shrunk(troupe, discovery, self._scope, attempts)
-                    except NotPlayed:
+                    except NotPlayedError:
                         example = None
                 number += 1
-                files = self._kept(example, folder) if example is not None else {}
+                files = self._keep_files(example, folder) if example is not None else {}
                 self.found.append((discovery, example, files))
                 if discovery is root and not quiet:
                     self._show(place, discovery, example, files)
@@ -196,7 +196,7 @@ class MixedGroups:
             if not quiet and (place < self._stories or place + 1 == len(self._groups)):
                 self._out.print()
 
-    def _kept(self, example: MixedExample, folder: Path) -> Mapping[str, Path]:
+    def _keep_files(self, example: MixedExample, folder: Path) -> Mapping[str, Path]:
         if self.unkept:
             return {}
         try:
@@ -263,9 +263,9 @@ class MixedGroups:
         show_under(self._out, {member.what: why for member, why in members}, details.__getitem__)
         _, example, files = found[0]
         if example is not None and files:
-            show_again(self._out, files, self._again(example, files["schedule"]))
+            show_again(self._out, files, self._replay_command(example, files["schedule"]))
 
-    def _again(self, example: MixedExample, file: Path) -> str:
+    def _replay_command(self, example: MixedExample, file: Path) -> str:
         needed = dict.fromkeys(example.roles.values())
         pairs = [f"{name}={shlex.join(self._commands[name])}" for name in needed]
         return shlex.join([program(), "interop", *self._options, "--replay", str(file), *pairs])

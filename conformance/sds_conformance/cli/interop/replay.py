@@ -12,7 +12,7 @@ from rich.text import Text
 from sds_harness.schedules import Performance, Schedule
 
 from ...exploration.assessment import Assessment, Scope
-from ...exploration.casts import Cast, NotPlayed
+from ...exploration.casts import Cast, NotPlayedError
 from ...interop.mixed import GROUP, judge
 from ...interop.mixed_examples import MixedExample
 from ...interop.troupe import MIXED, Roles, Troupe, roles_noted
@@ -35,7 +35,9 @@ def schedule_of(file: Path) -> tuple[Schedule, dict[str, str]]:
         )
     unknown = [member for member in schedule.names if member not in roles]
     if unknown:
-        raise click.UsageError(f"{file} does not say who plays {_listed(unknown)}: a note 'plays {unknown[0]}' does")
+        raise click.UsageError(
+            f"{file} does not say who plays {_join_names(unknown)}: a note 'plays {unknown[0]}' does"
+        )
     return schedule, roles
 
 
@@ -45,7 +47,9 @@ def needed(file: Path, roles: Roles, given: Collection[str]) -> tuple[str, ...]:
     for name in names:
         if name not in given:
             members = [member for member, other in roles.items() if other == name]
-            raise click.UsageError(f"{name!r} is missing, who plays {_listed(members)} in {file}: add '{name}=COMMAND'")
+            raise click.UsageError(
+                f"{name!r} is missing, who plays {_join_names(members)} in {file}: add '{name}=COMMAND'"
+            )
     return names
 
 
@@ -61,7 +65,7 @@ def play_again(
     with Troupe(cast) as troupe:
         try:
             performance = troupe.cast.play(schedule, roles)
-        except NotPlayed as reason:
+        except NotPlayedError as reason:
             return not_played(err, reason), []
         judged = judge(troupe, performance, roles, Scope.of(revision=cast.revision), twins=True)
     examples = [
@@ -79,7 +83,7 @@ def play_again(
         print_json(head | played_json(performance, findings) | {"errors": errors})
     else:
         labelled(out, "Playing", Text(schedule.name or "a schedule", "bold"))
-        labelled(out, "Played by", Text(MixedExample.told(roles)))
+        labelled(out, "Played by", Text(MixedExample.describe_roles(roles)))
         _show(out, performance, examples, judged, shown)
     bad = errors or any(example.finding.severity is Verdict.FAIL for example in examples)
     return Exit.NON_CONFORMANT if bad else Exit.CONFORMANT, [example.finding for example in examples]
@@ -111,5 +115,5 @@ def _show(
         out.print(Text("Nothing was found.", "bold green"))
 
 
-def _listed(members: list[str]) -> str:
+def _join_names(members: list[str]) -> str:
     return " and ".join(members) if len(members) < 3 else f"{', '.join(members[:-1])} and {members[-1]}"

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from sds_harness.faults import Breakdown
 
-from ...exploration.casts import OtherText
+from ...exploration.casts import RevisionMismatchError
 from ...exploration.text import rule_of
 from ...judging.runner import BrokenRun
 from ...judging.verdict import Finding
@@ -34,7 +34,7 @@ def of_one_text() -> Iterator[None]:
     """End the command if a participant implements another revision than the group. Raises UsageError."""
     try:
         yield
-    except OtherText as error:
+    except RevisionMismatchError as error:
         raise click.UsageError(f"{error}: leave it out, or type a --revision that all of them speak") from None
 
 

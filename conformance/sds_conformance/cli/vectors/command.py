@@ -19,7 +19,7 @@ from sds_harness.files import write_whole
 
 from ...judging.exits import Exit
 from ...judging.formats import counted
-from ...presentation.story import hanging, plain_table, unbroken
+from ...presentation.story import plain_table, print_hanging, unbroken
 from ...vectors.agreement import disagreements, excused
 from ...vectors.documents import Document, documents
 from ...vectors.edits import add_vector, hold_to_reference, replace_vector, save
@@ -83,13 +83,13 @@ def _telling(function: Callable[..., None]) -> Callable[..., None]:
     """An error in a file ends the command as a usage error with that message."""
 
     @wraps(function)
-    def told(*arguments: Any, **options: Any) -> None:
+    def wrapper(*arguments: Any, **options: Any) -> None:
         try:
             function(*arguments, **options)
         except (VectorsError, OSError) as error:
             raise click.UsageError(printable(str(error), LONGEST)) from None
 
-    return told
+    return wrapper
 
 
 def _out(kind: OutputFolder, what: str) -> Decorator:
@@ -307,7 +307,7 @@ def _show_tests(out: Console, rows: list[dict[str, str]]) -> None:
     if out.width - max(len(f"{row['id']}  {row['result']}  ") for row in rows) < _LEAST_COMMENT:
         for row in rows:
             out.print(Text.assemble((row["id"], "bold"), f"  {row['result']}"), soft_wrap=True)
-            hanging(out, Text("  "), Text(row["comment"], "dim"))
+            print_hanging(out, Text("  "), Text(row["comment"], "dim"))
         return
     table = plain_table(unbroken("Id"), unbroken("Result"), "Comment")
     for row in rows:

@@ -118,7 +118,9 @@ def run_command(
         )
     files = list(chosen(whole, revision, groups))
     protocol = protocol_of(revision)
-    examiner = VectorExaminer(material, driven.connect, driven.limits, revision, driven.dialect, protocol.rules.heed)
+    examiner = VectorExaminer(
+        material, driven.connect, driven.limits, revision, driven.dialect, protocol.rules.extract_doubt_data
+    )
     with driven_or_ended(err, driven), steps_bar(err) as bar:
         outcome = examiner.examine(files, bar)
     signals.hold()

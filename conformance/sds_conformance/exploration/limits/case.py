@@ -86,7 +86,7 @@ class SizeResult:
         """Two cases of this size with equal values show the same."""
         return self.how, self.finding.requirement if self.finding is not None else ""
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """What happened, as text."""
         if self.finding is None:
             return self.said
@@ -125,7 +125,7 @@ class Cases:
         shown = RunSummary.of(trace) if dimension.timed else self._looker.look(trace)
         findings = self._findings(shown)
         new = [finding for finding in findings if finding.requirement not in known]
-        how, why = _how(trace, shown, bool(new), "".join(said))
+        how, why = _result_of(trace, shown, bool(new), "".join(said))
         if trace.breakdown is not None:
             how, why = _broken(trace.breakdown, dimension, size), _detail(trace.breakdown)
         about = dimension.about
@@ -156,7 +156,7 @@ class Cases:
         return list(out.values())
 
 
-def _how(trace: Trace[Any], shown: RunSummary, violated: bool, said: str) -> tuple[How, str]:
+def _result_of(trace: Trace[Any], shown: RunSummary, violated: bool, said: str) -> tuple[How, str]:
     """The result of a trace without a breakdown, and the reason."""
     ours = trace.suite_error or shown.unread or next((met.error for met in shown.met.values() if met.error), "")
     if ours:
@@ -177,16 +177,17 @@ def _how(trace: Trace[Any], shown: RunSummary, violated: bool, said: str) -> tup
 def _copies(refused: Step, trace: Trace[Any]) -> bool:
     """Was the same request accepted before? A repetition may be rejected."""
 
-    def asked(step: Step) -> Any:
+    def normalized_request(step: Step) -> Any:
         request = type(step.request)()
         request.CopyFrom(step.whole_request)
         request.id = getattr(request, step.command).now_ms = 0
         return request
 
-    what = asked(refused)
+    what = normalized_request(refused)
     earlier = (step for step in trace.of(refused.participant) if step.index < refused.index)
     return any(
-        step.command == refused.command and step.answer != "rejected" and asked(step) == what for step in earlier
+        step.command == refused.command and step.answer != "rejected" and normalized_request(step) == what
+        for step in earlier
     )
 
 

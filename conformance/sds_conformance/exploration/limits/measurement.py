@@ -80,8 +80,8 @@ class Measured:
         return Exit.CONFORMANT if weights - {Weight.NOT_EXERCISED} else Exit.NOTHING_EXERCISED
 
 
-def introduced(order: MeasurementOrder) -> Measured:
-    """Perform the handshake. Raises TesteeFault if the implementation cannot be driven, and UnknownDialect."""
+def perform_handshake(order: MeasurementOrder) -> Measured:
+    """Perform the handshake. Raises TesteeError if the implementation cannot be driven, and UnknownDialectError."""
     runner = _runner(order, order.limits)
     try:
         declared = runner.start()
@@ -187,5 +187,7 @@ def as_json(order: MeasurementOrder, measured: Measured, replays: Sequence[str])
         "budget_seconds": order.budget_s,
         "seconds": round(measured.seconds, 3),
         "interrupted": measured.interrupted,
-        "rows": [row.told() | {"replay": replay or None} for row, replay in zip(measured.rows, replays, strict=True)],
+        "rows": [
+            row.as_json() | {"replay": replay or None} for row, replay in zip(measured.rows, replays, strict=True)
+        ],
     }

@@ -65,7 +65,7 @@ class LimitRow:
         finding = self.first_not.finding if self.first_not is not None else None
         return finding.requirement if finding is not None else ""
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The row as JSON."""
         case = self.first_not
         finding = case.finding if case is not None else None
@@ -92,11 +92,11 @@ class LimitRow:
             "why": self.why,
             "exponent": round(self.exponent, 2) if self.exponent is not None else None,
             "known": list(self.known),
-            "sizes": [_told(case, self.dimension) for case in self.cases],
+            "sizes": [_case_as_json(case, self.dimension) for case in self.cases],
         }
 
 
-def _told(case: SizeResult, dimension: Dimension) -> dict[str, Any]:
+def _case_as_json(case: SizeResult, dimension: Dimension) -> dict[str, Any]:
     told = {"size": case.size, "how": case.how.value, "steps": case.steps, "seconds": round(case.seconds, 3)}
     return told | ({"processor_seconds": round(case.spent_s, 3)} if dimension.timed else {})
 
@@ -141,7 +141,7 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
     if held == search.most:
         return row(Weight.HELD, why_no_more or "no more is played")
     beyond = next((c for c in cases if c.size > held and c.how is How.UNREACHED), None)
-    return row(Weight.HELD, f"not tried beyond{_because(beyond)}" if search.ended else "interrupted")
+    return row(Weight.HELD, f"not tried beyond{_reason_unless_time(beyond)}" if search.ended else "interrupted")
 
 
 def _timed(row: LimitRow) -> LimitRow:
@@ -185,7 +185,7 @@ def _why_nothing(cases: tuple[SizeResult, ...], ended: bool) -> str:
     return f"{case.how.value} at {size}: {what}" if what else f"{case.how.value} at {size}"
 
 
-def _because(beyond: SizeResult | None) -> str:
+def _reason_unless_time(beyond: SizeResult | None) -> str:
     """The reason, unless it was lack of time."""
     told = beyond is not None and beyond.said.startswith(_NO_ROOM)
     return f": {printable(beyond.said, _MAX_TOLD)}" if beyond is not None and told else ""

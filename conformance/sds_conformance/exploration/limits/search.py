@@ -49,7 +49,7 @@ class Search:
         if self._begin() and at is not None:
             self._try(at)
         elif self.held is not None:
-            self._double()
+            self._grow_until_failure()
             self._halve()
         self.ended = True
 
@@ -69,7 +69,7 @@ class Search:
                 return False
         return False
 
-    def _double(self) -> None:
+    def _grow_until_failure(self) -> None:
         """Try larger sizes until one fails."""
         while self.first_not is None:
             held = self.held or 1
@@ -81,18 +81,18 @@ class Search:
 
     def _halve(self) -> None:
         """Bisect between a holding and a failing size."""
-        for size in self._between():
+        for size in self._sizes_between():
             if not self._affords(self._estimate(size), True):
                 return
             case = self._try(size)
             if not case.held and not case.how.limits:
                 return
 
-    def _between(self) -> Iterator[int]:
+    def _sizes_between(self) -> Iterator[int]:
         """The sizes to try: common limits first, then the middle."""
         if self.held is None or self.first_not is None:
             return
-        for size in _usual(self.held, self.first_not):
+        for size in _common_limits(self.held, self.first_not):
             if self.held < size < self.first_not:
                 yield size
         while self.first_not - self.held > 1:
@@ -121,7 +121,7 @@ def _power_above(size: int) -> int:
     return 1 << size.bit_length()
 
 
-def _usual(held: int, not_held: int) -> Iterator[int]:
+def _common_limits(held: int, not_held: int) -> Iterator[int]:
     """Common limits: powers of two and round numbers."""
     yield held + 1
     yield not_held - 1

@@ -20,7 +20,7 @@ from ...presentation.story import labelled, plain_table, show_command, unbroken
 from ...protocols import protocol_of
 from ..text import severity_number
 from .row import Weight
-from .words import behind, cell, headline, summary, tellable
+from .words import cell, headline, sentences_about_failure, summary, tellable
 
 STYLES = {
     Weight.HELD.value: "green",
@@ -132,7 +132,7 @@ def _show_behind(console: Console, row: Mapping[str, Any], *, searched: bool) ->
     """Print the failure at the first failing size."""
     at = f", {cell(row['first_not'])}" if row["first_not"] is not None else ""
     console.print(Text(f"{printable(row['title'], 40)}{at}: {headline(row)}", STYLES[row["verdict"]]))
-    for label, sentence in behind(row, searched=searched):
+    for label, sentence in sentences_about_failure(row, searched=searched):
         labelled(console, label, Text(sentence))
     if row["replay"]:
         show_command(console, "Again", row["replay"])

@@ -44,10 +44,10 @@ def headline(row: Mapping[str, Any]) -> str:
         return printable(row["why"], _MAX_SEEN)
     weight = "" if row["verdict"] == Weight.FINDING.value else f" ({row['verdict']})"
     declared = f"; declared: {number(row['declared'])}" if row["declared"] is not None else ""
-    return f"{broke(row)}{declared}{weight}"
+    return f"{describe_failure(row)}{declared}{weight}"
 
 
-def broke(row: Mapping[str, Any]) -> str:
+def describe_failure(row: Mapping[str, Any]) -> str:
     """The failure at the first failing size."""
     what = row.get("code") or row["requirement"]
     return f"{row['how']}, {printable(what, 100)}" if what else str(row["how"])
@@ -60,7 +60,7 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{', '.join(found)} in {counted(len(verdicts), 'dimension')}"
 
 
-def behind(row: Mapping[str, Any], *, searched: bool = True) -> Iterator[tuple[str, str]]:
+def sentences_about_failure(row: Mapping[str, Any], *, searched: bool = True) -> Iterator[tuple[str, str]]:
     """Yield labels and sentences about the first failing size; ``searched`` is False if only one size was played."""
     if searched and ends(row) and not row["exact"]:
         between = f"between {number(row['held'])} and {number(row['first_not'])}"

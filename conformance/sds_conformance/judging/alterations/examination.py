@@ -19,7 +19,7 @@ from .coverage import Reached, RunCoverage, planned, runs_of
 from .fates import AlterationResult, End
 from .places import AlterationPlace, altered
 from .source import Configuration, ModelSource
-from .timed_run import Attended, RunTimeout, limited, play
+from .timed_run import Attended, RunTimeoutError, limited, play
 
 BUDGET_S = 20.0
 """CPU seconds for judging one place; a run that has started is completed."""
@@ -53,7 +53,7 @@ class AlterationExaminer:
             changed = {place.module: altered(self.source.package, place)}
             with limited(PATIENCE_S, whole=True), copied(self.source.package, changed) as package:
                 fate = self._examined(fate, package, began, briefly=briefly)
-        except RunTimeout:
+        except RunTimeoutError:
             fate = replace(fate, end=End.SUITE_ERROR, seen=f"no end after {PATIENCE_S:.0f} s")
         except Exception as error:  # an error of the suite at one place must not end the others
             fate = replace(fate, end=End.SUITE_ERROR, seen=f"{type(error).__name__}: {error}")
@@ -125,7 +125,7 @@ class AlterationExaminer:
         verdicts = judge.verdicts()
         for verdict, end in _WORST:
             if against := next((found for found in verdicts if found.verdict is verdict), None):
-                return replace(fate, end=end, by=against.requirement.id, seen=_told(against)), True
+                return replace(fate, end=end, by=against.requirement.id, seen=_describe_verdict(against)), True
         return fate, any(found.exercised for found in verdicts)
 
     def _found_otherwise(
@@ -136,15 +136,15 @@ class AlterationExaminer:
         for configuration in tried[:TRIED_OTHERWISE]:
             for name, means in self.means:
                 # A finding against the unchanged model is no finding against the change.
-                if (seen := self._asked(means, package, configuration)) and not self._asked(
+                if (seen := self._apply_means(means, package, configuration)) and not self._apply_means(
                     means, self.source.package, configuration
                 ):
                     return replace(fate, end=End.FOUND, by=name, seen=seen, configuration=str(configuration))
         return fate
 
-    def _asked(self, means: Means, package: str, configuration: Configuration) -> str:
+    def _apply_means(self, means: Means, package: str, configuration: Configuration) -> str:
         return means(lambda _: Attended(self.source.start(package, configuration)), configuration)
 
 
-def _told(verdict: RequirementVerdict) -> str:
+def _describe_verdict(verdict: RequirementVerdict) -> str:
     return verdict.findings[0].seen if verdict.findings else verdict.reason

@@ -69,10 +69,10 @@ class Alteration:
 
 def alterations(tree: ast.Module) -> Iterator[Alteration]:
     """Yield every change to ``tree``, in the order of the source."""
-    yield from _within(tree, Where())
+    yield from _alterations_below(tree, Where())
 
 
-def _within(node: ast.AST, where: Where) -> Iterator[Alteration]:
+def _alterations_below(node: ast.AST, where: Where) -> Iterator[Alteration]:
     """Yield all changes below ``node``."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "args") and not isinstance(node, ast.Call):
@@ -138,7 +138,7 @@ def _at(node: ast.AST, where: Where, put: Callable[[Any], None], *, condition: b
             yield Alteration(
                 "without", operand, where, node, ast.BoolOp(node.op, left) if len(left) > 1 else left[0], put
             )
-    yield from _within(node, where)
+    yield from _alterations_below(node, where)
 
 
 def _expression(node: ast.expr, condition: bool) -> Iterator[tuple[str, ast.expr]]:

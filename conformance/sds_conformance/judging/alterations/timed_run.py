@@ -10,7 +10,7 @@ from hashlib import blake2b
 from types import FrameType
 from typing import Any, NoReturn
 
-from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.link import Limits, Link
 from sds_harness.trace import Trace
 
@@ -23,13 +23,13 @@ COMMAND_S = 5.0
 """CPU seconds that a model may take for one command; it needs a thousandth of that."""
 
 
-class RunTimeout(BaseException):
+class RunTimeoutError(BaseException):
     """A model in this process takes too long. Not an Exception, because a model may catch those."""
 
 
 @contextmanager
 def limited(seconds: float, *, whole: bool = False) -> Iterator[None]:
-    """Raise OutOfTime after so many CPU seconds; main thread only, because it uses signals.
+    """Raise RunTimeoutError after so many CPU seconds; main thread only, because it uses signals.
 
     One such limit can be nested in another one that is set for the ``whole``.
     """
@@ -47,7 +47,7 @@ def limited(seconds: float, *, whole: bool = False) -> Iterator[None]:
 
 
 def _expired(number: int, frame: FrameType | None) -> NoReturn:
-    raise RunTimeout
+    raise RunTimeoutError
 
 
 class Attended(Link):
@@ -66,8 +66,8 @@ class Attended(Link):
         try:
             with limited(COMMAND_S):
                 answer = self._link.call(request, timeout_s, reply)
-        except RunTimeout:
-            raise TesteeFault(FaultKind.HANG, "it does not come to an end") from None
+        except RunTimeoutError:
+            raise TesteeError(FaultKind.HANG, "it does not come to an end") from None
         self._digest.update(answer.SerializeToString(deterministic=True))
         return answer
 

@@ -27,13 +27,13 @@ def in_conflict(case: DivergentSteps) -> bool:
     A record in conflict may be missing on one side, where a change of it is then refused. A participant that resolves a
     conflict may count a change of its own.
     """
-    views = [(side, view_of(side, case.who), act) for side, act in case.played()]
+    views = [(side, view_of(side, case.participant), act) for side, act in case.played()]
     those = [(ClearSkiesRowReader(side.performance), side, view, act) for side, view, act in views if view is not None]
     # Compare by key: uuids are random, and a record in conflict on one side need not be in conflict on the other.
     records = {facts.names.record(uuid) for facts, _, view, act in those for uuid in view.contested(act.step)}
     if len(those) != len(case.sides) or not records:
         return False
-    if case.only("answer") and case.command in COMMANDS:
+    if case.differs_only_in("answer") and case.command in COMMANDS:
         keys = {key for facts, _, view, act in those for key in _keys(facts, view, act, records)}
         return bool(keys & _named(those[0][3]))
     if not case.fields <= OF_DATABASES:
@@ -77,7 +77,7 @@ def _of_others(facts: ClearSkiesRowReader, side: DivergentSide, act: Act, record
     return {
         "record": "" if concerned(step.uuid) else names.record(step.uuid),
         "sent": sorted(
-            json.dumps([message.link, *facts.said(message)[1:]])
+            json.dumps([message.link, *facts.content_of(message)[1:]])
             for message in told
             if not concerned(message.body.members.get("uuid"))
         ),
@@ -114,10 +114,10 @@ def _counting(side: DivergentSide) -> set[str]:
 
 def taken(case: DivergentSteps) -> bool:
     """Does only one side refuse to give a record a key that another record has or had?"""
-    if not (case.only("answer") and case.command == "rename"):
+    if not (case.differs_only_in("answer") and case.command == "rename"):
         return False
     for side, act in case.played():
-        view, key = view_of(side, case.who), act.step.request.rename.new_key
+        view, key = view_of(side, case.participant), act.step.request.rename.new_key
         if act.step.answer != "rejected" or view is None:
             continue
         told = any(u.key == key and u.step.index < act.step.index for u in (*view.sent, *view.received))

@@ -13,7 +13,7 @@ PROFILES: dict[str, str] = {"full": CLEARSKIES_DATABASE.title}
 """Titles of the profiles of a certificate."""
 
 
-def against(revision: str, profile: str) -> str:
+def describe_profile(revision: str, profile: str) -> str:
     """Describe a profile of a revision."""
     return PROFILES[profile]
 

@@ -32,7 +32,7 @@ from sds_harness.clearskies.performance import Performance
 from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import Schedule
 
-from ..exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Exchanges, Pair, left_open, no
+from ..exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Exchanges, Pair, failed_cell, left_open
 from .properties.club_view import ClubView
 from .properties.outcomes import same
 from .view.facts import Seen
@@ -78,7 +78,7 @@ class Met:
     def there(self, who: str) -> dict[str, Seen] | None:
         """The records of a member at the end that are not deleted, by key; None if it sent none to any peer."""
         side = self._view.sides.get(who)
-        told = [shown for shown in side.view.shown if shown.on_the_wire] if side is not None else []
+        told = [shown for shown in side.view.shown_states if shown.on_the_wire] if side is not None else []
         if not told:
             return None
         live = [seen for seen in told[-1].records.values() if not seen.deleted and seen.key is not None]
@@ -121,7 +121,7 @@ def _takes(met: Met, pair: Pair, *, key: str, value: Any, where: str = RECEIVER)
         return YES
     seen = f"it has {there[key].value!r} there" if key in there else "it has nothing there"
     refused = f": {why}" if (why := met.refused(where)) else ""
-    return no(
+    return failed_cell(
         f"{pair.receiver.name} lacks {key!r}, which {pair.sender.name} has told it; {printable(seen, 80)}{refused}"
     )
 
@@ -133,7 +133,7 @@ def _lacks(met: Met, pair: Pair, *, key: str) -> Cell:
     if (there := met.there(RECEIVER)) is None:
         return left_open(f"{pair.receiver.name} does not tell a stranger what it has")
     if key in there:
-        return no(f"{pair.receiver.name} still has {key!r}, although {pair.sender.name} sent it the deletion")
+        return failed_cell(f"{pair.receiver.name} still has {key!r}, although {pair.sender.name} sent it the deletion")
     return YES
 
 
@@ -155,7 +155,7 @@ def _agree(met: Met, pair: Pair) -> Cell:
         if "k" not in there or not same(there["k"].value, "later")
     ]
     if wrong:
-        return no(f"{' and '.join(dict.fromkeys(wrong))} must act: the largest update_time does not win there")
+        return failed_cell(f"{' and '.join(dict.fromkeys(wrong))} must act: the largest update_time does not win there")
     return YES
 
 
@@ -224,7 +224,7 @@ def _profile(declared: Declaration) -> str:
     return printable(declared.profile("signature") or _USUAL, 30)
 
 
-def introduced(declared: Declaration) -> str:
+def describe_declaration(declared: Declaration) -> str:
     """Describe how an implementation signs."""
     return f"signatures {_profile(declared)}"
 
@@ -239,4 +239,4 @@ def notes(pair: Pair) -> Iterator[str]:
         )
 
 
-EXCHANGES = Exchanges(MEANINGS, Aspect.UPDATE, _ALL, Met, introduced, ("signature",), notes)
+EXCHANGES = Exchanges(MEANINGS, Aspect.UPDATE, _ALL, Met, describe_declaration, ("signature",), notes)

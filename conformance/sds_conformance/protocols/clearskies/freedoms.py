@@ -11,7 +11,7 @@ from sds_harness.clearskies.operations import Reopen
 from sds_harness.clearskies.rows import ClearSkiesRowReader
 from sds_harness.schedules import Act
 
-from ..freedoms import DivergentSide, DivergentSteps, Freedom, calm, left_out, one_declares, only
+from ..freedoms import DivergentSide, DivergentSteps, Freedom, calm, differ_only_in, left_out, one_declares
 from .contested import hops, in_conflict, taken
 from .moments import in_another_order, in_other_pieces, later
 from .sides import MOVED, OF_DATABASES, before, extra, link_of, number_in, view_of
@@ -40,14 +40,14 @@ def following(fields: frozenset[str], command: str) -> frozenset[str]:
 def _extras(case: DivergentSteps, field: str) -> Iterator[tuple[DivergentSide, str, PeerView | None, LinkView | None]]:
     """Yield the entries of a column that only one side has, each with its link in the participant's view."""
     for side, _, more in extra(case, field):
-        view = view_of(side, case.who)
+        view = view_of(side, case.participant)
         for entry in more:
             yield side, entry, view, link_of(view, number_in(entry)) if view is not None else None
 
 
 def _between_writers(case: DivergentSteps) -> bool:
     """Are the messages that only one side signs requests, or between read-write peers?"""
-    return case.only("signed") and all(
+    return case.differs_only_in("signed") and all(
         view is not None
         and link is not None
         and (entry.endswith(f" {REQUEST}") or link.level is view.level is READ_WRITE)
@@ -57,7 +57,7 @@ def _between_writers(case: DivergentSteps) -> bool:
 
 def _unasked(case: DivergentSteps) -> bool:
     """Does only one side send updates to links that have not asked yet?"""
-    extras = list(_extras(case, "sent")) if case.only("sent") else []
+    extras = list(_extras(case, "sent")) if case.differs_only_in("sent") else []
     return bool(extras) and all(
         link is not None
         and side.act is not None
@@ -69,8 +69,8 @@ def _unasked(case: DivergentSteps) -> bool:
 
 def _echoed(case: DivergentSteps) -> bool:
     """Does only one side send updates back on the link that they came on?"""
-    extras = list(extra(case, "sent")) if case.only("sent") else []
-    return bool(extras) and all(_arrived(side, case.who).issuperset(more) for side, _, more in extras)
+    extras = list(extra(case, "sent")) if case.differs_only_in("sent") else []
+    return bool(extras) and all(_arrived(side, case.participant).issuperset(more) for side, _, more in extras)
 
 
 def _arrived(side: DivergentSide, who: str) -> set[str]:
@@ -86,7 +86,7 @@ def _arrived(side: DivergentSide, who: str) -> set[str]:
 
 def _scanned(case: DivergentSteps) -> bool:
     """Has the side that names the lower revision received a higher one, whose record it may no longer have?"""
-    if not case.only("since", "known"):
+    if not case.differs_only_in("since", "known"):
         return False
     asked: list[dict[str, int]] = []
     told: list[dict[str, int]] = []
@@ -99,11 +99,11 @@ def _scanned(case: DivergentSteps) -> bool:
         for revisions, found in (
             (asked[-1], pair) for each in known if isinstance(each, Mapping) for pair in each.items()
         ):
-            _higher(revisions, names.who(found[0]), names.revision(*found))
+            _higher(revisions, names.name_of(found[0]), names.revision(*found))
         for earlier in before(side, until=True):
-            for message in earlier.trace.into(earlier.step) if earlier.who == case.who else ():
+            for message in earlier.trace.into(earlier.step) if earlier.who == case.participant else ():
                 by = message.body.members.get("last_updated_by")
-                _higher(told[-1], names.who(by), names.revision(by, message.body.members.get("last_updated_rev")))
+                _higher(told[-1], names.name_of(by), names.revision(by, message.body.members.get("last_updated_rev")))
     unlike = {who for each in asked for who in each if len({known.get(who, 0) for known in asked}) > 1}
     lower = {who: min((0, 1), key=lambda place: asked[place].get(who, 0)) for who in unlike}
     return (
@@ -124,10 +124,10 @@ def _scripted(side: DivergentSide, act: Act) -> bool:
     return act.packet is not None and act.packet.sender not in side.performance.schedule.names
 
 
-def _odd(case: DivergentSteps) -> bool:
+def _has_refusable_message(case: DivergentSteps) -> bool:
     """Has a message arrived on the link that may or must be refused?"""
     for side, act in case.played():
-        view = view_of(side, case.who)
+        view = view_of(side, case.participant)
         link = link_of(view, act.step.link) if view is not None and act.step.command == "receive" else None
         if view is None or link is None:
             continue
@@ -158,7 +158,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("other-signals", "a signal that only one of them declares", one_declares(_SIGNALS)),
     Freedom("undeclared", "a capability that only one of them declares", left_out),
     Freedom("signatures", "whether what read-write peers tell each other is signed", _between_writers),
-    Freedom("update-times", "how precise an update_time is, and how it goes on", only("times")),
+    Freedom("update-times", "how precise an update_time is, and how it goes on", differ_only_in("times")),
     Freedom("known-revisions", "whether one looks for revisions in records that are there", _scanned),
     Freedom("unasked", "whether updates are sent on a link that has not asked for any", _unasked),
     Freedom("echoes", "whether an update is repeated to whom it came from", _echoed),
@@ -171,7 +171,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("keys-that-are-taken", "whether to give a record a key that another has is refused, or a conflict", taken),
     Freedom("hops", "whether the vector clocks of records count that they are sent and received", hops),
     Freedom("first-revisions", "with which revision one begins to count", _first_revisions),
-    Freedom("odd-messages", "what becomes of messages that may be refused, and of their links", _odd),
+    Freedom("odd-messages", "what becomes of messages that may be refused, and of their links", _has_refusable_message),
     Freedom("moments", "when one sends and takes what there is", later),
     Freedom("order-of-updates", "in which order updates of several are sent", in_another_order),
     Freedom("pieces", "in which pieces a stream is written, and what else is", in_other_pieces),

@@ -13,12 +13,12 @@ from sds_harness.corpus.schema import Row
 from sds_harness.schedules import Act
 
 from ..freedoms import DivergentSide, DivergentSteps
-from .sides import MOVED, before, extra, number_in, rest, view_of
+from .sides import MOVED, acts_from_difference, before, extra, number_in, view_of
 
 
 def later(case: DivergentSteps) -> bool:
     """Does the other side send or sign the same before it is due, or could it not do so before the link closed?"""
-    if not case.only("sent", "changed", "conflicts"):
+    if not case.differs_only_in("sent", "changed", "conflicts"):
         return False
     extras = [(field, *found) for field in sorted(case.fields) for found in extra(case, field)]
     return bool(extras) and all(
@@ -30,8 +30,8 @@ def later(case: DivergentSteps) -> bool:
 
 def _comes(case: DivergentSteps, side: DivergentSide, field: str, entry: str) -> bool:
     """Does a side send in a later step what the other side sends now, before the result must be visible?"""
-    view, facts = view_of(side, case.who), ClearSkiesRowReader(side.performance)
-    acts = [act for act in rest(side) if act.who == case.who]
+    view, facts = view_of(side, case.participant), ClearSkiesRowReader(side.performance)
+    acts = [act for act in acts_from_difference(side) if act.who == case.participant]
     if view is None or not acts:
         return False
     # A peer may process now what arrived before. It has sent everything when it is quiet.
@@ -44,8 +44,8 @@ def _comes(case: DivergentSteps, side: DivergentSide, field: str, entry: str) ->
 def _gone_soon(case: DivergentSteps, side: DivergentSide, entry: str) -> bool:
     """Does the link or the participant close before the next tick and before the next update of that writer on it?"""
     facts, number, of = ClearSkiesRowReader(side.performance), number_in(entry), _writer(entry)
-    for act in rest(side)[1:]:
-        if act.who != case.who:
+    for act in acts_from_difference(side)[1:]:
+        if act.who != case.participant:
             continue
         if act.step.command == "tick":
             return False
@@ -73,7 +73,8 @@ def in_another_order(case: DivergentSteps) -> bool:
         told = [_streams(named, act) for named, act in zip(names, acts, strict=True)]
         if told[0] != told[1] and sorted(told[0]) == sorted(told[1]):
             if any(
-                [e for e in told[0] if _of(e) == of] != [e for e in told[1] if _of(e) == of] for of in map(_of, told[0])
+                [e for e in told[0] if _link_and_writer(e) == of] != [e for e in told[1] if _link_and_writer(e) == of]
+                for of in map(_link_and_writer, told[0])
             ):
                 return False
             moved = True
@@ -85,7 +86,7 @@ def _streams(names: Names, act: Act) -> list[tuple[int, str]]:
     return [(message.link, names.called(message)) for message in act.trace.out(act.step)]
 
 
-def _of(entry: tuple[int, str]) -> tuple[int, str]:
+def _link_and_writer(entry: tuple[int, str]) -> tuple[int, str]:
     """The link and the writer: their updates are ordered."""
     return entry[0], entry[1].rpartition(":")[0]
 
@@ -111,7 +112,7 @@ def in_other_pieces(case: DivergentSteps) -> bool:
 
 def _next(side: DivergentSide, facts: ClearSkiesRowReader, who: str) -> Row | None:
     """The next step of a participant with a result; None if there is none."""
-    for act in rest(side):
+    for act in acts_from_difference(side):
         if act.who == who:
             row = {"command": act.step.command, "answer": act.step.answer, **facts.compared(act.step, act.trace)}
             if act.step.command != "receive" or any(value for name, value in row.items() if name in _SAYING):

@@ -71,7 +71,7 @@ def _of_message(wire: Wire, more: int) -> Item | None:
         ("", _version(members.get("last_updated_by"), members.get("last_updated_rev"))),
         Sort.CONTENT,
         f"{signed}{'deletion' if deletion else 'update'}",
-        _who(members.get("last_updated_by"), wire.club),
+        _name_of_writer(members.get("last_updated_by"), wire.club),
         ", ".join(printable(str(number), 24) for number in numbers),
         says=f"{printable(str(key), 40)}{value}{rest}",
     )
@@ -82,7 +82,7 @@ def _version(by: Any, rev: Any) -> str:
     return f"{printable(str(by), 40)}/{printable(str(rev), 24)}"
 
 
-def _who(by: Any, club: Club) -> str:
+def _name_of_writer(by: Any, club: Club) -> str:
     if not is_id(by):
         return "nobody"
     name = club.name_of(by)
@@ -106,7 +106,7 @@ def _numbered(operation: Operation, label: str) -> tuple[str, ...]:
     return (label,) if isinstance(operation, Put) and head == operation.label and number.isdigit() else ()
 
 
-def _between(op: Hold | Release) -> str:
+def _participants_text(op: Hold | Release) -> str:
     match [short(name) for name in (op.who, op.to) if name]:
         case [one, other]:
             return f"between {one} and {other}"
@@ -200,7 +200,7 @@ class ClearSkiesReading(Reading):
                     out.append(Signal("link_closed", (("", f"{NEVER}link {event.link}: {reason}"),)))
         return out
 
-    def shown(self, step: Step) -> ShownState | None:
+    def shown_state(self, step: Step) -> ShownState | None:
         """The versions that a peer shows, by key."""
         if step.state is None:
             return None
@@ -229,7 +229,7 @@ class ClearSkiesReading(Reading):
                 held = ", and nothing arrives yet" if op.held else ""
                 return f"{short(op.who)} and {short(op.to)} are linked{held}"
             case Say():
-                told = teller.about(packets[0]) if packets else short(op.label)
+                told = teller.describe_message(packets[0]) if packets else short(op.label)
                 return f"{short(op.peer)}, a scripted peer, tells {short(op.to)} {told}"
             case Write():
                 return f"{short(op.peer)}, a scripted peer, writes {short(op.label)}"
@@ -259,12 +259,12 @@ class ClearSkiesReading(Reading):
             case Unlink():
                 return f"the link between {short(op.who)} and {short(op.to)} breaks"
             case Hold():
-                return f"what is sent {_between(op)} is under way for now"
+                return f"what is sent {_participants_text(op)} is under way for now"
             case Release():
                 size = f"{op.size:,} bytes of what {short(op.who)} has sent arrive" if op.size else ""
                 if op.one_way and op.who and not size:
                     return f"what {short(op.who)} has sent so far to {short(op.to) or 'others'} arrives"
-                return size or f"what is under way {_between(op)} arrives"
+                return size or f"what is under way {_participants_text(op)} arrives"
             case Read():
                 return f"a stranger asks {short(op.who) or 'everybody'} for everything"
             case Settle():

@@ -99,7 +99,7 @@ def whose_the_clock_is(view: PeerView) -> Iterator[tuple[Step, str]]:
 @shows("CA-8", of="received shown")
 def what_becomes_of_losers(view: PeerView) -> Iterator[tuple[Step, str]]:
     """Two records arrive with one key, and no deletion of either: the one that loses is shown as it was, or not."""
-    for shown in view.shown if by_default(view) else ():
+    for shown in view.shown_states if by_default(view) else ():
         came = [arrival.update for arrival in view.arrivals if arrival.step.index < shown.asked.index]
         live = {update.uuid: update.key for update in came if not update.deleted}
         ended = {update.uuid for update in came if update.deleted}

@@ -35,8 +35,8 @@ class ClearSkies(Protocol):
     def narrator(self, trace: Any) -> Narrator:
         return Narrator(trace)
 
-    def against(self, revision: str, profile: str) -> str:
-        return declaration_notes.against(revision, profile)
+    def describe_profile(self, revision: str, profile: str) -> str:
+        return declaration_notes.describe_profile(revision, profile)
 
     def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
         return declaration_notes.notes(declared, revision, profile)

@@ -57,7 +57,7 @@ class ClearSkiesRules(Rules):
     def views(self, trace: Trace) -> list[PeerView]:
         return peer_views(trace)
 
-    def heard(self, view: PeerView) -> bool | None:
+    def accepted_any(self, view: PeerView) -> bool | None:
         return view.took
 
 

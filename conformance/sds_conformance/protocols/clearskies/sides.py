@@ -51,6 +51,6 @@ def before(side: DivergentSide, *, until: bool = False) -> list[Act]:
     return list(side.compared[: at if until else at - 1])
 
 
-def rest(side: DivergentSide) -> list[Act]:
+def acts_from_difference(side: DivergentSide) -> list[Act]:
     """The compared acts from the differing one on."""
     return list(side.compared[len(before(side)) :])

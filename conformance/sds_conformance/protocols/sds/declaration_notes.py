@@ -17,13 +17,13 @@ PROFILES: dict[str, str] = {
 """Titles of the profiles of a certificate."""
 
 
-def against(revision: str, profile: str) -> str:
+def describe_profile(revision: str, profile: str) -> str:
     """Describe a profile of a revision."""
     spoken = REVISIONS[revision]
     return PROFILES[profile] if spoken.repairs else spoken.title
 
 
-def forgone(declared: Declaration, revision: str) -> str:
+def unsupported_profile(declared: Declaration, revision: str) -> str:
     """The profile that an implementation does not support."""
     return "sds-r" if REVISIONS[revision].repairs and not declared.can(pb.CAPABILITY_SDS_R) else ""
 

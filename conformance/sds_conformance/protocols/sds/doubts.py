@@ -152,7 +152,7 @@ def _add(heard: Heard, one: Heard) -> None:
         heard.timestamps[refused] += bits
 
 
-def heed(trace: Trace) -> Heard:
+def extract_doubt_data(trace: Trace) -> Heard:
     """Extract the results of a run."""
     heard = Heard(trace.dialect, trace.revision.name)
     told = trace.declaration.can(pb.CAPABILITY_DELIVERED)

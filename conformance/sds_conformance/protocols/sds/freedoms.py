@@ -8,7 +8,7 @@ from sds_harness.sds.names import Names
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ..freedoms import DivergentSteps, Freedom, calm, left_out, one_declares, only
+from ..freedoms import DivergentSteps, Freedom, calm, differ_only_in, left_out, one_declares
 from .view.channel_view import channel_views
 
 _OF_A_BROADCAST = frozenset({"message", "lamport", "channel", "wire", "repair_requests"})
@@ -35,7 +35,7 @@ def following(fields: frozenset[str], command: str) -> frozenset[str]:
 
 def _configured_otherwise(case: DivergentSteps, name: str) -> bool:
     """Do the two sides use different values of a setting?"""
-    parties = [side.party(case.who) for side in case.sides]
+    parties = [side.party(case.participant) for side in case.sides]
     values = [getattr(p.in_force, name) if p.in_force.HasField(name) else None for p in parties if p is not None]
     return len(values) == 2 and values[0] != values[1]
 
@@ -57,10 +57,10 @@ def _timestamps(case: DivergentSteps) -> list[list[tuple[list[str | int], int, b
     for side, act in case.played():
         names = Names(side.performance)
         told: list[tuple[list[str | int], int, bool]] = []
-        for view in (view for view in channel_views(act.trace) if view.party.name == case.who):
+        for view in (view for view in channel_views(act.trace) if view.party.name == case.participant):
             for sent in (sent for sent in (*view.sent, *view.syncs) if sent.step is act.step):
                 seen, e = sent.message.lamport_timestamp or 0, sent.lamport
-                told.append((names.told(sent.message, 0), seen, e.low < e.high and e.low <= seen <= e.high))
+                told.append((names.content_of(sent.message, 0), seen, e.low < e.high and e.low <= seen <= e.high))
             for shown in (shown for shown in view.observed if shown.step is act.step):
                 seen, e = shown.state.lamport_timestamp, shown.lamport
                 told.append(([view.channel_id], seen, e.low < e.high and e.previous <= seen <= e.high))
@@ -78,7 +78,7 @@ def _newest(case: DivergentSteps) -> list[list[int | None]]:
 
 
 def _histories(case: DivergentSteps) -> bool:
-    if not case.only(
+    if not case.differs_only_in(
         "acknowledged", "possibly_acknowledged", "outgoing", "missing", "delivered", "incoming", "repairs"
     ):
         return False
@@ -90,15 +90,17 @@ def _sends(*kinds: str) -> Callable[[DivergentSteps], bool]:
     """Does only one side send messages, all of these kinds: ``copies``, or ``syncs`` that it sends by itself?"""
 
     def kind(case: DivergentSteps, name: str) -> str:
-        if name.startswith(f"{case.who}/sync"):
+        if name.startswith(f"{case.participant}/sync"):
             return "syncs"
         return "others" if "/sync" in name or "/ephemeral" in name else "copies"
 
-    return lambda case: case.only("broadcasts") and {kind(case, n) for n in case.unlike("broadcasts")} == set(kinds)
+    return lambda case: (
+        case.differs_only_in("broadcasts") and {kind(case, n) for n in case.unlike("broadcasts")} == set(kinds)
+    )
 
 
 def _ties(case: DivergentSteps) -> bool:
-    if not case.only("log", "wire") or not _other_ids(case):
+    if not case.differs_only_in("log", "wire") or not _other_ids(case):
         return False
     if "wire" not in case.fields:
         return True
@@ -109,7 +111,7 @@ def _ties(case: DivergentSteps) -> bool:
 
 def _other_steps(case: DivergentSteps) -> bool:
     """Are all columns equal except for Lamport timestamps?"""
-    told = _timestamps(case) if case.only("lamport", "wire") else []
+    told = _timestamps(case) if case.differs_only_in("lamport", "wire") else []
     return len(told) == 2 and [what for what, _, _ in told[0]] == [what for what, _, _ in told[1]]
 
 
@@ -120,13 +122,13 @@ def _first_timestamps(case: DivergentSteps) -> bool:
 
 def _swept_syncs(case: DivergentSteps) -> bool:
     """Did a sync message wait at the participant? No signal shows when it enters the log."""
-    if not case.only("log", "incoming", "lamport", "wire", "missing"):
+    if not case.differs_only_in("log", "incoming", "lamport", "wire", "missing"):
         return False
     return any(
         received.kind is Kind.SYNC and received.unmet and received.step.index <= act.step.index
         for _, act in case.played()
         for view in channel_views(act.trace)
-        if view.party.name == case.who
+        if view.party.name == case.participant
         for received in view.received
     )
 
@@ -155,7 +157,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom(
         "filters",
         "what a filter holds, how often it errs, and how many of them make a message acknowledged",
-        only("acknowledged", "possibly_acknowledged", "outgoing"),
+        differ_only_in("acknowledged", "possibly_acknowledged", "outgoing"),
     ),
     Freedom("histories", "how many messages a causal history names, and in which order", _histories),
     Freedom(
@@ -173,18 +175,22 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom(
         "repair-requests",
         "what is asked for, how much at a time, and when, with a hash that the text does not name",
-        only("repair_requests", "repairs"),
+        differ_only_in("repair_requests", "repairs"),
     ),
     Freedom(
         "sweeps",
         "whether what becomes ready is delivered at once or by a sweep",
-        only("delivered", "missing", "acknowledged", "repairs", at=("receive", "tick")),
+        differ_only_in("delivered", "missing", "acknowledged", "repairs", at=("receive", "tick")),
     ),
-    Freedom("buffered-syncs", "whether a sync message waits in the incoming buffer", only("incoming", at=("observe",))),
+    Freedom(
+        "buffered-syncs",
+        "whether a sync message waits in the incoming buffer",
+        differ_only_in("incoming", at=("observe",)),
+    ),
     Freedom(
         "giving-up",
         "what becomes of messages whose dependencies are lost",
-        only("lost", "delivered", "incoming", "missing"),
+        differ_only_in("lost", "delivered", "incoming", "missing"),
     ),
     Freedom("ties", "message IDs, by which messages with equal timestamps are ordered", _ties),
     Freedom(
@@ -195,12 +201,16 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom(
         "odd-messages",
         "what becomes of messages that no conforming participant sends",
-        lambda case: case.command == "receive" and (case.told("message").startswith("=") or not case.told("message")),
+        lambda case: (
+            case.command == "receive" and (case.value_of("message").startswith("=") or not case.value_of("message"))
+        ),
     ),
     Freedom(
         "ephemerals",
         "what is made of an ephemeral message",
-        lambda case: case.command == "receive" and "/ephemeral" in case.told("message") and "log" not in case.fields,
+        lambda case: (
+            case.command == "receive" and "/ephemeral" in case.value_of("message") and "log" not in case.fields
+        ),
     ),
     Freedom(
         "fetched",

@@ -93,7 +93,7 @@ class SdsReading(Reading):
         """The events of a step."""
         return [Signal(event.kind, tuple((event.channel_id, i) for i in event.message_ids)) for event in step.events]
 
-    def shown(self, step: Step) -> ShownState | None:
+    def shown_state(self, step: Step) -> ShownState | None:
         """Log and buffers. The repair buffers are left out: their messages are in the log or missing."""
         state = step.state
         if state is None:
@@ -108,21 +108,21 @@ class SdsReading(Reading):
             case Send():
                 name = teller.name(packets[0]) if packets else short(op.label)
                 details = [f"after {after}"] if packets and (after := teller.after(packets[0])) else []
-                details += [f"asks for {asks}"] if packets and (asks := teller.asks(packets[0])) else []
+                details += [f"asks for {asks}"] if packets and (asks := teller.describe_requests(packets[0])) else []
                 more = f" and {op.times - 1} more, up to {short(op.label)}" if op.times > 1 else ""
                 return f"{short(op.who)} sends {name}" + (f" ({', '.join(details)})" if details else "") + more
             case Sync() | Ephemeral():
                 details = [teller.name(packets[0])] if packets else []
-                details += [f"asks for {asks}"] if packets and (asks := teller.asks(packets[0])) else []
+                details += [f"asks for {asks}"] if packets and (asks := teller.describe_requests(packets[0])) else []
                 named = f" ({', '.join(details)})" if details else ""
                 return f"{short(op.who) or 'everybody'} {self.does[op.command]}{named}"
             case Again():
                 return f"the network brings {short(op.to)} a copy of {short(op.label)}"
             case Say():
-                told = teller.about(packets[0]) if packets else short(op.label)
+                told = teller.describe_message(packets[0]) if packets else short(op.label)
                 return f"{short(op.peer)}, a scripted peer, says {told}"
             case Write():
-                told = teller.about(packets[0]) if packets else short(op.label)
+                told = teller.describe_message(packets[0]) if packets else short(op.label)
                 return f"{short(op.peer)}, a scripted peer, writes {told}"
             case Receive(asked=True):
                 return f"those of {', '.join(map(short, op.messages))} arrive at {short(op.who)} that it asks for"

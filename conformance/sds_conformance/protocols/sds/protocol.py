@@ -39,8 +39,8 @@ class SDS(Protocol):
     def narrator(self, trace: Any) -> Narrator:
         return Narrator(trace)
 
-    def against(self, revision: str, profile: str) -> str:
-        return declaration_notes.against(revision, profile)
+    def describe_profile(self, revision: str, profile: str) -> str:
+        return declaration_notes.describe_profile(revision, profile)
 
     def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
         return declaration_notes.notes(declared, revision, profile)
@@ -48,8 +48,8 @@ class SDS(Protocol):
     def doubts(self, heard: Iterable[Any]) -> Sequence[str]:
         return doubts(heard)
 
-    def forgone(self, declared: Declaration, revision: str) -> str:
-        return declaration_notes.forgone(declared, revision)
+    def unsupported_profile(self, declared: Declaration, revision: str) -> str:
+        return declaration_notes.unsupported_profile(declared, revision)
 
     def corpora(self) -> Corpora:
         from .corpora import CORPORA

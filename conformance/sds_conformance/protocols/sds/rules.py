@@ -9,7 +9,7 @@ from sds_harness.clock import ClockProbe
 from sds_harness.declaration import Declaration
 from sds_harness.environment import Environment
 from sds_harness.link import LocalLink
-from sds_harness.sds.clock import shows
+from sds_harness.sds.clock import probe_clock
 from sds_harness.sds.dialects import asked_dialect
 from sds_harness.sds.environments import ENVIRONMENTS
 from sds_harness.sds.language import SDS
@@ -26,18 +26,18 @@ from sds_testee.version import suite_version
 from ...judging.catalogue import Catalogue, Requirement
 from ...judging.deafness import Hearing
 from ...judging.exercise import LazyMapping, Model
-from ...judging.rules import Rules, UnknownDialect
+from ...judging.rules import Rules, UnknownDialectError
 from . import checks as _checks
 from . import positions as _positions
 from . import scenarios as _scenarios
 from .catalogue import load_catalogue
 from .declaration_notes import PROFILES
-from .doubts import Heard, heed
+from .doubts import Heard, extract_doubt_data
 from .register import REGISTER
 from .source import DIFFERS_IN, SOURCE, chosen_in
 from .view.channel_view import ChannelView, channel_views
-from .view.deafness import hearing
-from .view.refusals import heard
+from .view.deafness import count_shown_messages
+from .view.refusals import accepted_any
 
 if TYPE_CHECKING:
     from sds_reference.mutants import Mutant
@@ -72,13 +72,13 @@ class SdsRules(Rules):
         return profile == "full" or core == (profile == "core")
 
     def dialect(self, revision: str, name: str) -> Dialect | None:
-        """The wire dialect that the user selected, which must be one of SDS. Raises UnknownDialect."""
+        """The wire dialect that the user selected, which must be one of SDS. Raises UnknownDialectError."""
         if REVISIONS[revision].wire is not V2026_01:
             return None
         try:
             return asked_dialect(name)
         except ConfigurationError as error:
-            raise UnknownDialect(str(error)) from None
+            raise UnknownDialectError(str(error)) from None
 
     def misfit(self, revision: str, profile: str, dialect: str) -> str:
         if profile == "sds-r" and not REVISIONS[revision].repairs:
@@ -87,22 +87,22 @@ class SdsRules(Rules):
             return f"a dialect is one of the layout of SDS, which {revision} has not: leave --dialect out"
         return ""
 
-    def heard(self, view: ChannelView) -> bool | None:
-        return heard(view)
+    def accepted_any(self, view: ChannelView) -> bool | None:
+        return accepted_any(view)
 
-    def heed(self, trace: Trace) -> Heard:
-        return heed(trace)
+    def extract_doubt_data(self, trace: Trace) -> Heard:
+        return extract_doubt_data(trace)
 
     def clock(self, session: Session, dialect: Dialect | None) -> ClockProbe:
-        return shows(session, dialect)
+        return probe_clock(session, dialect)
 
     def excuse(self, requirement: str, declared: Declaration) -> str:
         """Exempt an implementation that takes message IDs from the application from requirements on creating them."""
         from_caller = requirement == "SDS-MSG-14" and declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
         return "the application makes the IDs, as declared: message-id-required" if from_caller else ""
 
-    def hearing(self, view: ChannelView) -> Hearing:
-        return hearing(view)
+    def count_shown_messages(self, view: ChannelView) -> Hearing:
+        return count_shown_messages(view)
 
 
 RULES = SdsRules()

@@ -97,5 +97,5 @@ DIFFERS_IN = {
 }
 """The revisions that equal the current one except for a profile."""
 
-_MISUSE = frozenset({"ConfigurationError", "UnknownChannel"})
+_MISUSE = frozenset({"ConfigurationError", "UnknownChannelError"})
 SOURCE = ModelSource("sds_reference", MODULES, _configurations(), _start, _CHOICES.__contains__, _MISUSE, _excuses)

@@ -66,21 +66,21 @@ class Narrator:
                     what = describe(own.message, None, about, told, step.participant)
                     usual = own.message.lamport_timestamp == step.now_ms  # the Lamport timestamp shows it
                     at = "" if usual else f" at {clock(step.now_ms, self._start_ms)}"
-                    return f"{who} sends {what}{self._where(step)}{at}{_hint(request.send)}"
+                    return f"{who} sends {what}{self._channel_suffix(step)}{at}{_hint(request.send)}"
                 given = step.reply.effects.message_id if step.reply is not None and step.answer == "effects" else ""
                 named = f" as {identifier(given)}" if given else ""
-                what = f"sends {_size(request.send.content)}{named}{self._where(step)}"
+                what = f"sends {_size(request.send.content)}{named}{self._channel_suffix(step)}"
                 return f"{who} {what} at {clock(step.now_ms, self._start_ms)}{_hint(request.send)}"
             case "send_ephemeral":
-                return f"{who} sends ephemerally {_size(request.send_ephemeral.content)}{self._where(step)}"
+                return f"{who} sends ephemerally {_size(request.send_ephemeral.content)}{self._channel_suffix(step)}"
             case "send_sync":
-                return f"{who} sends a sync message{self._where(step)} at {clock(step.now_ms, self._start_ms)}"
+                return f"{who} sends a sync message{self._channel_suffix(step)} at {clock(step.now_ms, self._start_ms)}"
             case "receive":
                 return f"{who} receives {self._received(step, about, told)}{_hint(request.receive)}"
             case "tick":
                 return f"{who} runs its periodic work at {clock(step.now_ms, self._start_ms)}"
             case "observe":
-                return f"{who} shows its state{self._where(step)}"
+                return f"{who} shows its state{self._channel_suffix(step)}"
             case "close":
                 return f"{who} is freed"
             case "build_filter":
@@ -104,7 +104,7 @@ class Narrator:
                 own = self._own_wire(step) if told else None
                 out = [f"broadcasts {described(wire, about, told)}" for wire in step.broadcasts if wire is not own]
                 if told:
-                    return out + [_event(kind, ids, about) for kind, ids in _joined(step.events)]
+                    return out + [_event(kind, ids, about) for kind, ids in _group_events(step.events)]
                 return out + [text for event in step.events if (text := _event(event.kind, event.message_ids, about))]
             case "membership":
                 hits = sum(step.reply.membership.hits)
@@ -167,7 +167,7 @@ class Narrator:
                 return wire
         return None
 
-    def _where(self, step: Step, channel_id: str | None = None) -> str:
+    def _channel_suffix(self, step: Step, channel_id: str | None = None) -> str:
         """The channel of a step or of its message; "" if the participant has only one."""
         party = self._trace.parties.get(step.participant)
         several = party is not None and len(party.channels) > 1
@@ -177,7 +177,9 @@ class Narrator:
         message = step.received.message
         if message is None:
             return described(step.received)
-        return describe(message, self._held(step, message), about, told) + self._where(step, message.channel_id)
+        return describe(message, self._held(step, message), about, told) + self._channel_suffix(
+            step, message.channel_id
+        )
 
     def _held(self, step: Step, message: Message) -> list[str] | None:
         """The own messages in the filter of a received message; None if it has no filter or it cannot be read."""
@@ -239,7 +241,7 @@ def _filter(bloom_filter: bytes, held: list[str] | None, about: frozenset[str]) 
 
 def _history(entries: tuple[HistoryEntry, ...], about: frozenset[str]) -> str:
     shown, more = foremost(entries, lambda entry: entry.message_id in about, 3)
-    return _listed(
+    return _join_limited(
         (
             identifier(entry.message_id)
             + (f" with the hint {_bytes(entry.retrieval_hint)}" if entry.retrieval_hint is not None else "")
@@ -251,10 +253,10 @@ def _history(entries: tuple[HistoryEntry, ...], about: frozenset[str]) -> str:
 
 def _ids(ids: Sequence[str], about: frozenset[str], few: int) -> str:
     shown, more = foremost(ids, about.__contains__, few)
-    return _listed(map(identifier, shown), more)
+    return _join_limited(map(identifier, shown), more)
 
 
-def _listed(shown: Iterable[str], more: int) -> str:
+def _join_limited(shown: Iterable[str], more: int) -> str:
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
@@ -293,7 +295,7 @@ def _event(kind: str, message_ids: Sequence[str], about: frozenset[str]) -> str:
     return _EVENTS[kind].format(", then ".join(map(identifier, shown)) + (f" and {more} more" if more else ""))
 
 
-def _joined(events: Iterable[Event]) -> list[tuple[str, list[str]]]:
+def _group_events(events: Iterable[Event]) -> list[tuple[str, list[str]]]:
     """The kinds of events with their message IDs; neighbours of one kind are joined, in order."""
     out: list[tuple[str, list[str]]] = []
     for event in events:
@@ -344,14 +346,14 @@ def _whole_state(state: pb.State, about: frozenset[str]) -> dict[str, str]:
     if entries := state.outgoing.entries:
         shown, more = foremost(entries, lambda e: e.message_id in about, LOG_SHOWN)
         told = (f"{identifier(e.message_id)} {_ACK_STATES.get(e.state, '?')}" for e in shown)
-        out["outgoing"] = f"outgoing buffer: {_listed(told, more)}"
+        out["outgoing"] = f"outgoing buffer: {_join_limited(told, more)}"
     if state.incoming.message_ids:
         out["incoming"] = f"incoming buffer: {_ids(state.incoming.message_ids, about, LOG_SHOWN)}"
     for repairs, what in ((state.outgoing_repairs, "to ask"), (state.incoming_repairs, "to answer")):
         if repairs.entries:
             due, more = foremost(repairs.entries, lambda e: e.message_id in about, LOG_SHOWN)
             told = (f"{identifier(e.message_id)} at {clock(e.due_ms)}" for e in due)
-            out[what] = f"{what} for: {_listed(told, more)}"
+            out[what] = f"{what} for: {_join_limited(told, more)}"
     return out
 
 

@@ -92,27 +92,29 @@ class ReportColumn:
         data = report.data
         about, rows = data["implementation"], data["requirements"]
         return cls(
-            _shown(about["name"]) or "?",
-            _shown(about["version"]),
-            _shown(about["language"]),
+            _printable_name(about["name"]) or "?",
+            _printable_name(about["version"]),
+            _printable_name(about["language"]),
             _date(report, data["started"]),
             data["revision"],
             data["profile"],
-            _shown(data["profiles"]["dialect"]),
+            _printable_name(data["profiles"]["dialect"]),
             data["strict"],
             tuple(data["narrowed"]),
-            tuple(_shown(name) for name in data["summary"]["environments"]),
-            _shown(data["suite"]["version"]),
+            tuple(_printable_name(name) for name in data["summary"]["environments"]),
+            _printable_name(data["suite"]["version"]),
             report.cut_off,
             data["summary"]["complete"],
             {row["id"]: row["verdict"] for row in rows},
             {row["id"]: _codes(row) for row in rows if row["kinds"]},
             {
-                row["id"]: RequirementData(row["id"], row["level"], _shown(row["section"]), _text(row["statement"]))
+                row["id"]: RequirementData(
+                    row["id"], row["level"], _printable_name(row["section"]), _text(row["statement"])
+                )
                 for row in rows
             },
-            {_shown(row["position"]): tuple(map(_way, row["ways"])) for row in data["ways"]},
-            {_shown(row["position"]): _text(row["topic"]) for row in data["ways"]},
+            {_printable_name(row["position"]): tuple(map(_way, row["ways"])) for row in data["ways"]},
+            {_printable_name(row["position"]): _text(row["topic"]) for row in data["ways"]},
             extents(report.limits),
         )
 
@@ -149,8 +151,8 @@ def titled(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
         if len(set(values)) > 1:
             parts = [f"{part}, {value}" if value else part for part, value in zip(parts, values, strict=True)]
     if len({(part, column.language) for part, column in zip(parts, columns, strict=True)}) > len(set(parts)):
-        parts = _apart(parts, [column.language for column in columns])
-    parts = _apart(parts, [column.date for column in columns])
+        parts = _add_suffixes_to_duplicates(parts, [column.language for column in columns])
+    parts = _add_suffixes_to_duplicates(parts, [column.date for column in columns])
     seen: Counter[str] = Counter()
     out = []
     for column, part in zip(columns, parts, strict=True):
@@ -166,7 +168,7 @@ def in_order(ids: Iterable[str]) -> list[str]:
     return sorted(set(ids), key=lambda id_: (order.get(id_, len(order)), id_))
 
 
-def _apart(parts: list[str], suffixes: list[str]) -> list[str]:
+def _add_suffixes_to_duplicates(parts: list[str], suffixes: list[str]) -> list[str]:
     counted = Counter(parts)
     pairs = zip(parts, suffixes, strict=True)
     return [f"{part}, {suffix}" if counted[part] > 1 else part for part, suffix in pairs]
@@ -192,7 +194,7 @@ def _codes(row: dict[str, Any]) -> frozenset[str]:
 
 
 def _way(row: dict[str, Any]) -> Way:
-    return Way(_shown(row["way"]), _text(row["words"]), row["count"], _shown(row["run"]), row["step"])
+    return Way(_printable_name(row["way"]), _text(row["words"]), row["count"], _printable_name(row["run"]), row["step"])
 
 
 def _date(report: Report, text: str) -> datetime:
@@ -205,7 +207,7 @@ def _date(report: Report, text: str) -> datetime:
         raise ReportError(f"{where} says that it {told}") from None
 
 
-def _shown(text: str) -> str:
+def _printable_name(text: str) -> str:
     return printable(" ".join(text.split()), LONGEST_NAME)
 
 

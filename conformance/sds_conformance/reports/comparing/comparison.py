@@ -81,7 +81,7 @@ class ComparisonRow:
         return len(set(self.cells) - set(ABSENT)) > 1 or bool(self.otherwise)
 
     @property
-    def everywhere(self) -> bool:
+    def is_judged_everywhere(self) -> bool:
         """Does each column have a verdict?"""
         return not set(self.cells) & set(ABSENT)
 
@@ -105,7 +105,7 @@ class PositionRow:
         return frozenset(way.way for way in self.cells[number] or ())
 
     @property
-    def shown(self) -> bool:
+    def is_shown(self) -> bool:
         """Did any column show a way?"""
         return any(self.cells)
 
@@ -155,7 +155,7 @@ class Comparison:
         """Number of requirements with equal verdicts in all columns, by verdict; the rest was judged in some columns
         only.
         """
-        counted = Counter(row.cells[0] if row.everywhere else "" for row in self.agreements)
+        counted = Counter(row.cells[0] if row.is_judged_everywhere else "" for row in self.agreements)
         return {verdict.value: counted[verdict.value] for verdict in Verdict if counted[verdict.value]} | (
             {"": counted[""]} if counted[""] else {}
         )

@@ -73,7 +73,7 @@ class Extent:
         return f"{number(self.held)}{upto}{'!' if self.verdict == Weight.FINDING.value else ''}"
 
     @property
-    def broke(self) -> str:
+    def failure(self) -> str:
         """What broke at the next size; "" if nothing did."""
         return f"{self.how}, {self.requirement}" if self.requirement else self.how
 

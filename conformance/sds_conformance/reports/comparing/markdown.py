@@ -123,12 +123,12 @@ def limits_table(comparison: Comparison) -> list[str]:
 
 def choices_table(comparison: Comparison) -> list[str]:
     """Positions by implementation, with the names of the ways; positions with differences come first."""
-    shown = sorted((choice for choice in comparison.choices if choice.shown), key=lambda choice: not choice.differs)
+    shown = sorted((choice for choice in comparison.choices if choice.is_shown), key=lambda choice: not choice.differs)
     if not shown:
         return ["None of the reports says which ways an implementation goes.", ""]
     rows = [(prose(choice.position), prose(choice.topic), *map(_ways, choice.cells)) for choice in shown]
     lines = table(("Position", "What is open", *(prose(column.title) for column in comparison.columns)), rows)
-    unseen = [prose(choice.position) for choice in comparison.choices if not choice.shown]
+    unseen = [prose(choice.position) for choice in comparison.choices if not choice.is_shown]
     return [*lines, f"No run showed which way any of them goes: {', '.join(unseen)}.", ""] if unseen else lines
 
 
@@ -136,7 +136,7 @@ def choices(comparison: Comparison) -> list[str]:
     """The ways of each implementation, by position, and where they are shown."""
     lines: list[str] = []
     for choice in comparison.choices:
-        if choice.shown:
+        if choice.is_shown:
             lines += [f"### {prose(choice.position)}", "", prose(choice.topic), ""]
             lines += _sides(comparison.columns, choice)
     return lines
@@ -156,7 +156,7 @@ def _cell(verdict: str, otherwise: bool) -> str:
 def _extent(extent: Extent | None) -> str:
     if extent is None:
         return "·"
-    return f"{prose(extent.size)}: {prose(extent.broke)}" if extent.broke else prose(extent.size)
+    return f"{prose(extent.size)}: {prose(extent.failure)}" if extent.failure else prose(extent.size)
 
 
 def _ways(ways: Iterable[Way] | None) -> str:

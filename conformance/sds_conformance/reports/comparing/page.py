@@ -30,7 +30,7 @@ def comparison_page(comparison: Comparison) -> str:
             rows=comparison.differences + comparison.agreements,
             changes=changes,
             script=_script() if comparison.rows else "",
-            choices=sorted((c for c in comparison.choices if c.shown), key=lambda choice: not choice.differs),
+            choices=sorted((c for c in comparison.choices if c.is_shown), key=lambda choice: not choice.differs),
         )
     )
 

@@ -244,9 +244,9 @@ def _show_limits(console: Console, reaches: Sequence[DimensionReach], columns: i
     told = [f"{sign} {meaning}" for sign, meaning in LIMIT_MARKS.items() if _used(sign, texts)]
     labelled(console, "Marks", Text(", ".join(told) or "none", "dim"))
     for reach in reaches:
-        ended = [(number, cell) for number, cell in enumerate(reach.cells) if cell is not None and cell.broke]
+        ended = [(number, cell) for number, cell in enumerate(reach.cells) if cell is not None and cell.failure]
         if ended:
-            said = "; ".join(f"{mark(number)} at {cell_of(cell.first_not)}: {cell.broke}" for number, cell in ended)
+            said = "; ".join(f"{mark(number)} at {cell_of(cell.first_not)}: {cell.failure}" for number, cell in ended)
             labelled(console, "Broke", Text(f"{reach.title}, {said}"))
     console.print()
 
@@ -263,7 +263,7 @@ def _extent(extent: Extent | None) -> Text:
 
 
 def _show_choices(console: Console, comparison: Comparison, *, every: bool) -> None:
-    shown = [choice for choice in comparison.choices if choice.shown]
+    shown = [choice for choice in comparison.choices if choice.is_shown]
     if not shown:
         console.print("None of the reports says which ways an implementation goes.\n")
         return

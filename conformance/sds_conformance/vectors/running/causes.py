@@ -47,29 +47,29 @@ def causes_of(
     found: list[WrongAnswers] = []
     for status, verdict in _VERDICTS.items():
         those = [one for one in wrong if one.answer.status is status]
-        counts = Counter(name for one in those for name in _told(one, violated[id(one)]))
+        counts = Counter(name for one in those for name in _counted_requirements(one, violated[id(one)]))
         failures = [Failure(name, verdict, count, exercised[name]) for name, count in counts.items()]
         root_of = {name: root for root in roots(rules, failures) for name in (root.id, *root.under)}
         groups: dict[str, WrongAnswers] = {}
         for one in those:
-            named = [root_of[name] for name in _told(one, violated[id(one)])]
+            named = [root_of[name] for name in _counted_requirements(one, violated[id(one)])]
             root = next((root for root in named if root.id in violated[id(one)]), named[0])
             group = groups.setdefault(root.id, WrongAnswers(root.id, []))
             group.asked.append(one)
             group.under |= {name: root.under[name] for name in violated[id(one)] if name in root.under}
         for group in groups.values():
             group.asked.sort(key=lambda one: group.requirement not in violated[id(one)])
-        found += _joined(groups.values(), exercised)
+        found += _join_groups(groups.values(), exercised)
     order = {id(one): place for place, one in enumerate(wrong)}
     return sorted(found, key=lambda one: (one.verdict is Verdict.WARN, -len(one.asked), order[id(one.asked[0])]))
 
 
-def _told(asked: AnsweredVector, violated: Sequence[str]) -> Sequence[str]:
+def _counted_requirements(asked: AnsweredVector, violated: Sequence[str]) -> Sequence[str]:
     """The requirements that count: all if the answer itself names them, otherwise the first one of the vector."""
     return violated if asked.answer.requirements else violated[:1]
 
 
-def _joined(groups: Iterable[WrongAnswers], exercised: Mapping[str, int]) -> list[WrongAnswers]:
+def _join_groups(groups: Iterable[WrongAnswers], exercised: Mapping[str, int]) -> list[WrongAnswers]:
     """Join the groups that share a difference, each to the largest of them.
 
     Implementations can refuse some messages for one reason and some for another, so refusals are joined only if they

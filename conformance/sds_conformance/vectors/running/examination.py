@@ -10,15 +10,15 @@ from typing import Any
 
 from sds_harness.declaration import Declaration
 from sds_harness.environment import PLAIN
-from sds_harness.faults import TesteeFault
+from sds_harness.faults import TesteeError
 from sds_harness.link import Limits
 from sds_harness.session import Session
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 
 from ...judging.exits import Exit
 from ...judging.runner import PATIENCE, Connect
 from ..model import Material, Vector
-from .subject import Skip, Status, VectorResult
+from .subject import Status, VectorResult, VectorSkippedError
 
 SCHEMA_ID = "sds-conformance/vectors-run/1"
 
@@ -42,7 +42,7 @@ class Examination:
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """(group, ID) of vectors that were not run: too many breakdowns, or an interrupt."""
     heard: list[Any] = field(default_factory=list)
-    """What `Rules.heed` returns for each trace."""
+    """What `Rules.extract_doubt_data` returns for each trace."""
     interrupted: bool = False
     out_of_time: bool = False
     """The total time was over before all vectors were run."""
@@ -104,7 +104,7 @@ class VectorExaminer:
         """Number of consecutive processes that failed the handshake."""
 
     def start(self) -> Declaration:
-        """Perform the handshake. Raises TesteeFault if the implementation cannot be driven at all."""
+        """Perform the handshake. Raises TesteeError if the implementation cannot be driven at all."""
         session = self._open()
         # No vector can be run with an unknown dialect.
         self._material.open(session, self._revision, self._dialect, {}).close()
@@ -147,14 +147,14 @@ class VectorExaminer:
             subject = material.open(session, self._revision, self._dialect, self._remembered)
             try:
                 answer = weighed(material, test, material.shapes[shape].ask(subject, test), self._revision)
-            except (ScheduleStopped, Skip) as stopped:
+            except (ScheduleStoppedError, VectorSkippedError) as stopped:
                 answer = VectorResult(Status.SKIPPED, reason=str(stopped))
             answer = material.held(subject, test, answer)
             heard += map(self._heed, subject.traces)
             # Not in a `finally`: after an interrupt a reply is outstanding, and a command would mix with it.
             subject.close()
             return answer
-        except TesteeFault as fault:
+        except TesteeError as fault:
             self._end(kill=True)
             kind, detail = fault.breakdown.kind.value, fault.breakdown.detail
             return VectorResult(Status.BROKEN, "an answer", f"{kind}: {detail}")
@@ -179,7 +179,7 @@ class VectorExaminer:
                 return
             try:
                 session.close()
-            except TesteeFault:
+            except TesteeError:
                 session.kill()
 
 

@@ -53,7 +53,7 @@ class VectorResult:
     """The difference without values, if possible: one fault has the same difference in all vectors."""
 
 
-class Skip(Exception):
+class VectorSkippedError(Exception):
     """A vector cannot be run; the message says what is missing."""
 
 
@@ -78,9 +78,9 @@ class Subject:
         return [stage.trace for stage in self.stages]
 
     def need(self, *capabilities: int) -> None:
-        """Raise Skip unless all capabilities are declared."""
+        """Raise VectorSkippedError unless all capabilities are declared."""
         for name in self.declaration.lacking(capabilities):
-            raise Skip(f"{NEEDS}{name}")
+            raise VectorSkippedError(f"{NEEDS}{name}")
 
     def close(self) -> None:
         """Free the participants of all stages whose conversation did not break."""
@@ -98,12 +98,14 @@ REFUSED = {"rejected": True}
 """The observed outcome of a rejection."""
 
 
-def alike(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
+def agrees_with(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
     """Does the outcome have the fields that were seen, with the same values?"""
     return all(outcome.get(key) == value for key, value in seen.items())
 
 
-def among(seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match = alike, shown: str = "") -> VectorResult:
+def judge_outcome(
+    seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match = agrees_with, shown: str = ""
+) -> VectorResult:
     """Check whether the observed outcome is legal."""
     for number, outcome in enumerate(outcomes):
         if matches(seen, outcome):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from sds_conformance.judging.catalogue import POSITION_VERDICTS
 from sds_conformance.protocols.clearskies.catalogue import load_catalogue
 from sds_conformance.protocols.clearskies.register import REGISTER

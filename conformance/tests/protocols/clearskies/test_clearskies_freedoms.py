@@ -96,8 +96,8 @@ EDITED = (
 class HidesOthers(Peer):
     """Shows nothing of other records where two have one key."""
 
-    def shown(self, kept: Kept) -> Record:
-        shown = super().shown(kept)
+    def as_shown(self, kept: Kept) -> Record:
+        shown = super().as_shown(kept)
         rivals = any(len(list(self.store.at_key(each.record.key))) > 1 for each in self.store)
         return Record(**{**_fields(shown), "deleted": True}) if rivals and shown.key == "q" else shown
 
@@ -212,7 +212,7 @@ class DeafToPieces(SplitsUpdates):
     """Takes no update of which it had a piece before."""
 
     def _take_apart(self, link: Link_, data: bytes, effects: Effects) -> None:
-        self.begun = bool(link.parser.rest)
+        self.begun = bool(link.parser.incomplete_bytes)
         super()._take_apart(link, data, effects)
 
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:

@@ -111,7 +111,7 @@ def test_what_is_found_is_shrunk_kept_and_played_again(fault: str, what: str, tm
     order = order_for(fault)
     company = order.company()
     company.start()
-    scope = order.scope.only(what)
+    scope = order.scope.restricted_to(what)
     index, finding = next(
         (index, found[0])
         for index in range(100)

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import Link, MalformedMessage, Message, Peer, Record
+from clearskies_reference import Link, MalformedMessageError, Message, Peer, Record
 from clearskies_reference.variants import VARIANTS
 from clearskies_views import model, outcomes, stage_of, variant, view_of
 from sds_conformance.judging.formats import json_of
@@ -261,7 +261,7 @@ def test_numbers_are_equal_by_what_they_are_and_true_is_none() -> None:
 def test_who_takes_nothing_is_known_for_it() -> None:
     class Refuses(Peer):
         def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
-            raise MalformedMessage("no")
+            raise MalformedMessageError("no")
 
     seen = {}
     for name, handle in (("takes", model()), ("refuses", model(Refuses))):

@@ -278,12 +278,12 @@ def test_what_arrives_may_be_looked_at_when_its_time_comes() -> None:
     stage.settle()
     alice.after(1_000).put("door", "shut")
     bob.observe()
-    early = view_of(stage, "bob").shown[-1]
+    early = view_of(stage, "bob").shown_states[-1]
     assert [seen.value for seen in early.records.values()] == ["open"]
     assert accused(stage, "bob") == set()
     stage.settle()
     bob.observe()
-    held = view_of(stage, "bob").shown[-1]
+    held = view_of(stage, "bob").shown_states[-1]
     assert [seen.value for seen in held.records.values()] == ["shut"]
     assert early.as_of.index < early.step.index
     assert Outcome.HELD in outcomes(view_of(stage, "bob"), "CSDB-50")
@@ -299,7 +299,7 @@ def test_who_lost_its_store_may_take_a_change_for_known_when_it_looks_at_a_reque
     link = listening(alice, bob, {alice.peer_id: 2})
     alice.put("door", "open")
     stage.settle()
-    assert [message for message in link.heard if message.type.endswith("update")] == []
+    assert [message for message in link.received_messages if message.type.endswith("update")] == []
     assert accused(stage) == set()
 
 
@@ -335,7 +335,7 @@ def test_who_has_deleted_records_need_not_be_told_of_that_when_it_asks_for_all()
     alice.put("door", "open")
     listening(alice, bob).say(*(bob.update(key, None, deleted=True) for key in ("lamp", "desk")))
     stage.settle()
-    shown = view_of(stage).shown[-1]
+    shown = view_of(stage).shown_states[-1]
     assert [seen.key for seen in shown.records.values()] == ["door"]
     assert accused(stage) == set()
 
@@ -347,7 +347,7 @@ def test_what_is_newer_may_be_deleted_at_once_where_another_record_has_its_key()
     link.say(bob.update("lamp", "on"))
     alice.put("door", "open")
     alice.after(1_000).delete("door")
-    deletion = [message for message in link.heard if message.type.endswith("update")][-1].body.members
+    deletion = [message for message in link.received_messages if message.type.endswith("update")][-1].body.members
     alice.after(1_000).put("door", "shut")
     clock = deletion["vector_clock"] | {bob.peer_id: 1}
     link.say(bob.update("door", "ajar", uuid=deletion["uuid"], vector_clock=clock, at_ms=stage.now_ms - 1_500))
@@ -361,9 +361,9 @@ def test_only_strangers_are_shown_all() -> None:
     alice.put("door", "open")
     alice.link(bob)
     stage.settle()
-    assert view_of(stage).shown == []
+    assert view_of(stage).shown_states == []
     look(alice)
-    assert [shown.link is not None for shown in view_of(stage).shown] == [True]
+    assert [shown.link is not None for shown in view_of(stage).shown_states] == [True]
 
 
 def test_two_records_with_one_revision_come_in_any_order() -> None:
@@ -381,7 +381,7 @@ def test_a_copy_of_what_a_peer_has_made_itself_is_no_forgery() -> None:
     alice, bob, rolf = stage.open(), stage.peer("bob"), stage.peer("rolf", read_only=True)
     link = listening(alice, bob)
     alice.put("door", "open")
-    (update,) = [message for message in link.heard if message.type.endswith("update")]
+    (update,) = [message for message in link.received_messages if message.type.endswith("update")]
     alice.link(rolf).send(rolf.frame(update.body.members))
     look(alice)
     view = view_of(stage)

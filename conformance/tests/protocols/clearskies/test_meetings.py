@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import Link, LoserOfKey, MalformedMessage, Message, Peer, Record
+from clearskies_reference import Link, LoserOfKey, MalformedMessageError, Message, Peer, Record
 from clearskies_views import model, outcomes, stage_of, view_of
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look, tell, version
@@ -134,7 +134,7 @@ def test_what_happens_to_a_record_afterwards_ends_what_is_known_of_a_meeting() -
 class RefusesCarol(Peer):
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         if update.value == '"shut"':
-            raise MalformedMessage("no")
+            raise MalformedMessageError("no")
 
 
 def test_what_is_declined_has_met_nothing() -> None:

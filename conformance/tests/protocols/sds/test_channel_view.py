@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import T, altered, stage, view
+from run_helpers import T, altered, stage, view
 from sds_conformance.protocols.sds.view.refusals import offered
 from sds_proto.testee.v1 import testee_pb2 as pb
 

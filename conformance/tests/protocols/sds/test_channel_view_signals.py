@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from played import T, reference, stage, view
+from run_helpers import T, reference, stage, view
 from sds_conformance.protocols.sds.view.dependencies import depends, waiting_dependencies
 from sds_reference import PROFILES, BloomProfile, Config
 

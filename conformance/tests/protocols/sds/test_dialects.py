@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from played import Handle, altered, certified, reference, verdict_on, with_verdict
+from run_helpers import Handle, altered, certified, reference, verdict_on, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.exits import Exit
-from sds_conformance.judging.rules import UnknownDialect
+from sds_conformance.judging.rules import UnknownDialectError
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.register import CHECKS
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -95,12 +95,12 @@ def test_a_dialect_that_is_declared_and_not_known_is_a_configuration_error() -> 
         if reply.HasField("hello"):
             reply.hello.profiles.dialect = "klingon"
 
-    with pytest.raises(UnknownDialect, match=r"not known here: 'klingon'. Known are nim-sds"):
+    with pytest.raises(UnknownDialectError, match=r"not known here: 'klingon'. Known are nim-sds"):
         certified(lambda: altered(speaks_klingon))
 
 
 def test_a_dialect_that_was_asked_for_counts_more_than_the_one_declared() -> None:
-    with pytest.raises(UnknownDialect, match="no dialect 'no-such-dialect'"):
+    with pytest.raises(UnknownDialectError, match="no dialect 'no-such-dialect'"):
         certified(nim_like, dialect="no-such-dialect")
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from played import Handle, T, altered, certified, reference, stage
-from sds_conformance.protocols.sds.doubts import doubts, heed
+from run_helpers import Handle, T, altered, certified, reference, stage
+from sds_conformance.protocols.sds.doubts import doubts, extract_doubt_data
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 from sds_reference.message import decode
@@ -56,7 +56,7 @@ def test_a_run_that_broke_once_is_no_doubt() -> None:
     alice = on.open()
     for _ in range(5):
         alice.observe()
-    assert doubts([heed(on.trace)]) == []
+    assert doubts([extract_doubt_data(on.trace)]) == []
 
 
 def narrow(refused: Callable[[Message], bool]) -> Handle:
@@ -85,6 +85,6 @@ def test_where_timestamps_draw_the_line_it_is_told(refused: Callable[[Message], 
     on = stage(narrow(refused))
     alice, bob = on.open(), on.peer("bob")
     alice.receive(bob.content(7), bob.content(8), *(bob.content(T + more) for more in range(4)))
-    asked = " ".join(doubts([heed(on.trace)]))
+    asked = " ".join(doubts([extract_doubt_data(on.trace)]))
     assert "valid messages were refused (invalid wire type 7)" in asked
     assert question in asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from played import reference, stage, view
+from run_helpers import reference, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_harness.sds.stage import Stage

@@ -7,7 +7,7 @@ from math import comb, exp
 
 import pytest
 
-from played import T, altered, reference, stage, view
+from run_helpers import T, altered, reference, stage, view
 from sds_conformance.protocols.sds.view.false_positives import (
     FALSE_ALARM,
     UNDECLARED_RATE,

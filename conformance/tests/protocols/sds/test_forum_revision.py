@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from played import (
+from run_helpers import (
     certified,
     outcomes,
     reference,
@@ -127,8 +127,8 @@ def test_a_stage_speaks_the_layout_of_its_revision() -> None:
     assert decode(raw) != sent
     peer = played.peer("bob").content(played.now_ms, HistoryEntry(sent.message_id, b"hint", "alice"))
     assert alice.receive(peer).received.message == replace(peer, causal_history=(HistoryEntry(sent.message_id),))
-    assert played.said(b"\x00\xff") == b"\x00\x7f"
-    assert stage().said(b"\xff") == b"\xff"
+    assert played.as_sendable(b"\x00\xff") == b"\x00\x7f"
+    assert stage().as_sendable(b"\xff") == b"\xff"
 
 
 def test_the_reference_declares_what_the_revision_has() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, lost_to, outcomes, performed, schedule
-from played import Handle, odd_adapter, reference, reference_command, variant
+from run_helpers import Handle, odd_adapter, reference, reference_command, variant
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
 from sds_conformance.exploration.company import Casting

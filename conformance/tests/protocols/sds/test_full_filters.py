@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import Change, T, altered, certified, outcomes, reference, stage, verdict_on, view, with_verdict
+from run_helpers import Change, T, altered, certified, outcomes, reference, stage, verdict_on, view, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.registry import CheckFunction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from played import Handle, outcomes, reference, rows, stage, view
+from run_helpers import Handle, outcomes, reference, rows, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.checks.core import receive
 from sds_conformance.protocols.sds.view.losses import may_be_lost

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from global_schedules import performed, replaying
-from played import Handle, reference
+from run_helpers import Handle, reference
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Sighting

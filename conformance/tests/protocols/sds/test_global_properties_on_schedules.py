@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, outcomes, performed, replaying, sightings
-from played import Handle, reference
+from run_helpers import Handle, reference
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Sighting
 from sds_conformance.protocols.sds.catalogue import load_catalogue
@@ -162,7 +162,7 @@ def test_the_id_of_a_property_that_was_withdrawn_is_never_used_again() -> None:
         assert not properties.keys() & properties.withdrawn.keys()
     entry = PROPERTIES["G-31"]
     with pytest.raises(ValueError, match="G-05 was used before"):
-        PROPERTIES.also(entry, "G-05", "", "STATE-11")
+        PROPERTIES.reuse(entry, "G-05", "", "STATE-11")
 
 
 def test_requirements_and_properties_that_are_there_judge_what_was_withdrawn() -> None:

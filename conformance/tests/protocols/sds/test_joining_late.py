@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from played import Handle, T, altered, outcomes, reference, stage, view
+from run_helpers import Handle, T, altered, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.checks.core.timestamps import (
     newcomers_find_their_place,

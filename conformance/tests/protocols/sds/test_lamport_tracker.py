@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from played import T
+from run_helpers import T
 from sds_conformance.protocols.sds.view.facts import LamportExpectation
 from sds_conformance.protocols.sds.view.lamport_tracker import LamportTracker
 from sds_conformance.protocols.sds.view.windows import Window

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from played import CHECKS_OF_SDS, altered, outcomes, reference, stage, view
+from run_helpers import CHECKS_OF_SDS, altered, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.view.halves import answers_for_anything, asks_for_anything
 from sds_harness.sds.actor import Actor

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import altered, certified, reference, verdict_on, with_verdict
+from run_helpers import altered, certified, reference, verdict_on, with_verdict
 from sds_conformance.judging.verdict import Verdict
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import T, altered, certified, outcomes, reference, stage, view
+from run_helpers import T, altered, certified, outcomes, reference, stage, view
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.checks.core.history import own_messages_are_in_the_log

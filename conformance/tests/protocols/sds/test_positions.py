@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import pytest
 
-from played import REPOSITORY
+from run_helpers import REPOSITORY
 from sds_conformance.judging.catalogue import POSITION_VERDICTS
 from sds_conformance.judging.catalogue import POSITIONS as AMB
 from sds_conformance.protocols import protocols

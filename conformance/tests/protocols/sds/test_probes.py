@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import Handle, altered, certified, reference, stage, verdict_on, view, with_verdict
+from run_helpers import Handle, altered, certified, reference, stage, verdict_on, view, with_verdict
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.view.filters import echoed_filters, hold_all, missing_from
 from sds_proto.testee.v1 import testee_pb2 as pb

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from global_schedules import performed, schedule
-from played import AMENDED, Handle, reference, stage
+from run_helpers import AMENDED, Handle, reference, stage
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.schedules import Schedule

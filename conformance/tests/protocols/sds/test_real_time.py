@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from played import Handle, T, certified, reference, stage, verdict_on, view, with_verdict
+from run_helpers import Handle, T, certified, reference, stage, verdict_on, view, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from played import (
+from run_helpers import (
     Handle,
     T,
     altered,
@@ -27,7 +27,7 @@ from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.checks.core import acknowledgement, ephemeral, log, receive, wire
 from sds_conformance.protocols.sds.checks.repair import responses
 from sds_conformance.protocols.sds.doubts import doubts
-from sds_conformance.protocols.sds.view.refusals import excuse, heard, offered
+from sds_conformance.protocols.sds.view.refusals import accepted_any, excuse, offered
 from sds_conformance.reports.document import document
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -174,13 +174,13 @@ def test_copies_and_own_messages_may_be_refused() -> None:
     ids=["takes all", "refuses all", "drops all", "drops some", "refuses some"],
 )
 def test_whether_anything_was_taken(handle: Handle, expected: bool | None) -> None:
-    assert heard(view(a_talk(handle))) is expected
+    assert accepted_any(view(a_talk(handle))) is expected
 
 
 def test_where_nothing_came_nothing_had_to_be_taken() -> None:
     on = stage()
     on.open().send()
-    assert heard(view(on)) is None
+    assert accepted_any(view(on)) is None
     assert offered(view(on)) == []
 
 
@@ -210,7 +210,7 @@ def test_what_is_not_delivered_yet_leaves_traces_of_other_kinds(trace: str) -> N
     else:
         alice.receive(bob.content(T + 1, "never-sent"))
         alice.observe() if trace == "incoming buffer" else alice.send()
-    assert heard(view(on)) is (None if trace == "nothing" else False)
+    assert accepted_any(view(on)) is (None if trace == "nothing" else False)
 
 
 @pytest.mark.parametrize("name", ["refuses-everything", "undeclared-layout"])

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from played import AMENDED, Handle, plan, reference, stage
+from run_helpers import AMENDED, Handle, plan, reference, stage
 from sds_conformance.judging.verdict import Judge, RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS

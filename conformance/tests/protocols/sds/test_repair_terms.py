@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from played import Handle, altered, reference, stage, view
+from run_helpers import Handle, altered, reference, stage, view
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing
 from sds_conformance.protocols.sds.view.repair_terms import RepairTerms
 from sds_conformance.protocols.sds.view.responder import eligible

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import T, altered, stage, view
+from run_helpers import T, altered, stage, view
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS
 from sds_conformance.protocols.sds.view.repair_tracker import RepairTracker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from played import certified, reference, with_verdict
+from run_helpers import certified, reference, with_verdict
 from sds_conformance.judging.verdict import Verdict
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config

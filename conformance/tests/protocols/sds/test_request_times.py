@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from played import T, altered, reference, stage
 from repair_traces import BLIND, backoff, gap, only, side_of, unseen
+from run_helpers import T, altered, reference, stage
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS
 from sds_conformance.protocols.sds.view.repair_terms import SECOND_MS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from played import T, altered, reference, stage
 from repair_traces import PRIVATE, backoff, gap, mute, only, side_of, unseen
+from run_helpers import T, altered, reference, stage
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS
 from sds_conformance.protocols.sds.view.repair_terms import SECOND_MS
@@ -135,7 +135,7 @@ def test_from_t_req_on_every_message_has_to_ask_until_one_does() -> None:
     assert asking is not None
     assert asking.step.index == 4
     assert side.first_asked("lost-0") == 4
-    assert [side.asks(sent, "lost-0") for sent in side.carriers] == [False, True, True]
+    assert [side.requests_repair_of(sent, "lost-0") for sent in side.carriers] == [False, True, True]
 
 
 def test_who_never_asks_owes_with_every_message_up_to_t_max_and_a_second() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import Handle, T, altered, outcomes, reference, stage, view
+from run_helpers import Handle, T, altered, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.checks.core.outgoing_buffer import (
     possibly_acknowledged_have_their_own_period,

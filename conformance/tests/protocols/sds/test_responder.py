@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from played import altered, reference, stage, view
 from repair_traces import ask, holding, silent, ticks, turns_of
+from run_helpers import altered, reference, stage, view
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS, T_MIN_MS
 from sds_conformance.protocols.sds.view.responder import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from played import CHECKS_OF_SDS, T, outcomes, reference, stage, view
+from run_helpers import CHECKS_OF_SDS, T, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.registry import CheckFunction
 from sds_conformance.protocols.sds.checks.core.acknowledgement import channels_are_isolated

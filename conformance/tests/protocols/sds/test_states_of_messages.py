@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from played import T, altered, outcomes, reference, stage, view
+from run_helpers import T, altered, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.checks.core.acknowledgement import (
     no_way_back_to_the_shorter_period,

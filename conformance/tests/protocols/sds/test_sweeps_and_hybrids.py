@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import CHECKS_OF_SDS, Handle, T, altered, outcomes, reference, rows, stage, view
+from run_helpers import CHECKS_OF_SDS, Handle, T, altered, outcomes, reference, rows, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.checks.core.ephemeral import hybrids_are_delivered
 from sds_conformance.protocols.sds.checks.core.receive import given_up_after_the_timeout_only

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.cells import cell_len
 
-from played import OF_SDS
+from run_helpers import OF_SDS
 from sds_conformance.cli import main
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS

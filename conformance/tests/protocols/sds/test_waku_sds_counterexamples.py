@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from played import reference
+from run_helpers import reference
 from sds_conformance.exploration.assessment import assess
 from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.exploration.company import Company

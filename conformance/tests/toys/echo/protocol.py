@@ -98,7 +98,7 @@ class Echo(Protocol):
     def narrator(self, trace: Any) -> Narrator:
         return Narrator()
 
-    def against(self, revision: str, profile: str) -> str:
+    def describe_profile(self, revision: str, profile: str) -> str:
         return "Echo, first edition"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick, some
+from ...schedules.choices import pick, sample
 from ..operations import Again, Ask, Garble, Leave, Look
 from ..writer import LURKERS, Writer
 from .registry import a_reader, passage
@@ -29,7 +29,7 @@ WIRES = (
 @passage(8, scripted=True)
 def forgeries(writer: Writer) -> None:
     """A read-only peer sends changes, unsigned or wrongly signed, of its own and of others."""
-    peer, to = pick(writer.choices, LURKERS), writer.someone()
+    peer, to = pick(writer.choices, LURKERS), writer.pick_participant()
     if writer.chance(70):
         writer.put(writer.writer())
     for _ in writer.times(1, 3):
@@ -44,7 +44,7 @@ def forgeries(writer: Writer) -> None:
             deleted=writer.chance(20),
             at_ms=pick(writer.choices, (0, 3_600_000)),
         )
-    writer.perhaps(40, Look(to))
+    writer.with_probability(40, Look(to))
 
 
 @passage(8, scripted=True)
@@ -56,8 +56,8 @@ def replays(writer: Writer) -> None:
     key = writer.key()
     for _ in writer.times(1, 3):
         writer.change(who, key)
-    for label in some(writer.choices, writer.recent(), 70):
-        for to in some(writer.choices, writer.here, 40):
+    for label in sample(writer.choices, writer.recent(), 70):
+        for to in sample(writer.choices, writer.here, 40):
             writer.add(Again(peer, to, True, label, flipped=writer.chance(25)))
 
 
@@ -65,7 +65,7 @@ def replays(writer: Writer) -> None:
 def odd_bodies(writer: Writer) -> None:
     """A peer with the writers' keys sends invalid or odd records."""
     peer = pick(writer.choices, writer.peers)
-    to = writer.someone()
+    to = writer.pick_participant()
     for _ in writer.times(1, 3):
         writer.say(peer, to, key=writer.key(), odd=pick(writer.choices, ODD))
     if writer.chance(50):
@@ -75,7 +75,7 @@ def odd_bodies(writer: Writer) -> None:
 @passage(6, scripted=True)
 def revisions(writer: Writer) -> None:
     """Revisions are out of order, or as large as possible."""
-    peer, to = pick(writer.choices, writer.peers), writer.someone()
+    peer, to = pick(writer.choices, writer.peers), writer.pick_participant()
     for _ in writer.times(2, 4):
         writer.say(peer, to, key=writer.key(), revision=pick(writer.choices, REVISIONS))
     if writer.chance(25):
@@ -87,7 +87,7 @@ def revisions(writer: Writer) -> None:
 @passage(5, scripted=True)
 def clocks_full_of_strangers(writer: Writer) -> None:
     """Vector clocks have thousands of members, and numbers as large as possible."""
-    peer, to = pick(writer.choices, writer.peers), writer.someone()
+    peer, to = pick(writer.choices, writer.peers), writer.pick_participant()
     label = writer.put(writer.writer())
     writer.say(
         peer,
@@ -104,11 +104,11 @@ def clocks_full_of_strangers(writer: Writer) -> None:
 @passage(5, scripted=True)
 def clocks_beyond_doubles(writer: Writer) -> None:
     """Two successive changes have clock numbers that are equal when they are stored as doubles."""
-    peer, to, key = pick(writer.choices, writer.peers), writer.someone(), writer.new_key()
+    peer, to, key = pick(writer.choices, writer.peers), writer.pick_participant(), writer.new_key()
     number = pick(writer.choices, (1 << 53, 1 << 60))
     first = writer.say(peer, to, key=key, clock_number=number)
     writer.say(peer, to, key=key, after=first, clock_number=number + 1)
-    writer.perhaps(50, Again(peer, writer.someone(), label=first))
+    writer.with_probability(50, Again(peer, writer.pick_participant(), label=first))
 
 
 @passage(5, scripted=True, fits=a_reader)
@@ -120,7 +120,7 @@ def unsigned_to_a_reader(writer: Writer) -> None:
     for _ in writer.times(1, 2):
         after = label if writer.chance(50) else ""
         writer.say(peer, to, key=key if after else writer.new_key(), after=after, signature="none")
-    writer.perhaps(50, Look(to))
+    writer.with_probability(50, Look(to))
 
 
 @passage(3, scripted=True)
@@ -133,34 +133,36 @@ def a_crowd_listens(writer: Writer) -> None:
         writer.add(Ask(peer, who, peer in LURKERS))
     for _ in writer.times(1, 2):
         writer.change(who, writer.key())
-    for peer in some(writer.choices, (*writer.peers, *LURKERS), 60):
+    for peer in sample(writer.choices, (*writer.peers, *LURKERS), 60):
         writer.add(Leave(peer, who, peer in LURKERS))
 
 
 @passage(1, scripted=True, fits=lambda writer: len(writer.here) <= 3)
 def a_large_body(writer: Writer) -> None:
     """A body is almost as large as allowed."""
-    writer.say(pick(writer.choices, writer.peers), writer.someone(), key=writer.new_key(), odd="large")
+    writer.say(pick(writer.choices, writer.peers), writer.pick_participant(), key=writer.new_key(), odd="large")
 
 
 @passage(5, scripted=True)
 def noise(writer: Writer) -> None:
     """Bytes that are not a message arrive on a separate link."""
     for _ in writer.times(1, 3):
-        writer.add(Garble(pick(writer.choices, writer.peers), writer.someone(), wire=pick(writer.choices, WIRES)))
+        writer.add(
+            Garble(pick(writer.choices, writer.peers), writer.pick_participant(), wire=pick(writer.choices, WIRES))
+        )
     writer.put(writer.writer())
 
 
 @passage(9, scripted=True)
 def a_stranger_writes(writer: Writer) -> None:
     """An unknown peer changes records of others, with or without having received their last change."""
-    peer, to = pick(writer.choices, writer.peers), writer.someone()
+    peer, to = pick(writer.choices, writer.peers), writer.pick_participant()
     key = writer.key()
     label = writer.put(writer.writer(), key)
     for _ in writer.times(1, 3):
         label = writer.say(
             peer,
-            to if writer.chance(70) else writer.someone(),
+            to if writer.chance(70) else writer.pick_participant(),
             key=key if writer.chance(70) else writer.key(),
             after=label if writer.chance(80) else "",
             concurrent=writer.chance(40),
@@ -182,14 +184,14 @@ def ghosts_are_repeated(writer: Writer) -> None:
     peer, key = pick(writer.choices, writer.peers), writer.new_key()
     label = writer.put(writer.writer(), key)
     writer.delete(writer.writer(), key)
-    for to in some(writer.choices, writer.writers, 60) or [writer.writer()]:
+    for to in sample(writer.choices, writer.writers, 60) or [writer.writer()]:
         writer.add(Again(peer, to, label=label))
 
 
 @passage(7, scripted=True)
 def clocks_against_times(writer: Writer) -> None:
     """A record is older by the vector clock and newer by the time, or the reverse; copies of it arrive late."""
-    peer, to = pick(writer.choices, writer.peers), writer.someone()
+    peer, to = pick(writer.choices, writer.peers), writer.pick_participant()
     key = writer.new_key()
     first = writer.say(peer, to, key=key, at_ms=pick(writer.choices, (3_600_000, 0)))
     if writer.chance(40):
@@ -204,30 +206,30 @@ def clocks_against_times(writer: Writer) -> None:
         # With the number of its first change, its clock may equal that of the other change.
         clock_number=1 if writer.chance(20) else 0,
     )
-    for label in some(writer.choices, writer.recent(2), 60):
-        writer.add(Again(peer, to if writer.chance(60) else writer.someone(), label=label))
+    for label in sample(writer.choices, writer.recent(2), 60):
+        writer.add(Again(peer, to if writer.chance(60) else writer.pick_participant(), label=label))
 
 
 @passage(4, scripted=True)
 def in_one_second(writer: Writer) -> None:
     """Two peers change a record independently within one second, and one of them writes whole seconds."""
-    peer, to, key = pick(writer.choices, writer.peers), writer.someone(), writer.key()
+    peer, to, key = pick(writer.choices, writer.peers), writer.pick_participant(), writer.key()
     label = writer.put(writer.writer(), key)
     writer.say(peer, to, key=key, after=label, concurrent=True, digits=0)
-    writer.perhaps(40, Look(to))
+    writer.with_probability(40, Look(to))
 
 
 @passage(6, scripted=True)
 def the_newest_comes_first(writer: Writer) -> None:
     """A peer that was away receives a change before the changed version, which is newer by its time."""
-    peer, to, key = pick(writer.choices, writer.peers), writer.someone(), writer.new_key()
+    peer, to, key = pick(writer.choices, writer.peers), writer.pick_participant(), writer.new_key()
     writer.isolate(to)
     # With the number of the first change, the second one has the same clock. If both have the same content, there is no
     # conflict to resolve.
     equal = writer.chance(25)
     said = "the same" if equal else ""
     at_ms = pick(writer.choices, (3_600_000, 60_000))
-    first = writer.say(peer, writer.someone(to), key=key, content=said, at_ms=at_ms)
+    first = writer.say(peer, writer.pick_participant(to), key=key, content=said, at_ms=at_ms)
     writer.say(
         peer,
         to,
@@ -239,15 +241,15 @@ def the_newest_comes_first(writer: Writer) -> None:
         clock_number=1 if equal else 0,
     )
     writer.add(Again(peer, to, label=first))
-    writer.perhaps(60, Look(to))
-    writer.link(to, writer.someone(to))
+    writer.with_probability(60, Look(to))
+    writer.link(to, writer.pick_participant(to))
 
 
 @passage(6, scripted=True)
 def a_stranger_listens(writer: Writer) -> None:
     """A peer asks for what it does not know, or claims to know everything, and receives later changes."""
     lurks = writer.chance(50)
-    peer, to = pick(writer.choices, LURKERS if lurks else writer.peers), writer.someone()
+    peer, to = pick(writer.choices, LURKERS if lurks else writer.peers), writer.pick_participant()
     writer.add(Ask(peer, to, lurks, pick(writer.choices, (0, 1, 2, 3, 1 << 63))))
     for _ in writer.times(1, 3):
         writer.change(writer.writer(), writer.key())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick, some
+from ...schedules.choices import pick, sample
 from ..operations import Hold, Link, Release, Unlink, Wait
 from ..writer import Writer
 from .registry import a_reader, passage
@@ -31,8 +31,8 @@ def partition(writer: Writer) -> None:
 def changing_links(writer: Writer) -> None:
     """Links come and go while peers write."""
     for _ in writer.times(2, 5):
-        one = writer.someone()
-        other = writer.someone(one)
+        one = writer.pick_participant()
+        other = writer.pick_participant(one)
         if writer.chance(60):
             writer.link(one, other)
         else:
@@ -44,13 +44,13 @@ def changing_links(writer: Writer) -> None:
 def slow_links(writer: Writer) -> None:
     """Some links are slow: messages arrive first over other links."""
     writer.connect_all()
-    slow = some(writer.choices, writer.links, 60)
+    slow = sample(writer.choices, writer.links, 60)
     writer.add(*(Hold(*pair) for pair in slow))
     key = writer.key()
     for _ in writer.times(2, 4):
         writer.change(writer.writer(), key if writer.chance(60) else writer.key())
     for pair in reversed(slow) if writer.chance(50) else slow:
-        writer.perhaps(80, Release(*pair))
+        writer.with_probability(80, Release(*pair))
     if writer.chance(40):
         writer.put(writer.writer())
     writer.add(Release())
@@ -74,9 +74,9 @@ def cut_in_a_message(writer: Writer) -> None:
 @passage(7)
 def cut_in_an_answer(writer: Writer) -> None:
     """A peer that was away receives part of an answer; the link breaks, and the rest must arrive over another one."""
-    away = writer.someone()
+    away = writer.pick_participant()
     writer.isolate(away)
-    server = writer.someone(away)
+    server = writer.pick_participant(away)
     who = server if server in writer.writers else writer.writer(away)
     for _ in writer.times(1, 3):
         writer.put(who, times=pick(writer.choices, (1, 2, 4)))
@@ -88,14 +88,14 @@ def cut_in_an_answer(writer: Writer) -> None:
     writer.unlink(away, server)
     if writer.chance(40):
         writer.put(who)
-    writer.link(away, writer.someone(away) if writer.chance(30) else server)
+    writer.link(away, writer.pick_participant(away) if writer.chance(30) else server)
 
 
 @passage(5)
 def changes_during_an_answer(writer: Writer) -> None:
     """A peer connects, and more is written while it is being answered."""
     who = writer.writer()
-    other = writer.someone(who)
+    other = writer.pick_participant(who)
     writer.unlink(who, other)
     for _ in writer.times(1, 3):
         writer.put(who)

@@ -48,7 +48,7 @@ def any_values(writer: Writer) -> None:
     for _ in writer.times(2, 4):
         text = pick(writer.choices, NO_VALUES) if writer.chance(15) else pick(writer.choices, VALUES)
         writer.put(writer.writer(), pick(writer.choices, KEYS), text or " ")
-    writer.perhaps(40, Look())
+    writer.with_probability(40, Look())
 
 
 @passage(5)
@@ -61,19 +61,19 @@ def long_values(writer: Writer) -> None:
 @passage(6)
 def many_records(writer: Writer) -> None:
     """A peer without records connects when there are many records."""
-    newcomer = writer.someone()
+    newcomer = writer.pick_participant()
     writer.isolate(newcomer)
     who = writer.writer(newcomer)
     for _ in writer.times(1, 2):
         writer.put(who, times=pick(writer.choices, (5, 3, 12)))
         who = writer.writer(newcomer)
-    writer.link(newcomer, writer.someone(newcomer))
+    writer.link(newcomer, writer.pick_participant(newcomer))
 
 
 @passage(1, fits=lambda writer: len(writer.here) <= 3)
 def a_page_of_records(writer: Writer) -> None:
     """A peer without records connects when there are more records than one byte can count."""
-    newcomer = writer.someone()
+    newcomer = writer.pick_participant()
     who = writer.writer(newcomer)
     for name in writer.here:
         writer.isolate(name)
@@ -98,9 +98,9 @@ def renames(writer: Writer) -> None:
 def the_ghost(writer: Writer) -> None:
     """The seven steps: a record is deleted while a peer that has it is away, and comes back to those who deleted it."""
     writer.connect_all()
-    a, c = writer.writer(), writer.someone()
+    a, c = writer.writer(), writer.pick_participant()
     if a == c:
-        c = writer.someone(a)
+        c = writer.pick_participant(a)
     key = writer.new_key()
     writer.put(a, key)
     writer.isolate(c)
@@ -108,9 +108,9 @@ def the_ghost(writer: Writer) -> None:
     writer.delete(a, key)
     if writer.chance(70):
         writer.isolate(a)
-    b = writer.someone(a, c)
+    b = writer.pick_participant(a, c)
     writer.link(c, b)
-    writer.perhaps(30, Read(b))
+    writer.with_probability(30, Read(b))
     writer.link(a, b)
 
 
@@ -120,7 +120,7 @@ def the_ghost_is_slow(writer: Writer) -> None:
     writer.connect_all()
     a = writer.writer()
     b = writer.neighbour(a)
-    c = writer.someone(a, b)
+    c = writer.pick_participant(a, b)
     writer.link(b, c)
     writer.link(a, c)
     key = writer.new_key()
@@ -178,7 +178,7 @@ def looked_at_between(writer: Writer) -> None:
     for _ in writer.times(2, 4):
         writer.put(who, key)
         writer.add(Look(who))
-    writer.link(who, writer.someone(who))
+    writer.link(who, writer.pick_participant(who))
 
 
 @passage(4)

@@ -10,7 +10,7 @@ from .registry import a_reader, passage
 @passage(8)
 def restart(writer: Writer) -> None:
     """A peer ends, the others go on, and it starts again, usually with its store."""
-    who = writer.someone()
+    who = writer.pick_participant()
     near = writer.linked_to(who)
     if who in writer.writers:
         writer.put(who)
@@ -18,11 +18,11 @@ def restart(writer: Writer) -> None:
     for _ in writer.times(0, 3):
         writer.change(writer.writer(who), writer.key())
     writer.reopen(who, forget=writer.chance(15))
-    writer.perhaps(25, Read(who))
+    writer.with_probability(25, Read(who))
     if near and near[0] in writer.here:
         writer.link(who, near[0])
     else:
-        writer.link(who, writer.someone(who))
+        writer.link(who, writer.pick_participant(who))
     if writer.chance(60) and who in writer.writers:
         writer.put(who)
 
@@ -37,7 +37,7 @@ def all_restart(writer: Writer) -> None:
     writer.put(writer.writer())
     for name in list(writer.closed):
         writer.reopen(name)
-        writer.link(name, writer.someone(name))
+        writer.link(name, writer.pick_participant(name))
 
 
 @passage(5, fits=a_reader)
@@ -58,12 +58,12 @@ def reader_restarts(writer: Writer) -> None:
 @passage(4)
 def forgotten(writer: Writer) -> None:
     """A peer starts again without its records, and receives them from the others before it writes."""
-    who = writer.someone()
+    who = writer.pick_participant()
     writer.connect_all()
     writer.put(who if who in writer.writers else writer.writer())
     writer.close(who)
     writer.reopen(who, forget=True)
-    writer.link(who, writer.someone(who))
+    writer.link(who, writer.pick_participant(who))
     writer.connect_all()
     if who in writer.writers:
         writer.put(who)
@@ -78,4 +78,4 @@ def written_alone(writer: Writer) -> None:
         writer.change(who, writer.key())
     writer.close(who)
     writer.reopen(who)
-    writer.link(who, writer.someone(who))
+    writer.link(who, writer.pick_participant(who))

@@ -11,13 +11,13 @@ from .registry import passage
 @passage(6, scripted=True, logged_syncs=True)
 def syncs_in_reverse(writer: Writer) -> None:
     """A peer's sync message arrives before its dependency; then a message arrives that depends on the sync message."""
-    peer, who = pick(writer.choices, writer.peers), writer.someone()
+    peer, who = pick(writer.choices, writer.peers), writer.pick_participant()
     first = writer.say(peer, to=who, route=Route(late=((who, 20),)))
     sync = writer.say(peer, content=None, after=(first,), lamport_ms=1, to=who)
     writer.add(Wait(pick(writer.choices, (50, 6_000))))
     writer.say(peer, after=(sync,), lamport_ms=2, to=who)
     writer.add(*3 * (Wait(6_000), Tick(who)))
-    writer.perhaps(40, Look(who))
+    writer.with_probability(40, Look(who))
 
 
 @passage(4, logged_syncs=True)
@@ -29,8 +29,8 @@ def missed_syncs(writer: Writer) -> None:
     writer.sync(speaker, lost)
     for _ in writer.times(1, 3):
         writer.send(speaker) if writer.chance(60) else writer.sync(speaker)
-    writer.perhaps(50, Wait(31_000), Tick(poor))
-    writer.perhaps(60, Lookup(poor))
+    writer.with_probability(50, Wait(31_000), Tick(poor))
+    writer.with_probability(60, Lookup(poor))
     writer.send(poor)
 
 
@@ -42,4 +42,4 @@ def idle(writer: Writer) -> None:
     writer.send(other)
     for times in (1, 1, 4, 12):
         writer.add(Wait(times * writer.sync_interval_ms + 1_000), Tick(who))
-    writer.perhaps(30, Look())
+    writer.with_probability(30, Look())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick, some
+from ...schedules.choices import pick, sample
 from ..operations import Again, Cut, Heal, Links, Look, Lookup, Route, Tick, Wait
 from ..writer import Writer
 from .registry import passage
@@ -17,14 +17,14 @@ def partition(writer: Writer) -> None:
     left, right = tuple(writer.here[:half]), tuple(writer.here[half:]) or (writer.here[0],)
     writer.add(Cut(left, right))
     for _ in writer.times(2, 4):
-        who = writer.someone()
+        who = writer.pick_participant()
         writer.send(who)
         if writer.chance(30):
             writer.sync(who)
     writer.add(Wait(pick(writer.choices, SHORT_MS)), Tick(), Heal())
     for who in (pick(writer.choices, left), pick(writer.choices, right)):
         writer.send(who) if writer.chance(50) else writer.sync(who)
-    writer.perhaps(50, Lookup())
+    writer.with_probability(50, Lookup())
 
 
 @passage(5)
@@ -37,7 +37,7 @@ def one_way(writer: Writer) -> None:
     writer.send(speaker)
     writer.add(Heal())
     writer.sync(speaker)
-    writer.perhaps(50, Lookup(deaf))
+    writer.with_probability(50, Lookup(deaf))
 
 
 @passage(5)
@@ -51,15 +51,15 @@ def lossy(writer: Writer) -> None:
         )
     )
     for _ in writer.times(2, 5):
-        who = writer.someone()
+        who = writer.pick_participant()
         writer.send(who)
         if writer.chance(30):
             writer.add(Wait(pick(writer.choices, SHORT_MS)))
             writer.add(Tick())
         if writer.chance(25):
-            writer.sync(writer.someone())
+            writer.sync(writer.pick_participant())
     writer.add(Wait(2_000))
-    writer.perhaps(70, Heal())
+    writer.with_probability(70, Heal())
 
 
 @passage(6)
@@ -69,22 +69,22 @@ def sender_gone(writer: Writer) -> None:
     writer.send(who, Route(lost=tuple(writer.others(who, witness))))
     writer.crash(who)
     if writer.here:
-        writer.send(witness if witness in writer.here else writer.someone())
+        writer.send(witness if witness in writer.here else writer.pick_participant())
         writer.add(Wait(pick(writer.choices, (31_000, 130_000))), Tick())
-        writer.sync(writer.someone())
+        writer.sync(writer.pick_participant())
         writer.add(Wait(pick(writer.choices, (31_000, 130_000))), Tick())
 
 
 @passage(5)
 def late_joiner(writer: Writer) -> None:
     """A participant joins after it has missed all earlier messages."""
-    writer.send(writer.someone())
+    writer.send(writer.pick_participant())
     writer.join_all()
     joiner = writer.here[-1]
     if writer.chance(50):
         writer.send(joiner)
-    writer.send(writer.someone(joiner))
-    writer.perhaps(60, Lookup(joiner))
+    writer.send(writer.pick_participant(joiner))
+    writer.with_probability(60, Lookup(joiner))
     writer.add(Look(joiner))
 
 
@@ -92,13 +92,13 @@ def late_joiner(writer: Writer) -> None:
 def copies(writer: Writer) -> None:
     """Copies of earlier messages arrive again, at participants that have them and at others that do not."""
     if not writer.labels:
-        who = writer.someone()
-        writer.send(who, Route(lost=tuple(some(writer.choices, writer.others(who), 40))))
-    for label in some(writer.choices, writer.recent(), 60):
-        for who in some(writer.choices, writer.here, 40):
+        who = writer.pick_participant()
+        writer.send(who, Route(lost=tuple(sample(writer.choices, writer.others(who), 40))))
+    for label in sample(writer.choices, writer.recent(), 60):
+        for who in sample(writer.choices, writer.here, 40):
             writer.add(Again(label, who))
     if writer.chance(40):
-        writer.send(writer.someone())
+        writer.send(writer.pick_participant())
 
 
 @passage(6)
@@ -107,7 +107,7 @@ def from_the_store(writer: Writer) -> None:
     who, speaker = writer.two()
     for _ in writer.times(1, 3):
         writer.send(speaker, Route(lost=(who,) if who != speaker else ()))
-    writer.send(writer.someone(who), hint=writer.chance(40))
+    writer.send(writer.pick_participant(who), hint=writer.chance(40))
     writer.add(Lookup(who))
     if writer.chance(50):
         writer.send(who)

@@ -17,8 +17,8 @@ CONTENTS = ("20206120", "00ff2061ff00", "00", "ff", "e28080c3", "68690068", "0d0
 def garbled(writer: Writer) -> None:
     """Bytes that are not an SDS message arrive between two messages."""
     for _ in writer.times(1, 3):
-        writer.add(Garble(writer.someone(), pick(writer.choices, NOISE)))
-    writer.send(writer.someone())
+        writer.add(Garble(writer.pick_participant(), pick(writer.choices, NOISE)))
+    writer.send(writer.pick_participant())
 
 
 @passage(7, scripted=True)
@@ -28,11 +28,11 @@ def odd_contents(writer: Writer) -> None:
         raw = pick(writer.choices, CONTENTS)
         match writer.choices.integer(0, 4):
             case 0:
-                writer.send(writer.someone(), raw=raw, hint=writer.chance(50))
+                writer.send(writer.pick_participant(), raw=raw, hint=writer.chance(50))
             case 1:
                 writer.say(raw=raw)
             case 2:
-                writer.ephemeral(writer.someone(), raw=raw)
+                writer.ephemeral(writer.pick_participant(), raw=raw)
             case 3:
                 writer.say(encoding=pick(writer.choices, ("reversed", "unknown", "overlong")))
             case _:
@@ -59,7 +59,7 @@ def odd_fields(writer: Writer) -> None:
             writer.say(lamport_ms=pick(writer.choices, (-(10**13), 1 << 53, (1 << 53) + 1, -900_000_000_000)))
         case _:
             writer.say(filter=())
-    who = writer.someone()
+    who = writer.pick_participant()
     writer.send(who)
     writer.sync(who)
 
@@ -67,7 +67,7 @@ def odd_fields(writer: Writer) -> None:
 @passage(5, scripted=True)
 def impostors(writer: Writer) -> None:
     """Messages that name a participant as their sender, or that have the ID of another message."""
-    who = writer.someone()
+    who = writer.pick_participant()
     label = writer.send(who)
     match writer.choices.integer(0, 3):
         case 0:
@@ -78,7 +78,7 @@ def impostors(writer: Writer) -> None:
             writer.add(Again(label, who))
         case _:
             writer.say(poses_as=who, id_of=label, content=None)
-    writer.send(writer.someone())
+    writer.send(writer.pick_participant())
     writer.add(Look(who))
 
 
@@ -89,7 +89,7 @@ def strange_ephemerals(writer: Writer) -> None:
     if writer.chance(50):
         writer.say(after=(passing,))
     else:
-        writer.say(lamport_ms=None, after=tuple(writer.mine.get(writer.someone(), ())[-1:]), filter=(passing,))
+        writer.say(lamport_ms=None, after=tuple(writer.mine.get(writer.pick_participant(), ())[-1:]), filter=(passing,))
     writer.add(*2 * (Wait(61_000), Tick()))
 
 
@@ -97,13 +97,13 @@ def strange_ephemerals(writer: Writer) -> None:
 def odd_syncs(writer: Writer) -> None:
     """Sync messages with IDs of content, with empty content, with gaps."""
     if not writer.labels:
-        writer.send(writer.someone())
+        writer.send(writer.pick_participant())
     match writer.choices.integer(0, 5):
         case 5:
             for number in range(4):
                 writer.say(content="", lamport_ms=number)
         case 4:
-            own = [writer.send(writer.someone()), writer.send(writer.someone())]
+            own = [writer.send(writer.pick_participant()), writer.send(writer.pick_participant())]
             label = writer.say(content=None, after=(own[0],))
             writer.say(content=None, id_of=label, after=(own[1],))
         case 0:
@@ -116,6 +116,6 @@ def odd_syncs(writer: Writer) -> None:
             label = writer.say(content=None)
             writer.say(after=(label,))
     writer.add(Wait(1))
-    who = writer.someone()
+    who = writer.pick_participant()
     writer.send(who)
     writer.sync(who)

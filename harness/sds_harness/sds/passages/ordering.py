@@ -12,7 +12,7 @@ from .registry import passage
 def chatter(writer: Writer) -> None:
     """Participants send messages; sometimes one is lost, late or duplicated."""
     for _ in writer.times(2, 5):
-        who = writer.someone()
+        who = writer.pick_participant()
         match writer.choices.integer(0, 6):
             case 0 | 1 | 2:
                 writer.send(who, writer.hazards(who), writer.channel(), hint=writer.chance(10))
@@ -36,13 +36,13 @@ def equal_times(writer: Writer) -> None:
         writer.send(who, Route(late=delays), content="the same" if place and writer.chance(20) else None)
     writer.add(Wait(10))
     if writer.chance(50):
-        writer.send(writer.someone())
+        writer.send(writer.pick_participant())
 
 
 @passage(8)
 def chain_in_reverse(writer: Writer) -> None:
     """Each message depends on the one before; one participant receives them in reverse, or misses one."""
-    laggard = writer.someone()
+    laggard = writer.pick_participant()
     speakers = writer.others(laggard) or [laggard]
     length = writer.choices.integer(2, 5)
     for place in range(length):
@@ -57,8 +57,8 @@ def chain_in_reverse(writer: Writer) -> None:
 @passage(7)
 def diamond(writer: Writer) -> None:
     """Two answer the same message independently, a third answers both; one participant receives the end first."""
-    first, left, right = writer.someone(), writer.someone(), writer.someone()
-    late = writer.someone(first)
+    first, left, right = writer.pick_participant(), writer.pick_participant(), writer.pick_participant()
+    late = writer.pick_participant(first)
     writer.send(first, Route(late=((late, 30),)) if late != first else Route())
     writer.send(left, Route(late=tuple((name, 5) for name in {right: 0, late: 0} if name != left)))
     writer.send(right, Route(late=tuple((name, 5) for name in {left: 0, late: 0} if name != right)))
@@ -70,25 +70,25 @@ def diamond(writer: Writer) -> None:
 @passage(6)
 def burst(writer: Writer) -> None:
     """A participant sends many messages within one millisecond."""
-    who = writer.someone()
+    who = writer.pick_participant()
     for _ in writer.times(3, 7):
         writer.send(who, writer.hazards(who, 10))
     if writer.chance(50):
         writer.add(Wait(1))
-        writer.send(writer.someone(who))
+        writer.send(writer.pick_participant(who))
 
 
 @passage(6)
 def clock_steps(writer: Writer) -> None:
     """A clock steps forwards or backwards between two messages."""
-    who = writer.someone()
+    who = writer.pick_participant()
     writer.send(who)
     writer.add(StepClock(who, pick(writer.choices, (-1_000, 1_000, -600_000, 600_000, 3_600_000))))
     if writer.chance(50):
         writer.sync(who)
     writer.send(who)
     if writer.chance(50):
-        writer.send(writer.someone(who))
+        writer.send(writer.pick_participant(who))
     if writer.chance(30):
         writer.add(StepClock(who, -3_600_000))
         writer.send(who)
@@ -98,8 +98,8 @@ def clock_steps(writer: Writer) -> None:
 def long_history(writer: Writer) -> None:
     """A longer conversation, so that old messages fall out of the causal history."""
     for _ in writer.times(5, 9):
-        writer.send(writer.someone())
-        writer.perhaps(25, Wait(1))
+        writer.send(writer.pick_participant())
+        writer.with_probability(25, Wait(1))
 
 
 @passage(3)

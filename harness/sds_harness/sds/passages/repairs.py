@@ -3,7 +3,7 @@ more."""
 
 from __future__ import annotations
 
-from ...schedules.choices import pick, some
+from ...schedules.choices import pick, sample
 from ..operations import Again, Look, Route, StepClock, Tick, Wait
 from ..writer import Writer
 from .odd_messages import CONTENTS
@@ -40,33 +40,33 @@ def speak(writer: Writer, who: str) -> None:
 def gap(writer: Writer) -> None:
     """A participant misses a message, learns of it, asks for it when the request is due, and is answered."""
     author, poor = writer.two()
-    alone = tuple(some(writer.choices, writer.others(author, poor), 25))
+    alone = tuple(sample(writer.choices, writer.others(author, poor), 25))
     labels = [writer.send(author, Route(lost=(poor, *alone) if poor != author else alone)) for _ in writer.times(1, 3)]
     if writer.chance(25):
         writer.crash(author)
     if not writer.here:
         return
-    witness = writer.someone(poor)
+    witness = writer.pick_participant(poor)
     writer.send(witness) if writer.chance(70) else writer.sync(witness)
-    writer.perhaps(25, Look(poor))
+    writer.with_probability(25, Look(poor))
     pass_time(writer, 1, 3)
     if writer.chance(20):
         writer.add(Again(labels[0], poor)) if poor in writer.here else None
     if poor in writer.here:
         writer.send(poor, writer.hazards(poor, 15)) if writer.chance(60) else writer.sync(poor)
     pass_time(writer, 1, 4)
-    writer.perhaps(40, Look())
+    writer.with_probability(40, Look())
 
 
 @passage(6, repairs=True)
 def crowd_with_a_gap(writer: Writer) -> None:
     """Many participants miss the same message: the first one asks, and the others hear the request."""
-    author = writer.someone()
+    author = writer.pick_participant()
     writer.send(author, Route(lost=tuple(writer.others(author)[1:])))
-    writer.send(writer.someone(author))
+    writer.send(writer.pick_participant(author))
     for _ in writer.times(2, 4):
         writer.add(Wait(step_ms(writer)))
-        who = writer.someone(author)
+        who = writer.pick_participant(author)
         speak(writer, who)
         writer.add(Tick())
     pass_time(writer, 1, 2)
@@ -76,34 +76,34 @@ def crowd_with_a_gap(writer: Writer) -> None:
 def asked(writer: Writer) -> None:
     """A peer asks for messages that participants have, wait for, wrote, or miss themselves."""
     if len(writer.labels) < 2:
-        who = writer.someone()
+        who = writer.pick_participant()
         writer.send(who, writer.hazards(who))
-        writer.send(writer.someone())
+        writer.send(writer.pick_participant())
     if writer.chance(15):
         writer.say(raw=pick(writer.choices, CONTENTS))
     if writer.chance(8):
         writer.say(lamport_ms=(1 << 53) + 1)
-    wanted = some(writer.choices, writer.recent(5), 45) or writer.recent(1)
+    wanted = sample(writer.choices, writer.recent(5), 45) or writer.recent(1)
     kind = writer.choices.integer(0, 3)
     writer.say(
         lamport_ms=None if kind == 3 else 0,
         content=None if kind == 1 else "usual",
         asks=tuple(wanted),
-        after=tuple(some(writer.choices, writer.recent(3), 30)),
+        after=tuple(sample(writer.choices, writer.recent(3), 30)),
         senders_named=True,
     )
-    writer.perhaps(40, Look())
+    writer.with_probability(40, Look())
     if writer.chance(30):
-        writer.add(Again(wanted[0], writer.someone()))
+        writer.add(Again(wanted[0], writer.pick_participant()))
     if writer.chance(30):
         writer.say(asks=tuple(wanted[:1]), content=None)
     if writer.chance(20):
-        writer.send(writer.someone())
+        writer.send(writer.pick_participant())
     pass_time(writer, 1, 4)
     if writer.chance(40):
         # Ask again after the answer, by the same peer or another one.
         writer.say(asks=tuple(wanted), senders_named=True, content=None)
-        writer.perhaps(40, Look())
+        writer.with_probability(40, Look())
         pass_time(writer, 2, 4)
 
 
@@ -122,16 +122,16 @@ def asked_for_many(writer: Writer) -> None:
 def unanswerable(writer: Writer) -> None:
     """A message depends on others that do not exist: participants ask repeatedly; sometimes it arrives in the end."""
     ghosts = tuple(f"ghost{number}" for number in writer.times(1, 5))
-    writer.say(after=(*ghosts, *some(writer.choices, writer.recent(2), 30)), senders_named=writer.chance(70))
+    writer.say(after=(*ghosts, *sample(writer.choices, writer.recent(2), 30)), senders_named=writer.chance(70))
     for _ in writer.times(2, 4):
         writer.add(Wait(step_ms(writer)))
-        who = writer.someone()
+        who = writer.pick_participant()
         writer.sync(who) if writer.chance(40) else writer.send(who)
         if ghosts and writer.chance(40):
             writer.say(after=ghosts[:1], senders_named=True, content=None if writer.chance(50) else "usual")
         if writer.chance(25):
             writer.add(StepClock(who, -pick(writer.choices, (1_000, 60_000))))
-    writer.perhaps(50, Look())
+    writer.with_probability(50, Look())
 
 
 @passage(20, repairs=True, fits=lambda writer: 0 < 11 * writer.sync_interval_ms <= writer.t_max_ms)
@@ -157,7 +157,7 @@ def to_the_millisecond(writer: Writer) -> None:
     writer.add(Wait(max(1, writer.t_min_ms - 1)))
     for _ in writer.times(2, 5):
         speak(writer, poor)
-        writer.perhaps(40, Tick())
+        writer.with_probability(40, Tick())
         writer.add(Wait(1))
     pass_time(writer, 1, 4)
 
@@ -166,7 +166,7 @@ def to_the_millisecond(writer: Writer) -> None:
 def gap_of_strangers(writer: Writer) -> None:
     """A participant misses more messages of a peer than fit into one request; they arrive one by one, or not at all."""
     labels = [f"m{len(writer.labels) + 2 + place}" for place in range(writer.choices.integer(1, 5))]
-    poor = writer.someone()
+    poor = writer.pick_participant()
     writer.say(
         after=tuple(labels),
         senders_named=True,

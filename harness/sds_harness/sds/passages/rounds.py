@@ -13,7 +13,7 @@ from .repairs import missed, pass_time, speak, step_ms
 def asked_in_vain(writer: Writer) -> None:
     """A participant asks for a message that does not exist, hears of it again, and after T_max should ask again."""
     ghost = f"ghost{len(writer.labels)}"
-    poor = writer.someone()
+    poor = writer.pick_participant()
     writer.say(after=(ghost,), senders_named=True, to=poor)
     writer.add(Wait(writer.t_max_ms))
     speak(writer, poor)
@@ -23,7 +23,7 @@ def asked_in_vain(writer: Writer) -> None:
     writer.add(Wait(writer.t_max_ms + pick(writer.choices, (1_500, 0, 1))))
     writer.sync(poor)
     writer.send(poor)
-    writer.perhaps(50, Look(poor))
+    writer.with_probability(50, Look(poor))
 
 
 @passage(5, repairs=True, scripted=True)
@@ -32,10 +32,10 @@ def answered_by_another(writer: Writer) -> None:
     author, holder = writer.two()
     label = writer.send(author, Route(lost=tuple(writer.others(author, holder))))
     writer.say(asks=(label,), content=None, senders_named=True, to=holder)
-    writer.perhaps(70, Again(label, holder))
+    writer.with_probability(70, Again(label, holder))
     pass_time(writer, 1, 3)
     writer.say(asks=(label,), content=None, senders_named=True, to=holder)
-    writer.perhaps(30, Look(holder))
+    writer.with_probability(30, Look(holder))
     writer.add(*3 * (Wait(writer.t_max_ms), Tick(holder)))
 
 
@@ -45,9 +45,9 @@ def all_at_once(writer: Writer) -> None:
     labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
     ghosts = tuple(f"ghost{place}" for place in range(writer.choices.integer(0, 2)))
     writer.say(asks=(*ghosts, *labels), content=None, senders_named=True)
-    writer.perhaps(50, Look())
+    writer.with_probability(50, Look())
     writer.add(Wait(writer.t_max_ms), Tick())
-    writer.perhaps(30, Look())
+    writer.with_probability(30, Look())
 
 
 @passage(8, repairs=True, scripted=True)
@@ -85,14 +85,14 @@ def repaired_then_asked(writer: Writer) -> None:
     speak(writer, poor)
     writer.add(*4 * (Wait(max(1, writer.t_max_ms // 3)), Tick()))
     writer.say(asks=(label,), content=None, senders_named=True, to=poor)
-    writer.perhaps(50, Look(poor))
+    writer.with_probability(50, Look(poor))
     writer.add(Wait(writer.t_max_ms), Tick(poor))
 
 
 @passage(4, repairs=True, scripted=True)
 def clock_before_the_gap(writer: Writer) -> None:
     """A clock is set back and its participant sends; when the clock has caught up, a message is missing and due."""
-    poor = writer.someone()
+    poor = writer.pick_participant()
     writer.send(poor)
     writer.add(StepClock(poor, -60_000))
     speak(writer, poor)
@@ -108,7 +108,7 @@ def clock_before_the_gap(writer: Writer) -> None:
 def left_to_others(writer: Writer) -> None:
     """A participant hears another one's request for a message that it misses, and later messages: it must still ask."""
     ghost = f"ghost{len(writer.labels)}"
-    poor = writer.someone()
+    poor = writer.pick_participant()
     writer.say(after=(ghost,), senders_named=True, to=poor)
     writer.say("zoe", asks=(ghost,), content=None, to=poor)
     writer.add(Wait(1))
@@ -121,7 +121,7 @@ def left_to_others(writer: Writer) -> None:
 @passage(3, repairs=True, scripted=True)
 def told_by_a_sync(writer: Writer) -> None:
     """A message is missed that only a sync message has named, and is requested in both kinds of messages."""
-    poor = writer.someone()
+    poor = writer.pick_participant()
     writer.say(after=(f"ghost{len(writer.labels)}",), senders_named=True, to=poor, content=None)
     writer.add(Wait(writer.t_max_ms))
     writer.sync(poor)
@@ -131,7 +131,7 @@ def told_by_a_sync(writer: Writer) -> None:
 @passage(5, repairs=True, scripted=True)
 def waited_then_asked(writer: Writer) -> None:
     """Messages of a peer arrive in reverse, so that one must wait; then each of them is requested."""
-    who = writer.someone()
+    who = writer.pick_participant()
     first = writer.say(to=who, route=Route(late=((who, 10),)))
     later = writer.say(lamport_ms=1, after=(first,), senders_named=True, to=who)
     writer.add(Wait(100))
@@ -157,8 +157,8 @@ def asked_in_silence(writer: Writer) -> None:
 @passage(6, repairs=True)
 def asked_in_a_copy(writer: Writer) -> None:
     """A copy of a message asks for a message that a participant has: its own, or one that it received."""
-    who = writer.someone()
-    own, wanted = writer.send(who), writer.send(writer.someone(who))
-    known = own if writer.chance(50) else writer.send(writer.someone(who))
+    who = writer.pick_participant()
+    own, wanted = writer.send(who), writer.send(writer.pick_participant(who))
+    known = own if writer.chance(50) else writer.send(writer.pick_participant(who))
     writer.add(Again(known, who, asks=(wanted,)))
     writer.add(*3 * (Wait(writer.t_max_ms), Tick(who)))

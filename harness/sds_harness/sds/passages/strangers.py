@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick, some
+from ...schedules.choices import pick, sample
 from ..operations import Look, Route, Tick, Wait
 from ..writer import Writer
 from .registry import passage
@@ -15,8 +15,8 @@ def strangers_at_one_time(writer: Writer) -> None:
     for _ in writer.times(2, 4):
         writer.say(lamport_ms=behind)
     if writer.chance(60):
-        writer.send(writer.someone())
-    writer.perhaps(40, Look())
+        writer.send(writer.pick_participant())
+    writer.with_probability(40, Look())
 
 
 @passage(6, scripted=True)
@@ -28,25 +28,25 @@ def strangers_in_reverse(writer: Writer) -> None:
     delayed = writer.others()
     for place in range(length):
         route = Route(late=tuple((name, 10 * (length - place)) for name in delayed))
-        after = (labels[place - 1],) if place else tuple(some(writer.choices, writer.recent(2), 30))
+        after = (labels[place - 1],) if place else tuple(sample(writer.choices, writer.recent(2), 30))
         writer.say(peer, lamport_ms=place, after=after, route=route, senders_named=writer.sds_r)
     writer.add(Wait(100))
-    writer.perhaps(30, Tick())
+    writer.with_probability(30, Tick())
     if writer.chance(70):
-        writer.send(writer.someone())
+        writer.send(writer.pick_participant())
 
 
 @passage(8, scripted=True)
 def strangers_acknowledge(writer: Writer) -> None:
     """Histories and filters of a peer contain some messages of a participant and not others."""
-    who = writer.someone()
+    who = writer.pick_participant()
     own = [writer.send(who) for _ in writer.times(1, 3)]
     for _ in writer.times(1, 3):
         said = writer.choices.integer(0, 4)
         writer.say(
             content=None if writer.chance(40) else "usual",
-            filter=tuple(some(writer.choices, own, 60)) if said else None,
-            after=tuple(some(writer.choices, own, 50)) if said in (0, 4) else (),
+            filter=tuple(sample(writer.choices, own, 60)) if said else None,
+            after=tuple(sample(writer.choices, own, 50)) if said in (0, 4) else (),
             lamport_ms=len(own) + 1,
         )
         if writer.chance(30):
@@ -57,7 +57,7 @@ def strangers_acknowledge(writer: Writer) -> None:
 @passage(10, scripted=True, fits=lambda writer: writer.channels > 1)
 def said_elsewhere(writer: Writer) -> None:
     """History and filter of a peer contain a participant's messages, but in another channel."""
-    who = writer.someone()
+    who = writer.pick_participant()
     lost = Route(lost=tuple(writer.others(who)))
     own = [writer.send(who, lost) for _ in writer.times(1, 2)]
     elsewhere = writer.channels - 1 - writer.home
@@ -69,7 +69,7 @@ def said_elsewhere(writer: Writer) -> None:
 def strangers_far_ahead(writer: Writer) -> None:
     """Clocks of peers are far ahead or behind, and participants then send."""
     writer.say(lamport_ms=pick(writer.choices, (60_000, 240_000, 1_000, -3_600_000, -600_000, -900_000_000_000)))
-    who = writer.someone()
+    who = writer.pick_participant()
     writer.send(who)
     if writer.chance(40):
         writer.sync(who)
@@ -82,10 +82,10 @@ def strangers_far_ahead(writer: Writer) -> None:
 def strangers_with_a_gap(writer: Writer) -> None:
     """A message of a peer depends on one that never arrives, on one that arrives later, and on one that has arrived."""
     missing = f"ghost{len(writer.labels)}"
-    known = tuple(some(writer.choices, writer.recent(2), 50))
+    known = tuple(sample(writer.choices, writer.recent(2), 50))
     writer.say(after=(*known, missing) if writer.chance(60) else known)
     content = None if writer.chance(30) else "usual"
     writer.say(after=tuple(writer.recent(1)), content=content)
-    who = writer.someone()
+    who = writer.pick_participant()
     writer.send(who)
     writer.sync(who)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick, some
+from ...schedules.choices import pick, sample
 from ..operations import Again, Look, Route, Tick, Wait
 from ..writer import Writer
 from .registry import passage
@@ -16,14 +16,14 @@ PERIODS_MS = (31_000, 6_000, 61_000, 95_000, 200_000)
 @passage(8)
 def resends(writer: Writer) -> None:
     """A message reaches few participants or none; time passes, and it is resent."""
-    who = writer.someone()
-    writer.send(who, Route(lost=tuple(some(writer.choices, writer.others(who), 80))))
+    who = writer.pick_participant()
+    writer.send(who, Route(lost=tuple(sample(writer.choices, writer.others(who), 80))))
     for _ in writer.times(1, 4):
         writer.add(Wait(pick(writer.choices, PERIODS_MS)))
         if writer.chance(25):
-            writer.sync(writer.someone(who))
+            writer.sync(writer.pick_participant(who))
         writer.add(Tick(who, writer.hazards(who, 40)))
-    writer.perhaps(40, Look(who))
+    writer.with_probability(40, Look(who))
 
 
 @passage(8)
@@ -34,9 +34,9 @@ def acknowledgements(writer: Writer) -> None:
     for _ in writer.times(0, 4):
         writer.send(other, Route(lost=(who,)) if other != who else Route())
     if writer.chance(50):
-        writer.sync(writer.someone(who), writer.hazards(who))
+        writer.sync(writer.pick_participant(who), writer.hazards(who))
     else:
-        writer.send(writer.someone(who))
+        writer.send(writer.pick_participant(who))
     if writer.chance(40):
         writer.add(Wait(pick(writer.choices, PERIODS_MS)), Tick(who))
     writer.add(Look(who))
@@ -45,7 +45,7 @@ def acknowledgements(writer: Writer) -> None:
 @passage(5, scripted=True)
 def possibly_for_long(writer: Writer) -> None:
     """Only a filter ever acknowledges a message: it is resent, and less often."""
-    who = writer.someone()
+    who = writer.pick_participant()
     label = writer.send(who, Route(lost=tuple(writer.others(who))))
     writer.say(filter=(label,), to=who, content=None if writer.chance(50) else "usual")
     for _ in writer.times(3, 6):
@@ -55,7 +55,7 @@ def possibly_for_long(writer: Writer) -> None:
 @passage(3, scripted=True)
 def no_longer_in_a_filter(writer: Writer) -> None:
     """A filter contains a message, and a later one does not: the longer resend period stays."""
-    who = writer.someone()
+    who = writer.pick_participant()
     lost = Route(lost=tuple(writer.others(who)))
     label = writer.send(who, lost)
     writer.say(filter=(label,), to=who, content=None)
@@ -67,7 +67,7 @@ def no_longer_in_a_filter(writer: Writer) -> None:
 @passage(4)
 def busy_sender(writer: Writer) -> None:
     """A participant that is not heard sends messages more often than it resends."""
-    who = writer.someone()
+    who = writer.pick_participant()
     lost = Route(lost=tuple(writer.others(who)))
     for _ in writer.times(5, 8):
         writer.send(who, lost)
@@ -77,7 +77,7 @@ def busy_sender(writer: Writer) -> None:
 @passage(10, fits=lambda writer: writer.sync_interval_ms > 0)
 def automatic_syncs(writer: Writer) -> None:
     """No participant sends a message for many sync intervals."""
-    who = writer.someone()
+    who = writer.pick_participant()
     writer.send(who)
     for times in (1, 1, 1, 4, 8):
         writer.add(Wait(times * writer.sync_interval_ms + 1_000), Tick(who, Route(lost=tuple(writer.others(who)))))
@@ -100,11 +100,11 @@ def roll_over(writer: Writer) -> None:
 def syncs(writer: Writer) -> None:
     """Several sync messages of participants that received something and of others that did not."""
     for _ in writer.times(2, 4):
-        who = writer.someone()
+        who = writer.pick_participant()
         writer.sync(who, writer.hazards(who), writer.channel())
-        writer.perhaps(30, Wait(1))
+        writer.with_probability(30, Wait(1))
     if writer.chance(60):
-        writer.send(writer.someone())
+        writer.send(writer.pick_participant())
 
 
 @passage(6)
@@ -118,13 +118,13 @@ def quiet_time(writer: Writer) -> None:
 def ephemerals(writer: Writer) -> None:
     """Ephemeral messages among others, to participants that have everything and to others that miss something."""
     for _ in writer.times(2, 4):
-        who = writer.someone()
+        who = writer.pick_participant()
         if writer.chance(60):
             raw = pick(writer.choices, BLANKS) if writer.chance(30) else ""
             writer.ephemeral(who, writer.hazards(who), writer.channel(), raw=raw)
         else:
             writer.send(who, writer.hazards(who, 50))
-    writer.send(writer.someone())
+    writer.send(writer.pick_participant())
 
 
 @passage(2)
@@ -145,5 +145,5 @@ def given_up(writer: Writer) -> None:
     writer.send(speaker)
     for _ in writer.times(1, 3):
         writer.add(Wait(pick(writer.choices, (31_000, 61_000, 3_700_000, 90_000_000))), Tick(who))
-    writer.perhaps(60, Again(first, who))
+    writer.with_probability(60, Again(first, who))
     writer.send(speaker)

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from ...channel import Channel
 from ...effects import Effects
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...message import Kind, Message
 from ..registry import fault, mutants
 
 
-def _without(message: Message) -> Message:
+def _without_empty_hints(message: Message) -> Message:
     """Return the message without the entries that have an empty retrieval hint."""
     return replace(message, causal_history=tuple(e for e in message.causal_history if e.retrieval_hint != b""))
 
@@ -24,17 +24,17 @@ class _Hints(Channel):
 
     @fault(Channel.unmet_dependencies, "RECV-05", "overlooks dependencies with an empty retrieval hint")
     def empty_hints_depend_on_nothing(self, message: Message) -> set[str]:
-        return super().unmet_dependencies(_without(message))
+        return super().unmet_dependencies(_without_empty_hints(message))
 
     @fault(Channel.review_causal_history, "ACK-01", "does not acknowledge by entries with an empty retrieval hint")
     def empty_hints_do_not_acknowledge(self, message: Message, effects: Effects) -> None:
-        super().review_causal_history(_without(message), effects)
+        super().review_causal_history(_without_empty_hints(message), effects)
 
     @fault(Channel.refuse_unusable, "RECV-07", "rejects entries with an empty retrieval hint")
     def refuses_empty_hints(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
-        if kind is Kind.CONTENT and _without(message) != message:
-            raise MalformedMessage("an empty retrieval hint")
+        if kind is Kind.CONTENT and _without_empty_hints(message) != message:
+            raise MalformedMessageError("an empty retrieval hint")
 
     @fault(Channel.insert_into_log, "SEND-08", "replaces an empty retrieval hint with the last one that it saw")
     def repeats_the_last_hint(self, message: Message, retrieval_hint: bytes | None) -> None:
@@ -49,7 +49,7 @@ class _Hints(Channel):
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:
         if retrieval_hint == b"":
-            raise MalformedMessage("an empty retrieval hint")
+            raise MalformedMessageError("an empty retrieval hint")
         return super().receive(message, now_ms, retrieval_hint)
 
 

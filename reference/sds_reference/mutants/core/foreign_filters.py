@@ -9,7 +9,7 @@ from sds_proto.bloom.nim_sds_pb2 import BloomFilter as NimEnvelope
 from ...bloom_profiles import NIM_SDS
 from ...channel import Channel
 from ...effects import Effects
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...message import Kind, Message
 from ..registry import fault, mutants
 
@@ -73,7 +73,7 @@ class _Refusing(Channel):
     def turned_down(self, message: Message, kind: Kind, now_ms: int, refused: bool) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if refused and message.bloom_filter is not None:
-            raise MalformedMessage("not a bloom filter")
+            raise MalformedMessageError("not a bloom filter")
 
     @fault(Channel.refuse_unusable, "RECV-07", "rejects messages with an empty filter")
     def refuses_empty_filters(self, message: Message, kind: Kind, now_ms: int) -> None:

@@ -76,14 +76,14 @@ class SendsAtTheSweep(Channel):
     sweeping = False
 
     def send(self, *arguments: Any, **options: Any) -> Effects:
-        return self._kept(super().send(*arguments, **options))
+        return self._hold_back(super().send(*arguments, **options))
 
     def send_ephemeral(self, *arguments: Any, **options: Any) -> Effects:
-        return self._kept(super().send_ephemeral(*arguments, **options))
+        return self._hold_back(super().send_ephemeral(*arguments, **options))
 
     def send_sync(self, now_ms: int) -> Effects:
         effects = super().send_sync(now_ms)
-        return effects if self.sweeping else self._kept(effects)
+        return effects if self.sweeping else self._hold_back(effects)
 
     def tick(self, now_ms: int) -> Effects:
         self.sweeping = True
@@ -92,7 +92,7 @@ class SendsAtTheSweep(Channel):
         self.unsent, self.sweeping = (), False
         return effects
 
-    def _kept(self, effects: Effects) -> Effects:
+    def _hold_back(self, effects: Effects) -> Effects:
         self.unsent += tuple(effects.broadcasts)
         effects.broadcasts = []
         return effects

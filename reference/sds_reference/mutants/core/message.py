@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from ...channel import Channel
 from ...effects import Effects, Missing
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...message import MAX_LAMPORT, HistoryEntry, Kind, Message, decode
 from ...outgoing_buffer import Outgoing
 from ...participant import UNNAMED_CHANNEL, Participant
@@ -145,13 +145,13 @@ class _Presence(Channel):
 
     @fault(Channel.receive_ephemeral, "MSG-18", "rejects messages without a Lamport timestamp")
     def refuses_ephemerals(self, message: Message, effects: Effects) -> None:
-        raise MalformedMessage("no Lamport timestamp")
+        raise MalformedMessageError("no Lamport timestamp")
 
     @fault(Channel.refuse_unusable, "MSG-19", "rejects sync messages whose content is present and empty")
     def refuses_empty_content(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if message.content == b"":
-            raise MalformedMessage("empty content")
+            raise MalformedMessageError("empty content")
 
     @fault(Channel.send_ephemeral, "MSG-20", "trims the content of ephemeral messages")
     def trimmed_ephemerals(self, content: bytes, message_id: str | None = None) -> Effects:
@@ -196,7 +196,7 @@ class RefusesUnknownFields(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         message = decode(wire)
         if any(field.number not in _KNOWN_FIELDS for field in split(wire)):
-            raise MalformedMessage(f"{message.message_id!r} has an unknown field")
+            raise MalformedMessageError(f"{message.message_id!r} has an unknown field")
         return super().receive(wire, now_ms, retrieval_hint)
 
 
@@ -206,7 +206,7 @@ class _FurtherFields(Channel):
     def refuses_hints(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if any(entry.retrieval_hint is not None for entry in message.causal_history):
-            raise MalformedMessage("a history entry with a retrieval hint")
+            raise MalformedMessageError("a history entry with a retrieval hint")
 
     @fault(Channel.receive, "MSG-05", "treats a Lamport timestamp of 0 as unset")
     def zero_is_unset(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:

@@ -96,7 +96,7 @@ class _Entries(Channel):
 class _Contents(Channel):
     _said: dict[str, bytes]
 
-    def said(self) -> dict[str, bytes]:
+    def contents_by_id(self) -> dict[str, bytes]:
         self.__dict__.setdefault("_said", {})
         return self._said
 

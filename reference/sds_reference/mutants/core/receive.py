@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...channel import Channel
 from ...effects import Delivered, Effects
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...message import HistoryEntry, Kind, Message
 from ..registry import fault, mutants, omitted
 
@@ -48,7 +48,7 @@ class _Receiving(Channel):
     def loses_foreign_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
         if message.bloom_filter is not None and self.filter_in(message) is None:
-            raise MalformedMessage("the filter cannot be read")
+            raise MalformedMessageError("the filter cannot be read")
 
     drops_the_unmet = omitted(Channel.buffer, "RECV-08", "drops messages with unmet dependencies")
 

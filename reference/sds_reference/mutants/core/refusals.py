@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...channel import Channel
 from ...effects import Effects
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...message import Kind, Message
 from ...participant import Participant
 from ...wire_fields import join, split
@@ -24,7 +24,7 @@ _PRIVATE = {1: 7, 2: 1, 3: 4, 10: 2, 11: 3, 12: 6, 13: 13, 20: 5}
 class _Refusing(Channel):
     def turned_down(self, message: Message, now_ms: int, retrieval_hint: bytes | None, refused: bool) -> Effects:
         if refused and not self.is_own(message):
-            raise MalformedMessage(f"{message.kind.value} messages of this kind are not accepted")
+            raise MalformedMessageError(f"{message.kind.value} messages of this kind are not accepted")
         return super().receive(message, now_ms, retrieval_hint)
 
     def dropped(self, message: Message, now_ms: int, retrieval_hint: bytes | None, dropped: bool) -> Effects:
@@ -111,7 +111,7 @@ class _Refusing(Channel):
 @mutant("RECV-07", "rejects all messages of others")
 class RefusesEverything(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
-        raise MalformedMessage("no")
+        raise MalformedMessageError("no")
 
 
 @mutant("RECV-07", "drops all messages of others")

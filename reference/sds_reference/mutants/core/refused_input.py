@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...channel import Channel
 from ...effects import Effects
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...incoming_buffer import Buffered
 from ...message import Kind, Message
 from ...participant import Participant
@@ -22,7 +22,7 @@ class _Keeping(Channel):
         """Was the message rejected? Then the caller must reject it again, after the fault has acted."""
         try:
             super().refuse_unusable(message, kind, now_ms)
-        except MalformedMessage:
+        except MalformedMessageError:
             return False
         return True
 
@@ -130,7 +130,7 @@ class BrokenBytesDropTheNextSync(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         try:
             message = self.config.revision.wire.decode(wire)
-        except MalformedMessage:
+        except MalformedMessageError:
             self._broken = True
             raise
         if self._broken and message.kind is Kind.SYNC:
@@ -144,7 +144,7 @@ class BrokenBytesEmptyTheBuffers(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         try:
             self.config.revision.wire.decode(wire)
-        except MalformedMessage:
+        except MalformedMessageError:
             for channel in self.channels.values():
                 channel.incoming.take_older(1 << 62)
             raise

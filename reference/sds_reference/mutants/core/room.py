@@ -13,7 +13,7 @@ from typing import Any
 
 from ...channel import Channel
 from ...effects import Effects
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...incoming_buffer import Buffered
 from ...local_log import LocalLog, LogEntry
 from ...message import HistoryEntry, Kind, Message
@@ -77,7 +77,7 @@ class ComparesIdsByFirstCharacters(_Sized):
 class RefusesLongIds(_Sized):
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         if len(message.message_id) > self.size:
-            raise MalformedMessage("the message ID is too long")
+            raise MalformedMessageError("the message ID is too long")
         super().refuse_unusable(message, kind, now_ms)
 
 

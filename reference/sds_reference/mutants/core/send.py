@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...channel import Channel
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...message import MAX_LAMPORT, HistoryEntry, Kind, Message
 from ..registry import configured, fault, mutant, mutants, omitted
 
@@ -65,7 +65,7 @@ class _Histories(Channel):
     def refuses_histories_over_fifty(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if len(message.causal_history) > 50:
-            raise MalformedMessage("the causal history is too long")
+            raise MalformedMessageError("the causal history is too long")
 
 
 configured(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...channel import Channel
 from ...config import Config
 from ...effects import Acknowledged, Effects, PossiblyAcknowledged
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...incoming_buffer import IncomingBuffer
 from ...lamport_clock import LamportClock
 from ...message import Kind, Message, decode
@@ -88,7 +88,7 @@ class ReviewsAllChannels(Participant):
         effects = super().receive(wire, now_ms, retrieval_hint)
         try:
             message = decode(wire)
-        except MalformedMessage:
+        except MalformedMessageError:
             return effects
         if message.sender_id != self.participant_id and message.kind in (Kind.CONTENT, Kind.SYNC):
             for channel in self.channels.values():

@@ -10,7 +10,7 @@ from ...bloom_profiles import NIM_SDS, WAKU_SDS_JS
 from ...channel import Channel
 from ...config import Config
 from ...effects import Acknowledged, Effects, PossiblyAcknowledged
-from ...errors import RefusedSend
+from ...errors import RefusedSendError
 from ...local_log import LocalLog, LogEntry
 from ...message import Kind, Message
 from ...outgoing_buffer import AckState, Outgoing, OutgoingBuffer
@@ -47,7 +47,7 @@ class RefusesToSendBeforeReceiving(Channel):
 
     def next_lamport(self, now_ms: int) -> int:
         if self._joins and not len(self.log):
-            raise RefusedSend("no message has arrived yet")
+            raise RefusedSendError("no message has arrived yet")
         return super().next_lamport(now_ms)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...channel import Channel
 from ...effects import Acknowledged, Delivered, Effects
-from ...errors import RefusedSend
+from ...errors import RefusedSendError
 from ...message import HistoryEntry, Kind, Message
 from ...participant import Participant
 from ..registry import fault, mutant, mutants, ordering
@@ -67,13 +67,13 @@ class _LargeAndLong(Channel):
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
     ) -> Effects:
         if message_id:
-            raise RefusedSend("IDs are computed here")
+            raise RefusedSendError("IDs are computed here")
         return super().send(content, now_ms, None, retrieval_hint)
 
     @fault(Channel.next_lamport, "SEND-10", "refuses to send while a message waits")
     def silent_while_waiting(self, now_ms: int) -> int:
         if len(self.incoming):
-            raise RefusedSend("a message waits")
+            raise RefusedSendError("a message waits")
         return super().next_lamport(now_ms)
 
     @fault(Channel.sweep_incoming, "RECV-05", "delivers messages that have waited for an hour")

@@ -8,7 +8,7 @@ from ...channel import Channel
 from ...choices import PossiblyAcknowledgedFirst
 from ...config import Config
 from ...effects import Effects, Lost
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...incoming_buffer import IncomingBuffer
 from ...message import Kind, Message
 from ...outgoing_buffer import AckState, Outgoing
@@ -116,7 +116,7 @@ class _Sweeping(Channel):
     )
     def refuses_hybrids(self, message: Message, effects: Effects) -> None:
         if message.causal_history or message.bloom_filter is not None:
-            raise MalformedMessage("a message with a causal history or a filter has no Lamport timestamp")
+            raise MalformedMessageError("a message with a causal history or a filter has no Lamport timestamp")
         super().receive_ephemeral(message, effects)
 
     @fault(Channel.remember_outgoing, "OUTSWEEP-01", "restarts the resend period whenever it sends a message")

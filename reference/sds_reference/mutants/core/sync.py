@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...bloom_filter import build_filter
 from ...channel import Channel
 from ...effects import Delivered, Effects
-from ...errors import RefusedSend
+from ...errors import RefusedSendError
 from ...local_log import LogEntry
 from ...message import HistoryEntry, Kind, Message, decode
 from ..registry import fault, mutant, mutants
@@ -152,7 +152,7 @@ class _SyncsAndEphemerals(Channel):
         "refuses to send ephemeral messages although it declares to support them",
     )
     def refuses_to_send_ephemerals(self, content: bytes, message_id: str | None = None) -> Effects:
-        raise RefusedSend("temporarily unavailable")
+        raise RefusedSendError("temporarily unavailable")
 
     @fault(Channel.send_ephemeral, "EPHEMERAL-01", "accepts ephemeral messages and sends none of them")
     def sends_no_ephemerals(self, content: bytes, message_id: str | None = None) -> Effects:

@@ -25,7 +25,7 @@ KEYS: dict[str, tuple[str, Callable[[str], str]]] = {
 
 
 def keyed(requirement: str, summary: str, *keys: str) -> Callable[[Faulty], Faulty]:
-    """Register a fault once for each of ``keys``, by default for all. "{}" in the summary becomes the
+    """Register a fault once for each of ``keys``; default: all. "{}" in the summary becomes the
     transformation."""
 
     def register(faulty: Faulty) -> Faulty:

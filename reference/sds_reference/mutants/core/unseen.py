@@ -30,7 +30,7 @@ class QuietlyNeverWaits(Channel):
 
 
 class _Forgetting(LocalLog):
-    """A log that can forget the messages of others."""
+    """A log that can drop messages of others."""
 
     def forget(self, own: str) -> None:
         for entry in [entry for entry in self if entry.sender_id != own]:

@@ -8,7 +8,7 @@ from ...bloom_filter import RollingBloomFilter
 from ...channel import Channel
 from ...config import Config
 from ...effects import Effects
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...lamport_clock import LamportClock
 from ...message import HistoryEntry, Kind, Message
 from ...outgoing_buffer import Outgoing
@@ -33,7 +33,7 @@ class _Wire(Channel):
     def refuses_empty_histories(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if not message.causal_history:
-            raise MalformedMessage("the causal history is empty")
+            raise MalformedMessageError("the causal history is empty")
 
     @fault(Channel.encode, "FORUM-01", "encodes its sender ID twice")
     def sender_twice_on_the_wire(self, message: Message) -> bytes:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...channel import Channel
 from ...config import RepairConfig
 from ...effects import Effects
-from ...errors import MalformedMessage
+from ...errors import MalformedMessageError
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
 from ...wire_fields import LEN, VARINT, WireField, join, split
@@ -111,7 +111,7 @@ class _WithoutSdsR(Channel):
     def refuses_requests(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if self.repair is None and message.repair_request:
-            raise MalformedMessage("field 13 is not supported")
+            raise MalformedMessageError("field 13 is not supported")
 
     @fault(
         Channel.unmet_dependencies,

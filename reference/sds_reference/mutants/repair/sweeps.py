@@ -1,4 +1,4 @@
-"""Faults of SDS-R on the responder's side: the time of responses, and who sends them."""
+"""Faults of SDS-R on the responder's side: the times and the senders of responses."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ class _OtherDelays(_Delays):
 
 @mutants
 class _Groups(Repair):
-    """Decides differently who is in a response group. It caches everything, so that only this decision matters."""
+    """Has another rule for membership in response groups. It caches all messages, so that only this rule matters."""
 
     def member(self, entry: HistoryEntry) -> bool:
         raise NotImplementedError

@@ -102,7 +102,7 @@ def _came(view: PeerView, proof: Proof) -> str:
     return f"{quoted(update.value)} under {update.key!r}, which came at step {update.step.index}"
 
 
-def _shows(view: PeerView, proof: Proof) -> str:
+def _evidence_text(view: PeerView, proof: Proof) -> str:
     return told_of(proof.seen) if proof.seen is not None else "no trace of it"
 
 
@@ -114,7 +114,7 @@ TAKEN: tuple[Rule[Proof], ...] = (
         lambda view, proof: _changed(proof.seen, proof.arrival.update) if proof.seen is not None else "",
         lambda view, proof: _is_kept(proof),
         lambda view, proof: proof.same,
-        lambda view, proof: (_came(view, proof), _shows(view, proof)),
+        lambda view, proof: (_came(view, proof), _evidence_text(view, proof)),
         lambda view, proof: _of_numbers(view, proof.arrival.update),
     ),
     _taken(
@@ -131,7 +131,7 @@ TAKEN: tuple[Rule[Proof], ...] = (
         lambda view, proof: proof.seen is not None and not proof.seen.deleted,
         lambda view, proof: (
             f"{view.named(proof.arrival.update)}, which is not deleted (step {proof.arrival.step.index})",
-            _shows(view, proof),
+            _evidence_text(view, proof),
         ),
     ),
     _taken(
@@ -151,7 +151,7 @@ TAKEN: tuple[Rule[Proof], ...] = (
         "new-key-not-taken",
         lambda view, proof: _is_renamed(proof),
         lambda view, proof: proof.seen is not None and proof.seen.key == proof.arrival.update.key,
-        lambda view, proof: (_came(view, proof), _shows(view, proof)),
+        lambda view, proof: (_came(view, proof), _evidence_text(view, proof)),
     ),
     Rule(
         "CSDB-25",
@@ -208,7 +208,7 @@ def revisions_are_no_clocks(view: PeerView) -> Iterator[Observation]:
 def what_is_there_stays_there(view: PeerView) -> Iterator[Observation]:
     """A record is not deleted by an update of another one."""
     alive = {arrival.update.version: arrival.update for arrival in view.arrivals if not arrival.update.deleted}
-    for shown in view.shown:
+    for shown in view.shown_states:
         contested = view.contested(shown.step)
         for uuid, seen in shown.records.items():
             update = alive.get(seen.version) if seen.deleted and uuid not in contested else None
@@ -293,7 +293,7 @@ def forbidden_updates_are_refused(view: PeerView) -> Iterator[tuple[Step, Refuse
             yield sent.step, Refused(arrival, f"a copy for {view.end_of(view.link_of(sent))}")
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
             yield asked[0].step, Refused(arrival, "a request for all that follows it", counted=True)
-        elif later := [shown for shown in view.shown if shown.as_of.index > after]:
+        elif later := [shown for shown in view.shown_states if shown.as_of.index > after]:
             has = (s for s in later if (seen := s.records.get(str(update.uuid))) and _is_copy(seen, update))
             there = next(has, None)
             yield (there or later[0]).step, Refused(arrival, "it is there" if there else "")

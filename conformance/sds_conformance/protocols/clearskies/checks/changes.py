@@ -150,7 +150,7 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
         yield judged(change.shown.step, "new-key-not-sent", met, expected, "another one")
         later = (other for other in view.changes if other.step.index > change.step.index)
         again = min((c.step.index for c in later if change.old_key in (c.key, c.old_key)), default=None)
-        shown = next((shown for shown in view.shown if shown.asked.index > change.step.index), None)
+        shown = next((shown for shown in view.shown_states if shown.asked.index > change.step.index), None)
         if shown is None or view.in_conflict(shown.step) or (again is not None and again < shown.step.index):
             continue
         expected = f"nothing under {change.old_key!r}, which was renamed at step {change.step.index}"
@@ -160,7 +160,7 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-24", pb.CAPABILITY_OBSERVE, of="shown")
 def keys_are_unique(view: PeerView) -> Iterator[Observation]:
     """The application sees one record with a key at most."""
-    for shown in view.shown:
+    for shown in view.shown_states:
         if not shown.on_the_wire and view.in_conflict(shown.step):
             most = max((len(values) for values in shown.values.values()), default=0)
             yield judged(shown.step, "key-twice", most <= 1, "one record with each key", f"{most} with one key")
@@ -196,7 +196,7 @@ def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-08", of="changes")
 def uuids_stay(view: PeerView) -> Iterator[Observation]:
     """A record that is written again keeps its uuid."""
-    for one, other in _again(view):
+    for one, other in _changes_of_same_key(view):
         if one.uuid is not None and other.uuid is not None:
             expected = f"{one.uuid!r}, the uuid of {other.key!r}"
             yield judged(other.step, "uuid-changed", other.uuid == one.uuid, expected, f"{other.uuid!r}")
@@ -235,7 +235,7 @@ def _is_revived(view: PeerView, first: Change, change: Change) -> bool:
     return first.key == change.key and "delete" in kinds and "rename" not in kinds
 
 
-def _again(view: PeerView) -> Iterator[tuple[Update, Update]]:
+def _changes_of_same_key(view: PeerView) -> Iterator[tuple[Update, Update]]:
     """The updates of a record and of its next change under the same key, neither a deletion, where no other peer can
     have changed or taken the key in between."""
     last: dict[str, Change] = {}
@@ -281,14 +281,14 @@ def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
     """A change does not go out with the revision of an earlier one of the same record."""
     sent = grouped((u for u in view.sent if u.by == view.peer_id and u.version is not None), lambda u: u.version)
     for before, update in chain.from_iterable(map(pairwise, sent.values())):
-        change = None if same_content(before.content, update.content) else _between(view, before, update)
+        change = None if same_content(before.content, update.content) else _change_between(view, before, update)
         if change is not None and not view.in_conflict(update.step):  # a resolution may be no change (CA-8)
             expected = f"a revision of its own for the change of {change.key!r} at step {change.step.index}"
             seen = f"{update.rev}, which went out at step {before.step.index}"
             yield violated(update.step, "revision-reused", expected, seen)
 
 
-def _between(view: PeerView, before: Update, update: Update) -> Change | None:
+def _change_between(view: PeerView, before: Update, update: Update) -> Change | None:
     """The change that was made between two updates with one version, and shows in the second one."""
     if not view.known.same_era(before.step.index, update.step.index):
         return None  # a peer that has lost its store may use a revision again
@@ -347,7 +347,9 @@ def what_changes_nothing_does_not_count(view: PeerView) -> Iterator[Observation]
         between = range(both.one.step.index + 1, both.other.step.index)
         met = [arrival for arrival in view.arrivals if arrival.step.index in between]
         done = {step.command for step in view.steps if step.index in between}
-        shown = [s for s in view.shown if not s.on_the_wire and met and met[0].step.index < s.asked.index in between]
+        shown = [
+            s for s in view.shown_states if not s.on_the_wire and met and met[0].step.index < s.asked.index in between
+        ]
         alone = both.other.step.command == "put" and done <= {"receive", "tick", "observe"}
         if before is None or after is None or [each.outcome for each in met] != ["conflict"] or not (alone and shown):
             continue
@@ -455,18 +457,18 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
         if update.clock is not None:
             met, expected = view.peer_id in update.clock, f"a vector clock that counts the change of {view.party.name}"
             yield judged(update.step, "own-number-missing", met, expected, json_of(dict(update.clock), 120))
-    bases = ((first, _own(view, base)) for first, base in known_bases(view) if base.by != view.peer_id)
+    bases = ((first, _own_number(view, base)) for first, base in known_bases(view) if base.by != view.peer_id)
     larger = [(first, most) for first, most in bases if 0 < most <= SAFE_INTEGER]
-    larger += [(each.first, max(_own(view, update) for update in each.before)) for each in grown(view)]
+    larger += [(each.first, max(_own_number(view, update) for update in each.before)) for each in grown(view)]
     for first, most in larger:
-        number, expected = _own(view, first), f"more than {most} of its own in the clock of {view.named(first)}"
+        number, expected = _own_number(view, first), f"more than {most} of its own in the clock of {view.named(first)}"
         yield judged(first.step, "change-not-counted", number > most, expected, f"{number}")
 
 
 @check("CSDB-44", pb.CAPABILITY_OBSERVE, of="changes shown")
 def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
     """Where it is observed, the own number of a record is larger after a change of it, and of nothing else."""
-    for one, other in pairwise(shown for shown in view.shown if not shown.on_the_wire):
+    for one, other in pairwise(shown for shown in view.shown_states if not shown.on_the_wire):
         between, me = range(one.step.index + 1, other.step.index), view.peer_id
         came = {arrival.update.uuid for arrival in view.arrivals if arrival.step.index in between}
         made = [change for change in view.changes if change.step.index in between and change.uuid not in came]
@@ -486,7 +488,7 @@ def sending_counts(view: PeerView) -> Iterator[Observation]:
     and one for sending it. A repetition of a superseded version need not count."""
     for each in grown(view):
         last = each.before[0]
-        before, after = _own(view, last), _own(view, each.first)
+        before, after = _own_number(view, last), _own_number(view, each.first)
         if after > before and not each.overtaken:
             expected = f"{before + 2} at least: revision {last.rev} was sent at step {last.step.index}"
             yield judged(each.first.step, "sending-not-counted", after >= before + 2, expected, f"{after}", "CA-15")
@@ -510,9 +512,9 @@ def _events_until(view: PeerView, update: Update) -> int:
     sent = sum(other.step.index <= update.step.index for other in view.sent)
     came = [other for other in view.received if other.step.index <= update.step.index]
     made = max(update.rev or 0, sum(change.step.index <= update.step.index for change in view.changes))
-    return 2 * (made + sent + len(came)) + max((_own(view, other) for other in came), default=0)
+    return 2 * (made + sent + len(came)) + max((_own_number(view, other) for other in came), default=0)
 
 
-def _own(view: PeerView, update: Update) -> int:
+def _own_number(view: PeerView, update: Update) -> int:
     """The peer's own number in the clock of an update."""
     return (update.clock or {}).get(view.peer_id, 0)

@@ -33,7 +33,9 @@ from ..view.peer_view import PeerView
 # ---- One of two versions descends from the other ---------------------------------------------------------------------
 
 
-def _left(requirement: str, code: str, which: str, applies: Callable[[PeerView, Fate], object], why: str) -> Rule[Fate]:
+def _survivor_rule(
+    requirement: str, code: str, which: str, applies: Callable[[PeerView, Fate], object], why: str
+) -> Rule[Fate]:
     """A rule by which one of two versions is there after they met; ``why`` says so in findings."""
     return Rule(
         requirement,
@@ -90,7 +92,7 @@ ZERO = "a zero is as if the number were not there"
 DESCENDS = "the version that came descends from the other one"
 
 LEFT: tuple[Rule[Fate], ...] = (
-    _left(
+    _survivor_rule(
         "CSDB-41",
         "wide-numbers-confused",
         INCOMING,
@@ -101,38 +103,40 @@ LEFT: tuple[Rule[Fate], ...] = (
         ),
         DESCENDS,
     ),
-    _left("CSDB-43", "zero-counts", INCOMING, lambda view, fate: _is_about_zeros(view, fate, "newer"), ZERO),
-    _left("CSDB-43", "zero-counts", PRESENT, lambda view, fate: _is_about_zeros(view, fate, "older"), ZERO),
-    _left(
+    _survivor_rule("CSDB-43", "zero-counts", INCOMING, lambda view, fate: _is_about_zeros(view, fate, "newer"), ZERO),
+    _survivor_rule("CSDB-43", "zero-counts", PRESENT, lambda view, fate: _is_about_zeros(view, fate, "older"), ZERO),
+    _survivor_rule(
         "CSDB-48",
         "equal-not-discarded",
         PRESENT,
         lambda view, fate: _is_equal(fate),
         "the version that came has the same vector clock",
     ),
-    _left(
+    _survivor_rule(
         "CSDB-49",
         "ancestor-not-discarded",
         PRESENT,
         lambda view, fate: _is_an_ancestor(fate),
         "it descends from the version that came",
     ),
-    _left("CSDB-50", "descendant-discarded", INCOMING, _descends, DESCENDS),
-    _left(
+    _survivor_rule("CSDB-50", "descendant-discarded", INCOMING, _descends, DESCENDS),
+    _survivor_rule(
         "CSDB-55",
         "earlier-descendant-discarded",
         INCOMING,
         lambda view, fate: _descends(view, fate) and fate.meeting.later == PRESENT,
         f"{DESCENDS}, which is later",
     ),
-    _left(
+    _survivor_rule(
         "CSDB-55",
         "later-ancestor-taken",
         PRESENT,
         lambda view, fate: _is_an_ancestor(fate) and fate.meeting.later == INCOMING,
         "it descends from the version that came, which is later",
     ),
-    _left("CSDB-56", "ghost-reappears", PRESENT, _is_a_ghost, "the record was deleted before the other version came"),
+    _survivor_rule(
+        "CSDB-56", "ghost-reappears", PRESENT, _is_a_ghost, "the record was deleted before the other version came"
+    ),
 )
 
 
@@ -145,7 +149,7 @@ def the_descendant_is_left(view: PeerView) -> Iterator[tuple[Step, Fate]]:
 @check("CSDB-56", of="shown")
 def the_deleted_are_remembered(view: PeerView) -> Iterator[Observation]:
     """The answer to a request for everything has deletions, too."""
-    for shown in view.shown:
+    for shown in view.shown_states:
         if shown.link is None:
             continue
         said = {update.version for update in shown.link.received}  # these need not be sent back
@@ -219,7 +223,7 @@ def one_of_two_has_the_key(view: PeerView) -> Iterator[Observation]:
 def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
     """All peers that know of two records with one key come to have the same one there."""
     for one, other, whose in disagreement(view):
-        seen = f"{one.told} here, {other.told} at {whose.party.name}"
+        seen = f"{one.values_text} here, {other.values_text} at {whose.party.name}"
         expected = f"one record with the key {one.meeting.incoming.key!r}, the same one everywhere"
         position = "" if one.meeting.later else "CA-9"
         yield judged(one.shown.step, "peers-disagree", one.agrees(other), expected, seen, position)

@@ -45,7 +45,7 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
             step, seen = view.trace.steps[sent.broken.step - 1], f"bytes that are none: {sent.broken.reason}"
             yield violated(step, "framing-broken", f"a message for {whom}", seen)
         elif (begun := sent.unfinished) is not None and any(begun < index <= link.ended for index in view.quiet):
-            step, seen = view.trace.steps[begun - 1], f"{sent.rest} bytes, and no more of it"
+            step, seen = view.trace.steps[begun - 1], f"{sent.incomplete_bytes} bytes, and no more of it"
             yield violated(step, "message-incomplete", f"a whole message for {whom}", seen)
         for message in sent.messages:
             body = message.body

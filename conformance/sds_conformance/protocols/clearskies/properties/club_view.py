@@ -215,7 +215,7 @@ class ClubView:
         if self.ending is None or not side.open:
             return
         last: dict[bool, Shown] = {}
-        for shown in side.view.shown:
+        for shown in side.view.shown_states:
             act = self.act_of(side, shown.asked)
             if act is not None and act.operation > self.ending:
                 last[shown.on_the_wire] = shown
@@ -251,7 +251,7 @@ class ClubView:
                 if side.open and lasts and self._came_to_rest(side):
                     ends.setdefault(link.number, []).append((side, link))
         for pair in ends.values():
-            if len(pair) == 2 and (self._alone(*pair) or all(link.asked for _, link in pair)):
+            if len(pair) == 2 and (self._is_only_link(*pair) or all(link.asked for _, link in pair)):
                 yield pair[0][0].name, pair[1][0].name
 
     def _came_to_rest(self, side: Side) -> bool:
@@ -261,7 +261,7 @@ class ClubView:
         return act is not None and self.ending is not None and act.operation >= self.ending
 
     @staticmethod
-    def _alone(*pair: tuple[Side, LinkView]) -> bool:
+    def _is_only_link(*pair: tuple[Side, LinkView]) -> bool:
         """Was this the only link between the two then? If not, they may have sent the request on another one."""
         return not any(
             other is not link and other.peer_id == link.peer_id and other.ended > link.began

@@ -25,7 +25,7 @@ def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
     for side in view.sides.values():
         last: Sighting | None = None
         wrong = False
-        for shown in side.view.shown:
+        for shown in side.view.shown_states:
             act = view.act_of(side, shown.step)
             as_of = view.act_of(side, shown.as_of)
             if act is None or as_of is None:
@@ -39,7 +39,7 @@ def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
                 wrong = True
                 assert seen is not None
                 expected = f"{named(side.view.trace, ghost)}, after which {identifier(seen.key or '')} is gone"
-                older = f"{_where(shown)} revision {seen.rev} of it, which is older"
+                older = f"{_source_text(shown)} revision {seen.rev} of it, which is older"
                 yield violated(act, "", "came-back", expected, older)
         if last is not None and not wrong:
             yield last
@@ -67,5 +67,5 @@ def _ghost(view: ClubView, seen: Seen, deletions: list[Update]) -> Update | None
     return None
 
 
-def _where(shown: Shown) -> str:
+def _source_text(shown: Shown) -> str:
     return "it tells a stranger of" if shown.on_the_wire else "it shows"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from clearskies_reference.errors import MalformedMessage
+from clearskies_reference.errors import MalformedMessageError
 from clearskies_reference.json_text import read
 
 from ....vectors.model import Outcome, Vector
@@ -77,5 +77,5 @@ def _found(at: str, outcomes: Iterable[Outcome]) -> Iterator[str]:
 def _json(at: str, text: str) -> Iterator[str]:
     try:
         read(text.encode())
-    except MalformedMessage as error:
+    except MalformedMessageError as error:
         yield f"{at}: {error}"

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from clearskies_reference import MalformedMessage, VectorClock, before, vector_clock
+from clearskies_reference import MalformedMessageError, VectorClock, before, vector_clock
 from sds_harness.clearskies.trace import Step
 
 from ....judging.view_cache import once
@@ -78,7 +78,7 @@ def clocks_shown(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]:
     for update in view.sent:
         if update.uuid is not None and update.clock is not None and not is_repeated(view, update):
             yield update.step, update.uuid, update.clock
-    for shown in view.shown:
+    for shown in view.shown_states:
         if not shown.on_the_wire:
             for uuid, seen in shown.records.items():
                 if seen.clock:
@@ -175,7 +175,7 @@ def compared(view: PeerView) -> list[Compared]:
             asked, said = step.request.compare_clocks, step.reply.comparison
             try:
                 one, other = vector_clock(json.loads(asked.one)), vector_clock(json.loads(asked.other))
-            except (ValueError, MalformedMessage):
+            except (ValueError, MalformedMessageError):
                 continue
             out.append(Compared(step, one, other, (said.one_before_other, said.other_before_one)))
     return out

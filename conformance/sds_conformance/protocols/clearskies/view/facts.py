@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import (
     AccessLevel,
-    MalformedMessage,
+    MalformedMessageError,
     Timestamp,
     VectorClock,
     before,
@@ -150,7 +150,7 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 def _parsed(parse: Callable[[Any], T], found: object) -> T | None:
     try:
         return parse(found)
-    except MalformedMessage:
+    except MalformedMessageError:
         return None
 
 
@@ -513,7 +513,7 @@ class Shown:
         return out
 
 
-def told(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Shown]:
+def full_answers(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Shown]:
     """The answers to requests for everything, up to the next quiet step."""
     out = []
     for link in links:

@@ -71,7 +71,9 @@ def takes_updates(view: PeerView) -> bool:
     """
     made = {arrival.update.uuid for arrival in view.arrivals if arrival.outcome == "new"}
     made -= {change.uuid for change in view.changes}
-    return any(update.uuid in made for update in view.sent) or any(made & shown.records.keys() for shown in view.shown)
+    return any(update.uuid in made for update in view.sent) or any(
+        made & shown.records.keys() for shown in view.shown_states
+    )
 
 
 def is_traced(view: PeerView, update: Update) -> bool:
@@ -81,7 +83,9 @@ def is_traced(view: PeerView, update: Update) -> bool:
 
 @once
 def _traces(view: PeerView) -> set[Version | None]:
-    return {u.version for u in view.sent} | {seen.version for shown in view.shown for seen in shown.records.values()}
+    return {u.version for u in view.sent} | {
+        seen.version for shown in view.shown_states for seen in shown.records.values()
+    }
 
 
 @once
@@ -193,7 +197,7 @@ def _may_have_lost_its_key(view: PeerView, meeting: Meeting, seen: Seen) -> bool
 def shown_after(view: PeerView, meeting: Meeting) -> Iterator[Shown]:
     """Yield the states that the peer showed after a meeting, until something else happened to the records."""
     end = _end(view, meeting)
-    for shown in view.shown:
+    for shown in view.shown_states:
         if shown.as_of.index > meeting.step.index and shown.step.index < end:
             yield shown
 
@@ -315,7 +319,7 @@ class Holding:
     """The versions of the two records that ever arrived, or were written here."""
 
     @property
-    def told(self) -> str:
+    def values_text(self) -> str:
         values = [json_of(seen.value, 60) for seen in self.contents]
         return " and ".join(values) or "nothing"
 
@@ -362,7 +366,7 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
             last = max(last, change.step.index)
             known.add(change.uuid)
     # A third record would change the outcome.
-    shown = [shown for shown in view.shown if shown.as_of.index > last]
+    shown = [shown for shown in view.shown_states if shown.as_of.index > last]
     if known != uuids or not shown or not takes_updates(view) or _clocks_of_two_versions_are_equal(heard):
         return None
     best = next((each for each in reversed(shown) if not each.on_the_wire), shown[-1])
@@ -391,7 +395,7 @@ def ties(view: PeerView) -> Iterator[tuple[Fate, Fate, PeerView]]:
     for whose in view.everybody if mine else ():
         for other in fates(whose) if whose is not view else ():
             for one in mine:
-                if _is_tie(other) and _met(one) == _met(other):
+                if _is_tie(other) and _versions_that_met(one) == _versions_that_met(other):
                     yield one, other, whose
 
 
@@ -401,7 +405,7 @@ def _is_tie(fate: Fate) -> bool:
     return bool(same and fate.left) and meeting.arrival.outcome == "conflict" and meeting.signalled is not False
 
 
-def _met(fate: Fate) -> set[Version | None]:
+def _versions_that_met(fate: Fate) -> set[Version | None]:
     return {fate.meeting.incoming.version, fate.meeting.there.version}
 
 

@@ -22,6 +22,7 @@ from .facts import (
     Version,
     changes_of,
     first_quiet,
+    full_answers,
     grouped,
     name_of,
     named,
@@ -29,7 +30,6 @@ from .facts import (
     quiet_steps,
     renames_in_place,
     same_content,
-    told,
 )
 from .knowledge import Arrival, Knowledge, excused, forbidden
 
@@ -181,7 +181,7 @@ class PeerView:
 
     def _at_most(self, one: Change, before: int, place: int) -> int | None:
         """The largest number of changes between one at a place and an earlier one; None if that is uncertain."""
-        if not self._alone(one.step, self.changes[place].step):
+        if not self._is_undisturbed_between(one.step, self.changes[place].step):
             return None
         if not all(self._is_one(at) for at in range(before + 1, place + 1)):
             return None
@@ -198,7 +198,7 @@ class PeerView:
         keys |= {a.update.key for a in self.arrivals if a.step.index < change.step.index}
         return change.key not in keys | {change.old_key}
 
-    def _alone(self, one: Step, other: Step) -> bool:
+    def _is_undisturbed_between(self, one: Step, other: Step) -> bool:
         between = [step for step in self.steps if one.index < step.index < other.index]
         unsure = any(step.command == "open" or renames_in_place(step) for step in between)
         return not unsure and not self.in_conflict(other)
@@ -285,7 +285,7 @@ class PeerView:
         An observed state may lack deleted records: it leaves out what the implementation cannot show.
         """
         uuid = str(arrival.update.uuid)
-        later = (shown for shown in self.shown if shown.as_of.index > arrival.step.index)
+        later = (shown for shown in self.shown_states if shown.as_of.index > arrival.step.index)
         if arrival.update.deleted:
             later = (shown for shown in later if shown.on_the_wire or uuid in shown.records)
         shown = next(later, None)
@@ -324,7 +324,7 @@ class PeerView:
 
     def one_of_many(self, arrival: Arrival) -> bool:
         """Did more than one update arrive at once?"""
-        return len(self._together[arrival.step.index]) > 1
+        return len(self._received_by_step[arrival.step.index]) > 1
 
     def put_together(self, arrival: Arrival) -> bool:
         """Did an update arrive with others, or in pieces while a whole one was accepted?"""
@@ -336,7 +336,7 @@ class PeerView:
         return any(not (arrival.update.in_pieces or self.one_of_many(arrival)) for arrival in due)
 
     @cached_property
-    def _together(self) -> dict[int, list[Update]]:
+    def _received_by_step(self) -> dict[int, list[Update]]:
         return _by_step(self.received)
 
     @cached_property
@@ -366,15 +366,15 @@ class PeerView:
     def leaked(self) -> set[Version | None]:
         """The versions among these that it had afterwards. Consequences of them are not judged."""
         traces = {update.version for update in self.sent}
-        traces |= {seen.version for shown in self.shown for seen in shown.records.values()}
+        traces |= {seen.version for shown in self.shown_states for seen in shown.records.values()}
         return traces & {arrival.update.version for arrival in self.refused}
 
     @cached_property
-    def shown(self) -> list[Shown]:
+    def shown_states(self) -> list[Shown]:
         """The states that it showed of all records, in order: on the wire and, if declared, when observed."""
         under_test = {party.participant_id for party in self.trace.parties.values()}
         strangers = [link for link in self.links if link.peer_id not in under_test]
-        found = [*told(strangers, self.quiet, self.trace.steps), *observed(self.steps, self.quiet)]
+        found = [*full_answers(strangers, self.quiet, self.trace.steps), *observed(self.steps, self.quiet)]
         return sorted(found, key=lambda shown: shown.step.index)
 
     @property
@@ -427,9 +427,9 @@ class PeerView:
     def _broke_at_once(self, link: LinkView, update: Update) -> bool:
         """Did the other end or the peer close a link before everything that had arrived was processed?"""
         broke = bool(link.connection.ended) and not link.connection.closed_by_peer
-        return broke and self.due(update.step, link) is None and not self._shows(update)
+        return broke and self.due(update.step, link) is None and not self._proves_possession(update)
 
-    def _shows(self, update: Update) -> bool:
+    def _proves_possession(self, update: Update) -> bool:
         """Does a message on the link of an update show that the peer had it?"""
         return any(
             sent.version == update.version and update.step.index <= sent.step.index <= self.link_of(update).ended
@@ -464,5 +464,5 @@ PRESENT: dict[str, Callable[[PeerView], object]] = {
     "requests": lambda view: view.requests,
     "changes": lambda view: view.changes,
     "own": lambda view: view.own,
-    "shown": lambda view: view.shown,
+    "shown": lambda view: view.shown_states,
 }

@@ -196,7 +196,7 @@ def untold(view: PeerView) -> list[tuple[Shown, LinkView, list[Seen]]]:
     the answer lacks. No record changes between the two.
     """
     out = []
-    for one, other in pairwise(view.shown):
+    for one, other in pairwise(view.shown_states):
         if one.on_the_wire is other.on_the_wire:
             continue
         observed, asked = (other, one) if one.on_the_wire else (one, other)

@@ -29,7 +29,7 @@ def channels(stage: Stage, size: int) -> None:
     """A participant is in so many channels; in the first, the last and some between, messages come and go."""
     names = tuple(f"c{number}" for number in range(1, size + 1))
     alice = stage.open(channels=names, configuration=SMALL_MESSAGES)
-    spoken = _some(names)
+    spoken = _sample(names)
     sent = {}
     for name in spoken:
         alice.receive(stage.peer(f"peer-of-{name}", name).content(stage.now_ms))
@@ -49,14 +49,14 @@ def channels(stage: Stage, size: int) -> None:
 def participants(stage: Stage, size: int) -> None:
     """There are so many participants; some get messages that the others do not, and send."""
     actors = [stage.open(f"alice{number}", configuration=SMALL_MESSAGES) for number in range(size)]
-    for actor in _some(actors):
+    for actor in _sample(actors):
         peer = stage.peer(f"peer-of-{actor.name}")
         actor.receive(*[peer.content(stage.now_ms + number) for number in range(3)])
-    for actor in _some(actors):
+    for actor in _sample(actors):
         actor.after(10).send()
 
 
-def _some(things: Sequence[T]) -> list[T]:
+def _sample(things: Sequence[T]) -> list[T]:
     """The first, the last and some in the middle. An implementation with too little room lacks at least one of
     these.
     """

@@ -57,7 +57,9 @@ def history(stage: Stage, size: int) -> str | None:
 def content(stage: Stage, size: int) -> str | None:
     """A content of so many bytes is received, and one is sent."""
     alice, bob = stage.open(configuration=SMALL_MESSAGES), stage.peer("bob")
-    large = stage.said(bytes(number % 251 for number in range(min(size, 1 << 10))) * (size // (1 << 10) + 1))[:size]
+    large = stage.as_sendable(bytes(number % 251 for number in range(min(size, 1 << 10))) * (size // (1 << 10) + 1))[
+        :size
+    ]
     received = alice.receive(bob.content(stage.now_ms, content=large))
     alice.after(1).send(large)
     alice.settle()

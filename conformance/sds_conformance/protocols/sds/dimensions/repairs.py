@@ -31,7 +31,7 @@ NO_BOUND = "the text names no bound"
 )
 def request(stage: Stage, size: int) -> str | None:
     """One message asks for so many that are there."""
-    answered = _asked(stage, size, size)
+    answered = _request_and_count_answers(stage, size, size)
     # No check requires it beyond the demanded size.
     refused = any(step.answer == "rejected" for step in stage.trace.steps)
     return None if refused or answered >= size else f"{answered:,} of {size:,} were answered"
@@ -48,7 +48,7 @@ def request(stage: Stage, size: int) -> str | None:
 )
 def answers(stage: Stage, size: int) -> None:
     """Messages request ``size`` messages in total, before one of them is answered."""
-    _asked(stage, size, IN_ONE)
+    _request_and_count_answers(stage, size, IN_ONE)
 
 
 @DIMENSIONS.dimension(
@@ -76,7 +76,7 @@ def requests(stage: Stage, size: int) -> None:
             break
 
 
-def _asked(stage: Stage, size: int, at_once: int) -> int:
+def _request_and_count_answers(stage: Stage, size: int, at_once: int) -> int:
     """Request this many messages and wait until all times for answers are over; return the number of answers."""
     alice, bob, carol = repairing(stage, configuration=_few_in_history()), stage.peer("bob"), stage.peer("carol")
     held = [bob.content(stage.now_ms + number) for number in range(size)]

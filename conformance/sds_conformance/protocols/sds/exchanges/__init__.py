@@ -8,7 +8,7 @@ from sds_reference import FORUM_2024
 
 from ...exchanges import Exchanges
 from .agreement import ABOUT_AGREEMENT
-from .aspects import MEANINGS, Aspect, introduced, notes, with_filters
+from .aspects import MEANINGS, Aspect, describe_declaration, notes, with_filters
 from .reactions import Heard
 from .single_messages import ABOUT_MESSAGES
 
@@ -17,7 +17,7 @@ EXCHANGES = Exchanges(
     Aspect.CONTENT,
     (*ABOUT_MESSAGES, *ABOUT_AGREEMENT),
     Heard,
-    introduced,
+    describe_declaration,
     ("bloom", "hash"),
     notes,
     # Filters of another size are foreign: an implementation that drops messages with them shows nothing else.

@@ -10,7 +10,7 @@ from sds_harness.schedules.operations import Crash, Look, Tick, Wait
 from sds_harness.sds.operations import Member, Say, Send
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Pair, left_open, no
+from ...exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Pair, failed_cell, left_open
 from .aspects import Aspect
 from .reactions import Heard
 from .single_messages import lost, unsent
@@ -61,13 +61,13 @@ def agrees(heard: Heard, pair: Pair) -> Cell:
         logged = dict(log)
         if lacking := (own | strange) - set(logged):
             whose = "messages of the two" if lacking & own else "messages of scripted peers"
-            return no(f"{side.name} must act: {whose} are missing in its log")
+            return failed_cell(f"{side.name} must act: {whose} are missing in its log")
         if any(logged[message_id] != lamport for message_id, lamport in sent.items()):
-            return no(f"{side.name} must act: Lamport timestamps in its log are not those of the messages")
+            return failed_cell(f"{side.name} must act: Lamport timestamps in its log are not those of the messages")
     for ids, what in ((own, "as the two make them"), (strange, "that begin with B, a, _, 10 and 9")):
         mine, yours = ([entry for entry in log if entry[0] in ids] for log in (ours, theirs))
         if mine != yours:
-            return no(
+            return failed_cell(
                 f"{_who_departs(pair, mine, yours)}: at equal Lamport timestamps its log has IDs {what} in another "
                 "order than the text, which says ascending"
             )
@@ -107,7 +107,7 @@ def _agrees_on_the_wire(heard: Heard, pair: Pair) -> Cell:
         return left_open("not both show their logs, and their causal histories name too little to compare")
     if mine in (yours, yours[::-1]):
         return YES
-    return no("causal histories name the same messages in another order; not both show their logs")
+    return failed_cell("causal histories name the same messages in another order; not both show their logs")
 
 
 # ---- 9 repair ------------------------------------------------------------------------------------------------------
@@ -147,26 +147,28 @@ def repairs(heard: Heard, pair: Pair) -> Cell:
     if (cell := unsent(heard, pair, "m1", "m2", "asks")) is not None:
         return cell
     ours, them, m1 = pair.sender.name, pair.receiver.name, heard.id_of("m1")
-    if not _asks(heard, "asks", m1):
-        return no(f"{them} does not ask for what it misses from {ours} within T_max")
+    if not _requests_repair(heard, "asks", m1):
+        return failed_cell(f"{them} does not ask for what it misses from {ours} within T_max")
     sweep = heard.show.schedule.operations.index(Tick(_HOLDER))
-    answers = (heard.wire(packet).message for packet in heard.said(_HOLDER, range(sweep, sweep + 1)))
+    answers = (heard.wire(packet).message for packet in heard.broadcasts_of(_HOLDER, range(sweep, sweep + 1)))
     if not any(message is not None and message.message_id == m1 for message in answers):
-        return no(f"{ours} does not answer the request of {them} within T_max")
+        return failed_cell(f"{ours} does not answer the request of {them} within T_max")
     if heard.has(RECEIVER, m1) is False:
-        return no(f"{them} does not deliver what {ours} answers its request with")
-    if _asks(heard, "content", m1):
-        return no(f"{them} asks again for what {ours} has answered it with")
-    if _asks(heard, "heard", m1):
-        return no(f"{ours} asks for what {them} has just asked for: a request that is overheard cancels the own one")
-    if not _asks(heard, "unheard", m1):
+        return failed_cell(f"{them} does not deliver what {ours} answers its request with")
+    if _requests_repair(heard, "content", m1):
+        return failed_cell(f"{them} asks again for what {ours} has answered it with")
+    if _requests_repair(heard, "heard", m1):
+        return failed_cell(
+            f"{ours} asks for what {them} has just asked for: a request that is overheard cancels the own one"
+        )
+    if not _requests_repair(heard, "unheard", m1):
         return Cell(
             YES.mark, f"{ours} asks for nothing itself: whether a request of {them} cancels its own is not shown"
         )
     return YES
 
 
-def _asks(heard: Heard, label: str, message_id: str) -> bool:
+def _requests_repair(heard: Heard, label: str, message_id: str) -> bool:
     """Does the message of a label request a repair of another?"""
     message = heard.message(label)
     return message is not None and any(entry.message_id == message_id for entry in message.repair_request)

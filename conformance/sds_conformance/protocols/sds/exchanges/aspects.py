@@ -45,7 +45,7 @@ def with_filters(declared: Declaration) -> str:
     return f"filters {printable(declared.profile('bloom'), 30) or 'of no name'}"
 
 
-def introduced(declared: Declaration) -> str:
+def describe_declaration(declared: Declaration) -> str:
     """Describe the filters and the SDS-R hash of an implementation."""
     repair = f"SDS-R hash {printable(declared.profile('hash'), 30)}" if declared.profile("hash") else "no SDS-R hash"
     return f"{with_filters(declared)}, {repair}"

@@ -56,7 +56,7 @@ class Heard:
         sent = self.sent(label)
         return sent[0] if sent is not None else ""
 
-    def said(self, who: str, operations: range) -> Iterator[Packet]:
+    def broadcasts_of(self, who: str, operations: range) -> Iterator[Packet]:
         """Yield the broadcasts of a member in these operations, in order."""
         return (p for p in self.show.packets if p.sender == who and p.act and p.operation in operations)
 
@@ -133,5 +133,5 @@ class Heard:
         if state is None or not state.HasField("outgoing"):
             return None
         waiting = {entry.message_id for entry in state.outgoing.entries if entry.state in states}
-        own = (self.wire(p).message for p in self.said(who, range(-1, operations.stop)))
+        own = (self.wire(p).message for p in self.broadcasts_of(who, range(-1, operations.stop)))
         return {m.message_id for m in own if m is not None} - waiting

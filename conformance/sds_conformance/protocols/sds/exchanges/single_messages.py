@@ -12,7 +12,7 @@ from sds_harness.sds.operations import Again, Ephemeral, Member, Say, Send, Sync
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
-from ...exchanges import RECEIVER, SENDER, YES, AspectMark, Cell, Exchange, Pair, left_open, no
+from ...exchanges import RECEIVER, SENDER, YES, AspectMark, Cell, Exchange, Pair, failed_cell, left_open
 from .aspects import Aspect, filters_differ
 from .reactions import Heard
 
@@ -73,17 +73,17 @@ def delivers(heard: Heard, pair: Pair) -> Cell:
             continue
         message = heard.message(label)
         if message is not None and message.message_id != message_id and (message.message_id, content) in got:
-            return no(f"{pair.sender.name} must act: it calls {label} by another message ID than its bytes do")
+            return failed_cell(f"{pair.sender.name} must act: it calls {label} by another message ID than its bytes do")
         if any(found == content for _, found in got):
-            return no(f"{them} delivers the content of {label} under another message ID")
+            return failed_cell(f"{them} delivers the content of {label} under another message ID")
         if any(found == message_id for found, _ in got):
             seen = next(found for known, found in got if known == message_id)
-            return no(f"{them} delivers {label} with other content: {_quoted(seen)}")
+            return failed_cell(f"{them} delivers {label} with other content: {_quoted(seen)}")
         has = heard.has(RECEIVER, message_id)
         if has is None:
             return left_open(f"{them} shows neither what it delivers nor its log, and names {label} in no message")
         if not has:
-            return no(_silence(heard, them, label))
+            return failed_cell(_silence(heard, them, label))
     shown = heard.can(RECEIVER, pb.CAPABILITY_DELIVERED)
     return YES if shown else Cell(AspectMark.YES, f"{them} does not show the content that it delivers")
 
@@ -105,7 +105,7 @@ def reads(heard: Heard, pair: Pair) -> Cell:
         what = f"{theirs.name} misreads the bytes of {ours.name} and names messages that were never sent"
     else:
         what = f"the bytes of {ours.name} have no effect at {theirs.name}"
-    return no(f"{what}. {_who_must_act(heard, pair)}")
+    return failed_cell(f"{what}. {_who_must_act(heard, pair)}")
 
 
 def _who_must_act(heard: Heard, pair: Pair) -> str:
@@ -174,18 +174,18 @@ def waits(heard: Heard, pair: Pair) -> Cell:
                 unmet = [ids.get(e.message_id, "another message") for e in message.causal_history] if message else []
                 unmet = [label for label in unmet if label not in met]
                 if unmet:
-                    return no(f"{them} delivers {label} before {' and '.join(unmet)}, which it depends on")
+                    return failed_cell(f"{them} delivers {label} before {' and '.join(unmet)}, which it depends on")
                 met.append(label)
     late = ("m2", "m3", "m4") if _only_the_log_counts(heard) else ("m2", "m3")
     early = [label for i, label in ids.items() if label in late and heard.has(RECEIVER, i, _BEFORE_ITS_ROOT)]
     if early and not heard.can(RECEIVER, pb.CAPABILITY_DELIVERED):
-        return no(f"{them} has {early[0]} in its log before m1, on which all depend")
+        return failed_cell(f"{them} has {early[0]} in its log before m1, on which all depend")
     for message_id, label in ids.items():
         has = heard.has(RECEIVER, message_id)
         if has is None:
             return left_open(f"{them} shows neither what it delivers nor its log")
         if not has:
-            return no(f"{_silence(heard, them, label)}, although all that it depends on has arrived")
+            return failed_cell(f"{_silence(heard, them, label)}, although all that it depends on has arrived")
     return YES
 
 
@@ -228,7 +228,7 @@ def acknowledges(heard: Heard, pair: Pair) -> Cell:
     ours, them = pair.sender.name, pair.receiver.name
     named = [got[e.message_id] for e in reply.causal_history if e.message_id in got]
     if not named:
-        return no(f"{them} must act: the causal history of its reply names nothing of what it has from {ours}")
+        return failed_cell(f"{them} must act: the causal history of its reply names nothing of what it has from {ours}")
     seen = heard.acknowledged(SENDER, _FIRST_REPLY)
     if seen is None:
         return left_open(f"{ours} neither declares acknowledged nor shows its outgoing buffer")
@@ -237,7 +237,9 @@ def acknowledges(heard: Heard, pair: Pair) -> Cell:
         refused = heard.refusal(SENDER)
         why = f": it refuses the reply ({refused})" if refused is not None else ""
         hint = f" ({differ})" if (differ := filters_differ(pair)) else ""
-        return no(f"{ours} does not take {overlooked[0]} for acknowledged, which a reply of {them} names{why}{hint}")
+        return failed_cell(
+            f"{ours} does not take {overlooked[0]} for acknowledged, which a reply of {them} names{why}{hint}"
+        )
     return YES
 
 
@@ -262,10 +264,12 @@ def reads_filters(heard: Heard, pair: Pair) -> Cell:
     reason = f" ({why})" if why else ""
     overlooked = sorted(got[message_id] for message_id in only_there - seen)
     if overlooked:
-        return no(f"{ours} does not see {overlooked[0]} in the bloom filter of {them}, although {them} has it{reason}")
+        return failed_cell(
+            f"{ours} does not see {overlooked[0]} in the bloom filter of {them}, although {them} has it{reason}"
+        )
     imagined = sorted(label for label in _UNHEARD if heard.id_of(label) in later)
     if imagined:
-        return no(f"{ours} sees {imagined[0]} in the bloom filter of {them}, who never got it{reason}")
+        return failed_cell(f"{ours} sees {imagined[0]} in the bloom filter of {them}, who never got it{reason}")
     return YES
 
 
@@ -306,27 +310,29 @@ def reads_syncs(heard: Heard, pair: Pair) -> Cell:
     Sync Message")?
     """
     ours, them = pair.sender.name, pair.receiver.name
-    packet = next(heard.said(SENDER, range(_THE_SYNC, _THE_SYNC + 1)), None)
+    packet = next(heard.broadcasts_of(SENDER, range(_THE_SYNC, _THE_SYNC + 1)), None)
     if packet is None:
         return left_open(f"{ours} sends no sync message: {heard.left_out() or 'it has nothing to say'}")
     sync = heard.wire(packet).message
     if sync is None or sync.kind is not Kind.SYNC:
-        return no(f"{ours} must act: what it sends is no sync message of the text")
+        return failed_cell(f"{ours} must act: what it sends is no sync message of the text")
     after = range(_THE_SYNC, len(SYNCING.operations))
     taken = any(i == sync.message_id for i, _ in heard.delivered(RECEIVER))
     if (taken or sync.message_id in heard.named_by(RECEIVER)) and not heard.revision.syncs_are_logged:
-        return no(f"{them} must act: it takes a sync message for content")
+        return failed_cell(f"{them} must act: it takes a sync message for content")
     named = {entry.message_id for entry in sync.causal_history}
     told = []
     if (own := heard.id_of("b1")) in named:
         seen = heard.acknowledged(RECEIVER, after)
         if seen is not None and own not in seen:
-            return no(f"{them} does not take its message for acknowledged, which a sync message of {ours} names")
+            return failed_cell(
+                f"{them} does not take its message for acknowledged, which a sync message of {ours} names"
+            )
         told.append(seen)
     if heard.id_of("m1") in named and heard.can(RECEIVER, pb.CAPABILITY_MISSING):
         missing = {i for event in heard.events(RECEIVER, "missing", after) for i in event.message_ids}
         if heard.id_of("m1") not in missing:
-            return no(f"{them} does not signal what it misses, which a sync message of {ours} names")
+            return failed_cell(f"{them} does not signal what it misses, which a sync message of {ours} names")
         told.append(missing)
     return YES if any(one is not None for one in told) else left_open("nothing shows the effect of a sync message")
 
@@ -336,7 +342,7 @@ TYPING = _schedule("interop-ephemeral", Ephemeral(SENDER), *_swept(RECEIVER))
 
 def hears_ephemerals(heard: Heard, pair: Pair) -> Cell:
     """Is an ephemeral message delivered (section "Ephemeral Messages", a SHOULD)?"""
-    packet = next(heard.said(SENDER, range(1)), None)
+    packet = next(heard.broadcasts_of(SENDER, range(1)), None)
     if packet is None:
         return left_open(f"{pair.sender.name} sends no ephemeral message: {heard.left_out() or 'no reason given'}")
     content = b"typing"
@@ -344,7 +350,7 @@ def hears_ephemerals(heard: Heard, pair: Pair) -> Cell:
         return YES
     refused = heard.refusal(RECEIVER)
     what = f"refuses ({refused})" if refused is not None else "does not deliver"
-    return no(f"{pair.receiver.name} {what} ephemeral messages (a SHOULD)")
+    return failed_cell(f"{pair.receiver.name} {what} ephemeral messages (a SHOULD)")
 
 
 def _both_type(pair: Pair) -> str:

@@ -42,7 +42,7 @@ def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
     for turn in turns(view):
         if turn.request.duplicate and turn.due and turn.answer is not None and turn.sure:
             yield turn.answer, "requests"
-        elif turn.request.duplicate and turn.due and turn.never:
+        elif turn.request.duplicate and turn.due and turn.is_never_answered:
             yield turn.since, "no-requests"
 
 

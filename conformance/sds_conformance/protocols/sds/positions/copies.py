@@ -94,7 +94,7 @@ def requests_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def order_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """One tick sends copies of both kinds: none of the one kind stands behind one of the other, or some do."""
     for tick in {copy.step.index: copy.step for copy in view.copies}.values():
-        kinds = [_possibly(view, c.message.message_id, tick) for c in view.copies if c.step is tick]
+        kinds = [_was_acknowledged_by(view, c.message.message_id, tick) for c in view.copies if c.step is tick]
         if len(set(kinds)) == 2 and None not in kinds:
             steps = {(first, second) for first, second in pairwise(kinds) if first != second}
             if len(steps) == 1:
@@ -103,7 +103,7 @@ def order_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
                 yield tick, "mixed"
 
 
-def _possibly(view: ChannelView, message_id: str, tick: Step) -> bool | None:
+def _was_acknowledged_by(view: ChannelView, message_id: str, tick: Step) -> bool | None:
     """Had a filter acknowledged it by then? None if unknown, or if signals contradict it."""
     if message_id in view.repairs or view.maybe.get(message_id, tick.index) < tick.index:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step
-from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilter, Kind
+from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilterError, Kind
 
 from ..register import shows
 from ..view.channel_view import ChannelView
@@ -16,7 +16,7 @@ SOME = 3
 """Number of IDs whose presence in a filter is no accident: the probability is one in a million filters."""
 
 
-def _sure(view: ChannelView) -> Sent | None:
+def _last_with_filter(view: ChannelView) -> Sent | None:
     """The last own message with a filter. One filter is enough, and reading all of them takes time."""
     return next((s for s in reversed(view.outgoing) if s.message.bloom_filter and s.certain and not s.repeat), None)
 
@@ -24,7 +24,7 @@ def _sure(view: ChannelView) -> Sent | None:
 @shows("AMB-19")
 def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The last filter holds three own messages before it, or lacks one; or three filters hold their own message."""
-    last = _sure(view)
+    last = _last_with_filter(view)
     holds = view.filter_of(last.message.bloom_filter) if last is not None else None
     if last is None or holds is None:
         return
@@ -42,7 +42,7 @@ def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-36")
 def ids_of_ephemerals(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The last filter holds two ephemeral messages that were received before it, or lacks one of them."""
-    last = _sure(view)
+    last = _last_with_filter(view)
     if last is None:
         return
     came = {
@@ -64,7 +64,7 @@ def encoding_of_filters(view: ChannelView) -> Iterator[tuple[Step, str]]:
     ids = list(dict.fromkeys(d.message_id for d in view.delivered if d.received and d.received.plain))[:SOME]
     if len(ids) < SOME or view.trace.environment != "plain":
         return
-    last, parameters = _sure(view), bloom_parameters(view.party)
+    last, parameters = _last_with_filter(view), bloom_parameters(view.party)
     third = next(d.step.index for d in view.delivered if d.message_id == ids[-1])
     if last is None or parameters is None or last.step.index <= third or len(view.received) > SOME * 4:
         return
@@ -77,7 +77,7 @@ def encoding_of_filters(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def _holds(profile: BloomProfile, wire: bytes, parameters: BloomParameters, ids: list[str]) -> bool:
     try:
         filter_ = profile.read(wire, parameters)
-    except ForeignFilter:
+    except ForeignFilterError:
         return False
     return all(message_id in filter_ for message_id in ids)
 

@@ -85,7 +85,7 @@ def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
         asked, end = side.first_asked(missing.message_id, missing.detected.step.index), side.until(missing)
         if asked >= end or not t_max:
             continue
-        again = next((s for s in side.sends(asked, end) if side.asks(s, missing.message_id)), None)
+        again = next((s for s in side.sends(asked, end) if side.requests_repair_of(s, missing.message_id)), None)
         if again is not None:
             yield again.step, "asks-again"
             continue
@@ -226,6 +226,6 @@ def whether_it_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A message of another sender goes out on request; or no answer at all, where one was certainly due."""
     answered = [turn for turn in turns(view) if turn.answer is not None and turn.sure and not turn.asked.own]
     if answered:
-        yield answered[0].told, "answers"
+        yield answered[0].reported_step, "answers"
     elif not answers_for_anything(view):
-        yield from ((turn.since, "answers-nobody") for turn in turns(view) if turn.never and turn.due)
+        yield from ((turn.since, "answers-nobody") for turn in turns(view) if turn.is_never_answered and turn.due)

@@ -43,7 +43,7 @@ def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Itera
         elif not _claimed(view, side, message_id, act):
             expected = f"{message_id!r} of {side.who} unacknowledged, because no other participant received it"
             yield violated(act, side.channel_id, "acknowledged-unreceived", expected, "it is acknowledged")
-    alone = _alone(side, got) if not told and side.can(pb.CAPABILITY_ACKNOWLEDGED) else None
+    alone = _last_arrival_with_unreceived(side, got) if not told and side.can(pb.CAPABILITY_ACKNOWLEDGED) else None
     if alone is not None:
         yield held(alone, side.channel_id)
 
@@ -88,7 +88,7 @@ def _claimed(view: GroupView, side: Side, message_id: str, act: Act) -> bool:
     return hits > 1
 
 
-def _alone(side: Side, got: dict[Key, list[tuple[str, int]]]) -> Act | None:
+def _last_arrival_with_unreceived(side: Side, got: dict[Key, list[tuple[str, int]]]) -> Act | None:
     """The last message to a participant whose own messages include one that no other participant received; None if
     there is none.
     """
@@ -222,7 +222,7 @@ def buffers_drain(view: GroupView) -> Iterator[Sighting]:
             if not side.looks or view.ending is None or side.looks[-1][0].number < view.ending.last:
                 continue
             act, state = side.looks[-1]
-            fault = _left(view, side, act, state)
+            fault = _leftover(view, side, act, state)
             if fault is not None:
                 yield violated(act, channel_id, *fault)
             elif _exercised(side, state) and converged(view, channel_id):
@@ -237,7 +237,7 @@ def _exercised(side: Side, state: pb.State) -> bool:
     return state.HasField("incoming") and waited and not state.incoming.message_ids
 
 
-def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, str, str] | None:
+def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, str, str] | None:
     """The code of a leftover, with the expected and the seen; None if there is none."""
     log = set(act.step.shown_log) or set(side.logged)
     for message_id in state.incoming.message_ids:

@@ -16,7 +16,7 @@ from sds_harness.sds.performance import Act, Performance
 from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES, SDS_2026_01, ForeignFilter, Kind, Message, Revision
+from sds_reference import PROFILES, SDS_2026_01, ForeignFilterError, Kind, Message, Revision
 
 from ..view.facts import same
 from ..view.odd_messages import LARGEST_LAMPORT, ROOM_AFTER, oddness
@@ -64,7 +64,7 @@ class GroupView:
         """The first message of each ID, if the text logs sync messages."""
         self._positions: dict[tuple[str, object, str], tuple[tuple[int, int], ...]] = {}
         self._oddness: dict[tuple[int, int], str] = {}
-        self._said()
+        self._read_messages()
         self._done()
 
     # ---- who, and when ---------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class GroupView:
             return None
         try:
             view = profile.read(bloom_filter, parameters)
-        except ForeignFilter:
+        except ForeignFilterError:
             return None
         key = (profile.name, view.parameters, message_id)
         positions = self._positions.get(key)
@@ -226,7 +226,7 @@ class GroupView:
 
     # ---- reading ---------------------------------------------------------------------------------------------------
 
-    def _said(self) -> None:
+    def _read_messages(self) -> None:
         """Read all messages on the wire."""
         acts = self.performance.acts
         for packet in self.performance.packets:

@@ -79,4 +79,4 @@ for _id, _judged_by in {
     PROPOSED.withdraw(_id, *_judged_by)
 
 for _number, (_sentence, _requirements) in HOLDS.items():
-    PROPOSED.also(PROPERTIES[_number], _number.replace("-", "-F"), _sentence, *_requirements, without=_REPAIRS)
+    PROPOSED.reuse(PROPERTIES[_number], _number.replace("-", "-F"), _sentence, *_requirements, without=_REPAIRS)

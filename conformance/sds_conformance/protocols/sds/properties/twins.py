@@ -85,7 +85,7 @@ def _nothing_lost(view: GroupView) -> bool:
     return not view.performance.losses and not partial
 
 
-def _alike(view: GroupView, twin: GroupView) -> bool:
+def _is_comparable(view: GroupView, twin: GroupView) -> bool:
     """Was nothing lost in either, or is everything except IDs equal in both?
 
     IDs affect ties, filters and repair times, and thereby the length of the calm phase.
@@ -96,7 +96,7 @@ def _alike(view: GroupView, twin: GroupView) -> bool:
     return alike and not _chance(view.schedule) and view.performance.calm_rounds == twin.performance.calm_rounds
 
 
-def _without(schedule: Schedule, kinds: type[Operation] | tuple[type[Operation], ...]) -> Schedule:
+def _schedule_without(schedule: Schedule, kinds: type[Operation] | tuple[type[Operation], ...]) -> Schedule:
     return replace(schedule, operations=tuple(op for op in schedule.operations if not isinstance(op, kinds)))
 
 
@@ -211,7 +211,7 @@ def channels_do_not_touch_each_other(view: GroupView, replay: Replay) -> Iterato
         _only_here(op, elsewhere) for op in view.schedule.operations if not _is_elsewhere(op, used[-1], elsewhere)
     )
     twin = _replayed(view, replay, replace(view.schedule, operations=kept))
-    if twin is None or not _alike(view, twin):
+    if twin is None or not _is_comparable(view, twin):
         return
     one, other = _clocks(view, channel_id), _clocks(twin, channel_id)
     for label in one.keys() & other.keys():
@@ -280,8 +280,8 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
             break
         mine, theirs = _repair_work(view, act), _repair_work(view, other)
         if mine != theirs and _plain_work(act) == _plain_work(other):
-            expected = f"{act.who} to ask and answer as in a second run of the same schedule: {_told(theirs)}"
-            yield violated(act, "", "times-differ", expected, f"here it is: {_told(mine)}")
+            expected = f"{act.who} to ask and answer as in a second run of the same schedule: {_describe_work(theirs)}"
+            yield violated(act, "", "times-differ", expected, f"here it is: {_describe_work(mine)}")
             return
         if _plain_work(act) != _plain_work(other):
             break
@@ -315,6 +315,6 @@ def _plain_work(act: Act) -> list[tuple[Kind | None, str]]:
     ]
 
 
-def _told(work: Iterable[tuple[str, str, int]]) -> str:
+def _describe_work(work: Iterable[tuple[str, str, int]]) -> str:
     words = [f"{what} {message_id!r}" + (f" at {due_ms}" if due_ms else "") for what, message_id, due_ms in work]
     return ", ".join(words[:3]) or "nothing"

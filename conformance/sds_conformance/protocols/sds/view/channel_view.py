@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from sds_harness.lazy import lazy
+from sds_harness.lazy import LazyProperty
 from sds_harness.sds.trace import Event, Step, Trace, Wire
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -106,12 +106,12 @@ class ChannelView:
     def can(self, capability: int) -> bool:
         return self.trace.declaration.can(capability)
 
-    @lazy
+    @LazyProperty
     def gives_up(self) -> bool:
         """May the implementation mark dependencies as lost in this trace? Then deliveries prove nothing (AMB-92)."""
         return bool(self.configuration.lost_timeout_ms or self.losses)
 
-    @lazy
+    @LazyProperty
     def losses(self) -> list[tuple[Step, Event]]:
         """The losses that the participant reported, in any of its channels."""
         told = ((step, event) for step in self.trace.of(self.party.name) for event in step.events)
@@ -132,11 +132,11 @@ class ChannelView:
         bound = limit_in_force(self.trace, "log_entries")
         return size if bound is None else min(size, max(bound, count))
 
-    @lazy
+    @LazyProperty
     def _has_histories(self) -> bool:
         return any(sent.history for sent in self.sent + self.syncs)
 
-    @lazy
+    @LazyProperty
     def outgoing(self) -> list[Sent]:
         """Content and sync messages in the order they were sent. Do not read it before the whole trace is read."""
         return sorted(self.sent + self.syncs, key=lambda sent: sent.step.index)
@@ -167,12 +167,12 @@ class ChannelView:
         """Membership in a filter that the participant received. Its own reading must not decide this."""
         return self._filters.given(message.bloom_filter)
 
-    @lazy
+    @LazyProperty
     def log(self) -> list[LogItem]:
         """The expected log at the end of the trace."""
         return list(self._log)
 
-    @lazy
+    @LazyProperty
     def logged_ids(self) -> set[str]:
         """IDs of the expected log at the end of the trace."""
         return self._log.ids

@@ -35,7 +35,7 @@ _NEVER_SENT = "never-sent-by-anybody"
 
 
 @once
-def hearing(view: ChannelView) -> Hearing:
+def count_shown_messages(view: ChannelView) -> Hearing:
     """Count the messages that had to show in the channel, and whether any did.
 
     Nothing is counted as soon as one message shows: only the sum over channels without any counts.
@@ -106,7 +106,10 @@ def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
         (one, item)
         for one, last in _ends_of_the_log(view)
         for item in last
-        if isinstance(one, Sent) and isinstance(item, Received) and item.step.index in given and _kept(view, item, one)
+        if isinstance(one, Sent)
+        and isinstance(item, Received)
+        and item.step.index in given
+        and _is_certainly_logged(view, item, one)
     ]
 
 
@@ -143,7 +146,7 @@ def freed_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
             since, level = freed.get(item.step.index, (None, 0))
             if since is None or not isinstance(one, Sent) or not isinstance(item, Received):
                 continue
-            if sweeps(view, since, one.step) > level and _kept(view, item, one):
+            if sweeps(view, since, one.step) > level and _is_certainly_logged(view, item, one):
                 out.append((one, item, since))
         if isinstance(one, Received) and one.acceptable and one.step.answer == "effects":
             waiting.setdefault(one.message.message_id, one)
@@ -182,7 +185,7 @@ def sweeps(view: ChannelView, first: Step, last: Step | None = None) -> int:
     return count
 
 
-def _kept(view: ChannelView, received: Received, by: Sent) -> bool:
+def _is_certainly_logged(view: ChannelView, received: Received, by: Sent) -> bool:
     """Is a message certainly in a log of declared size when an own message is created?"""
     before = by.step.index if by.step.command == "receive" else by.step.index - 1
     return view.kept.holds(received.message.message_id, before)
@@ -200,10 +203,10 @@ def _shows_anything(view: ChannelView) -> bool:
     others |= {entry.message_id for r in view.received if not r.own for entry in r.message.causal_history}
     steps = list(view.trace.of(view.party.name))
     others -= {m.message_id for step in steps if step.command.startswith("send") for m in step.messages}
-    return any(_shows(view, step, others) for step in steps) or _moved(view)
+    return any(_names_any(view, step, others) for step in steps) or _moved(view)
 
 
-def _shows(view: ChannelView, step: Step, others: set[str]) -> bool:
+def _names_any(view: ChannelView, step: Step, others: set[str]) -> bool:
     """Does a step name one of these IDs?"""
     events = (event for event in step.events if event.channel_id == view.channel_id)
     if any(not others.isdisjoint(event.message_ids) for event in events):

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from sds_harness.sds.stage import bloom_parameters
 from sds_harness.trace import Party
-from sds_reference import PROFILES, BloomParameters, ForeignFilter
+from sds_reference import PROFILES, BloomParameters, ForeignFilterError
 
 from .channel_view import ChannelView
 
@@ -80,7 +80,7 @@ def _hits(profile: str, parameters: BloomParameters, bloom_filter: bytes, count:
     """Cached: the runs of a self-test have nearly the same filters."""
     try:
         view = PROFILES[profile].read(bloom_filter, parameters)
-    except ForeignFilter:
+    except ForeignFilterError:
         return None
     bits, held = view.bits, list(range(count))
     for places, masks in _positions(profile, view.parameters, count):

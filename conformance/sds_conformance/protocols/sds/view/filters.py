@@ -11,7 +11,7 @@ from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step, Trace
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilter
+from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilterError
 
 ENOUGH = 4
 """Number of foreign IDs whose presence in a filter is no accident: false positives are 0.1 % to 1 %."""
@@ -40,7 +40,7 @@ def _read_filter(
     if profile is not None and parameters is not None:
         try:
             return profile.read(bloom_filter, parameters).__contains__
-        except ForeignFilter:
+        except ForeignFilterError:
             return None
     return told(bloom_filter)
 
@@ -72,7 +72,7 @@ def _read_given(
         return told(bloom_filter) or (holds_nothing if len(bloom_filter) < shortest else None)
     try:
         view = profile.read(bloom_filter, parameters)
-    except ForeignFilter:
+    except ForeignFilterError:
         empty = profile.wrap(bytes(parameters.byte_length), parameters)
         return holds_nothing if len(bloom_filter) < len(empty) else None
     if view.parameters == parameters:

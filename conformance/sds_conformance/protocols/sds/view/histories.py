@@ -20,7 +20,7 @@ Since = dict[str, int]
 """IDs, each with the index of the first step with such a message."""
 
 
-def _since(messages: Iterable[tuple[Step, Message]], but: set[str]) -> Since:
+def _first_step_by_id(messages: Iterable[tuple[Step, Message]], but: set[str]) -> Since:
     since: Since = {}
     for step, message in messages:
         if message.message_id not in but:
@@ -33,7 +33,7 @@ def sync_ids(view: ChannelView) -> Since:
     """IDs of sync messages, without those that a content message has as well."""
     own = ((s.step, s.message) for s in view.syncs)
     others = ((r.step, r.message) for r in view.received if r.kind is Kind.SYNC)
-    return _since(itertools.chain(own, others), view.known_ids)
+    return _first_step_by_id(itertools.chain(own, others), view.known_ids)
 
 
 @once
@@ -41,13 +41,13 @@ def ephemeral_ids(view: ChannelView) -> Since:
     """IDs of ephemeral messages, own and received."""
     own = ((s.step, s.message) for s in view.ephemerals)
     others = ((r.step, r.message) for r in view.received if r.kind is Kind.EPHEMERAL and not is_hybrid(r))
-    return _since(itertools.chain(own, others), view.known_ids)
+    return _first_step_by_id(itertools.chain(own, others), view.known_ids)
 
 
 @once
 def hybrid_ids(view: ChannelView) -> Since:
     """IDs of received messages without a Lamport timestamp but with a causal history."""
-    return _since(((r.step, r.message) for r in view.received if is_hybrid(r) and not r.own), view.known_ids)
+    return _first_step_by_id(((r.step, r.message) for r in view.received if is_hybrid(r) and not r.own), view.known_ids)
 
 
 def is_hybrid(received: Received) -> bool:
@@ -80,7 +80,7 @@ def waiting_ids(view: ChannelView, before: int) -> set[str]:
 def claimed_ids(view: ChannelView) -> Since:
     """IDs of content that arrived in the participant's own name, and that it neither sent nor delivered."""
     claimed = (r for arrivals in view.arrivals.values() for r in arrivals if r.own and r.kind is Kind.CONTENT)
-    return _since(((r.step, r.message) for r in claimed), view.known_ids)
+    return _first_step_by_id(((r.step, r.message) for r in claimed), view.known_ids)
 
 
 @once

@@ -26,7 +26,7 @@ def _came(view: ChannelView) -> set[str]:
 
 
 @once
-def _anybody(view: ChannelView) -> tuple[bool, bool]:
+def _has_missing_or_requested(view: ChannelView) -> tuple[bool, bool]:
     """Is anything missing, and is anything requested, at any participant in the channel? Shared by all of its views."""
     return any(each.repair.missing for each in view.everybody), any(each.repair.asked for each in view.everybody)
 
@@ -52,8 +52,8 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "missing": lambda view: view.repair.missing,
     "asked": lambda view: view.repair.asked,
     # Facts of all participants in the channel.
-    "missing-anywhere": lambda view: _anybody(view.everybody[0])[0],
-    "asked-anywhere": lambda view: _anybody(view.everybody[0])[1],
+    "missing-anywhere": lambda view: _has_missing_or_requested(view.everybody[0])[0],
+    "asked-anywhere": lambda view: _has_missing_or_requested(view.everybody[0])[1],
     "any-sync": lambda view: view.syncs or Kind.SYNC.value in _came(view),
     "unlogged": lambda view: view.syncs or view.ephemerals or not _came(view).isdisjoint(("sync", "ephemeral", "own")),
     "any-ephemeral": lambda view: view.ephemerals or Kind.EPHEMERAL.value in _came(view),

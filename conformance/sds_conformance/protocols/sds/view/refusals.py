@@ -11,7 +11,7 @@ from sds_reference import Kind
 
 from ....judging.view_cache import once
 from .channel_view import ChannelView
-from .deafness import hearing
+from .deafness import count_shown_messages
 from .dependencies import depends
 from .facts import Received
 
@@ -23,7 +23,7 @@ def offered(view: ChannelView) -> list[Received]:
 
 
 @once
-def heard(view: ChannelView) -> bool | None:
+def accepted_any(view: ChannelView) -> bool | None:
     """Did the participant accept any message? None if unknown, or if it had to accept none."""
     if view.delivered or any(ack.step.command == "receive" for ack in view.acks):
         return True
@@ -31,7 +31,7 @@ def heard(view: ChannelView) -> bool | None:
     due = [r for r in answered if not excuse(view, r)]
     if not view.can(pb.CAPABILITY_DELIVERED):
         refused = bool(due) and all(r.rejected for r in due)
-        return False if refused else hearing(view).took
+        return False if refused else count_shown_messages(view).took
     traces = [trace for received in due for trace in _traces(view, received)]
     return any(traces) if traces else None
 

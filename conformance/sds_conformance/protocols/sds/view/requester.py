@@ -126,7 +126,7 @@ class Requester:
         return [] if self.gives_up else self._certain
 
     @cached_property
-    def listed(self) -> list[Missing]:
+    def listed_dependencies(self) -> list[Missing]:
         """Messages that an implementation which gives up dependencies still shows in its buffer. It owes no entry, but
         each entry has a T_req.
         """
@@ -206,7 +206,7 @@ class Requester:
         """The content and sync messages between two steps."""
         return self.carriers[bisect_right(self._carried_at, after) : bisect_left(self._carried_at, before)]
 
-    def asks(self, sent: Sent, message_id: str) -> bool:
+    def requests_repair_of(self, sent: Sent, message_id: str) -> bool:
         return any(entry.message_id == message_id for entry in sent.message.repair_request)
 
     def full(self, sent: Sent) -> bool:
@@ -251,7 +251,7 @@ class Requester:
             seen = self.offset(missing)
             if seen is None and asked < self.until(missing):  # between detection and the request
                 carriers = self.sends(asked - 1, asked + 1)
-                by = next((s.step for s in carriers if self.asks(s, missing.message_id)), None)
+                by = next((s.step for s in carriers if self.requests_repair_of(s, missing.message_id)), None)
                 seen = Window(0, by.now_ms - detected.now_ms) if by is not None and self.in_step(detected, by) else None
             if seen is not None and not expected.low - SECOND_MS <= seen.high:
                 return False
@@ -284,7 +284,7 @@ class Requester:
         for sent in self.sends(detected.index, min(self.until(missing), asked + 1)):
             if not self.in_step(detected, sent.step) or not due.high <= sent.step.now_ms <= latest:
                 continue
-            asks = self.asks(sent, missing.message_id)
+            asks = self.requests_repair_of(sent, missing.message_id)
             if not asks and (self.full(sent) or self.untracked(missing, sent)):
                 continue
             if sent.step.now_ms <= detected.now_ms + t_max:
@@ -319,7 +319,9 @@ class Requester:
         asked = self.first_asked(missing.message_id, detected.index)
         sends = self.sends(detected.index, min(self.until(missing), self.renewed(missing), asked + 1))
         # In one step, an answer with the old requests may carry the request, and the new message may not.
-        asking = next((s for s in sends if s.step.index == asked and self.asks(s, missing.message_id)), None)
+        asking = next(
+            (s for s in sends if s.step.index == asked and self.requests_repair_of(s, missing.message_id)), None
+        )
         if asking is None or not self.in_step(detected, asking.step):
             return None
         low = 0
@@ -338,7 +340,7 @@ def requester(view: ChannelView) -> Requester:
     return Requester(view)
 
 
-def together(view: ChannelView) -> list[Requester]:
+def requesters_of_channel(view: ChannelView) -> list[Requester]:
     """The requester's sides of all participants in the channel, if the view is the first of them; else empty."""
     views = [other for other in view.everybody if other.terms.on]
     return [requester(other) for other in views] if views and views[0] is view else []

@@ -82,7 +82,7 @@ class Turn:
         return self.request.step
 
     @property
-    def told(self) -> Step:
+    def reported_step(self) -> Step:
         """The step to report: of the answer, or else of the request."""
         return self.answer or self.request.step
 
@@ -97,7 +97,7 @@ class Turn:
         return self.answer is not None and (self.overdue is None or self.answer.index <= self.overdue.index)
 
     @property
-    def never(self) -> bool:
+    def is_never_answered(self) -> bool:
         """Was it not answered before all time limits had passed?"""
         return self.answer is None and self.overdue is not None
 
@@ -178,7 +178,7 @@ def refused_for_good(view: ChannelView) -> frozenset[str]:
     """
     outcomes: dict[str, list[bool]] = {}
     for turn in turns(view):
-        if turn.asked.held and not turn.asked.own and (turn.in_time or turn.never) and turn.eligible:
+        if turn.asked.held and not turn.asked.own and (turn.in_time or turn.is_never_answered) and turn.eligible:
             outcomes.setdefault(turn.message_id, []).append(turn.in_time)
     often = {message_id: all_of for message_id, all_of in outcomes.items() if len(all_of) >= TIMES}
     stable = all(len(set(all_of)) == 1 for all_of in often.values())
@@ -186,7 +186,7 @@ def refused_for_good(view: ChannelView) -> frozenset[str]:
     return refused if stable and len(often) >= MESSAGES and 2 < len(refused) < len(often) - 2 else frozenset()
 
 
-def shows(view: ChannelView) -> bool:
+def shows_request_buffer(view: ChannelView) -> bool:
     """Did any state show the incoming repair request buffer?"""
     return any(observed.state.HasField("incoming_repairs") for observed in view.observed)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from clearskies_reference import AccessLevel
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import VectorResult, among
+from .....vectors.running.subject import VectorResult, judge_outcome
 from ..fields import update_members
-from .subject import ClearSkiesSubject, arrive, found, keys_of, rest, same_found
+from .subject import ClearSkiesSubject, arrive, found, keys_of, let_time_pass, same_found
 
 
 def ask_admission(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
@@ -24,5 +24,5 @@ def ask_admission(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
         case "signature":
             frame = frame.forged()
     arrive(link, frame)
-    rest(actor)
-    return among(found(actor, keys_of(vector)), vector["outcomes"], same_found)
+    let_time_pass(actor)
+    return judge_outcome(found(actor, keys_of(vector)), vector["outcomes"], same_found)

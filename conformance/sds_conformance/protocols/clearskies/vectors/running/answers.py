@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from clearskies_reference.errors import MalformedMessage
+from clearskies_reference.errors import MalformedMessageError
 from clearskies_reference.timestamps import timestamp
 from clearskies_reference.vector_clock import before, vector_clock
 from sds_harness.clearskies.clubs import READ_WRITE
 from sds_harness.clearskies.streams import Message
 
 from .....vectors.model import Outcome, Vector
-from .....vectors.running.subject import Skip, VectorResult, among
+from .....vectors.running.subject import VectorResult, VectorSkippedError, judge_outcome
 from ..fields import Fields, numbers, update_members
-from .subject import ClearSkiesSubject, arrive, held_to, lowered, rest, same_json, tell
+from .subject import ClearSkiesSubject, arrive, held_to, let_time_pass, lowered, same_json, tell
 
 ANOTHER = "another update"
 """An update that no peer wrote, or one with changed members."""
@@ -24,23 +24,23 @@ def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     stage = subject.stage(vector["id"])
     actor = subject.peer(stage, vector)
     tell(actor, actor.link(stage.peer("teacher")), *vector["updates"])
-    rest(actor)
+    let_time_pass(actor)
     asking = actor.link(stage.peer("client", read_only=vector["client"] == "read_only"))
     if asking.updates:
         # An update may be sent without a request (CA-1), and need not be sent again.
-        raise Skip("sends updates before it is asked for some")
+        raise VectorSkippedError("sends updates before it is asked for some")
     arrive(asking, asking.peer.get_updates(numbers(vector["since"])))
-    rest(actor)
+    let_time_pass(actor)
     sent = asking.updates
     seen = {
         "sent": list(dict.fromkeys(_number(message, vector["updates"]) for message in sent)),
         "signed": all(message.signer is READ_WRITE for message in sent),
         **({"closed": True} if asking.broken else {}),
     }
-    return among(seen, held_to(vector), _is)
+    return judge_outcome(seen, held_to(vector), _matches)
 
 
-def _is(seen: dict[str, Any], outcome: Outcome) -> bool:
+def _matches(seen: dict[str, Any], outcome: Outcome) -> bool:
     """Is this the expected outcome? The client is subscribed, so the link stays open; a second copy of an update is
     ignored.
     """
@@ -66,6 +66,6 @@ def _says(members: dict[str, Any], fields: Fields) -> bool:
     try:
         clock = vector_clock(members.get("vector_clock"))
         same_time = timestamp(members.get("update_time")) == timestamp(wanted["update_time"])
-    except MalformedMessage:
+    except MalformedMessageError:
         return False
     return members.get("deleted", False) is deleted and same_time and before(wanted["vector_clock"], clock)

@@ -8,8 +8,8 @@ from typing import Any
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import (
     AccessLevel,
-    BrokenFraming,
-    MalformedMessage,
+    BrokenFramingError,
+    MalformedMessageError,
     Parser,
     SignatureProfile,
     signature_profile,
@@ -17,7 +17,7 @@ from clearskies_reference import (
 from sds_harness.clearskies.clubs import private_pem, public_pem, signer
 
 from .....vectors.model import Outcome, Vector
-from .....vectors.running.subject import REFUSED, Skip, Status, VectorResult, among
+from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, judge_outcome
 from .subject import ClearSkiesSubject, held_to
 
 DEFAULT_PROFILE = "rsa-pkcs1-sha256"
@@ -35,14 +35,14 @@ def ask_comparison(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     texts = {name: vector[name].encode() for name in ("one", "other")}
     members = subject.declaration.limit("clock_members")
     if members is not None and any(_members(text) > members for text in texts.values()):
-        raise Skip("declares a bound for members of a vector clock")
+        raise VectorSkippedError("declares a bound for members of a vector clock")
     reply = subject.call(pb.Request(compare_clocks=pb.CompareClocks(**texts)))
     outcomes = held_to(vector)
     if _refused(reply):
-        return among(REFUSED, outcomes)
+        return judge_outcome(REFUSED, outcomes)
     relation = {(True, True): "equal", (True, False): "before", (False, True): "after", (False, False): "concurrent"}
     told = reply.comparison
-    return among({"relation": relation[told.one_before_other, told.other_before_one]}, outcomes)
+    return judge_outcome({"relation": relation[told.one_before_other, told.other_before_one]}, outcomes)
 
 
 def _members(text: bytes) -> int:
@@ -59,7 +59,7 @@ def _members(text: bytes) -> int:
 def _need_room(subject: ClearSkiesSubject, size: int) -> None:
     room = subject.declaration.limit("body_bytes")
     if room is not None and size > room:
-        raise Skip("declares a bound for the body of a message")
+        raise VectorSkippedError("declares a bound for the body of a message")
 
 
 def ask_unframe(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
@@ -69,12 +69,12 @@ def ask_unframe(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     _need_room(subject, max(len(stream), _told_length(stream)) if not _may_be_refused(vector) else 0)
     reply = subject.call(pb.Request(unframe=pb.Unframe(data=stream)))
     if _refused(reply):
-        return among(REFUSED, vector["outcomes"])
+        return judge_outcome(REFUSED, vector["outcomes"])
     messages: list[dict[str, Any]] = [
         {"body": each.body.hex(), **({"signature": each.signature.hex()} if each.HasField("signature") else {})}
         for each in reply.unframed.messages
     ]
-    return among({"messages": messages, "rest": reply.unframed.rest}, vector["outcomes"])
+    return judge_outcome({"messages": messages, "rest": reply.unframed.rest}, vector["outcomes"])
 
 
 def _may_be_refused(vector: Vector) -> bool:
@@ -93,7 +93,7 @@ def ask_frame(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     body = bytes.fromhex(vector["body"])
     _need_room(subject, len(body))
     reply = subject.call(pb.Request(frame=pb.Frame(body=body)))
-    return among(REFUSED if _refused(reply) else {"wire": reply.framed.data.hex()}, vector["outcomes"])
+    return judge_outcome(REFUSED if _refused(reply) else {"wire": reply.framed.data.hex()}, vector["outcomes"])
 
 
 # ---- Signatures ----------------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ def ask_frame(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
 def _profile(subject: ClearSkiesSubject, vector: Vector) -> SignatureProfile:
     declared = subject.declaration.profile("signature") or DEFAULT_PROFILE
     if declared != vector["profile"]:
-        raise Skip(f"declares signatures as {declared}: these are others")
+        raise VectorSkippedError(f"declares signatures as {declared}: these are others")
     return signature_profile(declared)
 
 
@@ -117,7 +117,7 @@ def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     )
     reply = subject.call(pb.Request(verify=command))
     # An implementation that refuses to verify a signature has not accepted it.
-    return among({"valid": not _refused(reply) and reply.verified.valid}, vector["outcomes"])
+    return judge_outcome({"valid": not _refused(reply) and reply.verified.valid}, vector["outcomes"])
 
 
 def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
@@ -133,7 +133,7 @@ def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     def matches(seen: bytes, outcome: Outcome) -> bool:
         return seen.hex() == outcome["wire"] if "wire" in outcome else _is_genuine(seen, body, level, profile)
 
-    return among(wire, vector["outcomes"], matches, f"{len(wire)} bytes: {wire[:32].hex()}")
+    return judge_outcome(wire, vector["outcomes"], matches, f"{len(wire)} bytes: {wire[:32].hex()}")
 
 
 def _is_genuine(wire: bytes, body: bytes, level: AccessLevel, profile: SignatureProfile) -> bool:
@@ -141,10 +141,10 @@ def _is_genuine(wire: bytes, body: bytes, level: AccessLevel, profile: Signature
     parser = Parser()
     try:
         messages = list(parser.feed(wire))
-    except (BrokenFraming, MalformedMessage):
+    except (BrokenFramingError, MalformedMessageError):
         return False
     return (
-        not parser.rest
+        not parser.incomplete_bytes
         and [message.body for message in messages] == [body]
         and signer(messages[0], profile) is level
         and messages[0].to_wire() == wire

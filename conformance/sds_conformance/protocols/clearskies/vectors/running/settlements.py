@@ -10,8 +10,8 @@ from typing import Any
 from sds_harness.clearskies.links import ScriptedLink
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import VectorResult, among
-from .subject import ClearSkiesSubject, found, held_to, keys_of, rest, same_found, tell
+from .....vectors.running.subject import VectorResult, judge_outcome
+from .subject import ClearSkiesSubject, found, held_to, keys_of, let_time_pass, same_found, tell
 
 DEPENDS = {"depends_on_order": True}
 
@@ -21,12 +21,12 @@ def ask_settlement(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     seen = [_played(subject, vector, order) for order in vector["orders"]]
     outcomes = held_to(vector)
     if all(each == seen[0] for each in seen):
-        return among(seen[0], outcomes, same_found)
+        return judge_outcome(seen[0], outcomes, same_found)
     if any("depends_on_order" in outcome for outcome in outcomes):
-        return among(DEPENDS, outcomes)
+        return judge_outcome(DEPENDS, outcomes)
     # Report the first order with a wrong result.
     wrong = [each for each in seen if not any(same_found(each, outcome) for outcome in outcomes)]
-    return among(wrong[0] if wrong else DEPENDS, outcomes, same_found)
+    return judge_outcome(wrong[0] if wrong else DEPENDS, outcomes, same_found)
 
 
 def _played(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]) -> dict[str, Any]:
@@ -42,5 +42,5 @@ def _played(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]) ->
             peer.peer_id = writer
             links[writer] = actor.link(peer)
         tell(actor, links[writer], fields)
-    rest(actor)
+    let_time_pass(actor)
     return found(actor, keys_of(vector))

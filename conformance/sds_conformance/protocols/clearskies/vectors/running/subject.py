@@ -17,7 +17,7 @@ from sds_harness.session import Session
 from sds_harness.stage import NEEDS
 
 from .....vectors.model import Outcome, Vector
-from .....vectors.running.subject import Skip, Subject
+from .....vectors.running.subject import Subject, VectorSkippedError
 from ..fields import Fields, is_wide, update_members
 
 WIDE = "CA-6"
@@ -44,14 +44,14 @@ class ClearSkiesSubject(Subject):
             self.need(pb.CAPABILITY_WIDE_INTEGERS)
         signs = any(vector.get(name) == "read_only" for name in ("access_level", "client", "from"))
         if signs and profile_called(self.declaration.profile("signature")) is None:
-            raise Skip("declares signatures of no known kind")
+            raise VectorSkippedError("declares signatures of no known kind")
         return stage.open("peer", read_only=vector["access_level"] == "read_only")
 
     def call(self, request: pb.Request) -> pb.Reply:
         """Call a codec operation and return the reply. Skips the vector if the implementation does not support it."""
         reply = self.session.call(request)
         if reply.WhichOneof("answer") == "unsupported":
-            raise Skip(f"{request.WhichOneof('command')} was answered `unsupported`")
+            raise VectorSkippedError(f"{request.WhichOneof('command')} was answered `unsupported`")
         assert isinstance(reply, pb.Reply)
         return reply
 
@@ -96,7 +96,7 @@ def arrive(link: ScriptedLink, *frames: Frame) -> None:
         link.send(b"".join(frame.wire for frame in frames))
 
 
-def rest(actor: Actor) -> None:
+def let_time_pass(actor: Actor) -> None:
     """Let time pass for peers that send when they are ticked. Silence is no end condition: a peer may send pings."""
     for _ in range(ROUNDS):
         actor.stage.advance(ROUND_MS)
@@ -124,14 +124,14 @@ def found(actor: Actor, keys: list[str]) -> dict[str, Any]:
         told = look(actor).values
         values = {key: told.get(key, []) for key in keys}
         if any(len(several) > 1 for several in values.values()):
-            raise Skip(f"{NEEDS}observe: other peers receive all records that ever had the key")
+            raise VectorSkippedError(f"{NEEDS}observe: other peers receive all records that ever had the key")
     return {
-        "keys": {key: said(several) for key, several in values.items() if several},
+        "keys": {key: canonical_json(several) for key, several in values.items() if several},
         "gone": [key for key, several in values.items() if not several],
     }
 
 
-def said(values: list[Any]) -> str:
+def canonical_json(values: list[Any]) -> str:
     """A value in canonical JSON, or `SEVERAL`."""
     if len(values) > 1:
         return SEVERAL
@@ -166,5 +166,5 @@ def same_found(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
     """Does the result match the outcome?"""
     if "keys" not in seen or "keys" not in outcome:
         return False
-    wanted = {key: said([json.loads(value)]) for key, value in outcome["keys"].items()}
+    wanted = {key: canonical_json([json.loads(value)]) for key, value in outcome["keys"].items()}
     return bool(seen["keys"] == wanted and sorted(seen["gone"]) == sorted(outcome["gone"]))

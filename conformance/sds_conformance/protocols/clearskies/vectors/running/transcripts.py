@@ -12,9 +12,9 @@ from sds_harness.clearskies.stage import Stage
 from sds_harness.clearskies.streams import Message
 
 from .....vectors.model import Outcome, Vector
-from .....vectors.running.subject import Skip, Status, VectorResult, among, worst
+from .....vectors.running.subject import Status, VectorResult, VectorSkippedError, judge_outcome, worst
 from ..fields import numbers
-from .subject import ClearSkiesSubject, arrive, found, keys_of, lowered, rest, same_found, same_json, tell
+from .subject import ClearSkiesSubject, arrive, found, keys_of, let_time_pass, lowered, same_found, same_json, tell
 
 Seen = dict[str, Any]
 
@@ -26,7 +26,7 @@ def ask_transcript(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     answers = []
     for number, step in enumerate(vector["steps"], 1):
         seen = player.play(step)
-        answer = among(seen, step["outcomes"], _matches)
+        answer = judge_outcome(seen, step["outcomes"], _matches)
         if answer.status is Status.FAIL:
             return VectorResult(answer.status, answer.expected, f"step {number} ({step['do']}): {answer.seen}")
         answers.append(answer)
@@ -39,12 +39,12 @@ def _matches(seen: Seen, outcome: Outcome) -> bool:
         return False
     for link, updates in outcome.get("updates", {}).items():
         got = seen["updates"].get(link, [])
-        if len(got) != len(updates) or not all(map(_is, got, updates)):
+        if len(got) != len(updates) or not all(map(_has_values, got, updates)):
             return False
     return "keys" not in outcome or same_found(seen, outcome)
 
 
-def _is(got: Seen, wanted: Seen) -> bool:
+def _has_values(got: Seen, wanted: Seen) -> bool:
     return all(got.get(name) == value for name, value in wanted.items())
 
 
@@ -72,17 +72,17 @@ class _Player:
     def play(self, step: dict[str, Any]) -> Seen:
         """Play a step and return the result. Skips the vector if a link that it needs is closed."""
         self._does[step["do"]](step)
-        rest(self._actor)
+        let_time_pass(self._actor)
         seen: Seen = {"updates": {}}
         for name, link in self._links.items():
             new = link.updates[self._known.get(name, 0) :]
             self._known[name] = len(link.updates)
             if new:
-                seen["updates"][name] = _without_copies(map(_told, new))
+                seen["updates"][name] = _without_copies(map(_update_in_vectors, new))
                 if "binds" in step:
                     self._bound[step["binds"]] = new[0]
         if step["do"] == "connect":
-            seen["since"] = self._since(self._open(step))
+            seen["since"] = self._requested_revisions(self._open(step))
         if step["do"] == "look":
             seen.update(found(self._actor, keys_of(step)))
         return seen
@@ -92,7 +92,7 @@ class _Player:
         peer.peer_id = step["peer_id"]
         self._links[step["link"]] = self._actor.link(peer)
 
-    def _since(self, link: ScriptedLink) -> Any:
+    def _requested_revisions(self, link: ScriptedLink) -> Any:
         """The revisions in its request; None if it sent none. Its own entry and zero entries are optional."""
         if not link.requests:
             return None
@@ -104,7 +104,7 @@ class _Player:
 
     def _open(self, step: dict[str, Any]) -> ScriptedLink:
         if step["link"] not in self._links:
-            raise Skip(f"there is no link {step['link']}")
+            raise VectorSkippedError(f"there is no link {step['link']}")
         return self._links[step["link"]]
 
     def _asking(self, step: dict[str, Any]) -> Frame:
@@ -112,7 +112,7 @@ class _Player:
 
     def _repeated(self, step: dict[str, Any]) -> Frame:
         if step["update"] not in self._bound:
-            raise Skip(f"{step['update']} was never sent")
+            raise VectorSkippedError(f"{step['update']} was never sent")
         message = self._bound[step["update"]]
         return Frame(message.body.raw, message.signature)
 
@@ -129,7 +129,7 @@ def _without_copies(told: Iterable[Seen]) -> list[Seen]:
     return out
 
 
-def _told(message: Message) -> Seen:
+def _update_in_vectors(message: Message) -> Seen:
     members = message.body.members
     said = {name: members.get(name) for name in ("last_updated_by", "key")} | {"uuid": lowered(members.get("uuid"))}
     revision = _in_vectors(members.get("last_updated_rev"))

@@ -101,7 +101,7 @@ def _of_sync(members: _Members) -> bool:
     return members.sync
 
 
-def _several(members: _Members) -> bool:
+def _has_several_due(members: _Members) -> bool:
     return members.due >= 3
 
 
@@ -120,7 +120,7 @@ table(
         # requirement, applies, wrong, code, why, position, needs
         RuleRow("SDS-SEND-09", _of_content, _incomplete, "not-in-filter", _IN_MESSAGE),
         RuleRow("SDS-SYNC-05", _of_sync, _incomplete, "not-in-filter", _IN_SYNC, "", (pb.CAPABILITY_SYNC,)),
-        RuleRow("SDS-STATE-05", _several, _incomplete, "not-in-filter", _NEWEST),
+        RuleRow("SDS-STATE-05", _has_several_due, _incomplete, "not-in-filter", _NEWEST),
     ],
     of="outgoing received",
     apart=True,
@@ -208,11 +208,11 @@ def _only_syncs_between(view: ChannelView, before: Sent, after: Sent) -> int | N
     steps = [s for s in view.trace.of(view.party.name) if before.step.index < s.index < after.step.index]
     syncs = [r for r in view.received if before.step.index < r.step.index < after.step.index and r.kind is Kind.SYNC]
     silent = len(steps) == len(syncs) and not any(step.broadcasts or step.events for step in steps)
-    silent &= all(_alone(sync.step) for sync in (before, after))
+    silent &= all(_sent_only_sync(sync.step) for sync in (before, after))
     return len(syncs) if silent and before.step.now_ms == after.step.now_ms else None
 
 
-def _alone(step: Step) -> bool:
+def _sent_only_sync(step: Step) -> bool:
     """Did it send a sync message, and nothing else happened that may enter a filter?"""
     return step.command in ("send_sync", "tick") and not step.events and all(m.kind is Kind.SYNC for m in step.messages)
 

@@ -175,7 +175,7 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
     since = {r.message.message_id: r.step.index for r in reversed(duplicates)}
     for observed in view.observed:
         ids = observed.step.shown_log
-        double = _double(ids)
+        double = _first_duplicate(ids)
         again = since and any(since.get(message_id, NEVER) < observed.step.index for message_id in ids)
         if double is not None or again:
             expected = f"{double!r} once in the log"
@@ -189,10 +189,10 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
             seen = "a second delivery" if copies else "a second delivery, although it arrived once"
             yield violated(delivery.step, "delivered-twice", expected, seen, "AMB-24" if copies else "")
     for sent in view.outgoing:
-        double = _double(sent.history)
+        double = _first_duplicate(sent.history)
         if double is not None:
             others = outsiders(view, sent.history, sent.step.index)
-            double = _double([message_id for message_id in sent.history if message_id not in others])
+            double = _first_duplicate([message_id for message_id in sent.history if message_id not in others])
         if double is not None:
             expected = f"{double!r} once in causal_history"
             yield violated(sent.step, "logged-twice", expected, f"{sent.history.count(double)} times")
@@ -200,7 +200,7 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
 
 
-def _double(ids: Sequence[str]) -> str | None:
+def _first_duplicate(ids: Sequence[str]) -> str | None:
     """The first ID that occurs twice; None if all differ."""
     if len(set(ids)) == len(ids):
         return None
@@ -289,7 +289,7 @@ def unlogged_dependencies(view: ChannelView) -> Iterator[_Place]:
                 yield _Place(received.step, kind, "dependency", wrong, expected, "its delivery")
 
 
-def _shows(kind: str, where: str) -> Callable[[_Place], bool]:
+def _is_of_kind(kind: str, where: str) -> Callable[[_Place], bool]:
     return lambda place: place.kind == kind and place.where == where
 
 
@@ -301,14 +301,14 @@ table(
     lambda place, _: (place.expected, place.seen),
     [
         # requirement, applies, wrong, code
-        RuleRow("SDS-SYNC-07", _shows(_SYNC, "history"), _wrong, "named-in-history"),
-        RuleRow("SDS-SYNC-09", _shows(_SYNC, "log"), _wrong, "logged"),
-        RuleRow("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "history"), _wrong, "logged"),
-        RuleRow("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "log"), _wrong, "logged"),
-        RuleRow("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "history"), _wrong, "logged"),
-        RuleRow("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "log"), _wrong, "logged"),
-        RuleRow("SDS-RECV-01", _shows(_NOT_SENT, "history"), _wrong, "logged"),
-        RuleRow("SDS-RECV-01", _shows(_NOT_SENT, "log"), _wrong, "logged"),
+        RuleRow("SDS-SYNC-07", _is_of_kind(_SYNC, "history"), _wrong, "named-in-history"),
+        RuleRow("SDS-SYNC-09", _is_of_kind(_SYNC, "log"), _wrong, "logged"),
+        RuleRow("SDS-EPHEMERAL-05", _is_of_kind(_EPHEMERAL, "history"), _wrong, "logged"),
+        RuleRow("SDS-EPHEMERAL-05", _is_of_kind(_EPHEMERAL, "log"), _wrong, "logged"),
+        RuleRow("SDS-EPHEMERAL-06", _is_of_kind(_NO_TIMESTAMP, "history"), _wrong, "logged"),
+        RuleRow("SDS-EPHEMERAL-06", _is_of_kind(_NO_TIMESTAMP, "log"), _wrong, "logged"),
+        RuleRow("SDS-RECV-01", _is_of_kind(_NOT_SENT, "history"), _wrong, "logged"),
+        RuleRow("SDS-RECV-01", _is_of_kind(_NOT_SENT, "log"), _wrong, "logged"),
     ],
     of="unlogged",
 )
@@ -317,9 +317,11 @@ table(
     unlogged_dependencies,
     lambda place, _: (place.expected, place.seen),
     [
-        RuleRow("SDS-SYNC-09", _shows(_SYNC, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
-        RuleRow("SDS-EPHEMERAL-05", _shows(_EPHEMERAL, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
-        RuleRow("SDS-EPHEMERAL-06", _shows(_NO_TIMESTAMP, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+        RuleRow("SDS-SYNC-09", _is_of_kind(_SYNC, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+        RuleRow("SDS-EPHEMERAL-05", _is_of_kind(_EPHEMERAL, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+        RuleRow(
+            "SDS-EPHEMERAL-06", _is_of_kind(_NO_TIMESTAMP, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED
+        ),
     ],
     of="unmet",
 )
@@ -341,7 +343,7 @@ def _are_hashes(pair: Neighbours) -> bool:
     return all(_HASH.fullmatch(item.message_id) for item in (pair.first, pair.second))
 
 
-def _any(_: Neighbours) -> bool:
+def _always_applies(_: Neighbours) -> bool:
     return True
 
 
@@ -383,7 +385,7 @@ table(
     _order_told,
     [
         # requirement, applies, wrong, code, why, position, needs
-        RuleRow("SDS-STATE-11", _any, _disorder, "wrong-order", "the other way round", "", DELIVERED),
+        RuleRow("SDS-STATE-11", _always_applies, _disorder, "wrong-order", "the other way round", "", DELIVERED),
         RuleRow("SDS-DELIVER-04", _came_late, _disorder, "wrong-order", "the order of arrival", "", DELIVERED),
     ],
     of="log-of-two",

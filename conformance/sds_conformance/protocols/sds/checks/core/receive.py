@@ -496,7 +496,7 @@ def _waited_told(waited: _Waited, row: RuleRow[_Waited]) -> tuple[str, str]:
     return f"{waited.received.message.message_id!r} {why}", "it was never delivered: it still waits, or was dropped"
 
 
-def _kept(waited: _Waited) -> bool:
+def _shows_waiting(waited: _Waited) -> bool:
     """Not if another message was woken and no state is shown: that is SDS-INSWEEP-04."""
     tells = waited.delivered or waited.shown is not True
     return tells and not waited.chain and not (waited.shown is None and waited.woken)
@@ -525,7 +525,7 @@ def _woken_beside(waited: _Waited) -> bool:
     return not waited.chain and waited.woken and (waited.delivered or waited.shown is not False)
 
 
-def _never(waited: _Waited) -> bool:
+def _was_not_delivered(waited: _Waited) -> bool:
     return not waited.delivered
 
 
@@ -542,12 +542,14 @@ table(
     _waited_told,
     [
         # requirement, applies, wrong, code, why, position, needs
-        RuleRow("SDS-RECV-08", _kept, _never, "not-kept", _KEPT, "", DELIVERED),
-        RuleRow("SDS-STATE-09", _kept_unseen, _never, "not-kept", _UNSEEN, "", DELIVERED),
-        RuleRow("SDS-INSWEEP-01", _checked_beside_others, _never, "never-delivered", _BESIDE, "", DELIVERED),
-        RuleRow("SDS-INSWEEP-01", _freed_by_own, _never, "never-delivered", _BY_OWN, "", DELIVERED),
-        RuleRow("SDS-INSWEEP-04", _in_chain, _never, "never-delivered", _CHAIN, "", DELIVERED),
-        RuleRow("SDS-INSWEEP-04", _woken_beside, _never, "never-delivered", _LIKE_OTHERS, "", DELIVERED),
+        RuleRow("SDS-RECV-08", _shows_waiting, _was_not_delivered, "not-kept", _KEPT, "", DELIVERED),
+        RuleRow("SDS-STATE-09", _kept_unseen, _was_not_delivered, "not-kept", _UNSEEN, "", DELIVERED),
+        RuleRow(
+            "SDS-INSWEEP-01", _checked_beside_others, _was_not_delivered, "never-delivered", _BESIDE, "", DELIVERED
+        ),
+        RuleRow("SDS-INSWEEP-01", _freed_by_own, _was_not_delivered, "never-delivered", _BY_OWN, "", DELIVERED),
+        RuleRow("SDS-INSWEEP-04", _in_chain, _was_not_delivered, "never-delivered", _CHAIN, "", DELIVERED),
+        RuleRow("SDS-INSWEEP-04", _woken_beside, _was_not_delivered, "never-delivered", _LIKE_OTHERS, "", DELIVERED),
     ],
     of="received unmet",
     apart=True,

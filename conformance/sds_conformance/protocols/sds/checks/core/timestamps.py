@@ -294,7 +294,7 @@ def lamport_timestamps(view: ChannelView) -> Iterator[Stamp]:
             yield Stamp(view, observed.step, e, observed.state.lamport_timestamp, "state")
 
 
-def _told(s: Stamp, row: RuleRow[Stamp]) -> tuple[str, str]:
+def _expected_and_seen(s: Stamp, row: RuleRow[Stamp]) -> tuple[str, str]:
     rule = f"the local timestamp {s.e.previous}" if s.state else s.rule
     return f"{rule}: {row.why}" if row.why else rule, as_it_looks(s.e, s.step.now_ms, s.seen)
 
@@ -441,7 +441,7 @@ RESEND, SYNC = (pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK), (pb.CAPABILI
 
 table(
     lamport_timestamps,
-    _told,
+    _expected_and_seen,
     [
         # requirement, applies, wrong, code, why, position, needs
         RuleRow("SDS-SYNC-03", _sync, _low, "too-low", "", "", SYNC),

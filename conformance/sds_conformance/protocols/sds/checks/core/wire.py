@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sds_harness.sds.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import MAX_LAMPORT, UNNAMED_CHANNEL, Kind, MalformedMessage
+from sds_reference import MAX_LAMPORT, UNNAMED_CHANNEL, Kind, MalformedMessageError
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
 
 from .....judging.catalogue import ANOTHER_LAYOUT
@@ -82,7 +82,7 @@ def _as_sent(wire: Wire) -> list[WireField] | None:
 
 
 def _as_translated(wire: Wire) -> list[WireField] | None:
-    with suppress(MalformedMessage):
+    with suppress(MalformedMessageError):
         return split(wire.text)
     return None
 
@@ -141,7 +141,7 @@ def _strays_in(number: int, entry: bytes) -> tuple[tuple[bool, str], ...]:
     """The same for one entry of the field with that number. Cached, because an entry occurs in several histories."""
     try:
         fields = split(entry)
-    except MalformedMessage:
+    except MalformedMessageError:
         return ((False, f"an entry of field {number} that is no HistoryEntry"),)
     named = any(field.number == 1 for field in fields)
     return tuple(
@@ -215,7 +215,7 @@ def _fields_of(wire: Wire) -> set[tuple[int, ...]]:
     for outer in wire.fields or []:
         numbers.add((outer.number,))
         if outer.number in _LAYOUTS["SDS"].entries and isinstance(outer.value, bytes):
-            with suppress(MalformedMessage):
+            with suppress(MalformedMessageError):
                 numbers |= {(outer.number, inner.number) for inner in split(outer.value)}
     return numbers
 
@@ -280,7 +280,7 @@ def _in_another_unit(lamport: int, now_ms: int) -> bool:
     return any(abs(lamport / unit - now_ms) <= _DAY_MS for unit in _UNITS_PER_MS)
 
 
-def _double(value: int) -> int:
+def _through_double(value: int) -> int:
     """The value of a number after conversion to a double and back."""
     return int(float(value))
 
@@ -293,7 +293,7 @@ def lamport_in_field_10(view: ChannelView, fields_of: Reader) -> Iterator[Observ
     had to be far ahead of it, or one that is the time in another unit: that is another requirement.
     """
     values_seen = (sent.message.lamport_timestamp or 0 for sent in view.outgoing)
-    in_doubles = all(_double(value) == value for value in values_seen)
+    in_doubles = all(_through_double(value) == value for value in values_seen)
     for sent in view.outgoing:
         values = _values(fields_of(sent.wire), 10)
         if not values or not isinstance(values[-1], int):
@@ -307,7 +307,7 @@ def lamport_in_field_10(view: ChannelView, fields_of: Reader) -> Iterator[Observ
         elif expected.low > 1 << 53 and view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and not expected.tolerates(seen):
             far = not expected.low - _COARSEST <= seen <= expected.high + _COARSEST
             far &= abs(seen - sent.step.now_ms) > NEARBY and expected.low <= MAX_LAMPORT
-            if far or (in_doubles and _double(expected.low) <= seen <= _double(expected.high)):
+            if far or (in_doubles and _through_double(expected.low) <= seen <= _through_double(expected.high)):
                 yield violated(sent.step, "not-exact", f"field 10 exact to the last bit: {expected.low}", f"{seen}")
         elif not sent.repeat:
             yield held(sent.step)
@@ -368,7 +368,7 @@ def history_in_field_11(view: ChannelView, fields_of: Reader) -> Iterator[Observ
 def _entry_id(entry: bytes) -> str | None:
     try:
         return text_of([field.value for field in split(entry) if field.number == 1])
-    except MalformedMessage:
+    except MalformedMessageError:
         return None
 
 

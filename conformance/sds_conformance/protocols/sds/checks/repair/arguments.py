@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import prod
 
-from .....judging.chance import alike, equal_products
+from .....judging.chance import equal_products, probability_of_agreement
 from .....judging.judgement import Observation, judged
 from ...register import check
 from ...view.channel_view import ChannelView
@@ -33,7 +33,7 @@ def _outcomes(view: ChannelView, groups: int) -> Outcomes:
     found: Outcomes = {}
     for other in view.everybody:
         if (other.party.participant_id, other.terms.groups) == (view.party.participant_id, groups):
-            ended = (turn for turn in turns(other) if (turn.in_time or turn.never) and turn.crowd <= MOST)
+            ended = (turn for turn in turns(other) if (turn.in_time or turn.is_never_answered) and turn.crowd <= MOST)
             for turn in ended:
                 if turn.asked.held and not turn.asked.own and undisputed(turn.asked):
                     found.setdefault(turn.message_id, {}).setdefault(turn.author, turn)
@@ -53,8 +53,8 @@ def _judge_groups(
 ) -> Iterator[Observation]:
     """Check that of each set either all requests are answered or none, and that the sets differ."""
     answers = [[turn.in_time for turn in one.values()] for one in sets if len(one) > 1]
-    told = [turn.told for one in sets for turn in one.values()]
-    chance = prod(alike(len(one), 1 / groups) for one in answers)
+    told = [turn.reported_step for one in sets for turn in one.values()]
+    chance = prod(probability_of_agreement(len(one), 1 / groups) for one in answers)
     if chance >= ALARM or len({any(one) for one in answers}) < 2:
         return
     met = any(len(set(one)) > 1 for one in answers)
@@ -102,7 +102,7 @@ def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
     # Of any two authors one and the same difference counts for all messages.
     chance = equal_products(min(_LONGEST_S, t_max // SECOND_MS), len(known), near) ** (authors - 1)
     if chance < ALARM:
-        told = max((turn.told for one in known for turn, _ in one), key=lambda step: step.index)
+        told = max((turn.reported_step for one in known for turn, _ in one), key=lambda step: step.index)
         met = not all(_overlap([window for _, window in one], slack_ms(view)) for one in known)
         expected = f"another delay for each author of {len(known)} messages, each of {authors} authors"
         seen = f"the same for all of them; by chance with a probability of {chance:.0e}"

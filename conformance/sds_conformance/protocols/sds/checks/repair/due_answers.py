@@ -33,16 +33,19 @@ class Due:
 
     def __init__(self, view: ChannelView, turn: Turn) -> None:
         self.view, self.turn, self.request, self.own = view, turn, turn.request, turn.asked.own
-        self.unanswered, self.step = turn.never, turn.overdue if turn.never and turn.overdue else turn.told
+        self.unanswered, self.step = (
+            turn.is_never_answered,
+            turn.overdue if turn.is_never_answered and turn.overdue else turn.reported_step,
+        )
         self.several = view.terms.groups is None or view.terms.groups > 1
         """There are several response groups, or may be."""
         self.few = turn.crowd <= FEW
         """So few requests are pending that no limit to their number is an excuse."""
 
-    def never(self) -> bool:
+    def is_unanswered(self) -> bool:
         return self.unanswered
 
-    def always(self) -> bool:
+    def always_applies(self) -> bool:
         return True
 
     # ---- the message that is asked for -----------------------------------------------------------------------------
@@ -134,7 +137,7 @@ class Due:
 
 @once
 def _due(view: ChannelView) -> list[Due]:
-    ended = (turn for turn in turns(view) if turn.due and (turn.never or (turn.in_time and turn.sure)))
+    ended = (turn for turn in turns(view) if turn.due and (turn.is_never_answered or (turn.in_time and turn.sure)))
     return [Due(view, turn) for turn in ended]
 
 
@@ -161,12 +164,12 @@ def _evicted(view: ChannelView) -> frozenset[str]:
     first |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
     requests: dict[int, list[Turn]] = {}
     for turn in turns(view):
-        if turn.due and (turn.in_time or turn.never):
+        if turn.due and (turn.in_time or turn.is_never_answered):
             requests.setdefault(turn.since.index, []).append(turn)
     evicted: set[str] = set()
     for together in requests.values():
-        old = {turn.message_id: first[turn.message_id] for turn in together if turn.never}
-        new = [first[turn.message_id] for turn in together if not turn.never]
+        old = {turn.message_id: first[turn.message_id] for turn in together if turn.is_never_answered}
+        new = [first[turn.message_id] for turn in together if not turn.is_never_answered]
         if len(old) >= EVICTED and new and max(old.values()) < min(new):
             evicted |= old.keys()
     return frozenset(evicted)
@@ -201,7 +204,7 @@ def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
             yield judged(due.step, "response-ended-by-namesake", not due.unanswered, expected, due.seen)
 
 
-def _told(due: Due, row: RuleRow[Due]) -> tuple[str, str]:
+def _expected_and_seen(due: Due, row: RuleRow[Due]) -> tuple[str, str]:
     others = "" if row.applies is Due.nothing_is_answered else ", although other requests were answered"
     return f"{due.turn.message_id!r}, {row.why}, {due.expected}", f"{due.seen}{others}"
 
@@ -215,27 +218,43 @@ BLOCKED, WAITED = "asked for in a message that has to wait itself", "delivered a
 
 table(
     requests_that_are_due,
-    _told,
+    _expected_and_seen,
     [
         # requirement, applies, wrong, code, why, position, needs
-        RuleRow("SDS-R-RECV-08", Due.nothing_is_answered, Due.never, "never-answered", HELD, "", TIMED),
-        RuleRow("SDS-R-SWEEP-01", Due.is_planned, Due.never, "never-answered", PLANNED, "", TIMED),
-        RuleRow("SDS-R-SWEEP-04", Due.was_answered_before, Due.never, "later-request-ignored", BEFORE, "", TIMED),
-        RuleRow("SDS-R-RECV-12", Due.is_behind_the_only_answered, Due.never, "entry-ignored", SEVERAL, "", TIMED),
-        RuleRow("SDS-R-STATE-07", Due.was_evicted, Due.never, "not-kept", OLD, "", TIMED),
-        RuleRow("SDS-R-RECV-13", Due.is_for_own_in_a_sync, Due.never, "sync-request-ignored", IN_SYNC, "", TIMED),
-        RuleRow("SDS-R-GROUP-02", Due.is_own_of_several_groups, Due.never, "never-answered", OWN, "", TIMED),
-        RuleRow("SDS-R-STATE-08", Due.is_own, Due.never, "own-left-out", OWN, "", TIMED),
+        RuleRow("SDS-R-RECV-08", Due.nothing_is_answered, Due.is_unanswered, "never-answered", HELD, "", TIMED),
+        RuleRow("SDS-R-SWEEP-01", Due.is_planned, Due.is_unanswered, "never-answered", PLANNED, "", TIMED),
+        RuleRow(
+            "SDS-R-SWEEP-04", Due.was_answered_before, Due.is_unanswered, "later-request-ignored", BEFORE, "", TIMED
+        ),
+        RuleRow(
+            "SDS-R-RECV-12", Due.is_behind_the_only_answered, Due.is_unanswered, "entry-ignored", SEVERAL, "", TIMED
+        ),
+        RuleRow("SDS-R-STATE-07", Due.was_evicted, Due.is_unanswered, "not-kept", OLD, "", TIMED),
+        RuleRow(
+            "SDS-R-RECV-13", Due.is_for_own_in_a_sync, Due.is_unanswered, "sync-request-ignored", IN_SYNC, "", TIMED
+        ),
+        RuleRow("SDS-R-GROUP-02", Due.is_own_of_several_groups, Due.is_unanswered, "never-answered", OWN, "", TIMED),
+        RuleRow("SDS-R-STATE-08", Due.is_own, Due.is_unanswered, "own-left-out", OWN, "", TIMED),
         RuleRow("SDS-R-GROUP-04", Due.is_of_the_only_group, Due.is_refused_for_good, "never-answered", ONLY, "", TIMED),
-        RuleRow("SDS-R-STATE-08", Due.was_repaired, Due.never, "repaired-left-out", "repaired", "", TIMED),
-        RuleRow("SDS-R-STATE-08", Due.had_waited, Due.never, "buffered-left-out", WAITED, "", TIMED),
-        RuleRow("SDS-R-GROUP-01", Due.is_of_its_group, Due.never, "member-left-out", MEMBER, "", TIMED),
-        RuleRow("SDS-R-RECV-08", Due.was_named_meanwhile, Due.never, "never-answered", HELD, "", TIMED),
-        RuleRow("SDS-R-RECV-13", Due.is_in_a_sync, Due.never, "sync-request-ignored", IN_SYNC, "", TIMED),
-        RuleRow("SDS-R-RECV-13", Due.is_in_a_copy, Due.never, "duplicate-request-ignored", IN_COPY, "AMB-23", TIMED),
-        RuleRow("SDS-R-RECV-13", Due.is_in_a_blocked_message, Due.never, "blocked-request-ignored", BLOCKED, "", TIMED),
-        RuleRow("SDS-R-RECV-12", Due.is_one_of_several, Due.never, "entry-ignored", SEVERAL, "", TIMED),
-        RuleRow("SDS-R-RECV-08", Due.always, Due.never, "never-answered", HELD, "", TIMED),
+        RuleRow("SDS-R-STATE-08", Due.was_repaired, Due.is_unanswered, "repaired-left-out", "repaired", "", TIMED),
+        RuleRow("SDS-R-STATE-08", Due.had_waited, Due.is_unanswered, "buffered-left-out", WAITED, "", TIMED),
+        RuleRow("SDS-R-GROUP-01", Due.is_of_its_group, Due.is_unanswered, "member-left-out", MEMBER, "", TIMED),
+        RuleRow("SDS-R-RECV-08", Due.was_named_meanwhile, Due.is_unanswered, "never-answered", HELD, "", TIMED),
+        RuleRow("SDS-R-RECV-13", Due.is_in_a_sync, Due.is_unanswered, "sync-request-ignored", IN_SYNC, "", TIMED),
+        RuleRow(
+            "SDS-R-RECV-13", Due.is_in_a_copy, Due.is_unanswered, "duplicate-request-ignored", IN_COPY, "AMB-23", TIMED
+        ),
+        RuleRow(
+            "SDS-R-RECV-13",
+            Due.is_in_a_blocked_message,
+            Due.is_unanswered,
+            "blocked-request-ignored",
+            BLOCKED,
+            "",
+            TIMED,
+        ),
+        RuleRow("SDS-R-RECV-12", Due.is_one_of_several, Due.is_unanswered, "entry-ignored", SEVERAL, "", TIMED),
+        RuleRow("SDS-R-RECV-08", Due.always_applies, Due.is_unanswered, "never-answered", HELD, "", TIMED),
     ],
     of="asked sds-r",
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import MalformedMessage
+from sds_reference import MalformedMessageError
 from sds_reference.wire_fields import LEN, WireField, split
 
 from .....judging.judgement import Observation, held, judged, violated
@@ -28,7 +28,7 @@ _TWO_MINUTES = 120_000
 _TEN_MINUTES = 600_000
 
 
-def _inside(field: WireField) -> list[WireField] | None:
+def _entry_fields(field: WireField) -> list[WireField] | None:
     """The fields of a HistoryEntry; None if it is none."""
     return _split(field.value) if isinstance(field.value, bytes) and field.wire_type == LEN else None
 
@@ -36,7 +36,7 @@ def _inside(field: WireField) -> list[WireField] | None:
 def _split(wire: bytes) -> list[WireField] | None:
     try:
         return split(wire)
-    except MalformedMessage:
+    except MalformedMessageError:
         return None
 
 
@@ -54,7 +54,7 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
         for field in sent.wire.fields or ():
             if field.number != _REQUEST:
                 continue
-            inside = _inside(field)
+            inside = _entry_fields(field)
             ids = [text_of([inner.value]) for inner in inside or () if inner.number == 1]
             if inside is None:
                 yield violated(
@@ -83,7 +83,7 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
         for field in (_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields) or ():
             if field.number != _HISTORY:
                 continue
-            inside = _inside(field) or []
+            inside = _entry_fields(field) or []
             message_id = next((text_of([inner.value]) for inner in inside if inner.number == 1), None)
             authors = view.repair.authors(message_id or "")
             senders = [inner for inner in inside if inner.number == 3]

@@ -37,7 +37,7 @@ def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
             why = f"of whose {groups} response groups the participant is in another by the declared hash"
             expected = f"no answer for {turn.message_id!r} of {turn.author!r}, {why}"
             yield violated(turn.asked.answers[0].step, "answered-by-outsider", expected, "a broadcast of it")
-        elif turn.never and turn.overdue is not None:
+        elif turn.is_never_answered and turn.overdue is not None:
             yield held(turn.overdue)
 
 
@@ -47,7 +47,7 @@ def nobody_changes_groups(view: ChannelView) -> Iterator[Observation]:
     outcomes: dict[str, list[Turn]] = {}
     for turn in turns(view):
         open_to_all = turn.eligible is None and undisputed(turn.asked) and turn.asked.held
-        if open_to_all and turn.crowd <= FEW and (turn.in_time or turn.never):
+        if open_to_all and turn.crowd <= FEW and (turn.in_time or turn.is_never_answered):
             outcomes.setdefault(turn.message_id, []).append(turn)
     for message_id, several in outcomes.items():
         if len(several) < 2:
@@ -83,7 +83,12 @@ class _Share:
         self.groups = view.terms.groups or 0
         chosen: dict[str, Turn] = {}
         for turn in turns(view):
-            if not turn.asked.own and turn.asked.held and turn.crowd <= MOST and (turn.in_time or turn.never):
+            if (
+                not turn.asked.own
+                and turn.asked.held
+                and turn.crowd <= MOST
+                and (turn.in_time or turn.is_never_answered)
+            ):
                 chosen.setdefault(turn.author, turn)
         self.samples = len(chosen)
         answered_for = [turn for turn in chosen.values() if turn.in_time]

@@ -43,7 +43,7 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
         old, end = side.shown_due(missing), view.trace.steps[-1].index + 1
         states, sends = side.states(arrived.index, end), side.sends(arrived.index, end)
         kept = next((s for s in states if _still_shown(side, missing, s, old)), None)
-        asked = next((s for s in sends if side.asks(s, missing.message_id)), None)
+        asked = next((s for s in sends if side.requests_repair_of(s, missing.message_id)), None)
         if kept is not None:
             which = f"{missing.message_id!r}, arrived at step {arrived.index}"
             yield violated(kept.step, "not-dropped", f"{which}, no longer among what is to be asked for", "it is")
@@ -103,7 +103,7 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
     for missing in requester(view).wanted:
         if missing.detected.kind is Kind.CONTENT:
             yield from _added(view, missing, "not-queued")
-    listed = (missing.detected for missing in requester(view).listed)
+    listed = (missing.detected for missing in requester(view).listed_dependencies)
     yield from (held(detected.step) for detected in listed if detected.kind is Kind.CONTENT)
 
 
@@ -127,7 +127,7 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
         soon = [s for s in sends if s.step.now_ms <= missing.detected.step.now_ms + terms.t_max_ms]
         last = again.step.now_ms + terms.t_max_ms
         late = [s for s in sends if last + side.slack_ms <= s.step.now_ms <= last + 2 * SECOND_MS]
-        asking = next((s for s in everything if side.asks(s, missing.message_id)), None)
+        asking = next((s for s in everything if side.requests_repair_of(s, missing.message_id)), None)
         if asking is not None:
             yield held(asking.step)
         elif soon and len({s.message.kind for s in late}) == 2:
@@ -158,11 +158,11 @@ def _overheard(side: Requester, *kinds: str) -> Iterator[tuple[Missing, Received
         for received in missing.overheard:
             detected, step = missing.detected.step, received.step
             later = side.in_step(detected, step) and step.now_ms != detected.now_ms
-            if _sure(received) and later and _way(missing, received) in kinds:
+            if _must_be_honoured(received) and later and _way(missing, received) in kinds:
                 yield missing, received
 
 
-def _sure(received: Received) -> bool:
+def _must_be_honoured(received: Received) -> bool:
     """Return whether every participant must heed the repair request of this message."""
     return received.kind in (Kind.CONTENT, Kind.SYNC) and not received.odd and not received.foreign_filter
 
@@ -215,7 +215,7 @@ def _dropped(view: ChannelView, missing: Missing, received: Received, code: str)
     for sent in side.sends(step.index, end):
         if not side.in_step(step, sent.step) or sent.step.now_ms >= soonest:
             break
-        if side.asks(sent, missing.message_id):
+        if side.requests_repair_of(sent, missing.message_id):
             seen_gone = any(missing.message_id not in s.due for s in side.states(step.index, sent.step.index))
             if not seen_gone:
                 seen = f"a request for it {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due"
@@ -294,7 +294,7 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
         shown = next(iter(side.states(step.index, min(end, asked))), None)
         # A message that was only requested may have kept its entry, which may expire T_max after its creation or after
         # T_req (AMB-81).
-        anew = any(r.step.index == index and _sure(r) for r in missing.overheard)
+        anew = any(r.step.index == index and _must_be_honoured(r) for r in missing.overheard)
         since = step if anew else missing.detected.step
         if shown is not None and missing.message_id not in shown.due:
             if side.in_step(since, shown.step) and shown.step.now_ms < since.now_ms + terms.t_max_ms:
@@ -304,7 +304,7 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
             yield held(shown.step)
             continue
         sends = [s for s in side.sends(step.index, end) if side.in_step(step, s.step)]
-        asking = [s for s in sends if side.asks(s, missing.message_id)]
+        asking = [s for s in sends if side.requests_repair_of(s, missing.message_id)]
         if asking:
             yield held(asking[0].step)
             continue
@@ -325,7 +325,7 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
         step, offsets = received.step, view.terms.t_req(missing.message_id)
         if offsets is None or index == side.first_asked(missing.message_id):
             continue  # what was merely asked for may have been kept
-        if any(r.step.index == index and not _sure(r) for r in missing.overheard):
+        if any(r.step.index == index and not _must_be_honoured(r) for r in missing.overheard):
             continue  # what was asked for in an ephemeral message has kept its entry (AMB-84)
         overheard = view.trace.steps[index - 1]
         allowed = [offsets.after(overheard.now_ms), offsets.after(step.now_ms)]
@@ -348,7 +348,9 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
             )
         elif not side.shown:
             until = side.touched_after(missing.message_id, step.index)
-            own = next((s for s in side.sends(step.index, until) if side.asks(s, missing.message_id)), None)
+            own = next(
+                (s for s in side.sends(step.index, until) if side.requests_repair_of(s, missing.message_id)), None
+            )
             if own is not None:
                 asking = own.step
                 if not side.in_step(step, asking):

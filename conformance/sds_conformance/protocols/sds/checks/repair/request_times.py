@@ -22,7 +22,7 @@ from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
-from ...view.requester import Requester, requester, together
+from ...view.requester import Requester, requester, requesters_of_channel
 from ...view.windows import Window
 from .times import astray
 
@@ -58,7 +58,7 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     Where T_max equals T_min there is nothing to add to T_min (AMB-08).
     """
     side = requester(view)
-    for missing in [*side.wanted, *side.listed]:
+    for missing in [*side.wanted, *side.listed_dependencies]:
         expected, seen = _by_the_formula(side, missing), side.offset(missing)
         if expected is None or seen is None:
             continue
@@ -133,7 +133,7 @@ def _last_word(view: ChannelView, side: Requester, missing: Missing) -> Step:
 # ---- the same again --------------------------------------------------------------------------------------------------
 
 
-def _again(view: ChannelView, code: str, *, near: bool) -> Iterator[Observation]:
+def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterator[Observation]:
     """Participants with the same ID and terms that miss the same message wait equally long for it."""
     first: dict[tuple[object, ...], tuple[Requester, Missing, Window]] = {}
     for key, side, missing in _wanted_again(view):
@@ -159,7 +159,7 @@ def _wanted_again(view: ChannelView) -> list[tuple[tuple[object, ...], Requester
     """What more than one of them misses, or one more than once, by whose it is and what."""
     wanted = [
         ((side.terms.participant_id, side.terms.t_min_ms, side.terms.t_max_ms, missing.message_id), side, missing)
-        for side in together(view)
+        for side in requesters_of_channel(view)
         for missing in side.wanted
     ]
     often = Counter(key for key, _, _ in wanted)
@@ -169,19 +169,19 @@ def _wanted_again(view: ChannelView) -> list[tuple[tuple[object, ...], Requester
 @check("SDS-R-RECV-06", *TIMED, of="missing-anywhere", together=True)
 def equal_for_equals(view: ChannelView) -> Iterator[Observation]:
     """The time from detection to T_req depends only on participant and message: all instances compute the same."""
-    return _again(view, "delay-changes", near=True)
+    return _equal_request_delays(view, "delay-changes", near=True)
 
 
 @check("SDS-R-TREQ-05", *TIMED, of="missing-anywhere", together=True)
 def equal_at_any_time(view: ChannelView) -> Iterator[Observation]:
     """From detection to T_req is the same whatever the clock shows."""
-    return _again(view, "depends-on-clock", near=False)
+    return _equal_request_delays(view, "depends-on-clock", near=False)
 
 
 # ---- many at once ----------------------------------------------------------------------------------------------------
 
 
-def _unlike(ids: Iterable[str]) -> list[str]:
+def _distinct_ids(ids: Iterable[str]) -> list[str]:
     """One of each family of IDs that differ in their ending alone, as "bob-1" and "bob-2": the text asks for no hash
     that would scatter these (AMB-01)."""
     return list({each[:-_ENDING]: each for each in ids}.values())
@@ -228,7 +228,7 @@ def _looks(side: Requester, since: Step) -> set[int]:
 def different_for_participants(view: ChannelView) -> Iterator[Observation]:
     """Participants that miss the same message ask for it at different times: T_req depends on their own IDs."""
     groups: dict[tuple[int, int, str], dict[str, tuple[Requester, Step, Window | None]]] = {}
-    for side in together(view):
+    for side in requesters_of_channel(view):
         terms = side.terms
         if terms.bounds is None:
             continue
@@ -237,7 +237,7 @@ def different_for_participants(view: ChannelView) -> Iterator[Observation]:
             if offset is not None or terms.participant_id not in group:
                 group[terms.participant_id] = side, missing.detected.step, offset
     for (low, high, message_id), everybody in groups.items():
-        group = {participant: everybody[participant] for participant in _unlike(everybody)}
+        group = {participant: everybody[participant] for participant in _distinct_ids(everybody)}
         known = [offset for _, _, offset in group.values() if offset is not None]
         if len(known) < _A_FEW:
             continue
@@ -263,7 +263,7 @@ def different_for_messages(view: ChannelView) -> Iterator[Observation]:
         group = groups.setdefault(missing.detected.step.index, {})
         group[missing.message_id] = missing, side.offset(missing)
     for index, found in groups.items():
-        group = {message_id: found[message_id] for message_id in _unlike(found)}
+        group = {message_id: found[message_id] for message_id in _distinct_ids(found)}
         step, known = view.trace.steps[index - 1], [offset for _, offset in group.values() if offset is not None]
         if len(known) < _A_FEW:
             continue
@@ -295,7 +295,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
     pools: dict[tuple[int, int], dict[tuple[str, str], Window]] = {}
     blurred: set[tuple[int, int]] = set()  # these are not judged, because the resolution is too coarse
     last: dict[tuple[int, int], Step] = {}
-    for side in together(view):
+    for side in requesters_of_channel(view):
         terms = side.terms
         if (bounds := terms.bounds) is None:
             continue
@@ -315,7 +315,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
             pools.setdefault(bounds, {})[terms.participant_id, missing.message_id] = offset
             last[bounds] = missing.detected.step
     for bounds, found in pools.items():
-        participants, messages = (set(_unlike(key[part] for key in found)) for part in range(2))
+        participants, messages = (set(_distinct_ids(key[part] for key in found)) for part in range(2))
         pool = {key: offset for key, offset in found.items() if key[0] in participants and key[1] in messages}
         if len(pool) < _ENOUGH or bounds in blurred or bounds[1] - bounds[0] > _FILLED_MS:
             continue

@@ -39,7 +39,7 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
     Not to ask at all is SDS-R-SEND-01's and SDS-R-RECV-03's matter, here and below (AMB-141).
     """
     side = requester(view)
-    yield from (held(missing.detected.step) for missing in side.listed)
+    yield from (held(missing.detected.step) for missing in side.listed_dependencies)
     if not asks_for_anything(view):
         return
     for missing in side.owing if side.shown else ():
@@ -184,7 +184,7 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
         asked = side.first_asked(missing.message_id, detected.index)
         again = missing.named[1].step.index if len(missing.named) > 1 else end
         for sent in side.sends(detected.index, min(end, again, asked + 1)):
-            asks = side.asks(sent, missing.message_id)
+            asks = side.requests_repair_of(sent, missing.message_id)
             if not side.in_step(detected, sent.step) or (side.full(sent) and not asks):
                 continue
             if sent.message.kind not in side.kinds:
@@ -246,7 +246,7 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
             early = due.low - sent.step.now_ms
             if not side.in_step(detected, sent.step):
                 continue
-            if early > side.slack_ms and side.asks(sent, missing.message_id):
+            if early > side.slack_ms and side.requests_repair_of(sent, missing.message_id):
                 expected = f"no request for {missing.message_id!r} before its T_req"
                 hint = view.terms.clock_hint(early <= SECOND_MS)
                 yield violated(sent.step, "asked-early", expected, f"one {early} ms before it{hint}")
@@ -365,7 +365,7 @@ def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
         for sent in side.sends(arrived.index, view.trace.steps[-1].index + 1):
             if not side.in_log(missing.message_id, sent.step):
                 continue
-            if not side.asks(sent, missing.message_id):
+            if not side.requests_repair_of(sent, missing.message_id):
                 yield held(sent.step)
             elif not any(missing.message_id in shown.due for shown in side.states(arrived.index, sent.step.index)):
                 expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
@@ -417,7 +417,7 @@ def _scheduled(view: ChannelView, *, noisy: bool) -> Iterator[Observation]:
         unasked = asking is not None and asking.message.kind is Kind.SYNC and asking.step.command in ("tick", "receive")
         if asking is not None and unasked:
             before = asking.step.now_ms - 2 * interval
-            heard = _heard(side, before, detected.index, asking.step)
+            heard = _times_others_spoke(side, before, detected.index, asking.step)
             if (_no_pause([before, *heard, asking.step.now_ms], interval)) if noisy else not heard:
                 yield held(asking.step)
         if due is None or asking is not None:
@@ -429,7 +429,7 @@ def _scheduled(view: ChannelView, *, noisy: bool) -> Iterator[Observation]:
         for tick in view.ticks:
             if not first < tick.index < end or tick.now_ms < since or not side.in_step(detected, tick):
                 continue
-            heard = _heard(side, since, detected.index, tick)
+            heard = _times_others_spoke(side, since, detected.index, tick)
             silenced = _no_pause([since, *heard, tick.now_ms], interval) if noisy else not heard
             if not silenced or tick.now_ms > due.low + (t_max or 0) or side.sends(tick.index - 1, tick.index + 1):
                 break
@@ -441,7 +441,7 @@ def _scheduled(view: ChannelView, *, noisy: bool) -> Iterator[Observation]:
                 break
 
 
-def _heard(side: Requester, since_ms: int, after: int, until: Step) -> list[int]:
+def _times_others_spoke(side: Requester, since_ms: int, after: int, until: Step) -> list[int]:
     """When others spoke between a time and a step, and after the step of index ``after``."""
     return [r.step.now_ms for r in side.heard if after < r.step.index < until.index and r.step.now_ms >= since_ms]
 

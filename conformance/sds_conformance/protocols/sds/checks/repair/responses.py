@@ -19,7 +19,7 @@ from ...view.responder import (
     Turn,
     bracket,
     shown_t_resp,
-    shows,
+    shows_request_buffer,
     turns,
     undisputed,
 )
@@ -30,7 +30,7 @@ from ...view.responder import (
 @check("SDS-R-STATE-04", *TIMED, of="answers-shown sds-r")
 def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observation]:
     """The buffer of incoming requests names only what was asked for, has arrived and is the participant's to repair."""
-    if not view.terms.on or not shows(view):
+    if not view.terms.on or not shows_request_buffer(view):
         return
     content = (r for r in reversed(view.received) if r.kind is Kind.CONTENT and not r.rejected)
     arrived = {received.message.message_id: received.step.index for received in content}
@@ -115,7 +115,7 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
     for turn in turns(view):
         if turn.copy is None or turn.copy.step.index != turn.end or turn.answer is not None:
             continue
-        if not shows(view):
+        if not shows_request_buffer(view):
             answer, silent = _after_copy(view, turn)
             if answer is not None:
                 yield violated(

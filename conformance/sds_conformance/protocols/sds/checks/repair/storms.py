@@ -25,7 +25,7 @@ NO_BACKOFF = 0.0625
 """Share of holders with a T_resp of zero, at most: where T_max is 120 units (AMB-115)."""
 
 
-def _together(view: ChannelView) -> list[ChannelView]:
+def _views_of_channel(view: ChannelView) -> list[ChannelView]:
     """All participants in the channel, if they use SDS-R with equal settings. Empty unless the view is that of the
     first one."""
     everybody = view.everybody
@@ -60,7 +60,7 @@ def _allowed(
 @check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere", together=True)
 def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observation]:
     """Of many holders that hear each other, only a few answer: their response times differ."""
-    everybody = _together(view)
+    everybody = _views_of_channel(view)
     rounds: dict[tuple[str, str], list[tuple[ChannelView, Asked]]] = {}
     for other in everybody:
         for asked in other.repair.asked:
@@ -86,7 +86,7 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
 def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observation]:
     """Of many that miss the same message and hear each other, only a few ask for it: their request times differ."""
     gaps: dict[str, list[tuple[ChannelView, Missing]]] = {}
-    for other in _together(view):
+    for other in _views_of_channel(view):
         for missing in other.repair.missing:
             if missing.certain:
                 gaps.setdefault(missing.message_id, []).append((other, missing))

@@ -64,16 +64,16 @@ def pending_answers_are_looked_after(view: ChannelView) -> Iterator[Observation]
     """An answer goes out within a sweep of its time, whether or not anything else happens."""
     for turn in _foreign(view):
         if turn.in_time:
-            yield held(turn.told)
+            yield held(turn.reported_step)
         elif turn.overdue is None or turn.window is None:
             continue
-        elif _late(view, turn) and turn.answer is not None:
+        elif _delayed_the_answer(view, turn) and turn.answer is not None:
             which = f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago"
             seen = f"none until step {turn.answer.index}"
             yield violated(turn.overdue, "answered-late", f"{which}, to have been sent by the periodic work", seen)
 
 
-def _late(view: ChannelView, turn: Turn) -> bool:
+def _delayed_the_answer(view: ChannelView, turn: Turn) -> bool:
     """Is it the sweep that made an answer late? Where its time is not known, only if it waited for traffic."""
     late = turn.answer is not None and not turn.in_time and not turn.repeats
     return late and (turn.exact or _with_traffic(view, turn))
@@ -165,7 +165,7 @@ def messages_sent_again(view: ChannelView) -> Iterator[SentAgain]:
     return (SentAgain(answer.step, original, answer.message) for answer, original in answers_and_originals(view))
 
 
-def _any(_: SentAgain) -> bool:
+def _always_applies(_: SentAgain) -> bool:
     return True
 
 
@@ -183,7 +183,7 @@ def _differs(field: str) -> Callable[[SentAgain], bool]:
     return lambda again: _value(again.was, field) != _value(again.now, field)
 
 
-def _told(again: SentAgain, row: RuleRow[SentAgain]) -> tuple[str, str]:
+def _expected_and_seen(again: SentAgain, row: RuleRow[SentAgain]) -> tuple[str, str]:
     was, now = (f"{_value(message, row.why)!r:.60}" for message in (again.was, again.now))
     return f"{again.was.message_id!r} sent again with its {row.why} {was}", now
 
@@ -193,18 +193,18 @@ CONTENT = "content"
 
 table(
     messages_sent_again,
-    _told,
+    _expected_and_seen,
     [
         # requirement, applies, wrong, code, why, position, needs
-        RuleRow("SDS-R-STATE-07", _any, _lost(CONTENT), "missing-content", CONTENT, "", TIMED),
-        RuleRow("SDS-R-STATE-07", _any, _lost(TIMESTAMP), "missing-timestamp", TIMESTAMP, "", TIMED),
-        RuleRow("SDS-R-STATE-07", _any, _lost(HISTORY), "missing-history", HISTORY, "", TIMED),
-        RuleRow("SDS-R-STATE-07", _any, _lost(SENDER), "missing-sender", SENDER, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _any, _differs(SENDER), "sender-changed", SENDER, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _any, _differs(CHANNEL), "channel-changed", CHANNEL, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _any, _differs(TIMESTAMP), "timestamp-changed", TIMESTAMP, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _any, _differs(HISTORY), "history-changed", HISTORY, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _any, _differs(CONTENT), "content-changed", CONTENT, "", TIMED),
+        RuleRow("SDS-R-STATE-07", _always_applies, _lost(CONTENT), "missing-content", CONTENT, "", TIMED),
+        RuleRow("SDS-R-STATE-07", _always_applies, _lost(TIMESTAMP), "missing-timestamp", TIMESTAMP, "", TIMED),
+        RuleRow("SDS-R-STATE-07", _always_applies, _lost(HISTORY), "missing-history", HISTORY, "", TIMED),
+        RuleRow("SDS-R-STATE-07", _always_applies, _lost(SENDER), "missing-sender", SENDER, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _always_applies, _differs(SENDER), "sender-changed", SENDER, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _always_applies, _differs(CHANNEL), "channel-changed", CHANNEL, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _always_applies, _differs(TIMESTAMP), "timestamp-changed", TIMESTAMP, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _always_applies, _differs(HISTORY), "history-changed", HISTORY, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _always_applies, _differs(CONTENT), "content-changed", CONTENT, "", TIMED),
     ],
     of="asked",
 )

@@ -38,7 +38,7 @@ def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         seen = f"one planned after {found.low} ms" if turn.shown else f"one after {found.low} to {found.high} ms"
         seen += view.terms.clock_hint(expected.meets(found, SECOND_MS))
         code = astray(found, 0, view.terms.t_max_ms or 0, slack_ms(view))
-        yield judged(turn.told, code, expected.meets(found, slack_ms(view)), what, seen)
+        yield judged(turn.reported_step, code, expected.meets(found, slack_ms(view)), what, seen)
 
 
 @check("SDS-R-TRESP-02", *TIMED, of="asked sds-r")
@@ -66,7 +66,7 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
             yield held(turn.answer)
 
 
-def _again(view: ChannelView, code: str, *, same_requester: bool) -> Iterator[Observation]:
+def _equal_answer_delays(view: ChannelView, code: str, *, same_requester: bool) -> Iterator[Observation]:
     """Two requests for one message are answered with the same delay, by one requester or by two."""
     known: dict[str, list[tuple[Turn, Window]]] = {}
     for turn in turns(view):
@@ -83,7 +83,7 @@ def _again(view: ChannelView, code: str, *, same_requester: bool) -> Iterator[Ob
             expected = f"an answer for {turn.message_id!r} {_span(before)} after the request{which}"
             seen = f"one {'planned ' if turn.shown else ''}after {_span(found)}"
             seen += view.terms.clock_hint(before.meets(found, SECOND_MS))
-            yield judged(turn.told, code, before.meets(found, slack_ms(view)), expected, seen)
+            yield judged(turn.reported_step, code, before.meets(found, slack_ms(view)), expected, seen)
         known[turn.message_id].append((turn, found))
 
 
@@ -94,13 +94,13 @@ def _span(found: Window) -> str:
 @check("SDS-R-RECV-10", *TIMED, of="asked sds-r")
 def delays_stay_the_same(view: ChannelView) -> Iterator[Observation]:
     """Two requests for one message by one participant are answered with the same delay."""
-    return _again(view, "delay-changes", same_requester=True)
+    return _equal_answer_delays(view, "delay-changes", same_requester=True)
 
 
 @check("SDS-R-TRESP-03", *TIMED, of="asked sds-r")
 def the_requester_does_not_matter(view: ChannelView) -> Iterator[Observation]:
     """Requests for one message by different participants are answered with the same delay."""
-    return _again(view, "depends-on-requester", same_requester=False)
+    return _equal_answer_delays(view, "depends-on-requester", same_requester=False)
 
 
 _WIDEST = 6
@@ -127,11 +127,11 @@ def _known(
             if found is not None and t_max and (found.high - found.low) * _WIDEST <= t_max:
                 which, sample = sample_of(view, turn)
                 delays.setdefault(which, {}).setdefault(sample, found)
-                last = turn.told
+                last = turn.reported_step
     return {which: list(found.values()) for which, found in delays.items() if len(found) >= each}, last
 
 
-def _alike(found: list[Window]) -> bool:
+def _can_be_equal(found: list[Window]) -> bool:
     """Can they all be one and the same delay?"""
     return max(window.low for window in found) <= min(window.high for window in found)
 
@@ -147,7 +147,7 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
         holders = f"{len(enough[0])} holders of the same message"
         expected = f"{holders} to answer with different delays for most of {len(enough)} messages"
         seen = "the same delay for all of them, with each message"
-        yield judged(last, "times-alike", not all(map(_alike, enough)), expected, seen)
+        yield judged(last, "times-alike", not all(map(_can_be_equal, enough)), expected, seen)
 
 
 @check("SDS-R-TRESP-06", *TIMED, of="asked sds-r")
@@ -157,7 +157,7 @@ def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[
     if len(enough) >= _AUTHORS and last is not None:
         author, found = next(iter(enough.items()))
         which = f"{len(found)} messages of {author!r}, or at least of one of {len(enough)} authors"
-        met = not all(map(_alike, enough.values()))
+        met = not all(map(_can_be_equal, enough.values()))
         yield judged(
             last, "times-alike", met, f"different delays for {which}", "the same delay for all messages of an author"
         )
@@ -182,7 +182,7 @@ def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
         found = delay(view, turn)
         if found is not None:
             delays.setdefault(turn.author, found)  # of one author they would hang together
-            last = turn.told
+            last = turn.reported_step
     if len(delays) < _SAMPLES or last is None or not t_max:
         return
     uneven = _uneven(list(delays.values()), t_max)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .. import cast
@@ -85,11 +85,11 @@ def at_the_ends_of_the_range(stage: Stage, bob: ScriptedPeer) -> None:
         if largest == coarse:
             alice.receive(bob.content(largest + 1))
         for _ in range(2 if largest <= beyond else 1):
-            with suppress(ScheduleStopped):
+            with suppress(ScheduleStoppedError):
                 alice.send()
         alice.receive(bob.content(stage.now_ms))
         if largest < beyond:
-            with suppress(ScheduleStopped):
+            with suppress(ScheduleStoppedError):
                 alice.after(1).send()
             alice.observe()
 

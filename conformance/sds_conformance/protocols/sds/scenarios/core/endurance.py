@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES
 
@@ -97,7 +97,9 @@ def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None
     stage.need(pb.CAPABILITY_FILTER_CODEC)
     if not 0 < times * capacity <= LARGEST_BUILT:
         how_many = f"{capacity:,}" if capacity else "an unknown number of"
-        raise ScheduleStopped(f"a bloom filter for {how_many} IDs cannot be filled: {LARGEST_BUILT // times:,} at most")
+        raise ScheduleStoppedError(
+            f"a bloom filter for {how_many} IDs cannot be filled: {LARGEST_BUILT // times:,} at most"
+        )
     members = [f"bob-{number}" for number in range(1, times * capacity + 1)]
     step = stage.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=members)))
     built = step.reply.filter.bloom_filter if step.reply is not None else b""
@@ -161,7 +163,7 @@ def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
     alice = stage.open(configuration=pb.Configuration(bloom_capacity=50, bloom_error_rate=0.01))
     capacity = alice.party.in_force.bloom_capacity
     if not capacity:
-        raise ScheduleStopped("how many IDs its bloom filter is for is not known, nor when it must be rolled over")
+        raise ScheduleStoppedError("how many IDs its bloom filter is for is not known, nor when it must be rolled over")
     if capacity > LARGEST_FILLED:
         _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, ASKED_AFTER_ROLL_OVER)
         return

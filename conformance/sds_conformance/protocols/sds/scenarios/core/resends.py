@@ -5,7 +5,7 @@ A copy can only go out at a tick, so the ticks follow the periods in force, a do
 
 from __future__ import annotations
 
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..cast import Actor, Stage, scenario
@@ -20,14 +20,14 @@ def _open(stage: Stage, asked: pb.Configuration | None = None) -> Actor:
     alice = stage.open(configuration=asked)
     c = alice.party.in_force
     if not c.resend_unacknowledged_ms or not c.HasField("resend_possibly_acknowledged_ms"):
-        raise ScheduleStopped("the resend periods in force are not known, so copies cannot be assigned to them")
+        raise ScheduleStoppedError("the resend periods in force are not known, so copies cannot be assigned to them")
     return alice
 
 
 def _filter_over(stage: Stage, message_id: str) -> bytes:
     made = stage.filter_over(message_id)
     if made is None:
-        raise ScheduleStopped("no bloom filter can be made that the implementation understands")
+        raise ScheduleStoppedError("no bloom filter can be made that the implementation understands")
     return made
 
 

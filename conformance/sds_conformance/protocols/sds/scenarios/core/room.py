@@ -17,7 +17,7 @@ def everybody(listener: Actor, message: Message) -> bool:
     return True
 
 
-def nobody(listener: Actor, message: Message) -> bool:
+def lose_everything(listener: Actor, message: Message) -> bool:
     """Every message is lost."""
     return False
 

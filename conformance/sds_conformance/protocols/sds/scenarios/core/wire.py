@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, encode
 from sds_reference.wire_fields import LEN, VARINT, WireField, join, split, varint
@@ -47,9 +47,9 @@ def contents_of_all_kinds(script: Script, alice: Part, bob: Peer) -> None:
 @cast.scenario("MSG-20")
 def sends_empty_content(stage: Stage, alice: Actor) -> None:
     """The application sends content of no length, which everybody else would take for a sync message."""
-    with suppress(ScheduleStopped):
+    with suppress(ScheduleStoppedError):
         alice.send(b"")
-    with suppress(ScheduleStopped):
+    with suppress(ScheduleStoppedError):
         alice.send_ephemeral(b"")
 
 

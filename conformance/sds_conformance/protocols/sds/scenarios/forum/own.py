@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .. import cast
@@ -33,7 +33,7 @@ def at_the_end_of_31_bits(stage: Stage, bob: ScriptedPeer) -> None:
         alice = stage.open(f"alice{number}", configuration=WIDE)
         alice.given(bob.content(1), bob.content(largest)).observe()
         for _ in range(3):
-            with suppress(ScheduleStopped):
+            with suppress(ScheduleStoppedError):
                 alice.send()
         alice.receive(bob.content(2))
         alice.observe()

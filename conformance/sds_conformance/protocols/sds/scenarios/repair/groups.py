@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sds_harness.sds.peer import signed as signed_entries
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .. import cast
@@ -81,7 +81,7 @@ def one_group_for_all(stage: cast.Stage) -> None:
         asked = pb.Configuration(num_response_groups=groups)
         try:
             alice = live.repairing(stage, configuration=asked, instance=f"{groups} response groups")
-        except ScheduleStopped:
+        except ScheduleStoppedError:
             continue  # refusing none is legal (AMB-10)
         messages = [live.holding(stage, alice, 1, f"author-{number}")[0] for number in range(12)]
         for name, step in (("carol", 1), ("dave", 5), ("erin", 7)):
@@ -98,7 +98,7 @@ def groups_from_the_number_of_participants(stage: cast.Stage) -> None:
         asked = pb.Configuration(sds_r=True, num_participants=participants)
         try:
             actor = stage.open(configuration=asked, instance=f"{participants} participants")
-        except ScheduleStopped:
+        except ScheduleStoppedError:
             continue  # it may have no answer for few participants, but one for more
         if not actor.party.in_force.HasField("num_participants"):
-            raise ScheduleStopped("the number of response groups is not derived from that of the participants")
+            raise ScheduleStoppedError("the number of response groups is not derived from that of the participants")

@@ -10,7 +10,7 @@ from functools import partial
 
 from sds_harness.sds.peer import signed
 from sds_harness.sds.trace import Step
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
@@ -26,16 +26,16 @@ def repairing(
     channels: tuple[str, ...] = ("c1",),
     longest_ms: int = LONGEST_MS,
 ) -> Actor:
-    """Open a participant that uses SDS-R, see ``with_repairs``. Raises ScheduleStopped if it cannot use SDS-R, or only
-    with a T_max over ``longest_ms``."""
+    """Open a participant that uses SDS-R, see ``with_repairs``. Raises ScheduleStoppedError if it cannot use SDS-R, or
+    only with a T_max over ``longest_ms``."""
     stage.need(*NEEDED)
     asked = with_repairs(configuration)
     actor = stage.open(name, channels, configuration=asked, instance=instance)
     in_force = actor.party.in_force
     if in_force.HasField("sds_r") and not in_force.sds_r:
-        raise ScheduleStopped("SDS-R is declared, but could not be turned on")
+        raise ScheduleStoppedError("SDS-R is declared, but could not be turned on")
     if t_max(actor) > longest_ms:
-        raise ScheduleStopped(f"T_max is {t_max(actor)} ms, although {asked.t_max_ms} ms were asked for")
+        raise ScheduleStoppedError(f"T_max is {t_max(actor)} ms, although {asked.t_max_ms} ms were asked for")
     return actor
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from sds_harness.sds.peer import signed
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .. import cast
@@ -32,7 +32,7 @@ def t_max_of_months_for_requests(stage: cast.Stage, bob: cast.ScriptedPeer) -> N
     """T_max is over an hour, one month, two; 200 messages are missing; sync messages go out around T_min and later."""
     for number, t_max_ms in enumerate(APART_MS):
         asked = pb.Configuration(t_max_ms=t_max_ms, max_repair_requests=AT_ONCE)
-        with suppress(ScheduleStopped):  # nothing recommends so long a time, and it may be refused
+        with suppress(ScheduleStoppedError):  # nothing recommends so long a time, and it may be refused
             alice = live.repairing(stage, f"alice{number}", asked, longest_ms=t_max_ms)
             start = stage.now_ms
             lost = [bob.content(start - count, message_id=scattered(f"b{number}", count)) for count in range(AT_ONCE)]
@@ -45,7 +45,7 @@ def t_max_of_months_for_requests(stage: cast.Stage, bob: cast.ScriptedPeer) -> N
 def t_max_of_months_for_responses(stage: cast.Stage, carol: cast.ScriptedPeer) -> None:
     """T_max is over an hour, one month, two months; a participant is asked for messages of twelve authors."""
     for number, t_max_ms in enumerate(APART_MS):
-        with suppress(ScheduleStopped):
+        with suppress(ScheduleStoppedError):
             alice = live.repairing(stage, f"alice{number}", pb.Configuration(t_max_ms=t_max_ms), longest_ms=t_max_ms)
             authors = [stage.peer(f"p{number}-{author}") for author in range(AUTHORS)]
             held = [author.content(stage.now_ms) for author in authors]

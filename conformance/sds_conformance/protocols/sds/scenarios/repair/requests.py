@@ -6,7 +6,7 @@ sent at T_max and a second later: T_req has passed by then, whatever the hash an
 
 from __future__ import annotations
 
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, t_req_offset
 
@@ -173,7 +173,7 @@ def t_max_equals_t_min(stage: cast.Stage, bob: cast.ScriptedPeer) -> None:
     asked = pb.Configuration(t_min_ms=60_000, t_max_ms=60_000)
     try:
         alice = live.repairing(stage, "alice", asked, instance="without room")
-    except ScheduleStopped:
+    except ScheduleStoppedError:
         alice = live.repairing(stage)  # refused: the times must differ (AMB-08)
     for _ in range(2):
         (lost,) = live.missing(stage, alice, bob)

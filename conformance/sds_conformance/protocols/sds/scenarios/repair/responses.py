@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message as WireMessage
 
@@ -203,7 +203,9 @@ def _response_times(
         elif offset is not None and offset.exact:
             due.append(since + offset.low)
         else:
-            raise ScheduleStopped("the response times are not known: neither are they shown, nor is the hash declared")
+            raise ScheduleStoppedError(
+                "the response times are not known: neither are they shown, nor is the hash declared"
+            )
     return sorted(due)
 
 
@@ -229,7 +231,7 @@ def t_max_is_zero(stage: cast.Stage) -> None:
         instance = "" if configuration is None else "hasty"
         try:
             alice = live.repairing(stage, configuration=configuration, instance=instance)
-        except ScheduleStopped:
+        except ScheduleStoppedError:
             continue  # refusing it is legal (AMB-09)
         own, (message, *_) = alice.send(), live.holding(stage, alice, 1)
         live.ask(stage, stage.peer("carol"), alice, own, message)

@@ -7,7 +7,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
 from ..cast import Actor, ScriptedPeer, Stage, scenario
-from ..core.room import Room, nobody, requests_only
+from ..core.room import Room, lose_everything, requests_only
 from .live import repairing, t_max, t_min
 from .participants import scattered
 
@@ -105,7 +105,7 @@ def holders_in_groups(stage: Stage, bob: ScriptedPeer) -> None:
             room.say(message)
         room.say(stage.peer("zoe").sync(stage.now_ms + 10, requests=signed(*messages)))
         # All responses are lost, so that every participant that may respond does.
-        room.hears = nobody
+        room.hears = lose_everything
         for _ in range(8):
             room.wait(t_max(holders[0]) // 7)
             room.sweep()

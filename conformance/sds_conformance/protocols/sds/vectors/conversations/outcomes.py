@@ -7,14 +7,14 @@ from hashlib import sha256
 from typing import Any
 
 from sds_harness.sds.stage import Stage
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_reference import REVISIONS, Channel, Config, Participant
 from sds_reference.testee.server import TesteeOptions
 from sds_reference.variants import VARIANTS
 
 from .....vectors.canonical import digest
 from .recording import session_with
-from .transcript_player import StepNotPlayed, TranscriptPlayer, opened
+from .transcript_player import StepNotPlayedError, TranscriptPlayer, opened
 
 SALTS = ("a", "b", "c", "d", "e", "f", "g", "h")
 """Prefixes for own message IDs, enough that every order of a few IDs occurs."""
@@ -80,7 +80,7 @@ def derive(transcript: dict[str, Any], revision: str) -> None:
             for outcomes, seen in zip(found, player.play(), strict=False):
                 assert seen is not None, "the model shows its state"
                 outcomes.setdefault(digest(seen), seen)
-        except (StepNotPlayed, ScheduleStopped):  # a variant that refuses a step gives no further outcomes
+        except (StepNotPlayedError, ScheduleStoppedError):  # a variant that refuses a step gives no further outcomes
             continue
     for step, outcomes in zip(transcript["steps"], found, strict=True):
         step["outcomes"] = list(outcomes.values())

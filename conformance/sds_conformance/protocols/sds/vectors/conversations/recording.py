@@ -29,7 +29,7 @@ NEAR_MS = 10**12
 """Timestamps closer to the base than this, in milliseconds, are relative to it."""
 
 
-class NotRecordable(Exception):
+class NotRecordableError(Exception):
     """The scenario cannot be recorded; the message has the reason."""
 
 
@@ -78,11 +78,11 @@ def absolute(text: str, base_ms: int | None) -> int:
 
 
 def record(scenario: Scenario, revision: str) -> dict[str, Any]:
-    """The fields of a transcript, whose steps have no outcomes yet. Raises NoTranscript."""
+    """The fields of a transcript, whose steps have no outcomes yet. Raises NotATranscriptError."""
     stage = RecordingStage(session_with(TesteeOptions("vectors", Config()), revision), scenario.name)
     scenario.function(stage)
     if len(stage.trace.parties) != 1:
-        raise NotRecordable("it has several participants under test")
+        raise NotRecordableError("it has several participants under test")
     return _Recorder(stage, next(iter(stage.trace.parties.values()))).fields()
 
 
@@ -105,7 +105,7 @@ class _Recorder:
 
     def fields(self) -> dict[str, Any]:
         if self._party.unnamed:
-            raise NotRecordable("its channel has no name")
+            raise NotRecordableError("its channel has no name")
         steps = [self._step(step) for step in self._stage.trace.steps if step.command != "open"]
         in_force = self._party.in_force
         names = CONFIGURED.split() + (CONFIGURED_REPAIRS if in_force.sds_r else [])
@@ -124,7 +124,7 @@ class _Recorder:
 
     def _step(self, step: Step) -> dict[str, Any]:
         if step.command not in self._does:
-            raise NotRecordable(f"it asks for {step.command}")
+            raise NotRecordableError(f"it asks for {step.command}")
         name = step.command.removeprefix("send_")
         return {
             "at_ms": step.now_ms - start_ms(self._stage.revision.name),
@@ -142,7 +142,7 @@ class _Recorder:
     def _send(self, step: Step) -> dict[str, Any]:
         command = getattr(step.request, step.command)
         if command.message_id:
-            raise NotRecordable("it chooses IDs of own messages")
+            raise NotRecordableError("it chooses IDs of own messages")
         if step.command == "send_ephemeral":
             self._needs["ephemeral"] = None
         binds = f"${'e' if step.command == 'send_ephemeral' else 'm'}{len(self._own) + 1}"
@@ -173,7 +173,7 @@ class _Recorder:
 
     def _hold_no_own_id(self, wire: bytes) -> None:
         if any(message_id.encode() in wire for message_id in self._own):
-            raise NotRecordable("own messages come back in bytes that are not those of their fields")
+            raise NotRecordableError("own messages come back in bytes that are not those of their fields")
 
     def _named(self, message: Message) -> tuple[dict[str, Any], bool]:
         """The fields with the names of own messages, and whether there are any."""
@@ -190,5 +190,5 @@ class _Recorder:
             fields["filter_over"] = [self._own.get(message_id, message_id) for message_id in over]
             depends = True
         elif message.sender_id == self._party.participant_id and message.bloom_filter is not None:
-            raise NotRecordable("own messages come back with their filters")
+            raise NotRecordableError("own messages come back with their filters")
         return fields, depends

@@ -12,7 +12,7 @@ from typing import Any
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.stage import Stage
 from sds_harness.sds.trace import Event, Step, Wire
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
 
@@ -31,7 +31,7 @@ STATES = {
 """Names of the states in the outgoing buffer. An acknowledged message may stay there or not (AMB-C15)."""
 
 
-class StepNotPlayed(Exception):
+class StepNotPlayedError(Exception):
     """The implementation cannot play a step; the message has the reason."""
 
 
@@ -58,17 +58,17 @@ class TranscriptPlayer:
         }
 
     def play(self) -> Iterator[Seen | None]:
-        """Yield the result of each step; None for a step that the implementation does not support. Raises NotPlayed,
-        TesteeFault.
+        """Yield the result of each step; None for a step that the implementation does not support. Raises
+        NotPlayedError, TesteeError.
         """
         for step in self._transcript["steps"]:
             self._stage.now_ms = max(1, self._base_ms + step["at_ms"])
             before = len(self._stage.trace.steps)
             try:
                 self._does[step["do"]](step)
-            except ScheduleStopped as stopped:
+            except ScheduleStoppedError as stopped:
                 if len(self._stage.trace.steps) == before or self._stage.trace.steps[before].answer != "rejected":
-                    raise StepNotPlayed(str(stopped)) from None
+                    raise StepNotPlayedError(str(stopped)) from None
             played = self._stage.trace.steps[before:]
             yield self._seen(played[0]) if played else None
 
@@ -112,13 +112,13 @@ class TranscriptPlayer:
         if "filter_over" in fields:
             made = self._stage.filter_over(*map(self._id, fields["filter_over"]))
             if made is None:
-                raise StepNotPlayed("nothing makes filters that it understands")
+                raise StepNotPlayedError("nothing makes filters that it understands")
             plain["bloom_filter"] = made.hex()
         return message_of(plain)
 
     def _id(self, name: str) -> str:
         if name.startswith("$") and name not in self._ids:
-            raise StepNotPlayed(f"{name} was never sent")
+            raise StepNotPlayedError(f"{name} was never sent")
         return self._ids.get(name, name)
 
     # ---- seeing --------------------------------------------------------------------------------------------------
@@ -212,12 +212,12 @@ def same(seen: Seen, outcome: Seen) -> bool:
     if "state" in seen:
         state = outcome.get("state", {})
         return all(state.get(key) == value for key, value in seen["state"].items())
-    return _alike(seen.get("broadcasts", []), outcome.get("broadcasts", [])) and seen.get("events", []) == outcome.get(
+    return _broadcasts_match(seen.get("broadcasts", []), outcome.get("broadcasts", [])) and seen.get(
         "events", []
-    )
+    ) == outcome.get("events", [])
 
 
-def _alike(broadcasts: list[Seen], expected: list[Seen]) -> bool:
+def _broadcasts_match(broadcasts: list[Seen], expected: list[Seen]) -> bool:
     if len(broadcasts) != len(expected):
         return False
     for one, other in zip(broadcasts, expected, strict=True):

@@ -11,9 +11,9 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, HistoryEntry, Message
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSAL, Skip, Status, VectorResult, among, worst
+from .....vectors.running.subject import REFUSAL, Status, VectorResult, VectorSkippedError, judge_outcome, worst
 from ..fields import message_of
-from .subject import SdsSubject, as_owed, shown
+from .subject import SdsSubject, as_owed, observed_part
 
 STATES = {
     "unacknowledged": pb.ACK_STATE_UNACKNOWLEDGED,
@@ -37,7 +37,7 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
     signals = _Signals(names)
     answers = []
     for number, step in enumerate(vector["steps"], 1):
-        said = _said(actor, step["received"], ids, stage.now_ms + number)
+        said = _message_of(actor, step["received"], ids, stage.now_ms + number)
         arrived = actor.receive(said)
         signals.read(arrived)
         if arrived.answer == "rejected":
@@ -48,8 +48,8 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
             )
         seen = _states(actor, names) or (signals.states() if told else None)
         if seen is None:
-            raise Skip("declares observe, and its state has no outgoing buffer: it should show it")
-        answers.append(_numbered(number, among(seen, step["outcomes"], _same_states)))
+            raise VectorSkippedError("declares observe, and its state has no outgoing buffer: it should show it")
+        answers.append(_numbered(number, judge_outcome(seen, step["outcomes"], _same_states)))
     return worst(answers)
 
 
@@ -59,13 +59,13 @@ def _numbered(number: int, answer: VectorResult) -> VectorResult:
     return VectorResult(Status.FAIL, f"after step {number}: {answer.expected}", answer.seen)
 
 
-def _said(actor: Actor, said: dict[str, Any], ids: dict[str, str], lamport: int) -> Message:
+def _message_of(actor: Actor, said: dict[str, Any], ids: dict[str, str], lamport: int) -> Message:
     history = tuple(HistoryEntry(ids.get(name, name)) for name in said["causal_history"])
     bloom_filter = bytes.fromhex(said["bloom_filter"]) if "bloom_filter" in said else None
     if "filter_over" in said:
         bloom_filter = actor.stage.filter_over(*[ids.get(name, name) for name in said["filter_over"]])
         if bloom_filter is None:
-            raise Skip("nothing makes filters that it understands")
+            raise VectorSkippedError("nothing makes filters that it understands")
     return Message(
         said["sender_id"],
         said["message_id"],
@@ -105,7 +105,7 @@ class _Signals:
 
 def _states(actor: Actor, names: dict[str, str]) -> dict[str, list[str]] | None:
     """The states, by the shown outgoing buffer: an absent message is acknowledged."""
-    outgoing = shown(actor, "outgoing")
+    outgoing = observed_part(actor, "outgoing")
     if outgoing is None:
         return None
     states = {names[entry.message_id]: entry.state for entry in outgoing.entries if entry.message_id in names}
@@ -136,7 +136,7 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
     actor = stage.open(vector["participant_id"], (vector["channel_id"],), asked)
     for name in ("sds_r", "t_min_ms", "t_max_ms", "num_response_groups"):
         if getattr(actor.party.in_force, name) != getattr(asked, name):
-            raise Skip(f"has a {name} of its own, whatever it is asked for")
+            raise VectorSkippedError(f"has a {name} of its own, whatever it is asked for")
     profile = subject.declaration.profile("hash")
     answers = []
     before = 0
@@ -146,7 +146,9 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
             return VectorResult(Status.FAIL, f"message {number} to be taken", "a refusal", difference=REFUSAL)
         state = actor.observe()
         if state is None or not (state.HasField("outgoing_repairs") and state.HasField("incoming_repairs")):
-            raise Skip("declares observe, and its state has no repair request buffers: it should show both")
+            raise VectorSkippedError(
+                "declares observe, and its state has no repair request buffers: it should show both"
+            )
         exact = profile in HASH_PROFILES and (subject.declaration.limit("repair_clock_ms") or 1) == 1
         seen = {
             "outgoing": _waiting(state.outgoing_repairs.entries, base_ms, exact),
@@ -154,7 +156,7 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
         }
         # Outcomes that are legal only after some outcomes of the step before come last.
         legal = [outcome for outcome in step["outcomes"] if before in outcome.get("after", (before,))]
-        answers.append(_numbered(number, among(seen, legal, lambda s, o: s == _due(o, profile, exact))))  # noqa: B023
+        answers.append(_numbered(number, judge_outcome(seen, legal, lambda s, o: s == _due(o, profile, exact))))  # noqa: B023
         before = next((n for n, o in enumerate(step["outcomes"]) if seen == _due(o, profile, exact)), 0)
     return worst(answers)
 

@@ -6,10 +6,10 @@ from collections.abc import Container
 from typing import Any
 
 from sds_harness.sds.codec import DecodedMessage, FilterSize, NoAnswer, Refused, Undeclared
-from sds_reference import PROFILES, REVISIONS, BloomParameters, ForeignFilter
+from sds_reference import PROFILES, REVISIONS, BloomParameters, ForeignFilterError
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSED, Skip, Status, VectorResult, among, worst
+from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, judge_outcome, worst
 from ..fields import message_json, message_of
 from .filter_paths import built_by_participant, hits_by_participant
 from .subject import SdsSubject, as_owed
@@ -21,7 +21,7 @@ def ask_decode(subject: SdsSubject, vector: Vector) -> VectorResult:
     seen: Any = answered(subject.codec.decode(bytes.fromhex(vector["wire"])))
     if isinstance(seen, DecodedMessage):
         seen = {"message": message_json(seen.message)}
-    answer = among(seen, vector["outcomes"], _reads)
+    answer = judge_outcome(seen, vector["outcomes"], _reads)
     recommended = vector["outcomes"][0].get("message")
     return as_owed(subject, message_of(recommended), answer) if seen == REFUSED and recommended else answer
 
@@ -29,7 +29,7 @@ def ask_decode(subject: SdsSubject, vector: Vector) -> VectorResult:
 def answered(answer: object) -> Any:
     """Convert a reply to an outcome. A refusal is an outcome; an undeclared operation skips the vector."""
     if isinstance(answer, Undeclared):
-        raise Skip(answer.reason)
+        raise VectorSkippedError(answer.reason)
     return REFUSED if isinstance(answer, Refused) else answer
 
 
@@ -57,8 +57,8 @@ def ask_encode(subject: SdsSubject, vector: Vector) -> VectorResult:
     message = message_of(vector["message"])
     wire = answered(subject.codec.encode(message))
     if wire == REFUSED:
-        return among(REFUSED, vector["outcomes"])
-    listed = among({"wire": wire.hex()}, vector["outcomes"])
+        return judge_outcome(REFUSED, vector["outcomes"])
+    listed = judge_outcome({"wire": wire.hex()}, vector["outcomes"])
     if listed.status is not Status.FAIL:
         return listed
     expected = [bytes.fromhex(outcome["wire"]) for outcome in vector["outcomes"] if "wire" in outcome]
@@ -76,9 +76,9 @@ def _size(vector: Vector) -> FilterSize:
 def _need_profile(subject: SdsSubject, vector: Vector) -> None:
     declared = subject.declaration.profile("bloom")
     if not declared:
-        raise Skip("declares no known kind of filters")
+        raise VectorSkippedError("declares no known kind of filters")
     if declared != vector["profile"]:
-        raise Skip(f"declares filters of {declared}: these are others")
+        raise VectorSkippedError(f"declares filters of {declared}: these are others")
 
 
 def ask_bloom_build(subject: SdsSubject, vector: Vector) -> VectorResult:
@@ -107,17 +107,17 @@ def _judged_filter(vector: Vector, built: bytes | NoAnswer, own: list[str]) -> V
     def matches(seen: Any, outcome: dict[str, Any]) -> bool:
         if "bloom_filter" in outcome:
             exact = bytes.fromhex(outcome["bloom_filter"])
-            return bool(seen == exact) or (bool(own) and seen == _with(vector, exact, own))
+            return bool(seen == exact) or (bool(own) and seen == _filter_with_own_ids(vector, exact, own))
         return _holds(vector, seen, outcome["holds"])
 
-    return among(built, vector["outcomes"], matches, f"{len(built)} bytes: {built[:32].hex()}")
+    return judge_outcome(built, vector["outcomes"], matches, f"{len(built)} bytes: {built[:32].hex()}")
 
 
 def _parameters(vector: Vector) -> BloomParameters:
     return BloomParameters.sized(vector["capacity"], vector["error_rate_millionths"] / 1_000_000)
 
 
-def _with(vector: Vector, exact: bytes, own: list[str]) -> bytes:
+def _filter_with_own_ids(vector: Vector, exact: bytes, own: list[str]) -> bytes:
     """The filter with the own IDs added, which is legal (AMB-19)."""
     profile, size = PROFILES[vector["profile"]], _parameters(vector)
     if not exact:
@@ -132,7 +132,7 @@ def _with(vector: Vector, exact: bytes, own: list[str]) -> bytes:
 def _holds(vector: Vector, wire: bytes, ids: list[str]) -> bool:
     try:
         view = PROFILES[vector["profile"]].read(wire, _parameters(vector))
-    except ForeignFilter:
+    except ForeignFilterError:
         return False
     return all(message_id in view for message_id in ids)
 
@@ -145,11 +145,11 @@ def ask_bloom_query(subject: SdsSubject, vector: Vector) -> VectorResult:
     answers = []
     if not isinstance(asked, Undeclared):
         seen: Any = REFUSED if isinstance(asked, Refused) else {"hits": list(asked)}
-        answers.append(among(seen, vector["outcomes"]))
+        answers.append(judge_outcome(seen, vector["outcomes"]))
     hits = hits_by_participant(subject, vector, wire)
     if hits is not None:
         nothing = any(outcome.get("rejected") for outcome in vector["outcomes"])
-        found = among({"hits": hits}, vector["outcomes"])
+        found = judge_outcome({"hits": hits}, vector["outcomes"])
         # A participant can only ignore a filter by finding nothing in it.
         answers.append(VectorResult(Status.PASS) if nothing and found.status is Status.ACCEPTABLE else found)
     return _worst(answers, asked)

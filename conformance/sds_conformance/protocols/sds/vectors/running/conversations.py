@@ -8,12 +8,12 @@ from sds_harness.sds.language import SDS
 
 from .....judging.verdict import Judge, Verdict
 from .....vectors.model import Vector
-from .....vectors.running.subject import Skip, Status, VectorResult, tell
+from .....vectors.running.subject import Status, VectorResult, VectorSkippedError, tell
 from ... import checks as _checks
 from ...catalogue import load_catalogue
 from ...register import CHECKS
 from ...rules import RULES
-from ..conversations.transcript_player import StepNotPlayed, TranscriptPlayer, same, without_events
+from ..conversations.transcript_player import StepNotPlayedError, TranscriptPlayer, same, without_events
 from .subject import SdsSubject
 
 REGISTERED = _checks
@@ -30,7 +30,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Play the steps, compare the results, and judge the trace if a result is not listed."""
     for name in vector["needs"]:
         if name not in NEEDED:
-            raise Skip(f"needs {name}, which is not known here")
+            raise VectorSkippedError(f"needs {name}, which is not known here")
         subject.need(SDS.capabilities[name])
     stage = subject.stage(vector["scenario"])
     untold = {kind for kind in SIGNALS if not subject.declaration.can_by_name(kind.replace("_", "-"))}
@@ -48,11 +48,11 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
             first &= place == 0
             if place is None and not unlisted:
                 unlisted = f"step {number} ({step['do']}): {tell(seen) if seen else 'nothing'}"
-    except StepNotPlayed as stopped:
+    except StepNotPlayedError as stopped:
         if not unlisted:
-            raise Skip(str(stopped)) from None
+            raise VectorSkippedError(str(stopped)) from None
     if not played:
-        raise Skip("none of its steps can be had")
+        raise VectorSkippedError("none of its steps can be had")
     if not unlisted and lacking:
         # A part that is not shown is no failure, but no pass either.
         return VectorResult(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sds_harness.sds.actor import Actor
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS
 
 from .....vectors.model import Vector
-from .subject import SdsSubject, shown
+from .subject import SdsSubject, observed_part
 
 LARGEST = 1_000
 """Number of IDs above which only the codec is asked for a filter."""
@@ -22,7 +22,7 @@ def _opened(subject: SdsSubject, vector: Vector) -> Actor | None:
     asked = pb.Configuration(bloom_capacity=vector["capacity"], bloom_error_rate=rate)
     try:
         actor = subject.stage(vector["id"]).open(configuration=asked)
-    except ScheduleStopped:
+    except ScheduleStoppedError:
         return None
     in_force = actor.party.in_force
     sized = in_force.bloom_capacity == vector["capacity"] and abs(in_force.bloom_error_rate - rate) < 1e-9
@@ -44,7 +44,7 @@ def built_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, li
     try:
         message = actor.send_sync() if subject.declaration.can(pb.CAPABILITY_SYNC) else None
         message = message or actor.send()
-    except ScheduleStopped:
+    except ScheduleStoppedError:
         return None
     if message.bloom_filter is None:
         return b"", []
@@ -66,10 +66,10 @@ def hits_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> lis
     try:
         if [actor.send(message_id=message_id).message_id for message_id in ids] != ids:
             return None
-    except ScheduleStopped:
+    except ScheduleStoppedError:
         return None
     step = actor.receive(actor.stage.peer("bob").content(actor.stage.now_ms + 1, bloom_filter=wire))
-    outgoing = shown(actor, "outgoing")
+    outgoing = observed_part(actor, "outgoing")
     if outgoing is not None:
         possibly = {e.message_id for e in outgoing.entries if e.state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED}
     elif can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):

@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import Any
 
 from sds_harness.sds.actor import Actor
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSAL, Skip, Status, VectorResult, among
-from .subject import SdsSubject, refused, shown
+from .....vectors.running.subject import REFUSAL, Status, VectorResult, VectorSkippedError, judge_outcome
+from .subject import SdsSubject, observed_part, refused
 from .timestamps import LARGEST_INT32 as LARGEST
 from .timestamps import PLAUSIBLE
 
@@ -32,19 +32,19 @@ def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> Vecto
         return further
     received = int(vector["received"]) if "received" in vector else None
     if further and max(local, received or 0) + further + PLAUSIBLE > LARGEST:
-        raise Skip("counts in other steps than one, and there is no room for them here")
+        raise VectorSkippedError("counts in other steps than one, and there is no room for them here")
     seen = happens(subject, actor, vector["operation"], received + further if received is not None else None)
     if seen.get("sent") == "None":
         return VectorResult(Status.FAIL, "a message with a timestamp", "one without")
     if "sent" in seen:
         seen["sent"] = str(int(seen["sent"]) - further)
-    now = shown(actor, "lamport_timestamp")
+    now = observed_part(actor, "lamport_timestamp")
     if now is not None:
         seen["local"] = str(now - further)
     else:  # read it from the next message
-        with suppress(ScheduleStopped):
+        with suppress(ScheduleStoppedError):
             seen["next"] = str((actor.send().lamport_timestamp or 0) - further)
-    return among(seen, vector["outcomes"], _is)
+    return judge_outcome(seen, vector["outcomes"], _is_allowed)
 
 
 def _brought_about(actor: Actor, local: int) -> int | VectorResult:
@@ -53,22 +53,22 @@ def _brought_about(actor: Actor, local: int) -> int | VectorResult:
         actor.receive(actor.stage.peer("setter").content(local - 1))
         if refused(actor):
             if local >= LARGEST - 1:
-                raise Skip("refuses timestamps at the end of 31 bits")
+                raise VectorSkippedError("refuses timestamps at the end of 31 bits")
             return VectorResult(Status.FAIL, f"the timestamp {local - 1} to be taken", "a refusal", difference=REFUSAL)
     try:
         reached = actor.send().lamport_timestamp or 0
-    except ScheduleStopped:
+    except ScheduleStoppedError:
         if local >= LARGEST - 1:
-            raise Skip("sends nothing at the end of 31 bits, which is legal") from None
+            raise VectorSkippedError("sends nothing at the end of 31 bits, which is legal") from None
         raise
     if reached < local:
         return VectorResult(Status.FAIL, f"a timestamp of {local} at least", f"{reached} in the message sent")
     if reached > local + PLAUSIBLE:
-        raise Skip(f"has a timestamp of {reached} where {local} would do")
+        raise VectorSkippedError(f"has a timestamp of {reached} where {local} would do")
     return reached - local
 
 
-def _is(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
+def _is_allowed(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
     if bool(seen.get("rejected")) != bool(outcome.get("rejected")) or ("sent" in seen) != ("sent" in outcome):
         return False
     least = int(outcome["local"])

@@ -54,13 +54,13 @@ def _varied(argument: str, choice: int) -> Iterator[Ids]:
 
 
 def _offset(subject: SdsSubject, function: str, ids: Ids) -> int | None:
-    told = _asked(subject, ids, 1)
+    told = _repair_offsets(subject, ids, 1)
     if told is None:
         return None
     return told.t_req_ms if function == "t-req" else told.t_resp_ms
 
 
-def _asked(subject: SdsSubject, ids: Ids, groups: int) -> RepairOffsets | None:
+def _repair_offsets(subject: SdsSubject, ids: Ids, groups: int) -> RepairOffsets | None:
     told = subject.codec.repair_times(
         ids["participant"], ids["message"], ids["sender"], t_min_ms=0, t_max_ms=T_MAX, num_response_groups=groups
     )
@@ -76,7 +76,7 @@ def _constant_membership(subject: SdsSubject) -> str:
             "message": f"{n}-message-{n}",
         }
         for groups in GROUPS:
-            told = _asked(subject, ids, groups)
+            told = _repair_offsets(subject, ids, groups)
             if told is None or told.in_response_group is None:
                 return ""
             seen.add(told.in_response_group)

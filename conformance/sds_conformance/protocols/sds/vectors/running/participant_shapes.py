@@ -9,14 +9,23 @@ from typing import Any
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.codec import DecodedMessage
 from sds_harness.sds.trace import Wire
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, HistoryEntry, Kind, Message
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSAL, REFUSED, Skip, Status, VectorResult, among, tell, worst
+from .....vectors.running.subject import (
+    REFUSAL,
+    REFUSED,
+    Status,
+    VectorResult,
+    VectorSkippedError,
+    judge_outcome,
+    tell,
+    worst,
+)
 from .forum_timestamps import ask_counting
-from .subject import SdsSubject, as_owed, refused, shown
+from .subject import SdsSubject, as_owed, observed_part, refused
 from .timestamps import LARGEST, SAFE, SIGNED
 
 SETTING_OFF_MS = 1000
@@ -33,7 +42,7 @@ def ask_message_kind(subject: SdsSubject, vector: Vector) -> VectorResult:
     told = subject.codec.decode(wire)
     if isinstance(told, DecodedMessage) and told.kind is not None:
         seen = {"kind": told.kind.value}
-        answers.append(among(seen, vector["outcomes"]))
+        answers.append(judge_outcome(seen, vector["outcomes"]))
     return worst(answers)
 
 
@@ -44,7 +53,7 @@ def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> Ve
     step = actor.receive(Wire(wire, None))
     message = REVISIONS[subject.revision].wire.decode(wire)
     if step.answer == "rejected":
-        return as_owed(subject, message, among(REFUSED, vector["outcomes"]))
+        return as_owed(subject, message, judge_outcome(REFUSED, vector["outcomes"]))
     actor.settle()
     message_id = message.message_id
     delivered = any(
@@ -56,7 +65,7 @@ def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> Ve
     tell = _kinds_of_proposal if REVISIONS[subject.revision].syncs_are_logged else _kinds
     kinds = tell(subject, message, delivered, logged)
     words = f"{'delivered' if delivered else 'not delivered'}, {'logged' if logged else 'not logged'}"
-    return among(kinds, vector["outcomes"], lambda seen, outcome: outcome.get("kind") in seen, words)
+    return judge_outcome(kinds, vector["outcomes"], lambda seen, outcome: outcome.get("kind") in seen, words)
 
 
 def _kinds(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
@@ -89,7 +98,7 @@ def _kinds_of_proposal(subject: SdsSubject, message: Message, delivered: bool, l
 
 def logged_ids(actor: Actor) -> list[str]:
     """The IDs in the log: as shown, else those in the causal history of a message."""
-    log = shown(actor, "log")
+    log = observed_part(actor, "log")
     return [entry.message_id for entry in (log.entries if log is not None else actor.send().causal_history)]
 
 
@@ -112,27 +121,27 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
     actor.receive(stage.peer("setter").content(local))
     if refused(actor):
         if local > SAFE:
-            raise Skip("refuses timestamps beyond 2^53+10, which is legal")
+            raise VectorSkippedError("refuses timestamps beyond 2^53+10, which is legal")
         return VectorResult(Status.FAIL, f"the timestamp {local} to be taken", "a refusal", difference=REFUSAL)
     if local > SAFE and not _took(actor, local):
-        raise Skip("drops timestamps beyond 2^53+10, or stays below them, which is legal")
+        raise VectorSkippedError("drops timestamps beyond 2^53+10, or stays below them, which is legal")
     stage.now_ms = now_ms
     seen = happens(subject, actor, vector["operation"], received)
     # If the state is not shown, read it from the next message, unless the clock hides it.
-    after = shown(actor, "lamport_timestamp")
+    after = observed_part(actor, "lamport_timestamp")
     if after is not None:
         seen["local"] = str(after)
-        return among(seen, vector["outcomes"], _is)
+        return judge_outcome(seen, vector["outcomes"], _matches)
     if local > SAFE and seen.get("sent") == str(now_ms):
-        raise Skip("does not show whether it took a timestamp beyond 2^53+10")
-    with suppress(ScheduleStopped):
+        raise VectorSkippedError("does not show whether it took a timestamp beyond 2^53+10")
+    with suppress(ScheduleStoppedError):
         seen["next"] = (actor.send().lamport_timestamp or 0,)
-    return among(seen, vector["outcomes"], lambda s, o: _is_before(s, o, now_ms))
+    return judge_outcome(seen, vector["outcomes"], lambda s, o: _is_before(s, o, now_ms))
 
 
 def _took(actor: Actor, local: int) -> bool:
     """Did the participant adopt the timestamp? It may drop a message silently."""
-    now = shown(actor, "lamport_timestamp")
+    now = observed_part(actor, "lamport_timestamp")
     if now is not None:
         return bool(now == local)
     # If nothing shows the timestamp, a dropped message is missing from the log as well.
@@ -162,16 +171,16 @@ def happens(subject: SdsSubject, actor: Actor, operation: str, received: int | N
             actor.send_ephemeral()
             return {}
         sync = actor.send_sync()
-    except ScheduleStopped:
+    except ScheduleStoppedError:
         if refused(actor):
             return dict(REFUSED)
         raise
     if sync is None:
-        raise Skip("sends no sync message here, which is legal")
+        raise VectorSkippedError("sends no sync message here, which is legal")
     return {"sent": str(sync.lamport_timestamp)}
 
 
-def _is(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
+def _matches(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
     return all(seen.get(key) == outcome.get(key) for key in ("sent", "rejected", "local"))
 
 
@@ -193,19 +202,21 @@ def ask_log_order(subject: SdsSubject, vector: Vector) -> VectorResult:
     actor = _arrived(subject, vector, len(arrivals) + 1)
     if isinstance(actor, VectorResult):
         return actor
-    told = shown(actor, "log")
+    told = observed_part(actor, "log")
     if told is not None:
         log = [entry.message_id for entry in told.entries]
         if REVISIONS[subject.revision].syncs_are_logged:  # the log may contain own sync messages that it sent by itself
             log = [message_id for message_id in log if message_id in {a["message_id"] for a in arrivals}]
-        return among({"log": log}, vector["outcomes"])
+        return judge_outcome({"log": log}, vector["outcomes"])
     if actor.party.in_force.causal_history_size < len(arrivals):
-        raise Skip(f"shows no log, and names {actor.party.in_force.causal_history_size} messages in a causal history")
+        raise VectorSkippedError(
+            f"shows no log, and names {actor.party.in_force.causal_history_size} messages in a causal history"
+        )
     log = [entry.message_id for entry in actor.send().causal_history]
-    answer = among({"log": log}, vector["outcomes"], lambda s, o: s["log"] in (o["log"], o["log"][::-1]))
+    answer = judge_outcome({"log": log}, vector["outcomes"], lambda s, o: s["log"] in (o["log"], o["log"][::-1]))
     ordered = REVISIONS[subject.revision].histories_are_ordered
     if answer.status is Status.FAIL and not ordered and sorted(log) in (sorted(o["log"]) for o in vector["outcomes"]):
-        raise Skip("shows no log, and a causal history has no order in the proposal")
+        raise VectorSkippedError("shows no log, and a causal history has no order in the proposal")
     return _one_way(subject, answer, log, vector["outcomes"][0]["log"])
 
 
@@ -216,9 +227,11 @@ def ask_causal_history(subject: SdsSubject, vector: Vector) -> VectorResult:
         return actor
     in_force = actor.party.in_force
     if in_force.HasField("causal_history_size") and in_force.causal_history_size != vector["size"]:
-        raise Skip(f"names {in_force.causal_history_size} messages in a causal history, whatever it is asked for")
+        raise VectorSkippedError(
+            f"names {in_force.causal_history_size} messages in a causal history, whatever it is asked for"
+        )
     history = [entry.message_id for entry in actor.send().causal_history]
-    answer = among({"causal_history": history}, vector["outcomes"])
+    answer = judge_outcome({"causal_history": history}, vector["outcomes"])
     return _one_way(subject, answer, history, vector["outcomes"][0]["causal_history"])
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from sds_harness.declaration import printable
 from sds_harness.sds.stage import Stage
 from sds_harness.sds.trace import Step
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....vectors.model import Vector
@@ -63,7 +63,7 @@ def _opens_nothing(subject: SdsSubject, vector: Vector) -> bool:
     """Does it also refuse a participant without special settings?"""
     try:
         subject.stage(f"{vector['id']}, once more").open()
-    except ScheduleStopped:
+    except ScheduleStoppedError:
         return True
     return False
 

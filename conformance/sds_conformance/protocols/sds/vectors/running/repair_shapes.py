@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSED, Skip, Status, VectorResult, among, tell
+from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, judge_outcome, tell
 from .codec_shapes import answered
 from .hash_use import ignored_argument
 from .subject import SdsSubject
@@ -24,7 +24,9 @@ MODULI = (2**32 - 5, 2**32 - 17, 2**31 - 1)
 def _need_hash(subject: SdsSubject, profile: str) -> None:
     declared = subject.declaration.profile("hash")
     if profile not in (ANY, declared):
-        raise Skip(f"declares the hash {declared}: this is another" if declared else "declares no known hash")
+        raise VectorSkippedError(
+            f"declares the hash {declared}: this is another" if declared else "declares no known hash"
+        )
 
 
 def ask_hash(subject: SdsSubject, vector: Vector) -> VectorResult:
@@ -35,7 +37,7 @@ def ask_hash(subject: SdsSubject, vector: Vector) -> VectorResult:
     text = "".join(vector["parts"])
     first, second = vector["parts"] if len(vector["parts"]) == 2 else (text[:1], text[1:])
     if not first:
-        raise Skip("the hash of nothing cannot be seen from outside: no participant has an empty ID")
+        raise VectorSkippedError("the hash of nothing cannot be seen from outside: no participant has an empty ID")
     seen = []
     for modulus in MODULI:
         times = subject.codec.repair_times(
@@ -43,7 +45,7 @@ def ask_hash(subject: SdsSubject, vector: Vector) -> VectorResult:
         )
         offsets = answered(times)
         if offsets == REFUSED or offsets.t_req_ms is None:
-            raise Skip(f"does not tell a T_req within {modulus} ms")
+            raise VectorSkippedError(f"does not tell a T_req within {modulus} ms")
         seen.append(offsets.t_req_ms)
     value = int(vector["outcomes"][0]["hash"])
     expected = [value % modulus for modulus in MODULI]
@@ -99,27 +101,27 @@ def _t_resp(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 def _offset(vector: Vector, told: Any, name: str) -> VectorResult:
     if told == REFUSED:
-        return among(REFUSED, vector["outcomes"])
+        return judge_outcome(REFUSED, vector["outcomes"])
     value = getattr(told, name)
     if value is None:
-        raise Skip(f"does not tell {name.removesuffix('_ms')}")
+        raise VectorSkippedError(f"does not tell {name.removesuffix('_ms')}")
 
     def matches(seen: Any, outcome: dict[str, Any]) -> bool:
         if "from_ms" in outcome:
             return bool(outcome["from_ms"] <= seen <= outcome["to_ms"])
         return bool(seen == outcome.get("offset_ms"))
 
-    return replace(among(value, vector["outcomes"], matches, f"{value} ms"), told=f"{value} ms")
+    return replace(judge_outcome(value, vector["outcomes"], matches, f"{value} ms"), told=f"{value} ms")
 
 
 def _member(subject: SdsSubject, vector: Vector) -> VectorResult:
     told = _offsets(subject, vector, t_min_ms=30_000, t_max_ms=120_000, num_response_groups=1)
     if told == REFUSED:
-        return among(REFUSED, vector["outcomes"])
+        return judge_outcome(REFUSED, vector["outcomes"])
     if told.in_response_group is None:
-        raise Skip("does not tell the response group")
+        raise VectorSkippedError("does not tell the response group")
     seen = {"member": told.in_response_group}
-    return replace(among(seen, vector["outcomes"]), told=tell(seen))
+    return replace(judge_outcome(seen, vector["outcomes"]), told=tell(seen))
 
 
 def _default_groups(subject: SdsSubject, vector: Vector) -> VectorResult:
@@ -127,8 +129,8 @@ def _default_groups(subject: SdsSubject, vector: Vector) -> VectorResult:
     asked = pb.Configuration(sds_r=True, num_participants=vector["num_participants"])
     in_force = subject.stage(vector["id"]).open(configuration=asked).party.in_force
     if not in_force.HasField("num_response_groups") or in_force.num_participants != vector["num_participants"]:
-        raise Skip("does not derive the number of groups from that of the participants")
-    return among({"num_response_groups": in_force.num_response_groups}, vector["outcomes"])
+        raise VectorSkippedError("does not derive the number of groups from that of the participants")
+    return judge_outcome({"num_response_groups": in_force.num_response_groups}, vector["outcomes"])
 
 
 _FUNCTIONS: dict[str, Callable[[SdsSubject, Vector], VectorResult]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.codec import Codec
 from sds_harness.sds.stage import Stage
@@ -13,8 +13,8 @@ from sds_harness.session import Session
 from sds_reference import Kind, Message
 from sds_reference.testee.dialect import Dialect
 
-from .....judging.rules import UnknownDialect
-from .....vectors.running.subject import Skip, Status, Subject, VectorResult
+from .....judging.rules import UnknownDialectError
+from .....vectors.running.subject import Status, Subject, VectorResult, VectorSkippedError
 from ...catalogue import load_catalogue
 from ...rules import RULES
 
@@ -39,20 +39,20 @@ class SdsSubject(Subject):
         """Skip the vector if the declared bound lets it refuse one of the timestamps."""
         ahead = self.declaration.limit("lamport_ahead_ms")
         if ahead is not None and any(timestamp > now_ms + ahead for timestamp in timestamps):
-            raise Skip("declares a bound for timestamps from ahead")
+            raise VectorSkippedError("declares a bound for timestamps from ahead")
 
 
 def opened(session: Session, revision: str, dialect: str | None, remembered: dict[str, str]) -> SdsSubject:
-    """Create the subject for one vector. Raises TesteeFault for a declared dialect that is unknown."""
+    """Create the subject for one vector. Raises TesteeError for a declared dialect that is unknown."""
     try:
         used = RULES.dialect_in_use(revision, dialect, session.declaration)
-    except UnknownDialect as error:
-        raise TesteeFault(FaultKind.WRONG_ANSWER, str(error)) from None
+    except UnknownDialectError as error:
+        raise TesteeError(FaultKind.WRONG_ANSWER, str(error)) from None
     assert used is None or isinstance(used, Dialect)
     return SdsSubject(session, revision, remembered, used)
 
 
-def shown(actor: Actor, name: str) -> Any:
+def observed_part(actor: Actor, name: str) -> Any:
     """A part of the participant's state; None if it shows no state, or not this part."""
     state = actor.observe()
     return getattr(state, name) if state is not None and state.HasField(name) else None

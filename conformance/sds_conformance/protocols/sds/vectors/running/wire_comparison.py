@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sds_reference import MalformedMessage, Message
+from sds_reference import MalformedMessageError, Message
 from sds_reference.wire_fields import WireField, split
 from sds_reference.wire_formats import FORUM_2024, V2026_01, WireFormat
 
@@ -48,7 +48,7 @@ def compared(form: WireFormat, wire: bytes, expected: bytes) -> VectorResult:
     try:
         same = _message(form, wire) == _message(form, expected)
         written, wanted = _rows(form, wire), _rows(form, expected)
-    except MalformedMessage:
+    except MalformedMessageError:
         return failed
     failed = replace(failed, difference=_difference(form, written, wanted))
     if same and written == wanted:
@@ -87,12 +87,14 @@ def _rows(form: WireFormat, wire: bytes, *, known: bool = False) -> list[Row]:
     numbers = FIELDS[form.name]
     fields = [f for f in split(wire) if not (f.number == numbers["content"] and f.value == b"")]
     rows = [
-        (f.number, f.wire_type, _inside(form, f, known)) for f in fields if not known or f.number in numbers.values()
+        (f.number, f.wire_type, _decode_nested(form, f, known))
+        for f in fields
+        if not known or f.number in numbers.values()
     ]
     return sorted(rows, key=lambda row: row[0])
 
 
-def _inside(form: WireFormat, field: WireField, known: bool) -> object:
+def _decode_nested(form: WireFormat, field: WireField, known: bool) -> object:
     holds = field.number in [FIELDS[form.name][name] for name in OF_ENTRIES[form.name]]
     if holds and isinstance(field.value, bytes):
         inner = [f for f in split(field.value) if not known or f.number in KNOWN_OF_ENTRIES]

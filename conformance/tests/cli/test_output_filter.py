@@ -1,0 +1,309 @@
+"""All that is printed goes through one door: nothing moves the cursor or gives orders. A lost reader is no verdict."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+import click
+import pytest
+from rich.text import Text
+
+from odd_adapters import HOSTILE
+from run_helpers import reference_command
+from sds_conformance.cli import main, selftest
+from sds_conformance.cli.baseline_option import gate
+from sds_conformance.cli.campaign_output import print_json
+from sds_conformance.cli.interop import command as interop
+from sds_conformance.cli.options import exit_code
+from sds_conformance.cli.output_filter import DoorConsole, doors, shown_json
+from sds_conformance.exploration import campaign
+from sds_conformance.exploration.campaign import CampaignTally
+from sds_conformance.judging.exits import Exit
+from sds_harness.declaration import Declaration
+from sds_harness.sds.language import SDS
+from suite_terminal import controls, typed, words
+
+ORDERS = (
+    "::stop-commands::x",
+    "  ::error::x",
+    "\n \n::warning file=a::x",
+    "a ##[stop-commands]x",
+    "##vso[task.complete]x",
+    "##teamcity[x]",
+)
+
+
+class Kept(io.StringIO):
+    """A stream that keeps what it is given."""
+
+    encoding = "utf-8"
+
+
+def through(monkeypatch: pytest.MonkeyPatch, *texts: str, styled: bool = False) -> str:
+    """What of these texts comes out of stdout."""
+    out = Kept()
+    monkeypatch.setattr(sys, "stdout", out)
+    with doors():
+        console = DoorConsole(width=60, force_terminal=styled, color_system="standard" if styled else None)
+        for text in texts:
+            sys.stdout.write(text)
+            click.echo(text)
+            console.print(Text(text, "bold red" if styled else ""))
+            console.print(f"aside {text}", soft_wrap=True, markup=False, highlight=False)
+    assert sys.stdout is out
+    return out.getvalue()
+
+
+def through_bytes(monkeypatch: pytest.MonkeyPatch, encoding: str, *texts: str, styled: bool = False) -> str:
+    """What of these texts comes out of a stdout that has this encoding, a line each."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", out)
+    with doors():
+        for text in texts:
+            DoorConsole(width=60).print(Text(text)) if styled else click.echo(text)
+    return out.buffer.getvalue().decode(encoding)
+
+
+def test_nothing_that_moves_the_cursor_or_turns_the_text_gets_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    marks = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
+    text = through(monkeypatch, HOSTILE, marks, "\x1b[2J\x1b[32mPASS", "\x9b2J", "\x7f\x00\b")
+    assert controls(text) == set()
+    assert text.count("PASS") == 4
+    assert "red" in text
+
+
+def test_lines_and_what_people_write_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = "Grüße\n  日本 · ✓ │ … 🙂\n"
+    assert through(monkeypatch, kept).startswith(kept * 2)
+
+
+def test_our_own_colours_get_through_and_those_of_others_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = through(monkeypatch, "\x1b[32mgreen\x1b[0m", styled=True)
+    assert "\x1b[1;31mgreen\x1b[0m" in text
+    assert "\x1b[32m" not in text
+
+
+@pytest.mark.parametrize("text", ORDERS)
+@pytest.mark.parametrize("styled", [False, True])
+def test_nobody_speaks_to_the_ci_but_we(monkeypatch: pytest.MonkeyPatch, text: str, styled: bool) -> None:
+    wrapped = f"{'word ' * 12}{text}"  # its end begins a line of 60 columns
+    for line in through(monkeypatch, text, wrapped, styled=styled).splitlines():
+        assert not line.replace("\x1b[1;31m", "").lstrip().startswith("::"), line
+        assert not any(word in line for word in ("##[", "##vso[", "##teamcity[")), line
+
+
+def test_an_order_in_pieces_is_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = Kept()
+    monkeypatch.setattr(sys, "stdout", out)
+    with doors():
+        click.echo("within ", nl=False)
+        click.echo("::a line::")
+        click.echo("::an order::")
+    assert out.getvalue() == "within ::a line::\n: :an order::\n"
+
+
+@pytest.mark.parametrize("data", [HOSTILE, *ORDERS, "\U000e0001 \u2028 ü 🙂 # ##"])
+def test_json_says_the_same_and_shows_nothing_else(data: str) -> None:
+    text = shown_json({data: [data]})
+    assert json.loads(text) == {data: [data]}
+    assert controls(text) == set()
+    assert "##" not in text
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_names_stay_different_where_the_encoding_has_not_their_letters(
+    monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    names = ["é", "ю", "日", "本", "🙂", "🦊"]
+    for told in (
+        through_bytes(monkeypatch, encoding, *names),
+        through_bytes(monkeypatch, encoding, *names, styled=True),
+    ):
+        assert len(set(told.splitlines())) == len(names), told
+        assert "?" not in told
+
+
+def test_our_own_signs_are_spelt_in_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = through_bytes(monkeypatch, "ascii", "pass  ·  3", "a·b", "cut…", "one → two")
+    assert told.splitlines() == ["pass  -  3", r"a\xb7b", "cut...", "one -> two"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_is_json_in_every_encoding(monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+    data = {"é": "ю 🙂 …"}
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", out)
+    with doors():
+        print_json(data)
+    assert json.loads(out.buffer.getvalue().decode(encoding)) == data
+
+
+def test_the_story_is_told_where_the_locale_has_only_ascii() -> None:
+    c = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    selected = ["run", "--json", "--select", "SDS-MSG-13", "--scenario", "every-kind-of-message"]
+    told = subprocess.run(
+        [sys.executable, "-m", "sds_conformance", *selected], capture_output=True, env={**os.environ, **c}, check=False
+    )
+    assert told.stdout.isascii(), told.stdout
+    assert json.loads(told.stdout)["implementation"]["name"] == "sds_reference"
+    assert b"Traceback" not in told.stderr
+
+
+# ---- The reader is gone, or full -----------------------------------------------------------------------------------
+
+
+class Lost(Kept):
+    """A stream that nothing can be written to."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+    def write(self, text: str) -> NoReturn:
+        raise OSError(self.number, os.strerror(self.number))
+
+
+@pytest.mark.parametrize(
+    "arguments", [["vectors", "list"], ["vectors", "list", "--json"], ["--help"], ["run", "--help"]]
+)
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [(errno.ENOSPC, 70, "Not all was told: stdout cannot be written: No space left"), (errno.EPIPE, 141, "")],
+)
+def test_stdout_that_is_full_or_closed_has_a_code_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], number: int, code: int, said: str
+) -> None:
+    err = Kept()
+    monkeypatch.setattr(sys, "stdout", Lost(number))
+    monkeypatch.setattr(sys, "stderr", err)
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == code
+    assert err.getvalue().startswith(said)
+    assert "Traceback" not in err.getvalue()
+    assert bool(said) == bool(err.getvalue())
+
+
+@pytest.mark.parametrize(("full", "code"), [(True, 70), (False, 141)])
+def test_the_process_ends_with_that_code_as_well(full: bool, code: int) -> None:
+    """The interpreter writes at its end what is left, and would end with 120 if it could not."""
+    command = [sys.executable, "-m", "sds_conformance", "vectors", "list"]
+    if full:
+        with Path("/dev/full").open("w") as out:
+            ended = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+    else:
+        reading, writing = os.pipe()
+        os.close(reading)
+        try:
+            ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+        finally:
+            os.close(writing)
+    assert ended.returncode == code
+    assert "Traceback" not in ended.stderr
+    assert "Exception ignored" not in ended.stderr
+
+
+# ---- Faults of ours ------------------------------------------------------------------------------------------------
+
+
+def test_a_crash_of_ours_has_no_code_of_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: Any, **__: Any) -> NoReturn:
+        raise ZeroDivisionError(HOSTILE)
+
+    monkeypatch.setattr("sds_conformance.cli.vectors.command.default_folder", crash)
+    result = typed("vectors", "list")
+    assert result.exit_code == Exit.OURS
+    assert "ZeroDivisionError" in result.stderr
+    assert "This is a fault of the suite, and no verdict." in words(result.stderr)
+    assert controls(result.stderr) == set()
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (EOFError(), Exit.OURS, "a process of the suite ended before its work was done"),
+        (
+            BrokenPipeError(errno.EPIPE, "x"),
+            Exit.OURS,
+            "a process of the suite ended before its work was done",
+        ),
+        (SystemExit("the wrong module"), Exit.OURS, "an imported module ended the program: the wrong module"),
+        (KeyboardInterrupt(), Exit.INTERRUPTED, "Interrupted."),
+        (click.Abort(), Exit.INTERRUPTED, "Interrupted."),
+        (SystemExit(1), Exit.NON_CONFORMANT, ""),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_only_a_verdict_ends_with_the_code_of_a_verdict(
+    monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: Exit, said: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> NoReturn:
+        raise raised
+
+    monkeypatch.setitem(main.commands, "fail", click.Command("fail", callback=fail))
+    result = typed("fail")
+    assert result.exit_code == code
+    assert said in words(result.stderr)
+
+
+def test_an_interrupt_before_the_command_begins_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any, **__: Any) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main, "make_context", interrupt)
+    assert typed("vectors", "list").exit_code == Exit.INTERRUPTED
+
+
+def die(*_: Any, **__: Any) -> None:
+    """Stands for the work of a process that the system kills."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_worker_of_the_self_test_is_no_failed_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selftest, "_mutant", die)
+    result = typed("selftest", "--only", "starts-at-zero", "--jobs", "1")
+    assert result.exit_code == Exit.OURS
+    assert "a process of the suite ended before its work was done" in words(result.stderr)
+    assert "Traceback" not in result.stderr
+
+
+def test_what_went_wrong_in_the_suite_is_no_verdict_of_generated_schedules() -> None:
+    tally = CampaignTally(Declaration.unknown("x", SDS))
+    tally.exercised["SDS-MSG-01"] = 1
+    assert exit_code(tally) == Exit.CONFORMANT
+    tally.errors["worker"] = "a worker ended with exit code -9"
+    assert exit_code(tally) == Exit.OURS
+
+
+@pytest.mark.parametrize(("failing", "code"), [(False, Exit.OURS), (True, Exit.NON_CONFORMANT)])
+def test_what_went_wrong_in_the_suite_is_no_verdict_of_a_meeting(failing: bool, code: Exit) -> None:
+    mixed = SimpleNamespace(interrupted=False, failing=failing, errors={"a check": "ZeroDivisionError"})
+    outcome: Any = SimpleNamespace(exit_code=Exit.CONFORMANT)
+    groups: Any = SimpleNamespace(mixed=mixed, unkept="")
+    assert interop._exit_code(outcome, groups) == code
+
+
+def test_a_baseline_excuses_no_fault_of_ours() -> None:
+    def held(*errors: str) -> Any:
+        return SimpleNamespace(new=[], complaints=[], judged=SimpleNamespace(errors=errors))
+
+    assert gate(held("worker"), Exit.OURS) == Exit.OURS
+    assert gate(held("worker"), Exit.NON_CONFORMANT) == Exit.OURS
+    assert gate(held(), Exit.NON_CONFORMANT) == Exit.CONFORMANT
+
+
+@pytest.mark.exhaustive
+def test_a_killed_worker_of_generated_schedules_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "_work", die)
+    result = typed("fuzz", "--jobs", "2", "--schedules", "2", "--", *reference_command())
+    assert result.exit_code == Exit.OURS
+    assert "a worker ended with exit code" in words(result.stdout)

@@ -1,0 +1,164 @@
+"""``run --select`` plays what is for the requirements that were asked for, and says that this is not all."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from rich.console import Console
+
+from run_helpers import plan, reference, reference_command
+from sds_conformance.cli.campaign_output import steps_bar
+from sds_conformance.exploration.text import how_found
+from sds_conformance.judging.certification import certify
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.sds.register import SCENARIOS
+from sds_harness.link import Limits, LocalLink
+from sds_harness.suggestions import did_you_mean
+from sds_reference import Config
+from sds_reference.mutants import MUTANTS
+from suite_terminal import MUTANT, typed, words
+
+PLAIN = ("--environment", "plain")
+
+
+def of(requirement: str) -> set[str]:
+    """The scenarios that are for a requirement."""
+    return {scenario.name for scenario in SCENARIOS.values() if requirement in scenario.exercises}
+
+
+def played(*arguments: str | Path) -> dict[str, Any]:
+    """The report of a run in the plain environment."""
+    data: dict[str, Any] = json.loads(typed("run", "--json", *PLAIN, *arguments).stdout)
+    return data
+
+
+def test_a_selection_plays_what_is_for_it_and_says_that_this_is_a_part() -> None:
+    data = played("--select", "SDS-STATE-02", "--", *MUTANT)
+    assert data["summary"]["scenarios"] == len(of("SDS-STATE-02"))
+    assert data["narrowed"] == ["environments", "requirements", "scenarios"]
+    assert data["requirements"][0]["verdict"] == "fail"
+    told = words(typed("run", *PLAIN, "--select", "SDS-STATE-02", "--select", "SDS-MSG-13").stdout)
+    number, there_are = len(of("SDS-STATE-02") | of("SDS-MSG-13")), len(plan().scenarios)
+    assert f"Only the {number} scenarios for what was selected: {there_are - number} other scenarios may" in told
+
+
+def test_scenarios_that_are_named_are_played_and_no_others() -> None:
+    result = typed("run", *PLAIN, "--select", "SDS-MSG-13", "--scenario", "nobody-answers")
+    assert "Narrowed" not in result.stdout
+    assert "1 scenario, 1 run" in words(result.stdout)
+
+
+def test_what_needs_all_scenarios_is_not_narrowed_down() -> None:
+    everything = plan(["*"]).of_its_own()
+    assert everything.scenarios == plan().scenarios
+    assert everything.narrowed == plan(["*"]).narrowed
+    assert {scenario.name for scenario in plan(["SDS-MSG-13"]).of_its_own(["ties"]).scenarios} == {
+        *of("SDS-MSG-13"),
+        "ties",
+    }
+
+
+def test_what_failed_last_time_is_played_again_whatever_it_is_for(tmp_path: Path) -> None:
+    """Else what is not played any more would be called mended."""
+    mutant = reference_command("--mutant", "counts-a-filter-twice")
+    elsewhere = "every-way-to-acknowledge"
+    assert elsewhere not in of("SDS-ACK-04")
+    select = ("--select", "SDS-ACK-04")
+    first = played(*select, "--scenario", elsewhere, "--report", tmp_path / "out", "--", *mutant)
+    assert first["requirements"][0]["verdict"] == "fail"
+    again = played(*select, "--since", tmp_path / "out", "--", *mutant)
+    assert again["requirements"][0]["verdict"] == "fail"
+    assert again["summary"]["scenarios"] == len(of("SDS-ACK-04")) + 1
+
+
+@pytest.mark.parametrize(
+    ("select", "said"),
+    [
+        ("SDS-RECV-6", "Did you mean SDS-RECV-06?"),
+        ("recv-6", "Did you mean SDS-RECV-06?"),
+        ("SDS-RCV-06", "Did you mean SDS-RECV-06?"),
+        ("G-01", "G-01 is a property of the group, which generated schedules show: `sds-conformance fuzz` judges it"),
+        ("G-05", "G-05 was withdrawn: its faults are judged by SDS-STATE-11"),
+    ],
+)
+def test_an_id_that_cannot_be_selected_is_an_error_that_helps(select: str, said: str) -> None:
+    result = typed("run", "--select", select)
+    assert result.exit_code == 2
+    assert said in words(result.stderr)
+
+
+def test_nobody_means_what_is_not_like_it() -> None:
+    assert did_you_mean("SDS-R-TYPO", ["SDS-R-SEND-01", "SDS-RECV-01"]) == ""
+
+
+# ---- How far it is -----------------------------------------------------------------------------------------------
+
+
+def test_a_run_tells_how_many_fail_as_it_goes() -> None:
+    told: list[int] = []
+    mutant = MUTANTS["starts-at-zero"]
+
+    def start(variables: object) -> LocalLink:
+        return LocalLink(reference(mutant.configure(Config()), participant=mutant.participant_class))
+
+    what = plan(scenarios=["nobody-answers", "clock-at-first-use"])
+    outcome = certify(start, what, Limits(), failing=told.append)
+    assert len(told) == outcome.runs == 2
+    assert max(told) == outcome.count(Verdict.FAIL) > 0
+    screen = io.StringIO()
+    with steps_bar(Console(file=screen, force_terminal=True, color_system="standard", width=80), 30, 16) as bar:
+        bar("clock-at-first-use", 1, 2)
+        assert "failed" not in screen.getvalue()
+        bar.failing(3)
+        bar("nobody-answers", 2, 2)
+    assert "nobody-answers                 3 failed" in screen.getvalue()
+
+
+def test_the_time_of_fuzz_is_all_that_it_took(tmp_path: Path) -> None:
+    mutant = reference_command("--mutant", "buffered-is-met")
+    options = ("--schedules", "8", "--jobs", "1", "--passage", "gap", "--out", tmp_path)
+    result = typed("fuzz", *options, "--", *mutant)
+    assert "s of them to shrink" in words(result.stdout)
+
+
+def test_a_profile_that_leaves_out_all_that_a_glob_matches_is_named() -> None:
+    result = typed("run", "--profile", "core", "--select", "SDS-R-*")
+    assert result.exit_code == 2
+    assert "'SDS-R-*' matches nothing that is in the profile core: leave --profile out" in words(result.stderr)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "--select", "SDS-NONE-01"),
+        ("run", "--scenario", "none"),
+        ("vectors", "run", "--group", "none"),
+        ("replay", "none"),
+    ],
+)
+def test_who_is_driven_is_not_said_where_nobody_is(arguments: tuple[str, ...]) -> None:
+    result = typed(*arguments)
+    assert result.exit_code == 2
+    assert "No COMMAND given" not in result.output + result.stderr
+
+
+def test_one_schedule_is_a_schedule_and_no_steps_are_said_in_words() -> None:
+    def found(schedules: int, before: int, after: int) -> str:
+        """``after`` of ``before`` steps are left."""
+        whole, small = (SimpleNamespace(operations=range(n), name="schedule 7") for n in (before, after))
+        return how_found(cast(Any, SimpleNamespace(original=whole, schedule=small, out_of_time=False)), schedules)
+
+    assert found(1, 2, 1) == "by schedule 7 of 2 steps, shrunk to 1 step; shown by 1 schedule in all"
+    assert found(3, 1, 0) == "by schedule 7 of 1 step, and shown without any of them; shown by 3 schedules in all"
+
+
+def test_a_code_cannot_be_selected_and_its_requirement_is_named() -> None:
+    refused = typed("run", "--select", "SDS-RECV-06/delivered-early")
+    assert refused.exit_code == 2
+    said = "SDS-RECV-06/delivered-early is a code, and whole requirements are judged: name SDS-RECV-06"
+    assert said in words(refused.output)

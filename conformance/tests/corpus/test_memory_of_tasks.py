@@ -1,0 +1,86 @@
+"""A task holds one performance in memory at a time."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyarrow")
+
+from corpus_comparison import corpus
+from recorded_corpora import order_of, record_here, recording_of
+from sds_harness.corpus.reader import stored_in
+from sds_harness.corpus.recorder import prepare, record_shard
+from sds_harness.sds.generator import Grammar
+from sds_harness.sds.trace import Trace
+
+pytestmark = pytest.mark.spark
+
+SCHEDULES = 60
+LIGHT = Grammar(most=3, passages=("burst", "quiet-time"), longest=2)
+
+
+@pytest.fixture
+def most_traces(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
+    """The most traces that were alive at a time, without garbage collection."""
+    alive: list[weakref.ref[Trace]] = []
+    most = 0
+    made = Trace.__init__
+
+    def counted(self: Trace, *args: Any, **named: Any) -> None:
+        nonlocal most
+        made(self, *args, **named)
+        alive[:] = [one for one in alive if one() is not None] + [weakref.ref(self)]
+        most = max(most, len(alive))
+
+    monkeypatch.setattr(Trace, "__init__", counted)
+    gc.collect()
+    gc.disable()
+    yield lambda: most
+    gc.enable()
+
+
+def test_a_recording_holds_one_performance(tmp_path: Path, most_traces: Callable[[], int]) -> None:
+    recording = recording_of(tmp_path / "c", order_of(schedules=SCHEDULES, grammar=LIGHT), per_shard=SCHEDULES)
+    prepare(recording, overwrite=False)
+    assert record_shard(recording, 0).schedules == SCHEDULES
+    assert most_traces() == 1
+
+
+def test_a_recording_holds_a_performance_and_what_it_is_compared_with(
+    tmp_path: Path, most_traces: Callable[[], int]
+) -> None:
+    order = order_of(schedules=24, grammar=LIGHT)
+    recording = recording_of(tmp_path / "c", order, twins=True, per_shard=24)
+    prepare(recording, overwrite=False)
+    record_shard(recording, 0)
+    assert 1 < most_traces() <= 3
+
+
+def test_reading_makes_one_performance_again_at_a_time(tmp_path: Path, most_traces: Callable[[], int]) -> None:
+    folder = record_here(tmp_path / "c", order_of(schedules=SCHEDULES, grammar=LIGHT), per_shard=SCHEDULES)
+    steps = 0
+    for stored in stored_in(corpus(folder), 0):
+        steps += len(stored.performance().compared)
+    assert steps == corpus(folder).manifest.steps
+    assert most_traces() == 1
+
+
+def test_what_arrives_is_read_once_however_many_hear_it() -> None:
+    order = order_of(schedules=1, grammar=LIGHT)
+    company = order.company()
+    company.start()
+    performance = company.play(order.schedule(0))
+    company.kill()
+    heard = [(act.packet, act.step) for act in performance.acts if act.packet is not None]
+    assert len(heard) > 5
+    for packet, step in heard:
+        assert step.received.raw is packet.wire.raw or step.received.raw != packet.wire.raw
+        if step.received.raw is packet.wire.raw and packet.wire.message is not None:
+            assert step.received.message == packet.wire.message
+            assert step.received.message.bloom_filter is packet.wire.message.bloom_filter

@@ -1,0 +1,399 @@
+"""Limits of implementations are found at exactly their size, and no other implementation is reported to have one."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capped_implementations import CHANNELS, FILTERS, PARTICIPANTS, REPAIRS, Start, capped
+from run_helpers import altered, reference
+from sds_conformance.exploration.limits.case import How, SizeResult
+from sds_conformance.exploration.limits.cost import STEADY, growth
+from sds_conformance.exploration.limits.cpu_time import spent_s
+from sds_conformance.exploration.limits.measurement import Measured, MeasurementOrder, measure, perform_handshake
+from sds_conformance.exploration.limits.row import LimitRow, Weight, row_of
+from sds_conformance.exploration.limits.search import Search
+from sds_conformance.judging.exits import Exit
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.dimensions import Dimension
+from sds_conformance.protocols.sds.dimensions import DIMENSIONS
+from sds_conformance.protocols.sds.rules import RULES
+from sds_harness.declaration import Declaration
+from sds_harness.faults import FaultKind, TesteeError
+from sds_harness.link import Limits, LocalLink
+from sds_harness.sds.language import SDS
+from sds_harness.stage import START_MS
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config, Message, Participant
+from sds_reference.channel import Channel
+from sds_reference.effects import Effects
+from sds_reference.local_log import LocalLog, LogEntry
+from sds_reference.mutants import MUTANTS
+
+COUNTED = [*CHANNELS, *REPAIRS, *FILTERS, *PARTICIPANTS, "participants"]
+OTHERS = {"cost", "time", "lamport"}
+"""Those of which it is not a number of things that is capped."""
+LONG = pytest.mark.exhaustive
+WHOLE_S = 600.0
+
+
+ALSO = {"log": "SDS-DELIVER-06", "in-filter": "SDS-SEND-09"}
+"""Requirements that show a limit as well, and that can be violated at any size."""
+NOWHERE_DEMANDED = {"channels", "participants", "hint"}
+"""Refusing or omitting something there violates no requirement."""
+
+
+def measured(
+    start: Start,
+    *names: str,
+    budget_s: float = WHOLE_S,
+    at: int | None = None,
+    revision: str = "sds-2026-01",
+    **other: int,
+) -> Measured:
+    """Measure dimensions, with ``other`` values for some of their fields."""
+    there = [DIMENSIONS[name].of_text(RULES, revision, "full") for name in names]
+    dimensions = [replace(dimension, **other) for dimension in there if dimension]  # type: ignore[arg-type]
+    order = MeasurementOrder(
+        lambda _: start(), Limits(), RULES, revision, "full", None, False, dimensions, budget_s, at
+    )
+    out = perform_handshake(order)
+    measure(order, out)
+    return out
+
+
+def row(start: Start, name: str, *, at: int | None = None, revision: str = "sds-2026-01", **other: int) -> LimitRow:
+    (only,) = measured(start, name, at=at, revision=revision, **other).rows
+    return only
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("waiting", 100),
+        *((name, 7) for name in COUNTED),
+        *(pytest.param(name, size, marks=LONG) for name in COUNTED for size in (100, 1_000, 4_096)),
+    ],
+)
+def test_a_cap_is_found_at_exactly_its_size(name: str, size: int) -> None:
+    found = row(capped(name, size), name)
+    assert found.held == size
+    assert found.first_not is not None
+    assert found.first_not.size == size + 1
+    assert found.again is True
+    violated = found.first_not.finding
+    assert violated is None or violated.requirement in {*DIMENSIONS[name].about, ALSO.get(name)}
+    assert violated is not None or name in NOWHERE_DEMANDED or size >= DIMENSIONS[name].demanded
+    failed = violated is not None and violated.severity is Verdict.FAIL
+    assert found.weight is (Weight.FINDING if failed and size < DIMENSIONS[name].demanded else Weight.WARNING)
+
+
+def test_dimensions_are_about_requirements_that_have_checks() -> None:
+    about = {requirement for dimension in DIMENSIONS.values() for requirement in dimension.about}
+    assert about <= set(RULES.register.checks)
+
+
+def test_every_dimension_has_somebody_who_is_capped_in_it() -> None:
+    assert set(DIMENSIONS) == {*COUNTED, *OTHERS}
+
+
+@pytest.mark.parametrize("name", [name for name in DIMENSIONS if name != "cost"])
+def test_the_reference_has_no_limit(name: str) -> None:
+    found = row(lambda: LocalLink(reference()), name, most=130)
+    assert (found.weight, found.held, found.why) == (Weight.HELD, 130, "no more is played")
+    assert [case.size for case in found.cases] == [3, 4, 8, 16, 32, 64, 128, 130]
+
+
+OF_THE_PROPOSAL = [name for name, one in DIMENSIONS.items() if one.of_text(RULES, "forum-2024", "full")]
+
+
+def test_the_proposal_has_its_dimensions_without_repairs_and_hints() -> None:
+    assert set(DIMENSIONS) - set(OF_THE_PROPOSAL) == {*REPAIRS, "hint"}
+    lamport = DIMENSIONS["lamport"].of_text(RULES, "forum-2024", "full")
+    assert lamport is not None
+    assert lamport.most < 1 << 31
+    assert {about.partition("-")[0] for about in lamport.about} == {"FORUM"}
+
+
+# That copies are ignored, by which a short log shows, the proposal does not say.
+@pytest.mark.parametrize("name", [name for name in COUNTED if name in OF_THE_PROPOSAL and name != "log"])
+def test_a_cap_is_found_by_the_text_of_the_proposal(name: str) -> None:
+    found = row(capped(name, 7), name, revision="forum-2024")
+    assert (found.held, found.exact) == (7, True)
+    assert found.requirement.startswith("FORUM-") or name in NOWHERE_DEMANDED
+
+
+@pytest.mark.parametrize("name", [name for name in OF_THE_PROPOSAL if name != "cost"])
+def test_the_reference_has_no_limit_by_the_proposal(name: str) -> None:
+    most = {} if name in ("time", "lamport") else {"most": 130}
+    found = row(lambda: LocalLink(reference()), name, revision="forum-2024", **most)
+    assert (found.weight, found.first_not, found.why) == (Weight.HELD, None, "no more is played")
+
+
+def test_one_size_is_played_beside_the_smallest() -> None:
+    found = row(capped("waiting", 100), "waiting", at=101)
+    assert [case.size for case in found.cases] == [3, 101]
+    assert found.requirement == "SDS-RECV-08"
+
+
+def with_channel(channel: type[Channel], **more: Any) -> Start:
+    participant = type("WithChannel", (Participant,), {"channel_class": channel})
+    return lambda: LocalLink(reference(Config(**more), participant=participant))
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant", "held", "requirement"),
+    [
+        ("time", "stores-uptime-ms-in-bits-31", (1 << 31) - 1, "SDS-STATE-03"),
+        ("time", "stores-uptime-ms-in-bits-32", (1 << 32) - 1, "SDS-STATE-03"),
+        ("time", "stores-ms-since-rebroadcast-in-bits-31", (1 << 31) - 1, "SDS-OUTSWEEP-01"),
+        ("lamport", "restarts-clock-after-63", (1 << 63) - 1, "SDS-DELIVER-01"),
+        ("lamport", "log-orders-signed-timestamps", (1 << 63) - 1, "SDS-STATE-11"),
+    ],
+)
+def test_the_end_of_a_number_is_found(name: str, mutant: str, held: int, requirement: str) -> None:
+    fault = MUTANTS[mutant]
+    start = lambda: LocalLink(reference(fault.configure(Config()), participant=fault.participant_class))  # noqa: E731
+    found = row(start, name)
+    assert (found.held, found.requirement) == (held, requirement)
+    assert found.exact
+
+
+class SignedLog(LocalLog):
+    """Takes timestamps that fill 32 bits for negative ones."""
+
+    def place(self, entry: LogEntry) -> Any:
+        lamport = entry.lamport_timestamp
+        return lamport - (1 << 32) if 1 << 31 <= lamport < 1 << 32 else lamport
+
+
+def test_a_timestamp_of_31_bits_is_found() -> None:
+    found = row(with_channel(type("Signed", (Channel,), {"log_class": SignedLog})), "lamport", most=1 << 40)
+    assert (found.held, found.exact) == ((1 << 31) - 1, True)
+    assert found.weight is Weight.FINDING
+
+
+class Quadratic(Channel):
+    """Looks through its whole log for every message."""
+
+    def receive(self, message: Message, now_ms: int, hint: bytes | None = None) -> Effects:
+        for _ in range(160):
+            sorted(entry.message_id for entry in self.log)
+        return super().receive(message, now_ms, hint)
+
+
+@pytest.mark.exhaustive  # the measured time depends on the load of the machine
+def test_what_a_message_costs_is_told_with_its_exponent() -> None:
+    steady = row(lambda: LocalLink(reference()), "cost", most=8_192)
+    assert (steady.weight, steady.held) == (Weight.HELD, 8_192)
+    assert steady.exponent is not None
+    assert steady.exponent < STEADY
+    grows = row(with_channel(Quadratic), "cost", most=512)
+    assert grows.weight is Weight.WARNING
+    assert grows.exponent is not None
+    assert grows.exponent > 0.6
+    assert re.fullmatch(rf"grows: each costs as N\^{grows.exponent:.2f}, [0-9,]+ a second", grows.why)
+
+
+@given(st.floats(0.0, 2.0), st.floats(1e-4, 1e-3))
+def test_the_exponent_is_the_one_of_the_cost(power: float, each_s: float) -> None:
+    cases = [SizeResult(1 << n, How.HELD, spent_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
+    assert growth(cases) == pytest.approx(power, abs=1e-6)
+    assert growth(cases[:6]) is None
+
+
+def test_how_many_messages_a_second_there_are_is_told() -> None:
+    for power, told in ((0.0, "steady: "), (1.0, "grows: each costs as N^1.00, ")):
+        search = Search(DIMENSIONS["cost"], 1 << 14, lambda size, known: SizeResult(size, How.HELD), lambda *_: True)
+        search.run()
+        search.cases |= {
+            1 << n: SizeResult(1 << n, How.HELD, spent_s=0.001 * (1 << n) ** (1 + power)) for n in range(2, 15)
+        }
+        found = row_of(search, Declaration.unknown("x", SDS), "")
+        assert found.why.startswith(told)
+        assert found.why.endswith(f"{1000 / (1 << 14) ** power:,.0f} a second")
+
+
+def test_a_filter_that_is_never_rolled_over_is_found_by_its_false_positives() -> None:
+    fault = MUTANTS["never-rolls-over"]
+    found = row(lambda: LocalLink(reference(participant=fault.participant_class)), "in-filter", most=512)
+    assert found.requirement == "SDS-STATE-06"
+    assert found.held is not None
+    assert 50 <= found.held < 200
+
+
+def declaring(limit: str, bound: int, start: Start) -> Start:
+    """The same, with a limit declared."""
+
+    def declare(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.WhichOneof("answer") == "hello":
+            setattr(reply.hello.limits, limit, bound)
+
+    def handle(request: pb.Request) -> pb.Reply:
+        reply: pb.Reply = link.call(request, 1.0, pb.Reply)
+        return reply
+
+    link = start()
+    return lambda: LocalLink(altered(declare, handle))
+
+
+@pytest.mark.parametrize("name", [name for name in COUNTED if DIMENSIONS[name].declared])
+def test_what_is_declared_is_compared_exactly(name: str) -> None:
+    limit = DIMENSIONS[name].declared
+    size = 1_100 if name == "content" else 60  # a limit of contents counts from 1,024 on
+    found = row(declaring(limit, size, capped(name, size)), name)
+    assert (found.weight, found.held, found.declared, found.why) == (Weight.HELD, size, size, "no more is declared")
+    too_much = row(declaring(limit, size + 1, capped(name, size)), name, demanded=10)
+    assert (too_much.weight, too_much.held, too_much.declared) == (Weight.FINDING, size, size + 1)
+
+
+def test_a_declared_limit_below_its_least_value_is_a_finding() -> None:
+    found = row(declaring("content_bytes", 60, capped("content", 60)), "content")
+    assert (found.weight, found.held, found.declared) == (Weight.FINDING, 60, 60)
+
+
+@pytest.mark.parametrize("bound", [0, 1, 2, 10, 20, 2**63, 2**64 - 1])
+def test_every_dimension_has_a_verdict_whatever_bounds_are_declared(bound: int) -> None:
+    start: Start = lambda: LocalLink(reference())  # noqa: E731
+    for limit in pb.Limits.DESCRIPTOR.fields_by_name:
+        start = declaring(limit, bound, start)
+    rows = measured(start, *DIMENSIONS, most=12).rows
+    assert len(rows) == len(DIMENSIONS)
+    assert [(row.dimension.name, row.why) for row in rows if row.weight is Weight.ERROR] == []
+
+
+def test_who_declares_a_short_log_is_not_asked_for_more_in_other_dimensions() -> None:
+    found = row(declaring("log_entries", 60, lambda: LocalLink(reference())), "waiting")
+    assert (found.held, found.why) == (40, "no more fits into what is declared of log_entries")
+
+
+def test_what_is_declared_of_timestamps_counts_from_the_clock() -> None:
+    start = lambda: LocalLink(reference(Config(max_lamport_ahead_ms=5_000)))  # noqa: E731
+    found = row(start, "lamport")
+    assert (found.weight, found.held, found.why) == (Weight.HELD, START_MS + 5_000, "no more is declared")
+
+
+@pytest.mark.parametrize(("demanded", "weight"), [(10, Weight.HELD), (1_000, Weight.FINDING)])
+def test_an_answer_that_no_frame_holds_is_a_fault_only_where_the_size_is_demanded(
+    demanded: int, weight: Weight
+) -> None:
+    received = 0
+
+    def oversized(request: pb.Request, reply: pb.Reply) -> None:
+        nonlocal received
+        received = received + 1 if request.HasField("receive") else 0
+        if received > 20:
+            raise TesteeError(FaultKind.OVERSIZED, "the answer to receive is a frame of many bytes")
+
+    class Oversized(LocalLink):
+        def call(self, request: pb.Request, timeout_s: float, reply: type[Any]) -> Any:
+            answer = super().call(request, timeout_s, reply)
+            oversized(request, answer)
+            return answer
+
+    found = row(lambda: Oversized(reference()), "waiting", demanded=demanded)
+    assert (found.weight, found.held) == (weight, 16 if weight is Weight.HELD else 19)
+    assert ("oversized: the answer to receive" in found.why) == (weight is Weight.HELD)
+
+
+def test_who_refuses_everything_has_no_limit_of_nothing() -> None:
+    def refuse(request: pb.Request, reply: pb.Reply) -> None:
+        if request.WhichOneof("command") == "receive":
+            reply.rejected.reason = "not today"
+
+    outcome = measured(lambda: LocalLink(altered(refuse)), "log", "waiting")
+    assert [found.weight for found in outcome.rows] == [Weight.NOT_EXERCISED] * 2
+    assert outcome.rows[0].why.startswith("refused at 1 already: ")
+    assert outcome.exit_code == Exit.NOTHING_EXERCISED
+
+
+def test_what_is_not_declared_is_not_exercised() -> None:
+    start = lambda: LocalLink(reference(without=[pb.CAPABILITY_CHANNELS]))  # noqa: E731
+    assert row(start, "channels").why == "not declared: channels"
+
+
+def test_without_time_nothing_is_tried_and_it_is_said_so() -> None:
+    outcome = measured(lambda: LocalLink(reference()), "log", "waiting", budget_s=0.0)
+    assert {found.why for found in outcome.rows} == {"not tried: the budget was used up"}
+    assert outcome.exit_code == Exit.NOTHING_EXERCISED
+
+
+def test_an_interrupt_leaves_what_is_known() -> None:
+    calls = 0
+
+    def interrupted(request: pb.Request, reply: pb.Reply) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 200:
+            raise KeyboardInterrupt
+
+    outcome = measured(lambda: LocalLink(altered(interrupted)), "log", "waiting")
+    assert outcome.interrupted
+    assert outcome.exit_code == Exit.INTERRUPTED
+    assert (outcome.rows[0].held, outcome.rows[0].why) == (64, "interrupted")
+    assert outcome.rows[1].why == "not tried: interrupted"
+
+
+# ---- The search itself ---------------------------------------------------------------------------------------------
+
+PLAIN = Dimension("plain", "plain", lambda stage, size: None, ("SDS-RECV-08",), 1_000, "none", 1 << 62)
+
+
+def searched(limit: int, most: int = 1 << 62) -> Search:
+    """The search for a limit, without a time budget."""
+    search = Search(
+        PLAIN,
+        most,
+        lambda size, known: SizeResult(size, How.HELD if size <= limit else How.CRASHED),
+        lambda seconds, narrowing: True,
+    )
+    search.run()
+    return search
+
+
+@given(st.integers(1, 1 << 62), st.integers(1, 1 << 62))
+def test_every_limit_is_found(limit: int, most: int) -> None:
+    search = searched(limit, most)
+    assert search.held == min(limit, most)
+    assert search.first_not == (limit + 1 if limit < most else None)
+    assert all(1 <= size <= most for size in search.cases)
+    assert len(search.cases) <= 200
+
+
+@pytest.mark.parametrize("limit", [7, 100, 1_000, 4_096, 65_535, (1 << 31) - 1, 1 << 31])
+def test_where_people_set_limits_is_looked_first(limit: int) -> None:
+    doublings = limit.bit_length() + 1
+    assert len(searched(limit).cases) <= doublings + 8
+
+
+def test_nothing_is_tried_for_which_there_is_no_time() -> None:
+    spent = 0.0
+
+    def attempt(size: int, known: frozenset[str]) -> SizeResult:
+        nonlocal spent
+        spent += size / 100
+        return SizeResult(size, How.HELD if size <= 1_000 else How.SLOW, seconds=size / 100)
+
+    search = Search(PLAIN, 1 << 62, attempt, lambda seconds, narrowing: spent + seconds <= 30)
+    search.run()
+    assert spent <= 45
+    found = row_of(search, Declaration.unknown("x", SDS), "")
+    assert (found.held, found.first_not, found.exact) == (513, search.cases[1_024], False)
+
+
+def test_time_of_processors_is_that_of_the_process_that_was_started() -> None:
+    assert spent_s(os.getpid()) > 0
+    assert spent_s(None) > 0
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        before = spent_s(child.pid)
+        sum(range(3_000_000))  # of ours
+        assert spent_s(child.pid) - before < spent_s(os.getpid())
+    assert spent_s(child.pid) == 0.0

@@ -1,0 +1,134 @@
+"""An implementation whose every reply is legal and in time can still say too much, and take too long, in all."""
+
+from __future__ import annotations
+
+import gc
+import time
+import weakref
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from run_helpers import Handle, altered, plan, reference
+from sds_conformance.cli.options import exit_code
+from sds_conformance.exploration import casts
+from sds_conformance.exploration.assessment import BREAKDOWN
+from sds_conformance.exploration.campaign import CampaignOrder, explore
+from sds_conformance.judging.certification import Certification, certify
+from sds_conformance.judging.exits import Exit
+from sds_conformance.presentation.invocation import Invocation
+from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.vectors.material import MATERIAL
+from sds_conformance.reports.document import document, load_schema
+from sds_conformance.vectors.running.examination import VectorExaminer, chosen
+from sds_conformance.vectors.running.subject import Status
+from sds_harness.faults import FaultKind
+from sds_harness.link import Limits, LocalLink
+from sds_harness.sds.generator import Grammar
+from sds_proto.testee.v1 import testee_pb2 as pb
+from vector_folders import files
+
+FEW = ("a-diamond", "a-hundred-copies")
+
+
+def _certified(
+    limits: Limits,
+    handle: Handle | None = None,
+    environments: str = "plain",
+    scenarios: tuple[str, ...] = ("a-*",),
+) -> Certification:
+    what = plan(scenarios=scenarios, environments=[environments])
+    return certify(lambda _: LocalLink(handle or reference()), what, limits)
+
+
+def _sleeps_once(seconds: float, at: int) -> Handle:
+    """The reference, which takes that long for one of its answers."""
+    asked: list[pb.Request] = []
+
+    def takes_its_time(request: pb.Request, reply: pb.Reply) -> None:
+        asked.append(request)
+        if len(asked) == at:
+            time.sleep(seconds)
+
+    return altered(takes_its_time)
+
+
+def test_who_says_more_than_is_kept_of_a_run_broke_down_in_it_and_the_rest_is_played() -> None:
+    outcome = _certified(Limits(kept_bytes=1 << 20))
+    assert outcome.breakdowns
+    assert {broken.breakdown.kind for broken in outcome.breakdowns} == {FaultKind.TOO_MUCH}
+    assert len(outcome.breakdowns) < len(outcome.played) == len(outcome.plan.runs)
+    assert (outcome.gave_up, outcome.exit_code) == (False, Exit.NON_CONFORMANT)
+    assert any(verdict.exercised for verdict in outcome.verdicts)
+    assert list(Draft202012Validator(load_schema()).iter_errors(document(outcome, Invocation(())))) == []
+
+
+def test_what_one_run_says_takes_no_room_from_the_next() -> None:
+    traces = _certified(Limits(), scenarios=FEW).traces.values()
+    most = max(
+        sum(step.request.ByteSize() + step.reply.ByteSize() for step in trace.steps if step.reply is not None)
+        for trace in traces
+    )
+    outcome = _certified(Limits(kept_bytes=2 * most), environments="*", scenarios=FEW)
+    assert len(outcome.played) > 2 * len(outcome.plan.scenarios)
+    assert outcome.breakdowns == []
+
+
+def test_a_schedule_that_was_generated_may_keep_no_more() -> None:
+    order = CampaignOrder(
+        lambda _: LocalLink(reference()), Limits(kept_bytes=1 << 12), examples=3, grammar=Grammar(longest=1)
+    )
+    tally = explore(order)
+    assert tally.found[BREAKDOWN].seen.startswith("too-much: its replies, and what was made of them, came to over")
+
+
+@pytest.mark.parametrize(("large", "is_kept"), [(0, False), (1 << 30, True)])
+def test_what_was_much_is_let_go_before_the_next_schedule(
+    monkeypatch: pytest.MonkeyPatch, large: int, is_kept: bool
+) -> None:
+    monkeypatch.setattr(casts, "LARGE_BYTES", large)
+    order = CampaignOrder(lambda _: LocalLink(reference()), grammar=Grammar(longest=1))
+    company = order.company()
+    company.start()
+    gc.collect()
+    gc.disable()
+    try:
+        trace = company.play(order.schedule(0)).traces[0]
+        list(order.scope.rules.views(trace))
+        before = weakref.ref(trace)
+        del trace
+        company.play(order.schedule(1))
+        assert (before() is not None) is is_kept
+    finally:
+        gc.enable()
+        company.kill()
+
+
+def test_the_total_time_ends_a_run_and_what_was_played_is_judged() -> None:
+    outcome = _certified(Limits(total_s=2), _sleeps_once(2.1, at=60))
+    assert [broken.breakdown.kind for broken in outcome.breakdowns] == [FaultKind.OUT_OF_TIME]
+    assert (outcome.used_up, outcome.exit_code) == ("the total time", Exit.NON_CONFORMANT)
+    assert any("not played: the total time was used up" in verdict.reason for verdict in outcome.verdicts)
+
+
+def test_the_total_time_ends_a_campaign() -> None:
+    handle = _sleeps_once(1.1, at=100)
+    tally = explore(CampaignOrder(lambda _: LocalLink(handle), Limits(total_s=1), examples=10_000, twins=False))
+    assert tally.gave_up.startswith("under test ran out of time: the total time of 1 s was over")
+    assert BREAKDOWN not in tally.found
+    assert exit_code(tally) == Exit.NON_CONFORMANT
+
+
+def test_vectors_are_not_asked_after_the_total_time() -> None:
+    handle, asked = _sleeps_once(1.1, at=20), list(chosen(files(), CURRENT, ["lamport"]))
+    examiner = VectorExaminer(MATERIAL, lambda _: LocalLink(handle), Limits(total_s=1), CURRENT)
+    outcome = examiner.examine(asked)
+    assert outcome.out_of_time
+    assert len(outcome.asked) + outcome.unasked == sum(len(file["tests"]) for file in asked)
+    assert (outcome.count(Status.BROKEN), outcome.exit_code) == (0, Exit.NON_CONFORMANT)
+
+
+@pytest.mark.parametrize("total_s", [0.0, -1.0])
+def test_no_time_is_left_where_the_total_is_over(total_s: float) -> None:
+    assert Limits(total_s=total_s).left_s <= 0
+    assert Limits(total_s=total_s).starting_s == 0

@@ -1,0 +1,94 @@
+"""Replays of certificates: the drawn sample, and the claims that it refutes."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from certificates import certified
+from run_helpers import certify_reference, with_verdict
+from sds_conformance.judging.certification import Certification
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.presentation.invocation import Invocation
+from sds_conformance.protocols.sds import rules
+from sds_conformance.reports.certificate import Certificate, certificate
+from sds_conformance.reports.certificate_replay import ReplayResult, Sample, compare, describe_differences, drawn
+from sds_conformance.reports.report import Report
+
+WAITING = ("a-dependency-that-waits", "a-dependent-of-the-buffered", "a-chain-in-reverse")
+
+
+@cache
+def again(mutant: str, *scenarios: str) -> Certification:
+    start = (lambda: rules.MODEL.mutant(mutant, frozenset())) if mutant else rules.start
+    return certify_reference(start, scenarios=scenarios)
+
+
+def compared(made: Certificate, outcome: Certification) -> ReplayResult:
+    return compare(made.data, Sample(outcome.plan, everything=False), outcome)
+
+
+def test_what_was_certified_to_pass_must_not_fail() -> None:
+    made = certified()
+    honest = compared(made, again("", *WAITING))
+    assert not honest.differences
+    assert set(honest.compared) == with_verdict(again("", *WAITING), Verdict.PASS)
+    mutant = again("delivers-children-first", *WAITING)
+    failing = with_verdict(mutant, Verdict.FAIL)
+    assert failing
+    assert {told.partition(":")[0] for told in compared(made, mutant).differences} == failing
+    assert not compared(made, again("delivers-children-first", "ties")).differences
+
+
+def test_what_was_certified_to_fail_must_be_seen_where_it_was() -> None:
+    outcome = again("delivers-children-first", *WAITING)
+    made = certificate(Report.of(outcome, Invocation(())))
+    assert not compared(made, outcome).differences
+    better = compared(made, again("", *WAITING)).differences
+    assert better
+    assert all("certified fail, and now pass" in told for told in better)
+    assert not compared(made, again("", "ties")).differences
+
+
+@pytest.mark.parametrize("verdict", ["skipped", "inconclusive"])
+def test_a_failure_cannot_be_passed_off_as_not_judged(verdict: str) -> None:
+    mutant = again("delivers-children-first", *WAITING)
+    failing = with_verdict(mutant, Verdict.FAIL)
+    found = compared(certified(dict.fromkeys(failing, verdict)), mutant).differences
+    assert {told.partition(":")[0] for told in found} == failing
+
+
+def test_everything_has_to_come_out_the_same() -> None:
+    outcome = again("", "ties")
+    whole = compare(certified().data, Sample(outcome.plan, everything=True), outcome)
+    unexercised = with_verdict(outcome, Verdict.INCONCLUSIVE, Verdict.SKIPPED)
+    assert {told.partition(":")[0] for told in whole.differences} == unexercised
+
+
+def test_who_else_answers_is_told() -> None:
+    data = certified().data
+    declared = again("", "ties").declaration
+    assert not list(describe_differences(data, declared))
+    changed = {**data, "implementation": data["implementation"] | {"version": "2", "capabilities": ["observe"]}}
+    assert [told.partition(":")[0] for told in describe_differences(changed, declared)] == ["version", "capabilities"]
+
+
+def test_what_was_not_exercised_is_not_compared() -> None:
+    outcome = again("", "ties")
+    made = certificate(Report.of(outcome, Invocation(())))
+    assert set(compared(made, outcome).compared) == with_verdict(outcome, Verdict.PASS)
+    assert not compared(made, again("", *WAITING)).differences
+
+
+def test_a_sample_is_drawn_from_all_sections_and_the_same_by_the_same_seed() -> None:
+    data = certified().data
+    first, same, other = (drawn(data, seed, 24).plan for seed in (1, 1, 2))
+    assert first == same != other
+    assert len(first.scenarios) == 24
+    assert len(first.environments) == 2
+    assert first.environments[0].name == "plain"
+    known = rules.RULES.catalogue.requirements
+    touched = {known[one].section for scenario in first.scenarios for one in scenario.exercises}
+    assert {row["section"] for row in data["requirements"]} <= touched
+    assert not any(scenario.long for scenario in drawn(data, 3, 10).plan.scenarios)

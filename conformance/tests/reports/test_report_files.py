@@ -1,0 +1,215 @@
+"""A report is read back unchanged; truncated, forged and invalid ones are recognised."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from run_helpers import certify_reference
+from sds_conformance.judging.certification import Certification
+from sds_conformance.presentation.evidence import Evidence
+from sds_conformance.presentation.invocation import Invocation
+from sds_conformance.protocols import protocol_of
+from sds_conformance.protocols.sds import rules
+from sds_conformance.reports.document import document
+from sds_conformance.reports.files import read_report, write_report
+from sds_conformance.reports.report import Report, ReportError
+from suite_terminal import typed, words
+
+MUTANT = "delivers-children-first"
+"""It fails at several steps of several scenarios."""
+
+
+@cache
+def outcome() -> Certification:
+    return certify_reference(lambda: rules.MODEL.mutant(MUTANT, frozenset()), scenarios=["a-*"])
+
+
+@cache
+def data() -> dict[str, Any]:
+    return document(outcome(), Invocation(("./testee",)))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_report(tmp_path, Report(data(), traces=outcome().traces, seconds=outcome().seconds))
+    return tmp_path
+
+
+def test_it_is_read_as_it_was_written(folder: Path) -> None:
+    for place in (folder, folder / "report.jsonl", folder / "report.json"):
+        read = read_report(place)
+        assert read.data == data()
+        assert not read.cut_off
+    assert Report(data(), traces=outcome().traces).data == data()
+
+
+def test_the_traces_tell_the_same_stories(folder: Path) -> None:
+    read = read_report(folder)
+    narrator = protocol_of(outcome().plan.revision).narrator
+    findings = [finding for verdict in outcome().verdicts for finding in verdict.findings]
+    assert findings
+    for finding in findings:
+        kept, played = read.trace(finding.run), outcome().traces[finding.run]
+        assert kept is not None
+        assert [step.request for step in kept.steps] == [step.request for step in played.steps]
+        assert kept.parties == played.parties
+        again, before = (Evidence(finding, one, narrator(one)).exhibits() for one in (kept, played))
+        assert [(e.text, e.effects, e.blamed) for e in again] == [(e.text, e.effects, e.blamed) for e in before] != []
+
+
+def test_a_trace_that_is_not_there_or_cut_off_is_none(folder: Path) -> None:
+    name = next(iter(sorted((folder / "traces").iterdir()))).stem
+    assert read_report(folder).trace(name) is not None
+    kept = folder / "traces" / f"{name}.jsonl"
+    lines = kept.read_text("utf-8").splitlines(keepends=True)
+    for text in ("".join(lines[:-1]), "".join(lines)[:-20], "[]\n", "{}\n", ""):
+        kept.write_text(text, "utf-8")
+        assert read_report(folder).trace(name) is None
+    kept.unlink()
+    assert read_report(folder).trace(name) is None
+
+
+def test_no_name_of_a_run_leads_out_of_the_folder(folder: Path) -> None:
+    outside = folder / "traces" / "inner"
+    outside.mkdir()
+    kept = next(iter(sorted((folder / "traces").glob("*.jsonl"))))
+    (folder / "out.jsonl").write_bytes(kept.read_bytes())
+    for name in ("../out", str(folder / "out"), "", "a/../../out", "out\0"):
+        assert read_report(folder).trace(name) is None
+
+
+def test_a_report_that_was_cut_off_is_read_as_far_as_it_goes_and_says_so(folder: Path) -> None:
+    file = folder / "report.jsonl"
+    text = file.read_text("utf-8")
+    lines = text.splitlines(keepends=True)
+    for kept, where in ((len(lines) - 1, "after line"), (3, "after line 3"), (1, "after line 1")):
+        file.write_text("".join(lines[:kept]), "utf-8")
+        read = read_report(folder)
+        assert read.cut_off.startswith(where)
+        assert not read.data["summary"]["complete"]
+        counted = sum(read.data["summary"][verdict] for verdict in ("pass", "fail", "warn", "inconclusive", "skipped"))
+        assert counted == len(read.data["requirements"])
+    file.write_text(text[: len(text) // 2], "utf-8")
+    assert read_report(folder).cut_off.startswith("in line")
+
+
+def _changed(**values: Any) -> str:
+    return json.dumps({**data(), **values})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("report.jsonl", "", "no header"),
+        ("report.jsonl", "hello\n", "no header"),
+        ("report.jsonl", '{"type": "footer"}\n', "no place"),
+        ("report.jsonl", "[" * 100_000, "no header"),
+        ("report.json", "{", "no JSON"),
+        ("report.json", "[]", "no JSON"),
+        ("report.json", '{"schema": "another/1"}', "another/1"),
+        ("report.json", '{"schema": "\\u001b[2J"}', "this version reads"),
+        ("report.json", _changed(strict="yes"), "at strict"),
+        ("report.json", _changed(summary={}), "at summary"),
+    ],
+)
+def test_what_is_none_is_refused_with_the_reason(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(ReportError, match=said) as refused:
+        read_report(tmp_path / name)
+    assert str(refused.value).isprintable()
+
+
+def test_a_row_after_the_end_or_of_no_kind_is_refused(folder: Path) -> None:
+    file = folder / "report.jsonl"
+    text = file.read_text("utf-8")
+    for more in ('{"type": "requirement"}\n', text):
+        file.write_text(text + more, "utf-8")
+        with pytest.raises(ReportError, match="no place"):
+            read_report(folder)
+    file.write_text(text.replace('"type": "footer"', '"type": "what"'), "utf-8")
+    with pytest.raises(ReportError, match="is what"):
+        read_report(folder)
+
+
+def test_a_folder_without_a_report_says_how_to_write_one(tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "not-there"):
+        with pytest.raises(ReportError, match="run --report DIR"):
+            read_report(place)
+
+
+@pytest.mark.parametrize("name", ["report.json", "report.jsonl"])
+def test_a_summary_that_does_not_count_the_requirements_is_refused(name: str, tmp_path: Path) -> None:
+    write_report(tmp_path, Report(data(), traces=outcome().traces, seconds=outcome().seconds))
+    file = tmp_path / name
+    passed = data()["summary"]["pass"]
+    text, said = file.read_text("utf-8"), json.dumps({"pass": passed})[1:-1]
+    assert text.count(said) == 1
+    file.write_text(text.replace(said, json.dumps({"pass": passed + 1})[1:-1]), "utf-8")
+    with pytest.raises(ReportError, match=f"its summary counts {passed + 1} pass, and {passed} of its requirements"):
+        read_report(file)
+
+
+ODD: tuple[Any, ...] = (None, True, -1, 2**70, 1.5, "", "x", "\ud800", [], {}, [None], {"": None}, [[]])
+
+
+def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield place
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from _places(one, (*place, key))
+
+
+def _with(value: Any, place: tuple[Any, ...], odd: Any) -> Any:
+    if not place:
+        return odd
+    out = dict(value) if isinstance(value, dict) else list(value)
+    out[place[0]] = _with(value[place[0]], place[1:], odd)
+    return out
+
+
+def _refusal(folder: Path) -> str:
+    try:
+        read_report(folder)
+    except ReportError as error:
+        return str(error)
+    return ""
+
+
+def test_whatever_stands_in_a_line_is_read_or_refused_with_the_number_of_the_line(folder: Path) -> None:
+    file = folder / "report.jsonl"
+    by_kind = {row["type"]: row for row in map(json.loads, file.read_text("utf-8").splitlines())}
+    rows = list(by_kind.values())  # one of each kind
+    chosen = [(number, place) for number, row in enumerate(rows) for place in _places(row)][::3]
+    refused = 0
+    for turn, (number, place) in enumerate(chosen):
+        odd = ODD[turn % len(ODD)]
+        changed = [_with(row, place, odd) if number == one else row for one, row in enumerate(rows)]
+        file.write_text("".join(json.dumps(row) + "\n" for row in changed), "utf-8")
+        said = _refusal(folder)
+        refused += bool(said)
+        if place[:1] not in (("type",), ("schema",)):
+            # An error that belongs to no line has no line.
+            assert not said or f"line {number + 1}" in said or "contradicts itself" in said, (place, odd)
+    assert refused > len(chosen) / 3
+
+
+@pytest.mark.parametrize("line", ['{"type": []}', '{"type": {}}', '{"type": null}', "{}", "[]", "3", '{"type": "way"}'])
+def test_a_line_of_the_wrong_shape_is_refused_by_every_reader(folder: Path, line: str) -> None:
+    file = folder / "report.jsonl"
+    file.write_text(file.read_text("utf-8").splitlines(keepends=True)[0] + line + "\n", "utf-8")
+    (folder / "report.json").unlink()
+    for command in (
+        ["report"],
+        ["compare", folder],
+        ["certificate", "write"],
+        ["baseline", "write", folder / "b.yaml"],
+    ):
+        result = typed(*command, folder)
+        assert result.exit_code == 2, result.output
+        assert "line 2" in words(result.stderr)

@@ -1,0 +1,278 @@
+"""The vectors of ClearSkies for the codec, and breakdowns on a link: faults are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from json import loads
+from typing import Any
+
+import pytest
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import PROFILES, Config
+from clearskies_vectors import (
+    PEERS,
+    Handle,
+    altered,
+    asked,
+    reference,
+    refusing,
+)
+from sds_conformance.vectors.running.subject import Status
+from vector_folders import failed_groups, failures
+
+# ---- Codecs (few mutants) --------------------------------------------------------------------------------------------
+
+
+def _compared(change: Callable[[pb.Comparison], object]) -> Callable[[], Handle]:
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("comparison"):
+            change(reply.comparison)
+
+    return altered(apply)
+
+
+def _strictly_before(told: pb.Comparison) -> None:
+    if told.one_before_other and told.other_before_one:
+        told.Clear()
+
+
+def _swapped(told: pb.Comparison) -> None:
+    told.one_before_other, told.other_before_one = told.other_before_one, told.one_before_other
+
+
+def _never_concurrent(told: pb.Comparison) -> None:
+    told.one_before_other |= not told.other_before_one
+
+
+@pytest.mark.parametrize("change", [_strictly_before, _swapped, _never_concurrent])
+def test_clocks_that_are_compared_wrong_are_found(change: Callable[[pb.Comparison], object]) -> None:
+    outcome = asked(_compared(change), "vector-clocks")
+    assert failed_groups(outcome) == {"vector-clocks"}
+
+
+def _comparing(read: Callable[[bytes], dict[str, Any]], number: Callable[[Any], Any]) -> Callable[[], Handle]:
+    """Another comparison: an absent peer has 0, and numbers are misread."""
+
+    def change(request: pb.Request, reply: pb.Reply) -> None:
+        if not reply.HasField("comparison"):
+            return
+        one, other = (read(text) for text in (request.compare_clocks.one, request.compare_clocks.other))
+        names = one.keys() | other.keys()
+        pairs = [(number(one.get(name, 0)), number(other.get(name, 0))) for name in names]
+        reply.comparison.one_before_other = all(a <= b for a, b in pairs)
+        reply.comparison.other_before_one = all(b <= a for a, b in pairs)
+
+    return altered(change)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [str, float, lambda number: number & 0xFFFFFFFF, lambda number: number - (1 << 64) * (number >> 63)],
+    ids=["text", "double", "32-bits", "signed"],
+)
+def test_numbers_that_are_taken_for_others_are_found(number: Callable[[Any], Any]) -> None:
+    outcome = asked(_comparing(loads, number), "vector-clocks")
+    assert failed_groups(outcome) == {"vector-clocks"}
+
+
+def test_whoever_ignores_the_absent_is_found() -> None:
+    def change(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("comparison"):
+            one, other = (loads(text) for text in (request.compare_clocks.one, request.compare_clocks.other))
+            both = one.keys() & other.keys()
+            reply.comparison.one_before_other = all(one[name] <= other[name] for name in both)
+            reply.comparison.other_before_one = all(other[name] <= one[name] for name in both)
+
+    outcome = asked(altered(change), "vector-clocks")
+    assert {"vector-clocks/nobody-in-common", "vector-clocks/nobody-and-somebody"} <= {
+        a.vector["id"] for a in outcome.asked if a.answer.status is Status.FAIL
+    }
+
+
+@pytest.mark.parametrize(
+    ("command", "groups"),
+    [
+        ("compare_clocks", {"vector-clocks"}),
+        ("unframe", {"framing-read"}),
+        ("frame", {"framing-written", "signing-rsa-pkcs1-sha256"}),
+        ("verify", {"signatures-rsa-pkcs1-sha256"}),
+        ("open", set(PEERS)),
+        ("connect", set(PEERS)),
+        ("receive", set(PEERS)),
+        ("tick", set(PEERS)),
+        ("observe", {"conflicts", "key-conflicts", "signed-updates", "ghost-records"}),
+        ("put", {"ghost-records"}),
+        ("delete", {"ghost-records"}),
+        ("disconnect", set(PEERS)),
+    ],
+)
+def test_whoever_refuses_everything_is_found(command: str, groups: set[str]) -> None:
+    outcome = asked(refusing(command))
+    assert failed_groups(outcome) == groups
+    assert outcome.count(Status.ERROR) == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "groups"), [("connect", set(PEERS)), ("receive", {"get-updates", "ghost-records"})]
+)
+def test_whoever_closes_every_link_is_found(command: str, groups: set[str]) -> None:
+    """Where a link is closed at once, nothing was heard, and nothing passes for having been refused."""
+
+    def start() -> Handle:
+        answer = reference()
+
+        def handle(request: pb.Request) -> pb.Reply:
+            reply = answer(request)
+            if request.WhichOneof("command") != command:
+                return reply
+            told = getattr(request, command)
+            answer(pb.Request(disconnect=pb.Disconnect(handle=told.handle, link=told.link)))
+            closed = pb.Event(link_closed=pb.LinkClosed(link=told.link))
+            return pb.Reply(id=request.id, effects=pb.Effects(events=[closed]))
+
+        return handle
+
+    outcome = asked(start, *PEERS)
+    assert outcome.count(Status.ERROR) == outcome.count(Status.SKIPPED) == 0
+    for group in groups:
+        assert outcome.count(Status.PASS, group) == outcome.count(Status.ACCEPTABLE, group) == 0, group
+
+
+def _unframed(change: Callable[[pb.Unframed], object]) -> Callable[[], Handle]:
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("unframed"):
+            change(reply.unframed)
+
+    return altered(apply)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda read: read.messages and read.messages.pop(),
+        lambda read: read.ClearField("rest"),
+        lambda read: [message.ClearField("signature") for message in read.messages],
+        lambda read: [message.MergeFrom(pb.Message(body=message.body.strip())) for message in read.messages],
+        lambda read: [message.MergeFrom(pb.Message(signature=b"x")) for message in read.messages],
+    ],
+    ids=["loses-the-last", "waits-for-nothing", "forgets-signatures", "trims-bodies", "signs-all"],
+)
+def test_messages_that_are_read_wrong_are_found(change: Callable[[pb.Unframed], object]) -> None:
+    assert failed_groups(asked(_unframed(change), "framing-read")) == {"framing-read"}
+
+
+def test_whoever_takes_anything_for_a_message_is_found() -> None:
+    def change(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("unframe") and reply.HasField("rejected"):
+            reply.unframed.messages.add(body=b"{}")
+
+    outcome = asked(altered(change), "framing-read")
+    invalid = [a for a in outcome.asked if a.vector["result"] == "invalid"]
+    assert len(invalid) > 15
+    assert {a.answer.status for a in invalid} == {Status.FAIL}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda wire: wire.replace(b"m14", b"m13"),
+        lambda wire: wire + b"\n",
+        lambda wire: wire.replace(b" ", b"").replace(b"m18", b"m16"),
+        lambda wire: b"M" + wire[1:],
+    ],
+    ids=["counts-characters", "ends-with-a-newline", "writes-json-anew", "upper-case"],
+)
+def test_messages_that_are_written_wrong_are_found(change: Callable[[bytes], bytes]) -> None:
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("framed"):
+            reply.framed.data = change(reply.framed.data)
+
+    assert "framing-written" in failed_groups(asked(altered(apply), "framing-written"))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda wire: wire[:-2] + b"\n",
+        lambda wire: wire[:-20] + (b"A" if wire[-20:-19] != b"A" else b"B") + wire[-19:],
+        lambda wire: wire + b"m2{}",
+        lambda wire: b"m" + wire[1:],
+    ],
+    ids=["cut", "changed", "longer", "unsigned"],
+)
+def test_signed_messages_that_are_made_wrong_are_found(profile: str, change: Callable[[bytes], bytes]) -> None:
+    def start() -> Handle:
+        answer = reference(Config(PROFILES[profile]))
+
+        def handle(request: pb.Request) -> pb.Reply:
+            reply = answer(request)
+            if reply.HasField("framed"):
+                reply.framed.data = change(reply.framed.data)
+            return reply
+
+        return handle
+
+    outcome = asked(start, f"signing-{profile}")
+    assert outcome.count(Status.FAIL) == len(outcome.asked) > 0
+
+
+def test_a_declared_signature_of_no_known_kind_is_skipped() -> None:
+    def change(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("hello"):
+            reply.hello.profiles.signature = "ed25519"
+
+    outcome = asked(altered(change), "signatures-*", "signing-*")
+    assert outcome.count(Status.SKIPPED) == len(outcome.asked)
+    outcome = asked(altered(change), *PEERS)
+    assert failures(outcome) == []
+    assert 0 < outcome.count(Status.SKIPPED) < outcome.count(Status.PASS)
+
+
+def test_bounds_that_are_declared_are_kept() -> None:
+    def change(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("hello"):
+            reply.hello.limits.body_bytes, reply.hello.limits.clock_members = 50_000, 50
+        if len(request.frame.body) > 50_000 or len(request.unframe.data) > 50_000:
+            reply.rejected.reason = "too long"
+        if request.unframe.data == b"m16777216{":
+            reply.rejected.reason = "too long"
+        if request.compare_clocks.other.count(b":") > 50:
+            reply.rejected.reason = "too many"
+
+    outcome = asked(altered(change), "framing-*", "vector-clocks")
+    assert failures(outcome) == []
+    assert outcome.count(Status.SKIPPED) == 7
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, '"half', "NaN"])
+def test_a_state_that_is_no_json_is_no_fault_of_the_suite(text: str) -> None:
+    def change(request: pb.Request, reply: pb.Reply) -> None:
+        for record in reply.state.records if reply.HasField("state") else ():
+            record.value = text
+
+    outcome = asked(altered(change), "signed-updates")
+    assert outcome.count(Status.ERROR) == 0
+    assert outcome.count(Status.FAIL) > 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"type":"database.update"}',
+        b'{"type":"database.update","uuid":[],"last_updated_by":{},"last_updated_rev":"7"}',
+        b'{"type":"database.update","uuid":1e999,"last_updated_rev":' + b"9" * 5_000 + b"}",
+        b'{"type":"database.get_updates","since":7}',
+        b'{"type":"database.get_updates"}',
+        b"{" * 50_000,
+    ],
+)
+def test_nonsense_on_a_link_is_no_fault_of_the_suite(body: bytes) -> None:
+    def change(request: pb.Request, reply: pb.Reply) -> None:
+        for sent in reply.effects.sent if reply.HasField("effects") else ():
+            sent.data = b"m%d%s" % (len(body), body)
+
+    outcome = asked(altered(change), *PEERS)
+    assert outcome.count(Status.ERROR) == 0
+    assert outcome.count(Status.FAIL) > 0

@@ -1,0 +1,205 @@
+"""The vectors of ClearSkies, asked: legal implementations pass, and mutants are found in the group of their fault."""
+
+from __future__ import annotations
+
+import pytest
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import PROFILES, Config
+from clearskies_reference.variants import VARIANTS
+from clearskies_vectors import (
+    CAPABILITIES,
+    OF_RIVALS,
+    PEERS,
+    altered,
+    asked,
+    files,
+    mutant,
+    reference,
+)
+from sds_conformance.protocols.clearskies.vectors.material import MATERIAL
+from sds_conformance.vectors.running.subject import Status
+from sds_harness.clearskies.language import CLEARSKIES
+from vector_folders import failed_groups, failures
+
+# ---- Legal models ----------------------------------------------------------------------------------------------------
+
+
+def test_every_shape_is_asked_for() -> None:
+    assert {file["shape"] for file in files()} == set(MATERIAL.shapes)
+
+
+def test_the_reference_passes_all_that_are_of_its_profile() -> None:
+    outcome = asked()
+    assert failures(outcome) == []
+    assert outcome.count(Status.WARN) == 0
+    assert outcome.count(Status.PASS) > 250
+    skipped = {group for group in outcome.groups if outcome.reasons(group)}
+    assert skipped == {f"{kind}-{name}" for kind in ("signatures", "signing") for name in list(PROFILES)[1:]}
+    assert outcome.exit_code == 0
+
+
+def test_between_them_the_profiles_pass_every_vector() -> None:
+    passed: set[str] = set()
+    for name in PROFILES:
+        outcome = asked(lambda name=name: reference(Config(PROFILES[name])))  # type: ignore[misc]
+        assert failures(outcome) == []
+        passed |= {a.vector["id"] for a in outcome.asked if a.answer.status in (Status.PASS, Status.ACCEPTABLE)}
+    assert passed == {test["id"] for file in files() for test in file["tests"]}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_legal_variants_pass(name: str) -> None:
+    variant = VARIANTS[name]
+    outcome = asked(lambda: reference(variant.configure(Config()), variant.peer_class))
+    assert failures(outcome) == []
+    assert outcome.count(Status.WARN) == 0
+    assert outcome.count(Status.SKIPPED) == 64
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES, ids=CLEARSKIES.name_of)
+def test_what_is_not_declared_is_skipped_and_no_pass(capability: int) -> None:
+    outcome = asked(lambda: reference(without=frozenset({capability})))
+    assert failures(outcome) == []
+    assert outcome.exit_code == 0
+
+
+def test_without_a_state_the_wire_tells() -> None:
+    outcome = asked(lambda: reference(without=frozenset({pb.CAPABILITY_OBSERVE})), *PEERS)
+    assert failures(outcome) == []
+    for group in PEERS:
+        assert outcome.count(Status.PASS, group) > 3, group
+        assert set(outcome.reasons(group)) <= {OF_RIVALS}
+
+
+def test_whoever_shows_no_records_is_looked_at_from_outside() -> None:
+    def change(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("state"):
+            del reply.state.records[:]
+
+    outcome = asked(altered(change), "conflicts", "ghost-records")
+    assert failures(outcome) == []
+    assert outcome.count(Status.PASS) > 30
+
+
+def test_where_nothing_can_be_asked_nothing_passes() -> None:
+    codecs = {pb.CAPABILITY_CLOCK_CODEC, pb.CAPABILITY_MESSAGE_CODEC, pb.CAPABILITY_SIGNATURE_CODEC}
+    outcome = asked(lambda: reference(without=frozenset(codecs)), "vector-clocks", "framing-*", "sign*-rsa-*")
+    assert outcome.count(Status.SKIPPED) == len(outcome.asked) > 100
+    assert outcome.exit_code == 4
+
+
+def test_whoever_pings_all_the_time_is_left_in_peace() -> None:
+    """Nobody answers a ping, and it may come at any time."""
+    links: dict[int, int] = {}
+
+    def change(request: pb.Request, reply: pb.Reply) -> None:
+        command = request.WhichOneof("command")
+        if command == "connect":
+            links[request.connect.handle] = request.connect.link
+        if command in ("connect", "tick", "receive") and reply.HasField("effects"):
+            handle = getattr(request, command).handle
+            if handle in links and not reply.effects.events:
+                ping = b'm33{"type":"core.ping","timeout":60}'
+                reply.effects.sent.append(pb.Sent(link=links[handle], data=ping))
+
+    outcome = asked(altered(change), *PEERS)
+    assert failures(outcome) == []
+    assert outcome.count(Status.SKIPPED) == 0
+
+
+# ---- Broken models ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "group"),
+    [
+        ("last-arrival-is-newer", "conflicts"),
+        ("concurrent-is-older", "conflicts"),
+        ("equal-replaces", "conflicts"),
+        ("larger-time-keeps-older-versions", "conflicts"),
+        ("newer-needs-a-newer-time", "conflicts"),
+        ("newer-needs-a-newer-time-unseen", "conflicts"),
+        ("largest-time-is-newer", "conflicts"),
+        ("older-replaces", "conflicts"),
+        ("largest-time-always-wins", "conflicts"),
+        ("smallest-time-wins", "conflicts"),
+        ("smallest-time-wins-unseen", "conflicts"),
+        ("first-version-wins", "conflicts"),
+        ("last-version-wins", "conflicts"),
+        ("compares-texts-of-times", "conflicts"),
+        ("deletion-wins", "conflicts"),
+        ("keeps-clocks-as-doubles", "conflicts"),
+        ("ignores-deletions", "conflicts"),
+        ("first-key-wins", "key-conflicts"),
+        ("first-key-wins-unseen", "key-conflicts"),
+        ("refuses-a-second-uuid", "key-conflicts"),
+        ("hides-records-with-the-same-key", "key-conflicts"),
+        ("shows-all-of-a-key", "key-conflicts"),
+        ("keeps-old-keys", "key-conflicts"),
+        ("forgets-the-deleted", "ghost-records"),
+        ("forgets-the-deleted-unseen", "ghost-records"),
+        ("forgets-deletions-of-others", "ghost-records"),
+        ("answers-without-the-deleted", "ghost-records"),
+        ("hides-deletions", "ghost-records"),
+        ("withholds-deletions", "ghost-records"),
+        ("never-requests", "ghost-records"),
+        ("asks-for-all", "ghost-records"),
+        ("asks-one-revision-too-late", "ghost-records"),
+        ("asks-with-strings", "ghost-records"),
+        ("asks-with-a-list", "ghost-records"),
+        ("answers-backwards", "get-updates"),
+        ("answers-by-uuid", "get-updates"),
+        ("does-not-answer-whom-it-asked", "get-updates"),
+        ("closes-link-without-answer", "get-updates"),
+        ("omits-writers-not-named-in-since", "get-updates"),
+        ("answers-for-itself", "get-updates"),
+        ("skips-the-second", "get-updates"),
+        ("sends-the-known", "get-updates"),
+        ("leaves-out-the-first-unknown", "get-updates"),
+        ("answers-without-the-deleted", "get-updates"),
+        ("reader-does-not-answer", "get-updates"),
+        ("relays-in-its-own-name", "get-updates"),
+        ("accepts-every-signature", "signatures-rsa-pkcs1-sha256"),
+        ("checks-only-start-of-signed-body", "signatures-rsa-pkcs1-sha256"),
+        ("accepts-every-signature", "signed-updates"),
+        ("trusts-readers", "signed-updates"),
+        ("reader-takes-unsigned", "signed-updates"),
+        ("writer-refuses-unsigned", "signed-updates"),
+        ("writer-refuses-signed", "signed-updates"),
+        ("signs-nothing", "get-updates"),
+        ("reader-repeats-with-its-own-clock", "get-updates"),
+        ("sends-values-as-strings", "get-updates"),
+        ("leaves-out-times", "get-updates"),
+        ("sends-times-as-numbers", "get-updates"),
+        ("relays-with-another-time", "get-updates"),
+        ("sends-clocks-as-lists", "get-updates"),
+        ("sends-clocks-as-strings", "get-updates"),
+        ("skips-every-other", "get-updates"),
+        ("keeps-revisions-as-doubles", "get-updates"),
+        ("sends-revisions-as-strings", "get-updates"),
+        ("relays-with-the-next-revision", "get-updates"),
+        ("counts-a-newline", "get-updates"),
+        ("counts-characters", "get-updates"),
+        ("ignores-value-of-deleted-member", "conflicts"),
+        ("refuses-times-without-fraction", "conflicts"),
+        ("compares-doubles", "vector-clocks"),
+        ("compares-common-peers", "vector-clocks"),
+        ("equal-is-concurrent", "vector-clocks"),
+        ("all-numbers-have-to-grow", "vector-clocks"),
+        ("compares-sums", "vector-clocks"),
+    ],
+)
+def test_mutants_are_found_in_the_group_of_their_fault(name: str, group: str) -> None:
+    outcome = asked(mutant(name), group)
+    assert failed_groups(outcome) == {group}
+    assert outcome.count(Status.ERROR) == outcome.count(Status.BROKEN) == 0
+
+
+@pytest.mark.parametrize("name", ["compares-seconds", "first-wins-ties", "resolves-without-merging"])
+def test_what_a_position_softens_or_a_should_asks_for_is_a_warning(name: str) -> None:
+    outcome = asked(mutant(name), "conflicts")
+    assert failures(outcome) == []
+    assert outcome.count(Status.WARN) > 0
+    assert outcome.exit_code == 0

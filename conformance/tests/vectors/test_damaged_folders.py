@@ -1,0 +1,199 @@
+"""Folders that are not what they should be: nothing is lost by them, nothing hangs, nothing reaches a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from run_helpers import reference_command
+from sds_conformance.vectors.folder import CHANGELOG, LARGEST_FILE, MANIFEST, VectorsError, load_all
+from sds_conformance.vectors.lint import lint
+from suite_terminal import typed
+from vector_folders import VECTOR_SET, VECTORS, copy_of_vectors, edit
+
+pytestmark = pytest.mark.exhaustive
+
+MODULE = import_module("sds_conformance.cli.vectors.command")
+"""In its package the command of the same name stands before it."""
+ESCAPE = "\x1b[2J"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return copy_of_vectors(tmp_path)
+
+
+def _bytes(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# ---- what is replaced ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", [".", "inside", ".."])
+def test_no_export_over_its_own_source(folder: Path, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MODULE, "default_folder", lambda: folder)
+    target = folder / where
+    target.mkdir(exist_ok=True)
+    if target.resolve() != folder:
+        shutil.copy(folder / MANIFEST, target)
+    before = _bytes(folder)
+    result = typed("vectors", "export", "--overwrite", target)
+    assert result.exit_code == 2
+    assert "overlap: give a folder of its own" in result.stderr.replace("\n", " ")
+    assert _bytes(folder) == before
+
+
+def test_an_export_through_a_link_to_the_source_is_one_over_it(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MODULE, "default_folder", lambda: folder)
+    (tmp_path / "link").symlink_to(folder)
+    before = _bytes(folder)
+    assert typed("vectors", "export", "--overwrite", tmp_path / "link").exit_code == 2
+    assert _bytes(folder) == before
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    ["{}", '{"name": "an app"}', "", '{"version": "1", "generatorVersion": "1", "files": {"../a": ""}, "retired": []}'],
+)
+def test_a_folder_with_another_manifest_is_not_replaced(tmp_path: Path, manifest: str) -> None:
+    (tmp_path / "sds").mkdir()
+    (tmp_path / MANIFEST).write_text(manifest, "utf-8")
+    (tmp_path / "sds" / "precious.json").write_text("{}", "utf-8")
+    before = _bytes(tmp_path)
+    result = typed("vectors", "export", "--overwrite", tmp_path)
+    assert result.exit_code == 2
+    assert "holds no vectors" in result.stderr
+    assert _bytes(tmp_path) == before
+
+
+def test_an_export_deletes_what_the_manifest_names_alone(folder: Path) -> None:
+    (folder / "sds" / "precious.txt").write_text("x", "utf-8")
+    edit(folder, "lamport", lambda data: None)
+    old = folder / "sds" / "old.json"
+    old.write_text("{}", "utf-8")
+    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    manifest["files"]["sds/old.json"] = "0" * 64
+    (folder / MANIFEST).write_text(json.dumps(manifest), "utf-8")
+    assert typed("vectors", "export", "--overwrite", folder).exit_code == 0
+    assert (folder / "sds" / "precious.txt").exists()
+    assert not old.exists()
+    assert (folder / MANIFEST).read_bytes() == (VECTORS / MANIFEST).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["sds", "schema", "sds/lamport.json"])
+def test_nothing_is_replaced_through_links(folder: Path, tmp_path: Path, name: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (folder / name).rename(elsewhere)
+    (folder / name).symlink_to(elsewhere)
+    before = _bytes(elsewhere) if elsewhere.is_dir() else elsewhere.read_bytes()
+    ways: list[tuple[str | Path, ...]] = [("export", "--overwrite", folder), ("generate", "--out", folder)]
+    for arguments in ways:
+        result = typed("vectors", *arguments)
+        assert result.exit_code == 2
+        assert "is a symbolic link" in result.stderr.replace("\n", " ")
+    assert (_bytes(elsewhere) if elsewhere.is_dir() else elsewhere.read_bytes()) == before
+
+
+@pytest.mark.parametrize("part", ["sds", "schema"])
+def test_generating_deletes_nothing(folder: Path, part: str) -> None:
+    precious = folder / part / "precious.json"
+    precious.write_text('{"tests": []}', "utf-8")
+    before = _bytes(folder)
+    result = typed("vectors", "format", "--out", folder)
+    assert (result.exit_code, "its shape is none of" in result.stderr) == ((2, True) if part == "sds" else (0, False))
+    assert _bytes(folder) == before
+
+
+# ---- what is read ----------------------------------------------------------------------------------------------------
+
+
+def _sentences(folder: Path) -> str:
+    """What lint and run say of a folder, which both refuse."""
+    with pytest.raises(VectorsError) as caught:
+        load_all(VECTOR_SET, folder)
+    return "\n".join([str(caught.value), *lint(VECTOR_SET, folder)])
+
+
+@pytest.mark.parametrize("name", ["sds/zero.json", "sds/lamport.json", MANIFEST, "schema/hash.schema.json", CHANGELOG])
+def test_devices_and_pipes_are_no_files(folder: Path, name: str) -> None:
+    for kind in ("device", "pipe", "folder"):
+        (folder / name).unlink(missing_ok=True)
+        if kind == "device":
+            (folder / name).symlink_to("/dev/zero")
+        elif kind == "pipe":
+            os.mkfifo(folder / name)
+        else:
+            (folder / name).unlink(missing_ok=True)
+            (folder / name).mkdir()
+        said = ("no regular file", "is missing", "Is a directory")
+        assert any(words in sentence for words in said for sentence in lint(VECTOR_SET, folder)), kind
+        if kind != "folder":
+            (folder / name).unlink()
+
+
+@pytest.mark.parametrize("name", ["sds/lamport.json", MANIFEST, "schema/hash.schema.json", CHANGELOG])
+def test_every_file_is_read_up_to_a_bound(folder: Path, name: str) -> None:
+    with (folder / name).open("r+b") as file:
+        file.truncate(100 * LARGEST_FILE)
+    assert any("has more than 32 MiB" in sentence for sentence in lint(VECTOR_SET, folder))
+
+
+def _spoil(data: dict[str, Any]) -> None:
+    data["tests"][0]["comment"] += "!"
+
+
+def test_vectors_that_somebody_changed_are_not_asked(folder: Path) -> None:
+    edit(folder, "lamport", _spoil, honest=False)
+    result = typed("vectors", "run", "--vectors", folder, "--group", "lamport", "--", *reference_command())
+    assert result.exit_code == 2
+    told = result.stderr.replace("\n", " ")
+    assert "sds/lamport.json: its SHA-256 is not that of the manifest" in told
+    assert "vectors lint" in told
+
+
+def test_vectors_that_are_nowhere_named_missing_or_twice_there_are_not_asked(folder: Path) -> None:
+    shutil.copy(folder / "sds" / "lamport.json", folder / "sds" / "lamport-more.json")
+    assert "sds/lamport-more.json is not in the manifest" in _sentences(folder)
+    edit(folder, "hash-sha256-be64", lambda data: None)  # now it is named there
+    assert "two vectors are called lamport/" in _sentences(folder)
+    (folder / "sds" / "lamport-more.json").unlink()
+    assert "sds/lamport-more.json is in the manifest, and is missing" in _sentences(folder)
+    (folder / MANIFEST).unlink()
+    assert MANIFEST in _sentences(folder)
+
+
+def test_a_version_that_this_suite_does_not_know(folder: Path) -> None:
+    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    (folder / MANIFEST).write_text(json.dumps({**manifest, "generatorVersion": "99"}), "utf-8")
+    assert "take the suite that belongs to these vectors" in _sentences(folder)
+
+
+def test_nothing_of_strangers_reaches_the_terminal_raw(folder: Path) -> None:
+    (folder / "sds" / f"{ESCAPE}.json").write_text("{", "utf-8")
+    (folder / "sds" / f"{ESCAPE}.txt").write_text("{", "utf-8")
+    ways: list[tuple[str | Path, ...]] = [("lint", folder), ("run", "--vectors", folder, "--", *reference_command())]
+    for arguments in ways:
+        result = typed("vectors", *arguments)
+        assert result.exit_code in (1, 2)
+        assert "\x1b" not in result.stderr + result.stdout
+
+
+def test_comments_of_strangers_neither(folder: Path) -> None:
+    def spoil(data: dict[str, Any]) -> None:
+        for test in data["tests"]:
+            test.update(comment=f"{ESCAPE}boo", outcomes=[{"local": "1"}], result="valid")
+
+    edit(folder, "lamport", spoil)
+    result = typed("vectors", "run", "--vectors", folder, "--group", "lamport", "--", *reference_command())
+    assert result.exit_code == 1
+    assert "boo" in result.stdout
+    assert "\x1b" not in result.stdout

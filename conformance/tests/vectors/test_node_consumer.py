@@ -1,0 +1,347 @@
+"""The golden vectors in another language: a consumer that has only the files, and finds each fault in them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from run_helpers import REPOSITORY
+
+pytestmark = pytest.mark.exhaustive
+
+VECTORS = REPOSITORY / "vectors"
+CONSUMER = VECTORS / "consumers" / "node"
+OPEN = re.compile(r"^  not confirmed: ([^:]+): ", re.MULTILINE)
+PLACES = ("clearskies", "sds")
+NOT_COMPUTED = {"transcript"}
+"""Shapes that the consumer does not compute: of these it says what holds together."""
+
+
+@pytest.fixture(scope="module")
+def node() -> str:
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("node is not installed: install Node 20 or newer, then `npm ci` in vectors/consumers/node")
+    if not (CONSUMER / "node_modules").is_dir():
+        pytest.skip("the consumer's libraries are not installed: type `npm ci --prefix vectors/consumers/node`")
+    return found
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the vectors, without the consumer."""
+    return Path(shutil.copytree(VECTORS, tmp_path / "vectors", ignore=shutil.ignore_patterns("consumers")))
+
+
+def check(node: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [node, str(CONSUMER / "check.mjs"), str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def failures(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in done.stdout.splitlines() if line.startswith("FAIL ")]
+
+
+def documents(folder: Path) -> dict[str, Any]:
+    return {
+        path.relative_to(folder).as_posix(): json.loads(path.read_bytes())
+        for place in PLACES
+        for path in sorted((folder / place).glob("*.json"))
+    }
+
+
+def rewrite(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change every document, and set right all that is computed from it: only the change itself is to be seen."""
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    for name, document in documents(folder).items():
+        change(document)
+        compact = json.dumps(document["tests"], sort_keys=True, separators=(",", ":"))
+        document["digest"] = sha256(compact.encode()).hexdigest()
+        content = (json.dumps(document, indent=2) + "\n").encode()
+        (folder / name).write_bytes(content)
+        manifest["files"][name] = sha256(content).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+# ---- As they are -----------------------------------------------------------------------------------------------------
+
+
+def test_every_vector_is_confirmed_but_for_what_no_library_computes(node: str) -> None:
+    done = check(node, VECTORS)
+    assert failures(done) == []
+    assert (done.returncode, done.stderr) == (0, "")
+    still_open = OPEN.findall(done.stdout)
+    assert len(still_open) < 10
+    assert all(test_id.startswith("bloom-") for test_id in still_open)
+    shapes = {document["shape"] for document in documents(VECTORS).values()}
+    computed = sum(len(d["tests"]) for d in documents(VECTORS).values() if d["shape"] not in NOT_COMPUTED)
+    assert f", {computed - len(still_open)} tests confirmed, 0 failures" in done.stdout
+    assert len(shapes - NOT_COMPUTED) >= 20
+
+
+def test_the_consumer_reads_nothing_but_the_files_and_the_schemas(node: str, copy: Path) -> None:
+    for path in copy.iterdir():
+        if path.name not in ("manifest.json", "schema", *PLACES):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert check(node, copy).stdout == check(node, VECTORS).stdout
+    sources = [path.read_text("utf-8") for path in CONSUMER.glob("*.mjs")]
+    imported = {name for source in sources for name in re.findall(r'from "([^"]+)"', source)}
+    assert not [name for name in imported if name.startswith("../")]
+
+
+# ---- Mutations -------------------------------------------------------------------------------------------------------
+
+
+def another(value: Any) -> Any:
+    """Another value of the same kind."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + 1_000_000_000
+        case str() if re.fullmatch(r"[0-9]+", value):
+            return str(int(value) + 1)
+        case str() if re.fullmatch(r"[0-9a-f]+", value):
+            return value[:-1] + ("0" if value[-1] != "0" else "1")
+        case str():
+            return f"{value}!"
+        case [first, *rest]:
+            return [another(first), *rest]
+        case []:
+            return ["stranger"]
+        case dict() if not value:
+            return {"stranger": "stranger"}
+        case dict():
+            key = max(value, key=lambda name: value[name] not in ([], {}))
+            return {**value, key: another(value[key])}
+    raise AssertionError(value)
+
+
+def falsified(outcome: dict[str, Any]) -> dict[str, Any]:
+    """The outcome with each of its values changed."""
+    if outcome.get("rejected") and set(outcome) <= {"rejected", "position"}:
+        return {"never": True}
+    if outcome.get("accepted"):
+        return {"never": True}
+    kept = ("position", "warned", "except")
+    return {key: value if key in kept else another(value) for key, value in _compared(outcome).items()}
+
+
+def _compared(outcome: dict[str, Any]) -> dict[str, Any]:
+    """The outcome without those fields of a message that it leaves open."""
+    if "except" not in outcome:
+        return outcome
+    said = {key: value for key, value in outcome["message"].items() if key not in outcome["except"]}
+    return {**outcome, "message": said}
+
+
+def test_a_changed_outcome_of_any_vector_is_seen(node: str, copy: Path) -> None:
+    def change(document: dict[str, Any]) -> None:
+        for test in document["tests"]:
+            if "Undecided" in test["flags"]:
+                undecided.add(test["id"])  # all that there is to answer is legal
+                continue
+            for holder in (test, *test.get("steps", ())):
+                if "outcomes" in holder:
+                    holder["outcomes"] = [falsified(outcome) for outcome in holder["outcomes"]]
+
+    undecided: set[str] = set()
+    before = check(node, copy)
+    rewrite(copy, change)
+    done = check(node, copy)
+    assert done.returncode == 1
+    seen = {line.split(": ")[1] for line in failures(done)}
+    known = {t["id"] for d in documents(copy).values() if d["shape"] not in NOT_COMPUTED for t in d["tests"]}
+    assert known - seen == set(OPEN.findall(before.stdout)) | undecided
+
+
+def test_the_smallest_change_of_an_outcome_is_seen(node: str, copy: Path) -> None:
+    """One bit, or one more: of the first outcome of vectors of every shape that have just one."""
+
+    def change(document: dict[str, Any]) -> None:
+        for test in document["tests"]:
+            if test["result"] == "valid" and "outcomes" in test and test["id"] not in still_open:
+                (outcome,) = test["outcomes"]
+                key = min(outcome)
+                if key in ("wire", "bloom_filter"):
+                    outcome[key] = f"{int(outcome[key][:2], 16) ^ 1:02x}{outcome[key][2:]}"
+                    changed.add(test["id"])
+                elif key in ("offset_ms", "num_response_groups"):
+                    outcome[key] += 1
+                    changed.add(test["id"])
+                elif key in ("hash", "local"):
+                    outcome[key] = str(int(outcome[key]) + 1)
+                    changed.add(test["id"])
+
+    still_open = OPEN.findall(check(node, copy).stdout)
+    changed: set[str] = set()
+    rewrite(copy, change)
+    done = check(node, copy)
+    assert len(changed) > 150
+    assert {line.split(": ")[1] for line in failures(done)} == changed
+
+
+def test_a_changed_byte_of_the_input_is_seen(node: str, copy: Path) -> None:
+    """The last byte of a field that matters: it is never without consequences there."""
+
+    def change(document: dict[str, Any]) -> None:
+        for test in document["tests"]:
+            if document["shape"] == "hash":
+                test["parts"][-1] += "!"
+            elif document["shape"] == "encode":
+                test["message"]["message_id"] += "!"
+            else:
+                continue
+            changed.add(test["id"])
+
+    changed: set[str] = set()
+    rewrite(copy, change)
+    assert changed <= {line.split(": ")[1] for line in failures(check(node, copy))}
+
+
+def another_byte(step: dict[str, Any]) -> bool:
+    if not step.get("wire") or "message" not in step:
+        return False
+    step["wire"] = step["wire"][:-1] + ("0" if step["wire"][-1] != "0" else "1")
+    return True
+
+
+def another_content(step: dict[str, Any]) -> bool:
+    delivered = [event for event in step["outcomes"][0].get("events", []) if event.get("content")]
+    for event in delivered:
+        event["content"] += "00"
+    return bool(delivered)
+
+
+def unmet_dependency(step: dict[str, Any]) -> bool:
+    delivered = {event.get("delivered") for event in step["outcomes"][0].get("events", [])}
+    message = step.get("message", {})
+    if message.get("message_id") not in delivered or "lamport_timestamp" not in message:
+        return False
+    message["causal_history"].append({"message_id": "never-sent-by-anybody"})
+    step.pop("wire", None)
+    return True
+
+
+def log_backwards(step: dict[str, Any]) -> bool:
+    logs = [outcome["state"]["log"] for outcome in step["outcomes"] if "log" in outcome.get("state", {})]
+    several = [log for log in logs if len({entry["lamport_timestamp"] for entry in log}) > 1]
+    for log in several:
+        log.reverse()
+    return bool(several)
+
+
+def never_sent(step: dict[str, Any]) -> bool:
+    events = [event for event in step["outcomes"][0].get("events", []) if "acknowledged" in event]
+    for event in events:
+        event["acknowledged"] = "$m99"
+    return bool(events)
+
+
+@pytest.mark.parametrize("change", [another_byte, another_content, unmet_dependency, log_backwards, never_sent])
+def test_a_transcript_that_does_not_hold_together_is_seen(
+    node: str, copy: Path, change: Callable[[dict[str, Any]], bool]
+) -> None:
+    def change_steps(document: dict[str, Any]) -> None:
+        for test in document["tests"] if document["shape"] == "transcript" else ():
+            done = [change(step) for step in test["steps"]]
+            if any(done):
+                changed.add(test["id"])
+
+    changed: set[str] = set()
+    rewrite(copy, change_steps)
+    complaints = {line.split(": ")[1] for line in failures(check(node, copy)) if ": step " in line}
+    assert len(changed) >= 3
+    # What never changed may fail, too: messages that depend on those that did.
+    assert changed <= complaints
+
+
+def test_a_revision_that_nobody_has_read_is_not_confirmed(node: str, copy: Path) -> None:
+    def change(document: dict[str, Any]) -> None:
+        if document["shape"] in ("decode", "encode", "message-kind", "lamport", "log-order", "ack-review"):
+            document["revisions"] = ["sds-2031-01"]
+            changed.update(test["id"] for test in document["tests"])
+
+    changed: set[str] = set()
+    rewrite(copy, change)
+    done = check(node, copy)
+    assert len(changed) > 300
+    assert changed <= set(OPEN.findall(done.stdout))
+    assert "nothing is known here of sds-2031-01" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["wire-decoding", "hash-sha256-be64", "lamport", "lamport-forum-2024"])
+def test_a_flipped_bit_of_a_file_is_seen(node: str, copy: Path, name: str) -> None:
+    path = copy / "sds" / f"{name}.json"
+    content = bytearray(path.read_bytes())
+    where = content.index(b'"comment": "') + 12
+    content[where] ^= 1
+    path.write_bytes(content)
+    complaints = failures(check(node, copy))
+    assert f"FAIL sds/{name}.json: its SHA-256 is not that of the manifest" in complaints
+    assert f"FAIL sds/{name}.json: digest is not that of the tests" in complaints
+    assert len(complaints) == 2
+
+
+def first_test(change: Callable[[dict[str, Any]], object]) -> Callable[[dict[str, Any]], object]:
+    return lambda document: change(document["tests"][0])
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (first_test(lambda test: test.update(more=1)), "must NOT have additional properties"),
+        (first_test(lambda test: test.pop("comment")), "must have required property 'comment'"),
+        (first_test(lambda test: test.update(id="Not an id")), "/tests/0/id must match pattern"),
+        (first_test(lambda test: test["flags"].append("Unheard")), "no note explains the flag Unheard"),
+        (first_test(lambda test: test.update(id="lamport/the-same")), "the id lamport/the-same is that of sds/"),
+        (lambda document: document.update(numberOfTests=1_000), "numberOfTests is not the number of tests"),
+        (lambda document: document["notes"].update(Idle={"description": "d", "ids": []}), "no test has the flag Idle"),
+    ],
+)
+def test_what_is_not_of_the_format_is_seen(
+    node: str, copy: Path, change: Callable[[dict[str, Any]], object], complaint: str
+) -> None:
+    rewrite(copy, change)
+    done = check(node, copy)
+    assert done.returncode == 1
+    assert any(complaint in line for line in failures(done)), failures(done)[:3]
+
+
+def test_a_file_outside_of_the_manifest_and_another_form_of_the_same_are_seen(node: str, copy: Path) -> None:
+    path = copy / "sds" / "lamport.json"
+    shutil.copy(path, copy / "sds" / "stray.json")
+    path.write_text(json.dumps(json.loads(path.read_bytes())))
+    complaints = failures(check(node, copy))
+    assert "FAIL sds/stray.json is not in the manifest" in complaints
+    assert "FAIL sds/lamport.json: it is not in canonical form" in complaints
+
+
+# ---- Nothing to read -------------------------------------------------------------------------------------------------
+
+
+def test_without_files_it_says_what_is_missing(node: str, copy: Path, tmp_path: Path) -> None:
+    nothing = check(node, tmp_path)
+    assert (nothing.returncode, nothing.stdout) == (2, "")
+    assert nothing.stderr.startswith("manifest.json cannot be read: ")
+    (copy / "sds" / "lamport.json").unlink()
+    gone = check(node, copy)
+    assert gone.returncode == 2
+    assert gone.stderr.startswith("sds/lamport.json cannot be read: ")
+    (copy / "manifest.json").write_text("{")
+    broken = check(node, copy)
+    assert broken.returncode == 2
+    assert broken.stderr.startswith("manifest.json is no JSON: ")
+
+
+def test_an_option_that_is_none_is_answered_with_the_usage(node: str) -> None:
+    done = check(node, Path("--help"))
+    assert (done.returncode, done.stderr) == (2, "usage: node check.mjs [FOLDER]\n")

@@ -1,0 +1,376 @@
+"""Vectors asked of implementations: the legal ones pass, and mutants are found in the group of their fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from run_helpers import ALL_CAPABILITIES, AMENDED, Handle, altered, reference
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.rules import RULES
+from sds_conformance.protocols.sds.vectors.material import MATERIAL
+from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
+from sds_conformance.vectors.running.causes import WrongAnswers, causes_of
+from sds_conformance.vectors.running.examination import AnsweredVector, Examination, VectorExaminer, weighed
+from sds_conformance.vectors.running.subject import Status, VectorResult
+from sds_harness.link import Limits, LocalLink
+from sds_harness.sds.language import SDS, open_session
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HASH_PROFILES, PROFILES, Config
+from sds_reference.mutants import MUTANTS, joined
+from sds_reference.variants import VARIANTS
+from vector_folders import asked, every_test, failed_groups, failures, files
+
+FORUM = "forum-2024"
+SHORT = tuple(dict.fromkeys(file["group"] for file in files() if file["group"] != "transcripts"))
+"""All groups but the conversations."""
+
+
+def _mutant(name: str) -> Callable[[], Handle]:
+    mutant = MUTANTS[name]
+    without = frozenset({pb.CAPABILITY_OBSERVE}) if mutant.unseen else frozenset()
+    return lambda: reference(mutant.configure(Config()), without=without, participant=mutant.participant_class)
+
+
+def test_every_shape_is_asked_for() -> None:
+    assert {file["shape"] for file in files()} == set(MATERIAL.shapes)
+
+
+@pytest.mark.parametrize("revision", [CURRENT, AMENDED])
+def test_the_reference_passes_all_that_are_for_its_filter_and_hash(revision: str) -> None:
+    outcome = asked(revision=revision)
+    assert failures(outcome) == []
+    assert outcome.count(Status.WARN) == outcome.count(Status.BROKEN) == 0
+    assert outcome.exit_code == 0
+    assert outcome.count(Status.PASS) > 400
+    why = {reason.split()[0] for group in outcome.groups for reason in outcome.reasons(group)}
+    assert why == {"declares", "the"}
+
+
+def test_between_them_the_profiles_pass_every_vector() -> None:
+    passed = set()
+    for bloom, hash_profile in zip(PROFILES.values(), HASH_PROFILES.values(), strict=True):
+        config = replace(Config(), bloom_profile=bloom)
+        config = replace(config, repair=replace(config.repair, hash_profile=hash_profile))
+        for revision in (CURRENT, AMENDED, FORUM):
+            outcome = asked(lambda c=config: reference(c), SHORT, revision)  # type: ignore[misc]
+            assert failures(outcome) == []
+            passed |= {a.vector["id"] for a in outcome.asked if a.answer.status in (Status.PASS, Status.ACCEPTABLE)}
+    left = {test["id"] for test in every_test()} - passed
+    assert {name for name in left if not name.startswith("transcripts/")} == {
+        f"hash-{profile}/one-empty" for profile in HASH_PROFILES
+    }
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", [name for name, variant in VARIANTS.items() if not variant.revision])
+def test_legal_variants_pass(name: str) -> None:
+    outcome = asked(lambda: reference(VARIANTS[name].configure(Config())))
+    assert failures(outcome) == []
+    assert outcome.count(Status.WARN) == 0
+    assert outcome.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("mutant", "group"),
+    [
+        ("channel-twice-on-the-wire", "wire-encoding"),
+        ("entry-id-in-field4", "wire-encoding"),
+        ("requests-in-one-entry", "wire-encoding"),
+        ("delivers-the-empty", "message-kinds"),
+        ("zero-is-unset", "message-kinds"),
+        ("logs-ephemerals", "message-kinds"),
+        ("increases-lamport-by-two", "lamport"),
+        ("follows-the-clock-back", "lamport"),
+        ("keeps-clock-on-delivery", "lamport"),
+        ("sets-clock-back-on-delivery", "lamport"),
+        ("lamport-as-double", "lamport"),
+        ("undoes-the-sync-increase", "lamport"),
+        ("log-by-arrival", "log-order"),
+        ("ties-ignoring-case", "log-order"),
+        ("highest-hash-first", "log-order"),
+        ("lamport-as-text", "log-order"),
+        ("history-by-arrival", "causal-history"),
+        ("filter-omits-every-third", "bloom-build-waku-sds-js"),
+        ("sets-three-times-the-bits", "bloom-build-waku-sds-js"),
+        ("ignores-filters", "bloom-query-waku-sds-js"),
+        ("unseen-message-first", "hash-sha256-be64"),
+        ("t-req-modulo-one-more", "t-req"),
+        ("hashes-the-sender", "t-req"),
+        ("no-t-min", "t-req"),
+        ("t-resp-within-the-window", "t-resp"),
+        ("t-resp-adds-distance-and-hash", "t-resp"),
+        ("author-delays-response", "t-resp"),
+        ("half-a-group", "response-groups"),
+        ("outside-its-own-group", "response-groups"),
+        ("one-group-more", "response-groups"),
+        ("groups-of-a-hundred", "response-groups"),
+        ("acknowledges-the-first", "ack-reviews"),
+        ("acknowledges-after-one-filter-hit", "ack-reviews"),
+        ("returns-to-unacknowledged", "ack-reviews"),
+        ("unseen-starts-as-possibly-acknowledged", "ack-reviews"),
+        ("ignores-requests-of-others", "repair-buffers"),
+        ("queues-the-unknown", "repair-buffers"),
+        ("requests-postpone", "repair-buffers"),
+        ("delivers-children-first", "transcripts"),
+        ("own-last-among-equals", "transcripts"),
+        ("rebroadcasts-the-acknowledged", "transcripts"),
+        ("one-clock-for-all", "transcripts"),
+        ("hints-of-requests-as-text", "transcripts"),
+        ("never-requests", "transcripts"),
+        ("answers-as-the-sender", "transcripts"),
+    ],
+)
+def test_mutants_are_found_in_the_group_of_their_fault(mutant: str, group: str) -> None:
+    outcome = asked(_mutant(mutant), [group])
+    assert group in failed_groups(outcome) or outcome.count(Status.WARN), mutant
+    assert outcome.count(Status.ERROR) == 0
+
+
+def test_a_mutant_that_only_warns_is_no_failure() -> None:
+    outcome = asked(_mutant("sync-moves-the-clock"), ["lamport"])
+    assert outcome.count(Status.WARN) == 1
+    assert outcome.exit_code == 0
+
+
+def test_a_violation_tells_its_requirement() -> None:
+    outcome = asked(_mutant("delivers-children-first"), ["transcripts"])
+    told = {requirement for a in outcome.asked for requirement in a.answer.requirements}
+    assert "SDS-DELIVER-07" in told
+
+
+# ---- decoding (no mutants) -------------------------------------------------------------------------------------------
+
+
+def _decoded(change: Callable[[pb.Decoded], object]) -> Callable[[], Handle]:
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.WhichOneof("answer") == "decoded":
+            change(reply.decoded)
+
+    return lambda: altered(apply)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda decoded: decoded.message.ClearField("causal_history"),
+        lambda decoded: decoded.message.ClearField("lamport_timestamp"),
+        lambda decoded: decoded.message.ClearField("bloom_filter"),
+        lambda decoded: decoded.message.ClearField("repair_request"),
+        lambda decoded: setattr(decoded.message, "sender_id", decoded.message.sender_id.upper()),
+        lambda decoded: setattr(decoded.message, "lamport_timestamp", int(float(decoded.message.lamport_timestamp))),
+    ],
+)
+def test_fields_that_are_read_wrong_are_found(change: Callable[[pb.Decoded], object]) -> None:
+    assert failed_groups(asked(_decoded(change), ["wire-decoding"])) == {"wire-decoding"}
+
+
+def test_whoever_takes_anything_for_a_message_is_found() -> None:
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if request.WhichOneof("command") == "decode" and reply.WhichOneof("answer") == "rejected":
+            reply.decoded.message.sender_id = "bob"
+
+    outcome = asked(lambda: altered(apply), ["wire-decoding"])
+    invalid = [a for a in outcome.asked if a.vector["result"] == "invalid"]
+    assert len(invalid) > 20
+    assert {a.answer.status for a in invalid} == {Status.FAIL}
+
+
+def test_whoever_refuses_everything_is_found() -> None:
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if request.WhichOneof("command") == "decode":
+            reply.rejected.reason = "no"
+
+    outcome = asked(lambda: altered(apply), ["wire-decoding"])
+    valid = [a for a in outcome.asked if a.vector["result"] == "valid"]
+    # That an ephemeral message is delivered is a SHOULD.
+    warned = [a for a in valid if a.answer.status is Status.WARN]
+    assert {requirement for a in warned for requirement in a.answer.requirements} <= {
+        "SDS-EPHEMERAL-04",
+        "SDS-EPHEMERAL-06",
+    }
+    assert {a.answer.status for a in valid} == {Status.FAIL, Status.WARN}
+    assert len(valid) > 5 * len(warned)
+    assert Status.FAIL not in {a.answer.status for a in outcome.asked if a.vector["result"] == "invalid"}
+
+
+def test_other_orders_of_fields_are_legal() -> None:
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.WhichOneof("answer") == "encoded" and reply.encoded.wire.endswith(b"\xa2\x01\x02hi"):
+            reply.encoded.wire = reply.encoded.wire[-5:] + reply.encoded.wire[:-5]
+
+    outcome = asked(lambda: altered(apply), ["wire-encoding"])
+    assert failures(outcome) == []
+    assert outcome.count(Status.ACCEPTABLE) > 5
+
+
+# ---- what is not declared, what breaks -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("capability", sorted(ALL_CAPABILITIES), ids=SDS.name_of)
+def test_what_is_not_declared_is_skipped_and_no_pass(capability: int) -> None:
+    outcome = asked(lambda: reference(without=[capability]))
+    assert failures(outcome) == []
+    assert outcome.exit_code == 0
+
+
+def test_without_codecs_only_participants_are_asked() -> None:
+    without = [pb.CAPABILITY_MESSAGE_CODEC, pb.CAPABILITY_REPAIR_TIMES, pb.CAPABILITY_FILTER_CODEC]
+    outcome = asked(lambda: reference(without=without))
+    assert outcome.count(Status.PASS, "wire-decoding") == outcome.count(Status.PASS, "t-req") == 0
+    assert list(outcome.reasons("wire-decoding")) == ["needs the capability message-codec"]
+    assert outcome.count(Status.PASS, "bloom-build-waku-sds-js") > 5
+    assert outcome.count(Status.PASS, "lamport") > 30
+
+
+def test_without_a_state_the_wire_tells() -> None:
+    outcome = asked(lambda: reference(without=[pb.CAPABILITY_OBSERVE]))
+    for group in ("lamport", "log-order", "causal-history", "message-kinds", "ack-reviews", "transcripts"):
+        assert outcome.count(Status.PASS, group) > 10, group
+    assert failures(outcome) == []
+
+
+def test_where_nothing_can_be_asked_nothing_passes() -> None:
+    outcome = asked(lambda: reference(without=ALL_CAPABILITIES), ["wire-decoding", "t-req", "repair-buffers"])
+    assert outcome.count(Status.SKIPPED) == len(outcome.asked) > 100
+    assert outcome.exit_code == 4
+
+
+def test_who_breaks_is_asked_again_and_then_left_alone() -> None:
+    def once(request: pb.Request, reply: pb.Reply) -> None:
+        if request.decode.wire == b"":
+            raise RuntimeError("the log is inside out")
+
+    outcome = asked(lambda: altered(lambda q, r: once(q, r) if q.HasField("decode") else None), ["wire-decoding"])
+    assert [a.vector["id"] for a in outcome.asked if a.answer.status is Status.BROKEN] == ["wire-decoding/no-bytes"]
+    assert (outcome.exit_code, outcome.unasked) == (1, 0)
+
+    def always(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("decode"):
+            raise RuntimeError("the log is inside out")
+
+    outcome = asked(lambda: altered(always), ["wire-decoding"])
+    assert outcome.count(Status.BROKEN) == len(outcome.asked) == 4
+    assert outcome.unasked > 100
+    assert outcome.exit_code == 3
+
+
+def test_what_is_expected_is_never_sent() -> None:
+    """The request for a filter, a hash or a time contains nothing of the outcome."""
+    said: list[bytes] = []
+
+    class Listening(LocalLink):
+        def call(self, request: pb.Request, timeout_s: float, reply: type[pb.Reply]) -> pb.Reply:
+            said.append(request.SerializeToString())
+            answer: pb.Reply = super().call(request, timeout_s, reply)
+            return answer
+
+    examiner = VectorExaminer(MATERIAL, lambda _: Listening(reference()), Limits(), CURRENT)
+    chosen = [file for file in files() if file["group"] in ("bloom-build-waku-sds-js", "wire-encoding")]
+    examiner.examine(chosen)
+    heard = b"".join(said)
+    for test in (test for file in chosen for test in file["tests"]):
+        for outcome in test["outcomes"]:
+            expected = bytes.fromhex(outcome.get("bloom_filter", outcome.get("wire", "")))
+            assert not expected or expected not in heard, test["id"]
+
+
+def test_a_dialect_is_translated() -> None:
+    outcome = asked(
+        lambda: reference(dialect="nim-sds"), ["wire-decoding", "wire-encoding", "message-kinds"], dialect="nim-sds"
+    )
+    assert failed_groups(outcome) <= {"wire-decoding"}
+    assert outcome.count(Status.PASS) > 100
+
+
+def test_a_translated_transcript_violates_what_it_does_in_the_layout_of_the_text() -> None:
+    """The checks that decide on an outcome that is not listed see translated bytes, too."""
+    mutant = MUTANTS["rebroadcasts-always"]
+    plain, private = (
+        asked(lambda d=dialect: reference(dialect=d, participant=mutant.participant_class), ["transcripts"])  # type: ignore[misc]
+        for dialect in ("", "nim-sds")
+    )
+    assert plain.count(Status.FAIL) > 5
+    violated = {a.vector["id"]: a.answer.requirements for a in plain.asked if a.answer.status is Status.FAIL}
+    assert violated == {a.vector["id"]: a.answer.requirements for a in private.asked if a.answer.status is Status.FAIL}
+    assert set(violated.values()) == {(mutant.requirement,)}
+
+
+def test_a_private_layout_that_is_not_translated_is_one_difference_of_all_transcripts() -> None:
+    outcome = asked(lambda: reference(dialect="nim-sds"), ["transcripts"], dialect="")
+    (cause,) = wrong(outcome)
+    assert {one.answer.difference for one in cause.asked} == {"the layout of messages (SDS-MSG-01)"}
+    assert len(cause.asked) == outcome.count(Status.FAIL) == len(outcome.asked)
+
+
+def _weighed(requirements: list[str], answer: VectorResult) -> VectorResult:
+    return weighed(MATERIAL, {"requirements": requirements}, answer, CURRENT)
+
+
+def test_a_failure_against_a_should_is_a_warning() -> None:
+    failed = VectorResult(Status.FAIL, "this", "that")
+    assert _weighed(["SDS-EPHEMERAL-04"], failed).status is Status.WARN
+    assert _weighed(["SDS-EPHEMERAL-04", "SDS-MSG-05"], failed).status is Status.FAIL
+    assert _weighed(["SDS-EPHEMERAL-04"], VectorResult(Status.PASS)).status is Status.PASS
+    assert (
+        weighed(
+            MATERIAL, {"requirements": ["SDS-MSG-05"]}, replace(failed, requirements=("SDS-MSG-18",)), CURRENT
+        ).status
+        is Status.WARN
+    )
+
+
+def test_an_unknown_shape_is_skipped() -> None:
+    session = open_session(lambda: LocalLink(reference()), Limits(), CURRENT)
+    assert SdsSubject(session, CURRENT).declaration.name == "the reference"
+    examiner = VectorExaminer(MATERIAL, lambda _: LocalLink(reference()), Limits(), CURRENT)
+    outcome = examiner.examine([{"group": "x", "shape": "spiral", "tests": [{"id": "x/y", "requirements": []}]}])
+    assert outcome.count(Status.SKIPPED) == 1
+    assert outcome.exit_code == 4
+
+
+def test_a_difference_that_many_share_is_told_once() -> None:
+    """An empty repair request is wrong in most messages, and hardly one of them is about it."""
+
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("encode") and not request.encode.message.repair_request:
+            reply.encoded.wire += b"\x6a\x00"
+
+    outcome = asked(lambda: altered(apply), ["wire-encoding"])
+    (cause,) = wrong(outcome)
+    assert {one.answer.difference for one in cause.asked} == {"an empty repair_request (field 13), which is unset"}
+    assert len(cause.asked) == outcome.count(Status.FAIL) > 20
+
+
+def test_two_faults_are_two_root_causes_whatever_else_they_violate() -> None:
+    faults = joined([MUTANTS["lamport-without-clock"], MUTANTS["ties-ignoring-case"]])
+    outcome = asked(lambda: reference(participant=faults.participant_class), ["lamport", "log-order", "transcripts"])
+    assert outcome.count(Status.FAIL) > 20
+    clock, order, *_ = wrong(outcome)
+    assert (clock.requirement, order.requirement) == ("SDS-STATE-03", "SDS-CONFLICT-01")
+    assert {"SDS-SEND-01", "SDS-SYNC-03"} <= clock.under.keys()
+    assert not {"SDS-SEND-01", "SDS-SYNC-03"} & order.under.keys()
+
+
+def test_what_refuses_everything_is_one_root_cause() -> None:
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("receive"):
+            reply.Clear()
+            reply.id = request.id
+            reply.rejected.reason = "no"
+
+    outcome = asked(lambda: altered(apply), ["ack-reviews", "log-order"])
+    (cause,) = wrong(outcome)
+    assert len(cause.asked) == outcome.count(Status.FAIL) > 20
+
+
+def wrong(outcome: Examination) -> list[WrongAnswers]:
+    """The root causes of its wrong answers."""
+    return [one for one in causes_of(RULES, outcome.asked, violated_of) if one.verdict is Verdict.FAIL]
+
+
+def violated_of(one: AnsweredVector) -> list[str]:
+    return list(one.answer.requirements) or MATERIAL.stated(one.vector["requirements"], [CURRENT])

@@ -1,0 +1,116 @@
+"""A link that remembers: what it asks, what it answers from memory, and whom it finds out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sds_harness.caching_link import CachingLink, ChangedAnswerError
+from sds_harness.link import Link, LocalLink
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference.testee.server import Testee, TesteeOptions
+
+pytestmark = pytest.mark.every_python
+
+
+class Listening(Link):
+    """The reference, and what it is asked."""
+
+    def __init__(self) -> None:
+        self.testee = Testee(TesteeOptions("1"))
+        self.asked: list[str] = []
+        self.spoilt = ""
+
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        name = request.WhichOneof("command")
+        self.asked.append(name)
+        answer = LocalLink(self.testee.handle).call(request, timeout_s, reply)
+        if name == self.spoilt:
+            answer.effects.message_id += "'"
+        return answer
+
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return self.call(request, timeout_s, reply)
+
+
+class Talk:
+    """Numbers requests, as a session does."""
+
+    def __init__(self) -> None:
+        self.inner = Listening()
+        self.link = CachingLink(self.inner)
+        self.number = 0
+
+    def ask(self, **command: Any) -> pb.Reply:
+        self.number += 1
+        request = pb.Request(id=self.number, **command)
+        before = pb.Request.FromString(request.SerializeToString())
+        answer: pb.Reply = self.link.call(request, 1.0, pb.Reply)
+        assert request == before, "what was asked is in the trace"
+        assert answer.id == self.number
+        return answer
+
+    def open(self, who: str = "alice") -> int:
+        return self.ask(open=pb.Open(now_ms=1, participant_id=who, channels=["c1"])).opened.handle
+
+    def send(self, handle: int, content: str) -> pb.Reply:
+        return self.ask(send=pb.Send(now_ms=2, handle=handle, channel_id="c1", content=content.encode()))
+
+    def play(self, *contents: str) -> list[pb.Effects]:
+        """One participant from its opening to its end; what it answered."""
+        handle = self.open()
+        out = [self.send(handle, content).effects for content in contents]
+        self.ask(close=pb.Close(now_ms=3, handle=handle))
+        return out
+
+
+def test_what_was_said_before_is_not_asked_again() -> None:
+    talk = Talk()
+    first = talk.play("one", "two")
+    asked = list(talk.inner.asked)
+    assert asked == ["open", "send", "send", "close"]
+    assert talk.play("one", "two") == first
+    assert talk.play("one") == first[:1]
+    assert talk.inner.asked == asked
+
+
+def test_before_something_new_it_is_told_all_that_was_before() -> None:
+    talk, plain = Talk(), Talk()
+    plain.link = plain.inner  # type: ignore[assignment]
+    talk.play("one", "two")
+    talk.inner.asked.clear()
+    assert talk.play("one", "three") == plain.play("one", "three")
+    assert talk.inner.asked == ["open", "send", "send", "close"]
+    talk.inner.asked.clear()
+    assert talk.play("four") == plain.play("four")
+    assert talk.inner.asked == ["open", "send", "close"]
+
+
+def test_participants_have_handles_of_their_own() -> None:
+    talk = Talk()
+    talk.play("one")
+    alice, bob = talk.open("alice"), talk.open("bob")
+    assert alice != bob
+    talk.send(alice, "one")
+    logs = [talk.ask(observe=pb.Observe(now_ms=2, handle=who, channel_id="c1")).state.log for who in (alice, bob)]
+    assert [len(log.entries) for log in logs] == [1, 0]
+
+
+def test_whoever_answers_otherwise_is_found_out() -> None:
+    talk = Talk()
+    talk.play("one")
+    talk.inner.spoilt = "send"
+    assert talk.play("one"), "from memory"
+    with pytest.raises(ChangedAnswerError, match="send was answered differently than before"):
+        talk.play("one", "two")
+    talk.link.whole = True
+    with pytest.raises(ChangedAnswerError):
+        talk.play("one")
+
+
+def test_what_has_no_participant_is_handed_on() -> None:
+    talk = Talk()
+    for _ in range(2):
+        assert talk.ask(build_filter=pb.BuildFilter(message_ids=["a"])).WhichOneof("answer") == "filter"
+    assert talk.inner.asked == ["build_filter"] * 2
