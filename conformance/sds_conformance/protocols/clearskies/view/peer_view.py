@@ -419,7 +419,7 @@ class PeerView:
             may_not = "it came after something that could be refused"
         if not may_not and self._broke_at_once(link, update):
             may_not = "the link broke before the peer had been quiet"
-        arrival = known.arrive(update, must_not, may_not)
+        arrival = known.arrive(update, must_not, may_not, self.quiet_before(update.step))
         if must_not or may_not:
             link.doubt = min(update.step.index, link.doubt or update.step.index)
         return arrival
