@@ -75,6 +75,34 @@ class _Authority(Peer):
             super().refuse_unauthorised(link, update, message)
 
 
+class _TrustsSome(Peer):
+    """Looks at the signatures of some updates alone."""
+
+    _trusts = False
+
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        self._trusts = self.trusts(update)
+        super().refuse_unauthorised(link, update, message)
+
+    def is_genuine(self, message: Message) -> bool:
+        return self._trusts or super().is_genuine(message)
+
+    def trusts(self, update: Record) -> bool:
+        raise NotImplementedError
+
+
+@mutant("06", "does not look at the signatures of changes of what it has")
+class VerifiesNewRecordsAlone(_TrustsSome):
+    def trusts(self, update: Record) -> bool:
+        return self.store.get(update.uuid) is not None and not update.deleted
+
+
+@mutant("06", "does not look at the signatures of deletions")
+class VerifiesNoDeletions(_TrustsSome):
+    def trusts(self, update: Record) -> bool:
+        return update.deleted
+
+
 @mutant("16", "as a read-only peer takes changes of what it has that are not signed")
 class ReaderTakesUnsignedChanges(PassesOnUnsigned):
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:

@@ -130,6 +130,32 @@ def a_forged_update_for_a_writer(script: Script, alice: Part, bob: Peer, carol: 
     look(alice)
 
 
+@scenario("06")
+def forged_changes_for_a_reader(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
+    """A read-only peer receives an altered change and an altered deletion of known records from another one."""
+    _forge_changes(rita, bob, rolf)
+
+
+@scenario("06")
+def forged_changes_for_a_writer(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
+    """A read-write peer receives an altered change and an altered deletion of known records from a read-only peer."""
+    _forge_changes(alice, bob, rolf)
+
+
+def _forge_changes(part: Part, bob: Peer, rolf: Peer) -> None:
+    link = part.link(bob)
+    link.update("one", 1)
+    link.update("two", 2)
+    look(part, read_only=True)
+    changes = (
+        bob.update("one", 3, signature="read-write"),
+        bob.update("two", deleted=True, signature="read-write"),
+    )
+    for change in changes:
+        part.link(rolf).send(change.altered)
+        look(part, read_only=True)
+
+
 @scenario("16")
 def an_unsigned_update_for_a_reader(script: Script, rita: Part, bob: Peer, dave: Peer, rolf: Peer) -> None:
     """A writer sends a read-only peer unsigned updates: one of its own, and one of another writer."""
