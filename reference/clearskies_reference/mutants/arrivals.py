@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 from ..config import AccessLevel
 from ..effects import Effects
@@ -101,6 +102,23 @@ class VerifiesNewRecordsAlone(_TrustsSome):
 class VerifiesNoDeletions(_TrustsSome):
     def trusts(self, update: Record) -> bool:
         return update.deleted
+
+
+@mutant("06", "does not look at signatures once it is started again")
+class VerifiesNothingAfterARestart(_TrustsSome):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._again = any(True for _ in self.store)
+
+    def trusts(self, update: Record) -> bool:
+        return self._again
+
+
+@mutants
+class _Signatures(Peer):
+    @fault(Peer.is_genuine, "06", "takes an empty signature for a right one")
+    def accepts_empty_signatures(self, message: Message) -> bool:
+        return not message.signature or super().is_genuine(message)
 
 
 @mutant("16", "as a read-only peer takes changes of what it has that are not signed")

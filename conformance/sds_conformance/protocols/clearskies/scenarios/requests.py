@@ -27,6 +27,16 @@ def a_connection_is_made_again(script: Script, alice: Part, bob: Peer, carol: Pe
     alice.link(carol)
 
 
+@scenario("29", long=True)
+def many_writers_are_known(script: Script, alice: Part, bob: Peer) -> None:
+    """Bob passes on an update of each of forty writers; the connection breaks and is made again."""
+    link = alice.link(bob)
+    link.send(*(script.peer(f"writer {number}").update(f"record-{number}", number) for number in range(40)))
+    script.settle()
+    link.cut()
+    alice.link(bob)
+
+
 @scenario("29", "37")
 def the_newest_is_written_over(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The application changes the newer of two records of Bob; then Carol links."""
