@@ -210,6 +210,12 @@ class ScansForItsRevisionAtStart(_StartedAgain):
         return max(own, default=1)
 
 
+@mutant("26", "skips ten revisions when it is started again")
+class SkipsRevisionsAtStart(_StartedAgain):
+    def found(self) -> int:
+        return self.store.revision + 10
+
+
 @mutant("27", "keeps the name of the previous writer in its own changes")
 class WritesInOthersNames(Peer):
     def change(
@@ -389,6 +395,23 @@ class _Answering(Peer):
             link.subscribed = True
         else:
             super().answer(link, request, effects)
+
+    @fault(Peer.missing, "59", "compares revisions in 32 bits")
+    def compares_revisions_in_32_bits(self, request: GetUpdates) -> list[Kept]:
+        def low(number: int) -> int:
+            return number % (1 << 32)
+
+        found = super().missing(replace(request, since={}))
+        since = request.since
+        versions = ((kept, *kept.record.version) for kept in found)
+        return [kept for kept, by, revision in versions if by not in since or low(revision) > low(since[by])]
+
+    @fault(Peer.missing, "59", "sends a deletion again that the client names as its last update")
+    def sends_the_last_deletion_again(self, request: GetUpdates) -> list[Kept]:
+        since = request.since
+        found = super().missing(replace(request, since={by: number - 1 for by, number in since.items() if number}))
+        versions = ((kept, *kept.record.version) for kept in found)
+        return [kept for kept, by, number in versions if kept.record.deleted or number > since.get(by, -1)]
 
     @fault(Peer.missing, "59", "compares revisions as doubles")
     def compares_revisions_as_doubles(self, request: GetUpdates) -> list[Kept]:

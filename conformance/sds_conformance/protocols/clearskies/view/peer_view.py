@@ -200,7 +200,7 @@ class PeerView:
 
     def _alone(self, one: Step, other: Step) -> bool:
         between = [step for step in self.steps if one.index < step.index < other.index]
-        unsure = any(step.command == "open" or renames_in_place(step) for step in between)
+        unsure = any(renames_in_place(step) for step in between) or not self.known.same_era(one.index, other.index)
         return not unsure and not self.in_conflict(other)
 
     def untouched(self, change: Change, until: Step) -> bool:
