@@ -396,6 +396,12 @@ class _Answering(Peer):
         else:
             super().answer(link, request, effects)
 
+    @fault(Peer.missing, "59", "sends what is above the largest revision that a request names, of whichever peer")
+    def compares_with_the_largest_revision(self, request: GetUpdates) -> list[Kept]:
+        largest = max(request.since.values(), default=0)
+        found = super().missing(replace(request, since={}))
+        return [kept for kept in found if kept.record.last_updated_rev > largest]
+
     @fault(Peer.missing, "59", "compares revisions in 32 bits")
     def compares_revisions_in_32_bits(self, request: GetUpdates) -> list[Kept]:
         def low(number: int) -> int:
