@@ -399,7 +399,7 @@ class ReceivesAtTicks(Peer):
         return Effects()
 
     def tick(self, now_ms: int) -> Effects:
-        unread, self.unread = self.unread, []
+        unread, self.unread = self.in_turn(self.unread), []
         effects = Effects()
         for link, data in unread:
             if self.links.get(link.number) is link:
@@ -407,6 +407,18 @@ class ReceivesAtTicks(Peer):
                 effects.sent += received.sent
                 effects.events += received.events
         return effects
+
+    def in_turn(self, unread: list[tuple[Link, bytes]]) -> list[tuple[Link, bytes]]:
+        """The data in the order in which it is read."""
+        return unread
+
+
+class ReadsLinksInTurn(ReceivesAtTicks):
+    """ "Order is kept on one link" (core protocol), and between two links there is none: here links are read one after
+    the other."""
+
+    def in_turn(self, unread: list[tuple[Link, bytes]]) -> list[tuple[Link, bytes]]:
+        return sorted(unread, key=lambda each: each[0].number)
 
 
 class SendsTheNewest(Peer):

@@ -131,6 +131,12 @@ VARIANTS = {
         _chosen(choices.SendsInIntervals, "sends-in-intervals", "sends nothing for up to four seconds"),
         _chosen(choices.RepeatsItsRequest, "repeats-its-request", "asks for the same again at each tick"),
         _chosen(choices.ReceivesAtTicks, "receives-at-ticks", "reads what arrived when its periodic work runs"),
+        _chosen(
+            choices.ReadsLinksInTurn,
+            "reads-links-in-turn",
+            "reads what arrived when its periodic work runs, one link after the other, and counts hops",
+            hops_show=True,
+        ),
         _chosen(choices.SendsTheNewest, "sends-the-newest", "sends the newest version of each changed record at ticks"),
         _chosen(choices.AnswersFromALog, "answers-from-a-log", "answers with all versions that it ever had"),
         _variant("one-clock-counts-each-hop", "counts hops in one clock for all", clock_per_peer=True, hops_show=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 from ..config import AccessLevel
 from ..effects import Effects
@@ -73,6 +74,51 @@ class _Authority(Peer):
         known = self.writes and self.store.get(update.uuid) is not None
         if message.signature is not None or not known or link.level is AccessLevel.READ_WRITE:
             super().refuse_unauthorised(link, update, message)
+
+
+class _TrustsSome(Peer):
+    """Looks at the signatures of some updates alone."""
+
+    _trusts = False
+
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        self._trusts = self.trusts(update)
+        super().refuse_unauthorised(link, update, message)
+
+    def is_genuine(self, message: Message) -> bool:
+        return self._trusts or super().is_genuine(message)
+
+    def trusts(self, update: Record) -> bool:
+        raise NotImplementedError
+
+
+@mutant("06", "does not look at the signatures of changes of what it has")
+class VerifiesNewRecordsAlone(_TrustsSome):
+    def trusts(self, update: Record) -> bool:
+        return self.store.get(update.uuid) is not None and not update.deleted
+
+
+@mutant("06", "does not look at the signatures of deletions")
+class VerifiesNoDeletions(_TrustsSome):
+    def trusts(self, update: Record) -> bool:
+        return update.deleted
+
+
+@mutant("06", "does not look at signatures once it is started again")
+class VerifiesNothingAfterARestart(_TrustsSome):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._again = any(True for _ in self.store)
+
+    def trusts(self, update: Record) -> bool:
+        return self._again
+
+
+@mutants
+class _Signatures(Peer):
+    @fault(Peer.is_genuine, "06", "takes an empty signature for a right one")
+    def accepts_empty_signatures(self, message: Message) -> bool:
+        return not message.signature or super().is_genuine(message)
 
 
 @mutant("16", "as a read-only peer takes changes of what it has that are not signed")

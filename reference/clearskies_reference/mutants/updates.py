@@ -210,12 +210,25 @@ class ScansForItsRevisionAtStart(_StartedAgain):
         return max(own, default=1)
 
 
+@mutant("26", "skips ten revisions when it is started again")
+class SkipsRevisionsAtStart(_StartedAgain):
+    def found(self) -> int:
+        return self.store.revision + 10
+
+
 @mutant("27", "keeps the name of the previous writer in its own changes")
 class WritesInOthersNames(Peer):
-    def change(self, current: Kept | None, uuid: str, *details: Any, **more: Any) -> None:
-        if current is not None:
-            self._authors = {uuid: current.record.last_updated_by, **self._authors}
-        super().change(current, uuid, *details, **more)
+    def change(
+        self, current: Kept | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
+    ) -> None:
+        authors = {other: author for other, author in self._authors.items() if other != uuid}
+        if current is not None and self.keeps_name(current, content):
+            authors[uuid] = self._authors.get(uuid, current.record.last_updated_by)
+        self._authors = authors
+        super().change(current, uuid, content, *details, **more)
+
+    def keeps_name(self, current: Kept, content: tuple[str, str, bool]) -> bool:
+        return True
 
     _authors: Mapping[str, str] = MappingProxyType({})
 
@@ -223,6 +236,62 @@ class WritesInOthersNames(Peer):
         author = self._authors.get(record.uuid, record.last_updated_by)
         own = record.last_updated_by == self.peer_id
         return super().body(replace(record, last_updated_by=author) if own else record)
+
+
+@mutant("27", "renames records in the name of the previous writer")
+class RenamesInOthersNames(WritesInOthersNames):
+    def keeps_name(self, current: Kept, content: tuple[str, str, bool]) -> bool:
+        return content[0] != current.record.key
+
+
+@mutant("46", "does not know in a rename what it has received")
+class RenamesWithoutClocksOfOthers(Peer):
+    def change(
+        self, current: Kept | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
+    ) -> None:
+        if current is not None and content[0] != current.record.key:
+            own = {m: number for m, number in current.record.vector_clock.items() if m == self.peer_id}
+            current = replace(current, record=replace(current.record, vector_clock=own))
+        super().change(current, uuid, content, *details, **more)
+
+
+class _CountsSomeChanges(Peer):
+    """Does not count some of its changes in vector clocks, but counts that it sends them."""
+
+    def change(
+        self, current: Kept | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
+    ) -> None:
+        if current is not None and not self.counts(current, content):
+            clock = current.record.vector_clock
+            before = {**clock, self.peer_id: max(0, clock.get(self.peer_id, 0) - 1)}
+            current = replace(current, record=replace(current.record, vector_clock=before), ticks=current.ticks - 1)
+        super().change(current, uuid, content, *details, **more)
+
+    def counts(self, current: Kept, content: tuple[str, str, bool]) -> bool:
+        raise NotImplementedError
+
+
+@mutant("44", "does not count its deletions")
+class LeavesDeletionsOutOfClocks(_CountsSomeChanges):
+    def counts(self, current: Kept, content: tuple[str, str, bool]) -> bool:
+        return not content[2]
+
+
+@mutant("44", "does not count its renames")
+class LeavesRenamesOutOfClocks(_CountsSomeChanges):
+    def counts(self, current: Kept, content: tuple[str, str, bool]) -> bool:
+        return content[0] == current.record.key
+
+
+@mutant("35", "repeats no changes of others once it is started again")
+class RelaysNothingAfterARestart(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._again = any(True for _ in self.store)
+
+    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        if source is None or not self._again:
+            super().spread(kept, effects, source)
 
 
 @mutants
@@ -243,6 +312,10 @@ class _Asking(Peer):
             found[by] = max(found.get(by, 0), revision)
         # Overwritten updates are not in the records.
         return {by: revision for by, revision in super().known().items() if found.get(by, 0) == revision}
+
+    @fault(Peer.known, "29", "names thirty peers in a request at most")
+    def names_thirty_peers(self) -> dict[str, int]:
+        return dict(list(super().known().items())[:30])
 
     @fault(Peer.learn, "29", "asks for what follows the update that came last, not the highest")
     def asks_after_the_last_arrival(self, incoming: Record) -> None:
@@ -322,6 +395,29 @@ class _Answering(Peer):
             link.subscribed = True
         else:
             super().answer(link, request, effects)
+
+    @fault(Peer.missing, "59", "sends what is above the largest revision that a request names, of whichever peer")
+    def compares_with_the_largest_revision(self, request: GetUpdates) -> list[Kept]:
+        largest = max(request.since.values(), default=0)
+        found = super().missing(replace(request, since={}))
+        return [kept for kept in found if kept.record.last_updated_rev > largest]
+
+    @fault(Peer.missing, "59", "compares revisions in 32 bits")
+    def compares_revisions_in_32_bits(self, request: GetUpdates) -> list[Kept]:
+        def low(number: int) -> int:
+            return number % (1 << 32)
+
+        found = super().missing(replace(request, since={}))
+        since = request.since
+        versions = ((kept, *kept.record.version) for kept in found)
+        return [kept for kept, by, revision in versions if by not in since or low(revision) > low(since[by])]
+
+    @fault(Peer.missing, "59", "sends a deletion again that the client names as its last update")
+    def sends_the_last_deletion_again(self, request: GetUpdates) -> list[Kept]:
+        since = request.since
+        found = super().missing(replace(request, since={by: number - 1 for by, number in since.items() if number}))
+        versions = ((kept, *kept.record.version) for kept in found)
+        return [kept for kept, by, number in versions if kept.record.deleted or number > since.get(by, -1)]
 
     @fault(Peer.missing, "59", "compares revisions as doubles")
     def compares_revisions_as_doubles(self, request: GetUpdates) -> list[Kept]:

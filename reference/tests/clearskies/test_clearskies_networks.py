@@ -100,7 +100,14 @@ def test_all_come_to_one_map_through_restarts(seed: int, tmp_path: Path) -> None
     assert club.maps() == before
 
 
-NEED_TICKS = {"sends-at-ticks", "answers-at-ticks", "receives-at-ticks", "sends-in-intervals", "sends-the-newest"}
+NEED_TICKS = {
+    "sends-at-ticks",
+    "answers-at-ticks",
+    "receives-at-ticks",
+    "reads-links-in-turn",
+    "sends-in-intervals",
+    "sends-the-newest",
+}
 """Nobody ticks here."""
 LIKE = sorted(VARIANTS.keys() - NEED_TICKS - {"update-time-from-its-clock", "sends-unasked"})
 """The other two need not: choices of the text, as Config says."""

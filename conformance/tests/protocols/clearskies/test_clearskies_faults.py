@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import Effects, Peer
+from clearskies_reference.messages import GetUpdates
+from clearskies_reference.mutants import MUTANTS
+from clearskies_reference.record import Kept
 from clearskies_views import Handle, by_verdict, certified, model
 from sds_conformance.judging.exercise import certify_reference
 from sds_conformance.judging.verdict import Verdict
@@ -78,6 +83,39 @@ def test_who_sends_nothing_is_not_said_to_send_anything_wrong() -> None:
     about_what_is_sent = {f"CSDB-{number:02}" for number in (7, 8, 9, 10, 12, 13, 15, 16, 21, 26, 27, 28, 30, 33)}
     assert {"CSDB-14", "CSDB-29"} <= against
     assert not about_what_is_sent & against
+
+
+class IgnoresSince(Peer):
+    """Answers each request with everything."""
+
+    def missing(self, request: GetUpdates) -> list[Kept]:
+        return super().missing(replace(request, since={}))
+
+
+def test_a_peer_that_sends_everything_again_is_blamed_for_that_and_not_asked_for_ever() -> None:
+    outcome = certified(model(IgnoresSince), "many-from-one")
+    assert by_verdict(outcome, *AGAINST) == {"CSDB-59"}
+    assert outcome.steps < 5_000
+
+
+class RelaysNoDeletions(Peer):
+    """Answers with deletions, and relays none."""
+
+    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        if source is None or not kept.record.deleted:
+            super().spread(kept, effects, source)
+
+
+def test_a_deletion_that_is_not_relayed_is_not_said_to_be_forgotten() -> None:
+    outcome = certified(model(RelaysNoDeletions), "ghosts-after-a-restart", "ghosts-of-many")
+    assert by_verdict(outcome, *AGAINST) == {"CSDB-20", "CSDB-35"}
+
+
+@pytest.mark.parametrize("digits", [0, 3, 9])
+def test_who_takes_back_no_own_changes_is_not_said_to_misread_their_times(digits: int) -> None:
+    peer_class = MUTANTS["refuses-its-own-changes-back"].peer_class
+    outcome = certified(model(peer_class, time_digits=digits), "its-own-changes-come-back")
+    assert by_verdict(outcome, *AGAINST) == {"CSDB-02"}
 
 
 def test_to_say_everything_twice_is_left_in_peace() -> None:

@@ -19,7 +19,7 @@ from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.scenarios import conflicts, deletions
-from sds_conformance.protocols.clearskies.scenarios.cast import listening, look
+from sds_conformance.protocols.clearskies.scenarios.cast import listening, look, version
 from sds_conformance.protocols.clearskies.view.peer_view import PRESENT
 from sds_harness.clearskies.peer import iso
 from sds_harness.clearskies.stage import Stage
@@ -287,6 +287,22 @@ def test_what_arrives_may_be_looked_at_when_its_time_comes() -> None:
     assert [seen.value for seen in held.records.values()] == ["shut"]
     assert early.as_of.index < early.step.index
     assert Outcome.HELD in outcomes(view_of(stage, "bob"), "CSDB-50")
+
+
+@pytest.mark.parametrize(("clock", "later_ms"), [(1, 3_600_000), (2, 0)])
+def test_what_arrives_on_two_links_at_once_may_be_read_in_any_order(clock: int, later_ms: int) -> None:
+    for waits in (False, True):
+        stage = stage_of(variant("reads-links-in-turn"))
+        alice, bob, carol = stage.open(), stage.peer("bob"), stage.peer("carol")
+        old, new = alice.link(bob), alice.link(carol)
+        new.say(version(carol, "gate", "new", {bob.peer_id: 2}))
+        if waits:
+            stage.settle()
+        old.say(version(bob, "gate", "old", {bob.peer_id: clock}, update_time=iso(stage.now_ms + later_ms)))
+        look(alice)
+        [there] = view_of(stage).shown[-1].records.values()
+        assert there.value == ("new" if waits else "old")
+        assert accused(stage) == set()
 
 
 def test_who_lost_its_store_may_take_a_change_for_known_when_it_looks_at_a_request() -> None:

@@ -60,11 +60,17 @@ def _taken(
 def _is_plain(view: PeerView, arrival: Arrival) -> bool:
     """Is an update none of those that CSDB-11, CSDB-25, CSDB-37, CSDB-41 and CSDB-43 are about?"""
     update = arrival.update
-    return update.in_milliseconds and not (_is_wide(update) or view.put_together(arrival) or has_zeros(update))
+    known_form = update.in_milliseconds or update.by == view.peer_id
+    return known_form and not (_is_wide(update) or view.put_together(arrival) or has_zeros(update))
 
 
 def _is_new(arrival: Arrival) -> bool:
     return arrival.outcome == "new"
+
+
+def _is_foreign(view: PeerView, arrival: Arrival) -> bool:
+    """Is an update new, and not one that the peer wrote itself, whose form of time it can read?"""
+    return _is_new(arrival) and arrival.update.by != view.peer_id
 
 
 def _is_for_writers(view: PeerView, arrival: Arrival) -> bool:
@@ -120,10 +126,16 @@ TAKEN: tuple[Rule[Proof], ...] = (
     _taken(
         "CSDB-11",
         "precision-not-taken",
-        lambda view, a: _is_new(a) and a.update.in_utc and not a.update.in_milliseconds,
+        lambda view, a: _is_foreign(view, a) and a.update.in_utc and not a.update.in_milliseconds,
         _with_its_time,
     ),
-    _taken("CSDB-11", "zone-not-taken", lambda view, a: _is_new(a) and not a.update.in_utc, _with_its_time, "CA-18"),
+    _taken(
+        "CSDB-11",
+        "zone-not-taken",
+        lambda view, a: _is_foreign(view, a) and not a.update.in_utc,
+        _with_its_time,
+        "CA-18",
+    ),
     Rule(
         "CSDB-13",
         "deletion-made-up",

@@ -148,12 +148,13 @@ def the_descendant_is_left(view: PeerView) -> Iterator[tuple[Step, Fate]]:
 
 @check("CSDB-56", of="shown")
 def the_deleted_are_remembered(view: PeerView) -> Iterator[Observation]:
-    """The answer to a request for everything has deletions, too."""
+    """The answer to a request for everything has deletions, too. Those that come later are relayed (CSDB-35)."""
     for shown in view.shown_states:
         if shown.link is None:
             continue
         said = {update.version for update in shown.link.received}  # these need not be sent back
-        held_ = ((uuid, held.update) for uuid, held in view.known.all_at(shown.step.index))
+        then = shown.asked.index
+        held_ = ((uuid, held.update) for uuid, held in view.known.all_at(shown.step.index) if held.step.index < then)
         there = {
             uuid: update
             for uuid, update in held_

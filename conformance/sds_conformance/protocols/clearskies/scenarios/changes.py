@@ -90,6 +90,53 @@ def a_record_of_others_is_renamed(script: Script, alice: Part, bob: Peer, carol:
     look(alice)
 
 
+@scenario("27", "46", "26", "23", needs=(pb.CAPABILITY_RENAME,))
+def records_of_others_are_renamed_here(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The application renames two records of Bob, and changes one of them afterwards."""
+    listening(alice, carol)
+    bob.revision = 8
+    link = alice.link(bob)
+    link.update("draft", "text", clock={bob: 4, carol: 2})
+    link.update("note", "short", clock={bob: 5, carol: 3})
+    script.settle()
+    alice.after(1_000).put("mine", 1)
+    alice.after(1_000).rename("draft", "final")
+    alice.after(1_000).rename("note", "memo")
+    script.settle()
+    alice.after(1_000).put("memo", "long")
+    look(alice)
+
+
+@scenario("44", needs=(pb.CAPABILITY_RENAME, pb.CAPABILITY_OBSERVE))
+def changes_that_nobody_hears(script: Script, alice: Part) -> None:
+    """The application writes, changes, renames and deletes a record without any link, and is observed after each."""
+    alice.put("draft", 1)
+    alice.observe()
+    alice.after(1_000).put("draft", 2)
+    alice.observe()
+    alice.after(1_000).rename("draft", "final")
+    alice.observe()
+    alice.after(1_000).delete("final")
+    alice.observe()
+
+
+@scenario("20", "35", "14", needs=(pb.CAPABILITY_STORE,), store=True)
+def changes_are_passed_on_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A peer restarts; then Bob sends a change, a record and a deletion, while Carol listens."""
+    link = alice.link(bob)
+    link.update("door", "open")
+    link.update("gate", "open")
+    script.settle()
+    alice.reopen()
+    listening(alice, carol)
+    link = alice.link(bob)
+    script.settle()
+    link.update("door", "shut")
+    link.update("lamp", "on")
+    script.advance(1_000)
+    link.update("gate", deleted=True)
+
+
 @scenario("24")
 def two_records_with_one_key(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob and Carol send two records with the same key."""

@@ -31,9 +31,11 @@ def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: P
     told.update("door", "shut", after=door, time=-HOUR_MS)
     for key, old_key, later_ms in (("gate", "gate", HOUR_MS), ("bell", "old bell", -HOUR_MS)):
         version(told, key, "new", {carol: 1, bob: 1})
+        script.settle()
         version(from_carol, old_key, "old", {carol: 1}, time=later_ms, record=key)
     clock = {bob: 1, carol: 1}
     version(told, "roof", "whole", clock)
+    script.settle()
     version(from_carol, "roof", "open", clock, time=-HOUR_MS)
     look(alice)
     alice.observe()

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.frames import Frame
+from sds_harness.clearskies.peer import ScriptedPeer
+
+from . import cast
+from .cast import Actor, Stage
 from .scripts import Part, Peer, Script, listening, look, scenario
 
 
@@ -128,6 +134,55 @@ def a_forged_update_for_a_writer(script: Script, alice: Part, bob: Peer, carol: 
     listening(alice, carol)
     alice.link(rolf).send(dave.update("bad", "two", signature="read-write").altered)
     look(alice)
+
+
+@scenario("06")
+def forged_changes_for_a_reader(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
+    """A read-only peer receives an altered change and an altered deletion of known records from another one."""
+    _forge_changes(rita, bob, rolf)
+
+
+@scenario("06")
+def forged_changes_for_a_writer(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
+    """A read-write peer receives an altered change and an altered deletion of known records from a read-only peer."""
+    _forge_changes(alice, bob, rolf)
+
+
+def _forge_changes(part: Part, bob: Peer, rolf: Peer) -> None:
+    link = part.link(bob)
+    link.update("one", 1)
+    link.update("two", 2)
+    look(part, read_only=True)
+    changes = (
+        bob.update("one", 3, signature="read-write"),
+        bob.update("two", deleted=True, signature="read-write"),
+    )
+    for change in changes:
+        part.link(rolf).send(change.altered)
+        look(part, read_only=True)
+
+
+@scenario("06", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True)
+def forged_updates_after_a_restart(script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
+    """A read-only peer restarts, and receives a valid update, an altered change and an altered update."""
+    rita.link(bob).update("one", 1)
+    script.settle()
+    rita.reopen()
+    rita.link(bob).update("two", 2)
+    look(rita, read_only=True)
+    for message in (bob.update("one", 3, signature="read-write"), carol.update("bad", 4, signature="read-write")):
+        rita.link(rolf).send(message.altered)
+        look(rita, read_only=True)
+
+
+@cast.scenario("06")
+def an_empty_signature(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """A read-only peer sends a read-write peer an update of a writer with an empty signature."""
+    alice.link(bob).say(bob.update("good", 1))
+    cast.listening(alice, carol)
+    frame = bob.update("bad", 2)
+    alice.link(stage.peer("rolf", read_only=True)).send(Frame(frame.body, b""))
+    cast.look(alice)
 
 
 @scenario("16")

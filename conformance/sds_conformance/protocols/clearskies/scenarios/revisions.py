@@ -7,6 +7,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from .scripts import Part, Peer, Script, listening, look, scenario
 
 WIDE = (1 << 53) + 1
+HALF = 1 << 31
 
 
 @scenario("25", "26", "29")
@@ -43,6 +44,41 @@ def wide_revisions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     link.update("gate", "open")
     look(alice)
     listening(alice, script.peer("dave"), {bob: WIDE - 1})
+
+
+@scenario("59", "29", long=True)
+def revisions_beyond_32_bits(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Revisions of Bob exceed 31 and 32 bits; peers ask for what follows each, and this peer asks again."""
+    listening(alice, carol)
+    alice.put("mine", 0)
+    link = alice.link(bob)
+    for revision in (HALF - 1, HALF, 2 * HALF - 1, 2 * HALF):
+        bob.revision = revision - 1
+        link.update(f"revision {revision}", 1)
+        look(alice)
+    for revision in (HALF - 1, 2 * HALF - 1):
+        listening(alice, script.peer(f"asking after {revision}"), {bob: revision})
+        script.settle()
+    link.cut()
+    alice.link(bob)
+
+
+@scenario("59", long=True)
+def a_deletion_is_the_last_update(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The last changes of Bob and of the application are deletions; Carol names them, and those before them."""
+    link = alice.link(bob)
+    link.update("kept", 1)
+    link.update("gone", 2)
+    alice.put("mine", 3)
+    gone = alice.put("mine gone", 4)
+    look(alice)
+    script.advance(1_000)
+    link.update("gone", deleted=True)
+    alice.delete("mine gone")
+    look(alice)
+    for since in ({bob: 4}, {bob: 3}, {bob: 4, alice: gone}):
+        listening(alice, script.peer(script.unique("asking")), since)
+        script.settle()
 
 
 @scenario("26", needs=(pb.CAPABILITY_RENAME,), long=True)

@@ -240,11 +240,16 @@ class Knowledge:
             for other in (uuid, *rivals):
                 self._unsettle(other, held.step)
 
-    def arrive(self, update: Update, must_not: str, may_not: str) -> Arrival:
-        """Process an update. One that must be refused changes nothing; one that may be makes the state unsure."""
+    def arrive(self, update: Update, must_not: str, may_not: str, quiet: int) -> Arrival:
+        """Process an update. One that must be refused changes nothing; one that may be makes the state unsure.
+
+        ``quiet`` is the index of the last quiet step before it: what arrived since then may not have been read.
+        """
         uuid = update.uuid
         held = self.now(uuid) if uuid is not None else None
         outcome = "refused" if must_not else self._outcome(held, update)
+        if held is not None and _may_overtake(update, held, outcome, quiet):
+            outcome = "open"
         if may_not and outcome not in ("refused", "present"):
             outcome = "open"
         most = self._revisions.get(update.by, 0)
@@ -345,6 +350,18 @@ class Knowledge:
             newest = all(dominates(update.clock, other.clock) for other in others)
             candidates = (update,) if newest else (update, *others)
             self.put(update.uuid, Held(update.step, candidates, sure=newest, conflict=not newest))
+
+
+def _may_overtake(update: Update, held: Held, outcome: str, quiet: int) -> bool:
+    """May a peer read an update before the version there, and keep the update then?
+
+    "Order is kept on one link" (core protocol), and between two links there is none.
+    """
+    there = held.update
+    if outcome not in ("older", "equal") or there is None or there.link.number == update.link.number:
+        return False
+    later = there.time is not None and update.time is not None and there.time > update.time
+    return there.step.index > quiet and held.change is None and not (outcome == "older" and later)
 
 
 def _is_later(update: Update, held: Held | None) -> bool:

@@ -200,7 +200,7 @@ class PeerView:
 
     def _is_undisturbed_between(self, one: Step, other: Step) -> bool:
         between = [step for step in self.steps if one.index < step.index < other.index]
-        unsure = any(step.command == "open" or renames_in_place(step) for step in between)
+        unsure = any(renames_in_place(step) for step in between) or not self.known.same_era(one.index, other.index)
         return not unsure and not self.in_conflict(other)
 
     def untouched(self, change: Change, until: Step) -> bool:
@@ -419,7 +419,7 @@ class PeerView:
             may_not = "it came after something that could be refused"
         if not may_not and self._broke_at_once(link, update):
             may_not = "the link broke before the peer had been quiet"
-        arrival = known.arrive(update, must_not, may_not)
+        arrival = known.arrive(update, must_not, may_not, self.quiet_before(update.step))
         if must_not or may_not:
             link.doubt = min(update.step.index, link.doubt or update.step.index)
         return arrival
