@@ -130,7 +130,8 @@ class Notation:
         data = document.data
         try:
             self._hold_to_counts(data)
-            found = [_error(error) for error in islice(self._validator.iter_errors(data), MOST_ERRORS)]
+            wrong = () if self._quick_validator.is_valid(data) else self._validator.iter_errors(data)
+            found = [_error(error) for error in islice(wrong, MOST_ERRORS)]
             found = found or list(islice(_loose_ends(self._schedule(data), self._in_expressions), MOST_ERRORS))
         except RecursionError as too_deep:
             found = [ScheduleFileError(f"it is no JSON: {too_deep}")]
