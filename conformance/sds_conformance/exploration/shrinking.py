@@ -59,7 +59,7 @@ class _Shrinker:
     def __init__(
         self, schedule: Schedule, fails: Fails, repertoire: Repertoire, max_attempts: int, budget_s: float
     ) -> None:
-        self.best = replace(schedule, expect=(), requirements=(), description="")
+        self.best = replace(schedule, expect=(), requirements=(), description="", parameter="")
         self._until = time.monotonic() + budget_s
         self._out_of_time = False
         self._fails = fails

@@ -94,6 +94,16 @@ class LoadedScenario:
         """The line and the sentence of each expectation."""
         return tuple(zip(self.lines, map(sentence, self.schedule.expect), strict=True))
 
+    @property
+    def shown(self) -> str:
+        """The path, for messages."""
+        return _shown(self.path)
+
+    def unmet_in_words(self, unmet: Iterable[tuple[int, str]]) -> str:
+        """Expectations that were not met, by index, as a sentence; "" if there are none."""
+        texts = {ENDLESS: "an end of the messages", **dict(enumerate(text for _, text in self.expected))}
+        return "; ".join(f"expected: {texts[index]}; seen: {seen}" for index, seen in unmet)
+
     def row(self, results: Mapping[str, ExpectationResult], again: str = "") -> dict[str, Any]:
         """The row of a report: what was expected and seen in each run, and the command that plays the file again."""
         return {
