@@ -15,15 +15,16 @@ from rich.progress import Progress
 from rich.text import Text
 
 from sds_harness.faults import TesteeError
-from sds_harness.schedules import Performance, Schedule, ScheduleFileError
+from sds_harness.schedules import Performance
 
 from ..drawing.proof import story
 from ..exploration.casts import RevisionMismatchError
-from ..exploration.counterexample import Counterexample, load
+from ..exploration.counterexample import Counterexample
 from ..exploration.text import proof_of, story_of
 from ..judging.exits import Exit
 from ..judging.runner import BrokenRun
 from ..presentation.story import labelled, lines_labelled, show_breakdown, show_said
+from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load_one
 from .options import Driven, progress_bar
 from .output_filter import shown_json
 
@@ -143,14 +144,12 @@ def not_played(err: Console, reason: Exception) -> int:
     return Exit.NOT_DRIVEN
 
 
-def schedule_in(file: Path) -> Schedule:
-    """Raises UsageError if there is none."""
+def scenario_in(file: Path) -> LoadedScenario:
+    """The schedule in a file, with its expectations. Raises UsageError if there is none."""
     try:
-        return load(file)
-    except ScheduleFileError as error:
-        if error.line:
-            raise click.UsageError(f"{file}, line {error.line}: {error}") from None
-        raise click.UsageError(f"{file} is no schedule that can be played: {error}") from None
+        return load_one(file)
+    except ScenarioFileError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def not_kept(err: Console, folder: Path, error: OSError) -> str:

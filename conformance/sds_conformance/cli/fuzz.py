@@ -39,10 +39,13 @@ from ..judging.causes import Root
 from ..judging.exits import Exit
 from ..judging.finding_replays import FindingReplays
 from ..judging.formats import counted
-from ..presentation.last_screen import LastScreen, show_last_screen
+from ..presentation.last_screen import LastScreen, ordered, show_last_screen
 from ..presentation.story import show_errors, show_implementation, show_under
 from ..protocols import repertoire_of
 from ..reports.baseline import Match, judged
+from ..reports.report import Row
+from ..reports.scenario_files import cause_lines as expectation_lines
+from ..reports.scenario_files import show_scenario_files, unmet
 from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from .campaign_output import Plays, driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
@@ -78,7 +81,10 @@ any implementation, and `sds-conformance run --scenario-file` judges them.
     metavar="N",
     help="Number of generated schedules; 0 plays scenario files only.",
 )
-@with_scenario_files("Play this scenario file, or all in this folder, before the generated schedules; repeatable.")
+@with_scenario_files(
+    "Play this scenario file, or all in this folder, before the generated schedules, and check its expectations; "
+    "repeatable."
+)
 @which_schedules
 @click.option(
     "--budget",
@@ -143,7 +149,7 @@ def fuzz_command(
         budget or 0.0,
         min(jobs, examples + len(files)),
         strict,
-        files=tuple(loaded.explored for loaded in files),
+        files=tuple(loaded.schedule for loaded in files),
         shrink_budget_s=shrink_budget or 0.0,
     )
     what = f"{counted(examples, 'schedule')} of seed {seed}"
@@ -172,11 +178,21 @@ def fuzz_command(
     limit = stories if shows else 0
     shrunk, unkept = tell_found(out, err, order, tally, roots, driven, folder, found, stories=limit)
     signals.hold()
-    data = as_json(tally, order, roots, shrunk)
+    spoken_of = ["--revision", revision] if revision != CURRENT else []
+    cast = ["--cast", casting] if casting != Casting.TOGETHER.value else []
+    rows = [
+        loaded.row(
+            {loaded.name: tally.expectations[index]} if index in tally.expectations else {},
+            driven.typed("replay", str(loaded.path), *cast, *spoken_of, *(["--strict"] if strict else [])),
+        )
+        for index, loaded in enumerate(files)
+    ]
+    data = as_json(tally, order, roots, shrunk) | ({"scenario_files": rows} if rows else {})
     if json_wanted:
         print_json({**data, "baseline": baseline_json(found)} if found is not None else data)
     else:
         if shows:
+            show_scenario_files(out, rows)
             show_coverage(out, tally, order.scope)
             show_errors(out, tally.errors)
             if why := tally.gave_up or tally.not_started:
@@ -185,10 +201,11 @@ def fuzz_command(
         facts = [exercised(tally, order.scope)]
         if found is not None and found.requirements:
             facts.append(("Baseline", known_line(found)))
-        spoken_of = ["--revision", revision] if revision != CURRENT else []
         verdict = last_line(tally, roots, name)
-        show_last_screen(out, _last_screen(tally, roots, verdict, facts, shrunk, driven, spoken_of))
+        show_last_screen(out, _last_screen(tally, roots, verdict, facts, shrunk, driven, spoken_of, rows))
     code = gate(found, exit_code(tally))
+    if tally.unmet and code == Exit.CONFORMANT:
+        code = Exit.NON_CONFORMANT  # a baseline lists no expectations
     if code == Exit.CONFORMANT and tally.not_started:
         code = Exit.NOT_DRIVEN  # of what was not played nothing is known, whatever a baseline has
     sys.exit(Exit.USAGE if unkept else code)
@@ -202,15 +219,19 @@ def _last_screen(
     shrunk: Shrunk,
     driven: Driven,
     revision: list[str],
+    rows: list[Row],
 ) -> LastScreen:
-    """The last screen of a campaign."""
+    """The last screen of a campaign; ``rows`` are those of the scenario files."""
     facts, (command, why) = next_of_found(tally, roots, shrunk, driven, revision, facts)
+    if not command and (first := next(unmet(rows), None)) is not None:
+        command, why = first.file["again"], "plays the scenario file again"
     if not command:
         what = ("run", "judges every requirement")
         if repertoire_of(revision[1] if revision else CURRENT).alphabet is not None:
             what = ("exhaust", "plays every schedule of a small group")
         command, why = driven.typed(what[0], *revision), what[1]
-    return LastScreen(verdict, cause_lines(tally, roots), facts, command, why)
+    lines = ordered([*cause_lines(tally, roots), *expectation_lines(rows)])
+    return LastScreen(verdict, lines, facts, command, why)
 
 
 def next_of_found(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,15 @@ from ..protocols.dimensions import Dimension
 from ..reports.files import read_report
 from ..reports.limits import NAME
 from ..reports.report import Report
+from ..scenario_files.reader import LoadedScenario, ScenarioFileError
+from ..scenario_files.size import dimension_of
 from .campaign_output import driven_or_ended, print_json, span, steps_bar
 from .files import refused
 from .name_types import Name
 from .options import CURRENT, TOLD, Driven, console, driving, judging, program
 from .paths import OUTPUT_FOLDER
 from .resource_options import Duration
+from .scenario_files import with_scenario_files
 from .transcript_option import keeping, record
 
 _EPILOG = """
@@ -45,10 +49,14 @@ Examples:
   sds-conformance limits --only log --only waiting -- ./my-adapter
   sds-conformance limits --only waiting --at 1001 -- ./my-adapter
   sds-conformance limits --report out -- ./my-adapter
+  sds-conformance limits --scenario-file my-scenario.yaml -- ./my-adapter
 
 The size is doubled from 3 until a size fails; a search then finds the smallest
 size that fails. The exit code is 1 if a limit is smaller than the limit that
 the implementation declares, or than the size that `run` demands.
+
+A scenario file names the number to raise: `parameter: operations[0].times`.
+It demands the number that it contains.
 
 --report adds the limits to a report of `run --report DIR`, so that `report`,
 `certificate write` and `compare` show them.
@@ -71,6 +79,10 @@ the implementation declares, or than the size that `run` demands.
     metavar="DIMENSION",
     help="Measure only this dimension; repeatable. `sds-conformance list dimensions` shows the names.",
 )
+@with_scenario_files(
+    "Raise the parameter of this scenario file, or of all in this folder, and measure no dimension of the suite unless "
+    "--only names it; repeatable."
+)
 @click.option("--at", type=click.IntRange(1), metavar="N", help="Play only this size and the smallest size.")
 @click.option(
     "--report",
@@ -88,6 +100,7 @@ def limits_command(
     driven: Driven,
     budget: float,
     only: tuple[str, ...],
+    files: tuple[LoadedScenario, ...],
     at: int | None,
     report_dir: Path | None,
     profile: str,
@@ -105,7 +118,12 @@ def limits_command(
     protocol = protocol_of(revision)
     if misfit := protocol.rules.misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(misfit)
-    dimensions = _dimensions(protocol, revision, profile, only, at)
+    if files and report_dir is not None:
+        raise click.UsageError("--report keeps the limits of the suite's dimensions: leave it or --scenario-file out")
+    dimensions = _of_files(files, revision)
+    if only or not files:
+        dimensions += _dimensions(protocol, revision, profile, only)
+    _hold_to_most(dimensions, at)
     about = _begun(report_dir, revision, at) if report_dir is not None else None
     order = MeasurementOrder(
         driven.connect,
@@ -131,6 +149,8 @@ def limits_command(
     if shows:
         show_implementation(out, measured.declaration, measured.dialect, revision, profile, driven.carried)
         labelled(out, "Measures", Text(f"{counted(len(dimensions), 'dimension')}, for at most {span(budget)}"))
+        for loaded in files:
+            labelled(out, "Raises", Text(f"{loaded.schedule.parameter} in {loaded.shown}"))
         out.print()
     with steps_bar(err, 32, 20) as bar:
         measure(order, measured, bar)
@@ -163,10 +183,16 @@ def _last_screen(told: dict[str, Any], driven: Driven, revision: str, report_dir
     return LastScreen(last_line(told), cause_lines(told), facts, command, "judges every requirement")
 
 
-def _dimensions(
-    protocol: Protocol, revision: str, profile: str, only: tuple[str, ...], at: int | None
-) -> list[Dimension]:
-    """The dimensions to measure. Raises UsageError if there is none, or cannot be so large."""
+def _of_files(files: tuple[LoadedScenario, ...], revision: str) -> list[Dimension]:
+    """The dimensions of scenario files. Raises UsageError for a file without a number to raise."""
+    try:
+        return [dimension_of(loaded, revision) for loaded in files]
+    except ScenarioFileError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _dimensions(protocol: Protocol, revision: str, profile: str, only: tuple[str, ...]) -> list[Dimension]:
+    """The dimensions of the suite to measure. Raises UsageError if there is none."""
     if not protocol.dimensions:
         known = [name for one in protocols() if one.dimensions for name in one.rules.revisions]
         raise click.UsageError(f"nothing of {revision} can be measured: there are limits of {', '.join(known)}")
@@ -174,10 +200,14 @@ def _dimensions(
     dimensions = [one for name, one in found.items() if one is not None and (not only or name in only)]
     if not dimensions:
         raise click.UsageError(f"nothing of that is in the profile {profile} of {revision}: leave --only out")
+    return dimensions
+
+
+def _hold_to_most(dimensions: Sequence[Dimension], at: int | None) -> None:
+    """Raises UsageError for a size that cannot be played."""
     for dimension in dimensions:
         if at is not None and at > dimension.most:
             raise click.UsageError(f"--at {at}: {dimension.name} is played up to {dimension.most}")
-    return dimensions
 
 
 def _begun(folder: Path, revision: str, at: int | None) -> Report:
@@ -225,7 +255,9 @@ def _replay_command(driven: Driven, order: MeasurementOrder, row: LimitRow) -> s
     """The command that plays the first size that did not hold, "" if all held."""
     if row.first_not is None or row.held is None:
         return ""
-    words = ["limits", "--only", row.dimension.name, "--at", str(row.first_not.size)]
+    file = row.dimension.file
+    words = ["limits", *(["--scenario-file", file] if file else ["--only", row.dimension.name])]
+    words += ["--at", str(row.first_not.size)]
     words += ["--revision", order.revision] if order.revision != CURRENT else []
     words += ["--profile", order.profile] if order.profile != order.rules.full else []
     return driven.typed(*words, *(["--strict"] if order.strict else []))

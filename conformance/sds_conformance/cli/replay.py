@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -22,12 +23,14 @@ from ..judging.formats import counted
 from ..judging.verdict import RANK, Verdict
 from ..presentation.story import labelled, show_errors
 from ..protocols import scheduled, withdrawn
+from ..reports.scenario_files import show_scenario_files, unmet
+from ..scenario_files.expectations import check
 from .campaign_output import (
     driven_or_ended,
     not_played,
     played_json,
     print_json,
-    schedule_in,
+    scenario_in,
     show_played,
     show_proof,
     steps_bar,
@@ -83,11 +86,13 @@ def replay_command(
 ) -> None:
     """Play a schedule again, for example a counterexample.
 
-    FILE is a schedule that `fuzz`, `exhaust`, `interop` or `corpus` wrote. Without COMMAND the bundled reference model
-    plays it, which shows whether the schedule or the implementation is at fault.
+    FILE is a schedule that `fuzz`, `exhaust`, `interop` or `corpus` wrote, or a scenario file. Its expectations are
+    checked, too. Without COMMAND the bundled reference model plays it, which shows whether the schedule or the
+    implementation is at fault.
     """
     out, err = console(), console(stderr=True)
-    schedule = schedule_in(file)
+    loaded = scenario_in(file)
+    schedule = loaded.schedule
     notes = dict(schedule.notes)
     cast = casting or notes.get("cast", "")
     refuse_apart(driven.endpoint, cast)
@@ -108,6 +113,7 @@ def replay_command(
             bar("judging", 1, 2)
             again = company.play if performance.breakdown is None else None
             assessment = assess(performance, order.scope, company.judged(schedule), again)
+            result = check(performance, order.scope.repertoire.reading)
     except NotPlayedError as reason:
         sys.exit(not_played(err, reason))
     finally:
@@ -117,6 +123,7 @@ def replay_command(
     findings = sorted(assessment.findings, key=lambda f: (f.requirement != noted, -RANK[f.severity], f.requirement))
     first = {finding.requirement: finding for finding in reversed(findings)}
     examples = [Counterexample.unshrunk(f, performance) for f in findings if first[f.requirement] is f]
+    row = loaded.row({schedule.name: result})
     if folder is not None:
         try:
             for example in examples:
@@ -126,12 +133,13 @@ def replay_command(
     if json_wanted:
         told = {"schedule": schedule.name, "implementation": {"name": declared.name, "version": declared.version}}
         told |= played_json(performance, map(unshrunk_json, examples))
-        print_json(told | {"exercised": sorted(assessment.exercised), "errors": assessment.errors})
+        told |= {"exercised": sorted(assessment.exercised), "errors": assessment.errors}
+        print_json(told | {"expectations": row["expectations"]})
     else:
         name = f"{schedule.name or 'a schedule'} on {declared.name} {declared.version}".strip()
         labelled(out, "Playing", Text(name, "bold"))
-        _show(out, performance, examples, assessment, noted)
-    if any(finding.severity is Verdict.FAIL for finding in findings):
+        _show(out, performance, examples, assessment, noted, row)
+    if result.unmet or any(finding.severity is Verdict.FAIL for finding in findings):
         sys.exit(Exit.NON_CONFORMANT)
     if assessment.errors:
         sys.exit(Exit.OURS)
@@ -139,13 +147,20 @@ def replay_command(
 
 
 def _show(
-    out: Console, performance: Performance, examples: list[Counterexample], assessment: Assessment, noted: str
+    out: Console,
+    performance: Performance,
+    examples: list[Counterexample],
+    assessment: Assessment,
+    noted: str,
+    row: dict[str, Any],
 ) -> None:
-    """Print the schedule, the findings, and whether the finding ``noted`` in the file showed again."""
+    """Print the schedule, the findings, the unmet expectations of ``row``, and whether the finding ``noted`` was
+    reproduced."""
     show_played(out, performance, examples[0] if examples else None)
     for example in examples:
         show_head(out, example.finding)
         show_proof(out, example)
+    show_scenario_files(out, [row])
     show_errors(out, assessment.errors)
     if gone := withdrawn(noted):
         out.print(Text(f"{gone}."))
@@ -156,7 +171,8 @@ def _show(
         out.print(Text(f"{noted} is not violated here{why}.", "green"))
     elif noted:
         out.print(Text(f"{noted} is violated here, too.", "bold red"))
-    if not examples:
+    if not (examples or any(unmet([row]))):
         judged = counted(len(assessment.exercised), "requirement or property", "requirements and properties")
-        told = f"Nothing was found: judged {judged}."
-        out.print(Text(told, "bold green"))
+        met = sum(expectation["verdict"] == "met" for expectation in row["expectations"])
+        of_file = f", and {counted(met, 'expectation')} met" if met else ""
+        out.print(Text(f"Nothing was found: judged {judged}{of_file}.", "bold green"))

@@ -29,6 +29,7 @@ from ..judging.runner import Connect
 from ..judging.verdict import RANK, Finding, Verdict
 from ..judging.workers import workers
 from ..protocols import default, repertoire_of
+from ..scenario_files.expectations import ExpectationResult, check
 from .assessment import Assessment, Scope, assess
 from .casts import NotPlayedError, NotStartedError
 from .company import Casting, Company
@@ -60,7 +61,7 @@ class CampaignOrder:
     told: bool = False
     """Deviations from a MAY count as findings."""
     files: tuple[Schedule, ...] = ()
-    """Schedules of users, which are played first."""
+    """Schedules of users, which are played first. Their expectations are checked."""
     shrink_budget_s: float = 0.0
     """The time to shrink one counterexample; 0 is no limit."""
 
@@ -92,6 +93,8 @@ class Played:
     steps: int
     assessment: Assessment
     breakdown: Breakdown | None = None
+    expectations: ExpectationResult | None = None
+    """None if the schedule is not of a user."""
 
 
 @dataclass
@@ -113,6 +116,8 @@ class CampaignTally:
     """Number of schedules in which each situation arose."""
     flaky: dict[str, FindingReplays] = field(default_factory=dict)
     """Findings that not every replay of their schedule shows."""
+    expectations: dict[int, ExpectationResult] = field(default_factory=dict)
+    """By the number of a schedule of a user that was played."""
     errors: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     shrinking_s: float = 0.0
@@ -132,6 +137,8 @@ class CampaignTally:
         assessment = played.assessment
         self.exercised.update({what: 1 for what, count in assessment.exercised.items() if count})
         self.situations.update({what: 1 for what, count in assessment.situations.items() if count})
+        if played.expectations is not None:
+            self.expectations[played.index] = played.expectations
         for where, error in assessment.errors.items():
             self.errors[where] = min(error, self.errors.get(where, error))
         for what in {finding.requirement for finding in assessment.findings}:
@@ -142,11 +149,16 @@ class CampaignTally:
                 self.found[what], self.found_at[what] = finding, played.index
 
     @property
+    def unmet(self) -> int:
+        """Number of expectations that were not met."""
+        return sum(len(result.unmet) for result in self.expectations.values())
+
+    @property
     def exit_code(self) -> Exit:
         """The exit code of the campaign. `text.last_line` is the sentence for the same result."""
         if self.interrupted:
             return Exit.INTERRUPTED
-        if any(finding.severity is Verdict.FAIL for finding in self.found.values()):
+        if self.unmet or any(finding.severity is Verdict.FAIL for finding in self.found.values()):
             return Exit.NON_CONFORMANT
         if self.errors:
             return Exit.OURS
@@ -225,7 +237,8 @@ def _play_one(order: CampaignOrder, company: Company, index: int, scope: Scope) 
     performance = company.play(schedule)
     replay = company.play if order.twins and not index % TWINS_EVERY and performance.breakdown is None else None
     assessment = assess(performance, scope, company.judged(schedule), replay)
-    return Played(index, performance.steps, assessment, performance.breakdown)
+    result = check(performance, scope.repertoire.reading) if index < len(order.files) else None
+    return Played(index, performance.steps, assessment, performance.breakdown, result)
 
 
 def _played_here(

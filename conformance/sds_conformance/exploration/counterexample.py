@@ -12,14 +12,12 @@ from typing import Any, Self
 from sds_harness.declaration import harmless, printable
 from sds_harness.files import write_whole
 from sds_harness.json_text import escaped
-from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError, dumps
-from sds_harness.schedules.files import read
+from sds_harness.schedules import Act, Performance, Schedule, dumps
 
 from ..judging.finding_replays import ENOUGH, TIMES, FindingReplays, played_again
 from ..judging.verdict import RANK, Finding
-from ..protocols import repertoire_of
 from ..protocols.schedules import Repertoire
-from .assessment import BREAKDOWN, assess, judged_revision
+from .assessment import BREAKDOWN, assess
 from .campaign import CampaignOrder
 from .company import Company
 from .shrinking import MAX_ATTEMPTS, shrink
@@ -178,20 +176,6 @@ def noted(found: Finding, schedule: Schedule, revision: str, **more: str) -> tup
         **more,
     }
     return tuple(sorted((key, printable(value, _LONGEST_NOTE - 1)) for key, value in notes.items() if value))
-
-
-def load(path: Path) -> Schedule:
-    """Load a schedule; its notes name the revision. Raises ScheduleFileError."""
-    document = read(path)
-    data = document.data
-    notes = data.get("notes") if isinstance(data, dict) else None
-    noted = data.get("revision") if isinstance(data, dict) else None
-    noted = noted or (notes.get("revision") if isinstance(notes, dict) else None)
-    try:
-        notation = repertoire_of(judged_revision("" if noted is None else str(noted))).notation
-    except ValueError as error:
-        raise ScheduleFileError(str(error)) from None
-    return notation.from_document(document)
 
 
 def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[str, Path]:

@@ -48,6 +48,7 @@ def shrink(
 ) -> Shrunk:
     """Return a schedule that ``fails`` as well, and from which nothing more can be removed.
 
+    It has no expectations: they are about all operations of the schedule, and may name a message that is left out.
     ``schedule`` itself must fail. No attempt starts after ``budget_s`` seconds; without that limit the result is
     deterministic. An interrupt is not caught.
     """
@@ -58,7 +59,7 @@ class _Shrinker:
     def __init__(
         self, schedule: Schedule, fails: Fails, repertoire: Repertoire, max_attempts: int, budget_s: float
     ) -> None:
-        self.best = schedule
+        self.best = replace(schedule, expect=(), requirements=(), description="", parameter="")
         self._until = time.monotonic() + budget_s
         self._out_of_time = False
         self._fails = fails

@@ -158,10 +158,17 @@ def show_counterexample(console: Console, example: Counterexample, tally: Campai
     finding = example.finding
     show_head(console, finding)
     labelled(console, "Found", Text(how_found(example, tally.found_in[example.what])))
+    show_dropped_expectations(console, example)
     lines_labelled(console, "Story", story_of(example))
     lines_labelled(console, "Proof", proof_of(example))
     show_said(console, finding.said)
     show_softened(console, finding)
+
+
+def show_dropped_expectations(console: Console, example: Counterexample) -> None:
+    """Print that a shrunk schedule lacks the expectations of its file."""
+    if example.original.expect and not example.schedule.expect:
+        labelled(console, "", Text("without the expectations of its file, which are about all of its steps"))
 
 
 def show_again(console: Console, files: Mapping[str, Path], again: str) -> None:
@@ -239,10 +246,11 @@ def show_coverage(console: Console, tally: CampaignTally, scope: Scope) -> None:
 
 
 def failures_in_words(tally: CampaignTally, found: Iterable[Root]) -> str:
-    """How much failed, and of how many root causes; "" if nothing did."""
+    """How much failed, and of how many root causes, and how many expectations were not met; "" if nothing failed."""
     failed = sum(finding.severity is Verdict.FAIL for finding in tally.found.values())
     causes = sum(tally.found[root.id].severity is Verdict.FAIL for root in found)
-    return f"{counted(causes, 'root cause')}, {failed} failed" if failed else ""
+    told = [f"{counted(causes, 'root cause')}, {failed} failed"] if failed else []
+    return ", ".join([*told, *([f"{counted(tally.unmet, 'expectation')} not met"] if tally.unmet else [])])
 
 
 def last_line(tally: CampaignTally, found: Iterable[Root], name: str) -> Text:

@@ -18,11 +18,13 @@ from sds_harness.schedules import Performance, Schedule
 from ..exploration.assessment import BREAKDOWN, STORM, Assessment, Scope, assess
 from ..exploration.campaign import TWINS_EVERY
 from ..exploration.casts import NotPlayedError
+from ..judging.formats import counted
 from ..judging.runner import PATIENCE
 from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of
 from ..protocols.properties import Replay
-from .troupe import Roles, Troupe, configured, grammar_for, members_of, roles_for
+from ..scenario_files.expectations import ExpectationResult, check
+from .troupe import Roles, Troupe, configured, grammar_for, members_of, roles_for, told_roles
 
 GROUP = ""
 """Used in place of an implementation if no single one is to blame."""
@@ -154,6 +156,8 @@ class Mixed:
     exercised: dict[str, Counter[str]] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     """Errors of the suite."""
+    expectations: dict[int, dict[str, ExpectationResult]] = field(default_factory=dict)
+    """By the number of a file of a user, and by cast as text."""
     given_up: dict[str, str] = field(default_factory=dict)
     """Implementations that were abandoned, with the reason."""
     interrupted: bool = False
@@ -161,7 +165,33 @@ class Mixed:
     @property
     def failing(self) -> bool:
         """Does anything fail?"""
-        return any(d.finding.severity is Verdict.FAIL for d in self.discoveries.values())
+        return self.unmet > 0 or any(d.finding.severity is Verdict.FAIL for d in self.discoveries.values())
+
+    @property
+    def unmet(self) -> int:
+        """Number of expectations that some cast did not meet."""
+        return sum(
+            len({index for result in casts.values() for index, _ in result.unmet})
+            for casts in self.expectations.values()
+        )
+
+    def by_cast(self, file: int) -> dict[str, ExpectationResult]:
+        """The results of the expectations of a file by cast, each with the cast that showed it."""
+        casts = self.expectations.get(file, {})
+        number: Counter[int | str] = Counter()
+        for result in casts.values():
+            number.update([*(index for index, _ in result.unmet), *([result.unchecked] if result.unchecked else [])])
+
+        def told(cast: str, what: str, key: int | str) -> str:
+            return f"{what} ({cast}; in {number[key]} of {counted(len(casts), 'cast')})" if what else ""
+
+        return {
+            cast: ExpectationResult(
+                tuple((index, told(cast, seen, index)) for index, seen in result.unmet),
+                told(cast, result.unchecked, result.unchecked),
+            )
+            for cast, result in casts.items()
+        }
 
     @property
     def ordered(self) -> list[Discovery]:
@@ -206,7 +236,8 @@ def explore_mixed(
     files: Sequence[Schedule] = (),
 ) -> Mixed:
     """Play schedules with all implementations that can be driven, and judge them: first the ``files`` of users, each as
-    often as there are implementations, so that each plays each participant; then generated ones.
+    often as there are implementations, so that each plays each participant; then generated ones. The expectations of
+    files are checked in each cast.
 
     Abandoned implementations are left out of later schedules. An interrupt (Ctrl-C) ends the playing; the schedules
     that were played count.
@@ -222,7 +253,12 @@ def explore_mixed(
             # A schedule depends on its number only, not on which implementations were abandoned.
             own = first[index] if index < len(first) else repertoire.generated(seed, index - len(first), grammar)
             schedule = configured(own, in_common)
-            _play_one(troupe, mixed, index, schedule, scope)
+            played = _play_one(troupe, mixed, index, schedule, scope)
+            if played is not None and index < len(first):
+                performance, roles = played
+                unchecked = _asked_otherwise(own, schedule)
+                result = ExpectationResult(unchecked=unchecked) if unchecked else check(performance, repertoire.reading)
+                mixed.expectations.setdefault(index // len(names), {})[told_roles(roles)] = result
             progress(mixed)
             if len(mixed.given_up) >= len(names) - 1:
                 break
@@ -232,7 +268,19 @@ def explore_mixed(
     return mixed
 
 
-def _play_one(troupe: Troupe, mixed: Mixed, index: int, schedule: Schedule, scope: Scope) -> None:
+def _asked_otherwise(own: Schedule, schedule: Schedule) -> str:
+    """Why the expectations of a file cannot be demanded of the schedule that is played: another configuration."""
+    asked = dict(schedule.configuration)
+    for key, value in own.configuration:
+        if asked[key] != value:
+            return f"an implementation has {key} fixed at {asked[key]:,}, and the file asks for {value:,}"
+    return ""
+
+
+def _play_one(
+    troupe: Troupe, mixed: Mixed, index: int, schedule: Schedule, scope: Scope
+) -> tuple[Performance, Roles] | None:
+    """Play a schedule; None if too few implementations are left."""
     while len(names := tuple(name for name in mixed.names if name not in mixed.given_up)) > 1:
         roles = roles_for(schedule, names, index)
         try:
@@ -246,4 +294,5 @@ def _play_one(troupe: Troupe, mixed: Mixed, index: int, schedule: Schedule, scop
             storms = mixed.discoveries.get((name, STORM))
             if storms is not None and storms.schedules >= PATIENCE:
                 mixed.given_up |= dict.fromkeys([name] if name else names, "sent messages without end again and again")
-        return
+        return performance, roles
+    return None

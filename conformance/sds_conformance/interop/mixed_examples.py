@@ -13,11 +13,10 @@ from sds_testee.version import suite_version
 from ..exploration.assessment import BREAKDOWN, STORM, Scope
 from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, noted, same, save, smallest
 from ..exploration.text import plain_story, svg_of
-from ..judging.formats import short
 from ..judging.verdict import Finding
 from ..protocols import property_of
 from .mixed import GROUP, Discovery, judge
-from .troupe import Roles, Troupe, roles_to_note
+from .troupe import Roles, Troupe, roles_to_note, told_roles
 
 ATTEMPTS = 1_000
 """Schedules played to shrink one: each needs processes, and is often played twice."""
@@ -49,15 +48,7 @@ class MixedExample(Counterexample):
     @property
     def parts(self) -> str:
         """The implementations and their participants, as text."""
-        return self.describe_roles(self.roles)
-
-    @staticmethod
-    def describe_roles(roles: Roles) -> str:
-        """Roles as text."""
-        by_name: dict[str, list[str]] = {}
-        for member, name in roles.items():
-            by_name.setdefault(name, []).append(short(member))
-        return "; ".join(f"{', '.join(members)}: {name}" for name, members in by_name.items())
+        return told_roles(self.roles)
 
 
 def _safe(name: str) -> str:

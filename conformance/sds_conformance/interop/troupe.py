@@ -9,6 +9,7 @@ from typing import Any
 from sds_harness.schedules import Member, Performance, Schedule
 
 from ..exploration.casts import Cast, Implementation, NotPlayedError
+from ..judging.formats import short
 from ..protocols import exchanges_of, repertoire_of
 from ..protocols.exchanges import SENDER
 from ..protocols.schedules import Repertoire
@@ -46,6 +47,14 @@ def roles_noted(schedule: Schedule) -> dict[str, str]:
     """Read the roles from the notes of a schedule; participants without a note are missing."""
     notes = dict(schedule.notes)
     return {member: notes[f"{_PLAYS}{member}"] for member in schedule.names if f"{_PLAYS}{member}" in notes}
+
+
+def told_roles(roles: Roles) -> str:
+    """Roles as text."""
+    by_name: dict[str, list[str]] = {}
+    for member, name in roles.items():
+        by_name.setdefault(name, []).append(short(member))
+    return "; ".join(f"{', '.join(members)}: {name}" for name, members in by_name.items())
 
 
 def members_of(name: str, schedule: Schedule, roles: Roles) -> list[str]:

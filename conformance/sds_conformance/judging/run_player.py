@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sds_harness.faults import Breakdown
 from sds_harness.trace import Trace
 
 from .garbage import garbage_at_the_end
@@ -143,5 +144,10 @@ def _unchecked(run: Run, trace: Trace[Any]) -> str:
     if run.scenario.file is None or not run.scenario.file.expected:
         return ""
     if trace.breakdown is not None:
-        return f"the implementation broke down first ({trace.breakdown.kind.value})"
+        return broke_first(trace.breakdown)
     return trace.unchecked or trace.suite_error
+
+
+def broke_first(breakdown: Breakdown) -> str:
+    """Why expectations were not checked, as text."""
+    return f"the implementation broke down first ({breakdown.kind.value})"

@@ -48,6 +48,8 @@ class Dimension:
     """The dimension measures the time of a step as the size grows, instead of the largest size."""
     at_once: bool = False
     """One message can reach any size. Then no size may end the conversation."""
+    file: str = ""
+    """The scenario file that is played; "" for a dimension of the suite."""
 
     def of_text(self, rules: Rules, revision: str, profile: str) -> Dimension | None:
         """Adapt the dimension to a profile of a revision; None if the profile has none of its requirements.

@@ -64,10 +64,12 @@ def _at_most(found: list[Annotation], level: str) -> list[Annotation]:
 def _scenario_files(report: Report) -> list[Annotation]:
     """The expectations that were not met, at their lines, and the files that do not test what they say."""
     found = []
-    for one in unmet(report):
+    for one in unmet(report.scenario_files):
         place = {"file": one.file["file"], **({"line": one.data["line"]} if one.data["line"] else {})}
         found.append(Annotation("error", "An expectation was not met", (one.sentence, one.file["again"]), place))
-    return found + [Annotation("warning", "A scenario file", (sentence,)) for sentence in remarks(report)]
+    return found + [
+        Annotation("warning", "A scenario file", (sentence,)) for sentence in remarks(report.scenario_files)
+    ]
 
 
 def _on_the_whole(report: Report) -> list[Annotation]:

@@ -19,6 +19,7 @@ from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict, full_code
 from ..presentation.invocation import Invocation
 from ..protocols import protocol_of
+from ..scenario_files.expectations import ExpectationResult, rows_of
 
 SCHEMA_ID = "sds-conformance/report/4"
 ROWS = {"causes": "cause", "requirements": "requirement", "breakdowns": "breakdown", "ways": "way"}
@@ -81,10 +82,7 @@ def _scenario_files(outcome: Certification, how: Invocation) -> list[dict[str, A
         runs = [run.name for run in outcome.plan.runs if run.scenario is scenario]
         played = [run for run in runs if run in outcome.played]
         exercised = {r: sum(outcome.sightings.get(r, {}).get(run, 0) for run in runs) for r in scenario.declared}
-        unmet = [(run, *each) for run in runs for each in outcome.unmet.get(run, ())]
-        unchecked = next((outcome.unchecked[run] for run in runs if run in outcome.unchecked), "")
-        unchecked = unchecked or ("" if played else "it was not played")
-        endless = [{"line": 0, "text": "an end of the messages", **_unmet(one)} for one in unmet if one[1] < 0][:1]
+        results = {run: ExpectationResult(outcome.unmet.get(run, ()), outcome.unchecked.get(run, "")) for run in played}
         out.append(
             {
                 "scenario": scenario.name,
@@ -98,27 +96,11 @@ def _scenario_files(outcome: Certification, how: Invocation) -> list[dict[str, A
                     }
                     for r in scenario.declared
                 ],
-                "expectations": [
-                    {"line": line, "text": text, **_expectation_verdict(index, unmet, unchecked)}
-                    for index, (line, text) in enumerate(file.expected)
-                ]
-                + endless,
+                "expectations": rows_of(file.expected, results),
                 "again": _text(how.play(scenario.name, PLAIN.name)),
             }
         )
     return out
-
-
-def _expectation_verdict(index: int, unmet: list[tuple[str, int, str]], unchecked: str) -> dict[str, Any]:
-    """The verdict on an expectation, in the first run that did not meet it."""
-    if found := next((one for one in unmet if one[1] == index), None):
-        return _unmet(found)
-    return {"verdict": "unchecked" if unchecked else "met", "run": "", "seen": unchecked}
-
-
-def _unmet(one: tuple[str, int, str]) -> dict[str, Any]:
-    run, _, seen = one
-    return {"verdict": "unmet", "run": run, "seen": seen}
 
 
 def _unexercised(requirement: str, verdicts: Mapping[str, RequirementVerdict], outcome: Certification) -> str:

@@ -206,9 +206,9 @@ def notices(report: Report) -> Iterator[Notice]:
         file = data["baseline"]["file"]
         lines = [f"{file}, line {row['line']}: {row['what']} {row['change']}" for row in wrong]
         yield Notice("The baseline is at fault", tuple(lines), grave=True)
-    if found := [f"{one.place}: {one.sentence}" for one in unmet(report)]:
+    if found := [f"{one.place}: {one.sentence}" for one in unmet(report.scenario_files)]:
         yield Notice("Expectations of scenario files that were not met", tuple(found), grave=True)
-    if told := [*remarks(report)]:
+    if told := [*remarks(report.scenario_files)]:
         yield Notice("Scenario files that do not test what they say", tuple(told), grave=True)
     if data["doubts"]:
         yield Notice("Beware", tuple(data["doubts"]), grave=True)

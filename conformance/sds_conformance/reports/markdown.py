@@ -46,9 +46,9 @@ def _parts(report: Report) -> Iterator[str]:
     yield _played(data)
     if data["doubts"]:
         yield "**Beware.** " + " ".join(map(prose, data["doubts"]))
-    for one in unmet(report):
+    for one in unmet(report.scenario_files):
         yield f"{_ITEM}**Expectation not met**, {code(one.place)}: {prose(one.sentence)}"
-    for sentence in remarks(report):
+    for sentence in remarks(report.scenario_files):
         yield f"{_ITEM}**Warning.** {prose(sentence)}"
     yield from _causes(report)
     yield from _breakdowns(report)

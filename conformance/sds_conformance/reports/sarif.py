@@ -37,7 +37,7 @@ def sarif(report: Report) -> str:
     rules = {finding["code"]: _rule(finding["code"], row) for row, finding in found}
     places = {code: number for number, code in enumerate(rules)}
     results = [_result(report, places[finding["code"]], row, finding) for row, finding in found]
-    surprises = list(unmet(report))
+    surprises = list(unmet(report.scenario_files))
     if surprises:
         rules[SUITE] = {"id": SUITE, "shortDescription": {"text": "An expectation of a scenario file was not met."}}
     results += [_surprise(len(rules) - 1, one) for one in surprises]

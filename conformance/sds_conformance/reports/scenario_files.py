@@ -1,11 +1,12 @@
 """The part of a report about scenario files: expectations that were not met, and requirements that were not exercised.
 
-Each form of a report prints these sentences in its own place.
+Each form of a report prints these sentences in its own place. `fuzz`, `interop` and `replay` have rows without
+requirements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -17,7 +18,7 @@ from ..judging.severity import BREAKDOWN_SEVERITY
 from ..judging.verdict import Verdict
 from ..presentation.last_screen import CauseLine
 from ..presentation.story import headline, labelled, show_command
-from .report import Report, Row
+from .report import Row
 
 SUITE = "scenario files"
 """The test suite of JUnit, and the rule of SARIF."""
@@ -44,17 +45,17 @@ class Unmet:
         return f"expected: {self.data['text']}; seen: {self.data['seen']}"
 
 
-def unmet(report: Report) -> Iterator[Unmet]:
+def unmet(files: Iterable[Row]) -> Iterator[Unmet]:
     """The expectations that were not met."""
-    for file, expectation in report.unmet:
-        yield Unmet(file, expectation)
+    for file in files:
+        yield from (Unmet(file, row) for row in file["expectations"] if row["verdict"] == "unmet")
 
 
-def remarks(report: Report) -> Iterator[str]:
+def remarks(files: Iterable[Row]) -> Iterator[str]:
     """A sentence for each file that does not test what it says: a requirement that was not exercised, or expectations
     that were not checked."""
-    for file in report.scenario_files:
-        for row in file["requirements"]:
+    for file in files:
+        for row in file.get("requirements", ()):
             if not row["exercised"]:
                 yield f"{file['file']} does not exercise {row['id']}, which it is for: {row['why']}"
         unchecked = [row for row in file["expectations"] if row["verdict"] == "unchecked"]
@@ -62,27 +63,28 @@ def remarks(report: Report) -> Iterator[str]:
             yield f"{file['file']}: its expectations were not checked: {unchecked[0]['seen']}"
 
 
-def show_scenario_files(console: Console, report: Report) -> None:
+def show_scenario_files(console: Console, files: Sequence[Row]) -> None:
     """Print the expectations that were not met, and the remarks."""
-    for one in unmet(report):
+    for one in unmet(files):
         console.print(headline(Verdict.FAIL, "expectation", Text(printable(one.place, LONGEST))))
         if description := one.file["description"].partition("\n")[0]:
             labelled(console, "Plot", Text(printable(description, LONGEST)))
         labelled(console, "Expected", Text(printable(one.data["text"], LONGEST)))
         labelled(console, "Seen", Text(printable(one.data["seen"], LONGEST)))
-        show_command(console, "Again", one.file["again"])
+        if one.file["again"]:
+            show_command(console, "Again", one.file["again"])
         console.print()
-    told = [*remarks(report)]
+    told = [*remarks(files)]
     for sentence in told:
         labelled(console, "Warning", Text(printable(sentence, LONGEST), "yellow"))
     if told:
         console.print()
 
 
-def cause_lines(report: Report) -> list[CauseLine]:
+def cause_lines(files: Iterable[Row]) -> list[CauseLine]:
     """A line of the last screen for each expectation that was not met."""
     out = []
-    for one in unmet(report):
+    for one in unmet(files):
         line = f", line {one.data['line']}" if one.data["line"] else ""
         told = printable(f"{one.file['scenario']}{line}: {one.data['text']}", LONGEST)
         out.append(CauseLine(Verdict.FAIL, BREAKDOWN_SEVERITY, "expectation", told))

@@ -77,7 +77,7 @@ def show_report(console: Console, report: Report, program: str, stories: int | N
     show_doubts(console, data["doubts"])
     _show_table(console, report)
     _show_stories(console, report, stories)
-    show_scenario_files(console, report)
+    show_scenario_files(console, report.scenario_files)
     _show_notes(console, report)
     for sentence in data["unplayed"]:
         console.print(Text(f"{printable(sentence, _LONGEST)}\n", "yellow"))
@@ -107,7 +107,7 @@ def _cause_lines(report: Report) -> list[CauseLine]:
     for cause in report.causes:
         rule = f"{'known: ' if cause.known else ''}{cause.rule}"
         lines.append(CauseLine(cause.verdict, cause.data["severity"], cause.row["id"], rule))
-    return ordered([*lines, *cause_lines(report)])
+    return ordered([*lines, *cause_lines(report.scenario_files)])
 
 
 def _facts(report: Report) -> list[tuple[str, Text]]:

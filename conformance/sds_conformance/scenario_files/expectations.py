@@ -1,19 +1,22 @@
 """Compares a performance with the expectations of its schedule.
 
 An expectation is about the signals of one participant, by the labels of messages. It is not checked if the
-implementation does not declare the signal, or if part of the schedule could not be played for lack of a capability.
+implementation does not declare the signal, if part of the schedule could not be played for lack of a capability, or if
+the implementation broke down. It holds for the schedule as it was written: a shrunk schedule has none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import Performance
 from sds_harness.schedules.operations import Expectation
 from sds_harness.stage import NEEDS
 
+from ..judging.run_player import broke_first
 from ..protocols.performance_reader import ACKNOWLEDGED, DELIVERED, Reading
 
 UNSUPPORTED = "was answered `unsupported`"
@@ -66,23 +69,43 @@ def sentence(expected: Expectation) -> str:
 
 def check(performance: Performance, reading: Reading) -> ExpectationResult:
     """Compare a performance with the expectations of its schedule."""
-    unmet = []
-    if performance.storm:
-        unmet.append((ENDLESS, "no end of messages"))
     expectations = performance.schedule.expect
     if not expectations:
-        return ExpectationResult(tuple(unmet))
+        return ExpectationResult()
+    if performance.breakdown is not None:
+        return ExpectationResult(unchecked=broke_first(performance.breakdown))
     if performance.ended:
-        return ExpectationResult(tuple(unmet), performance.ended)
+        return ExpectationResult(unchecked=performance.ended)
     if why := next((why for why in performance.left_out.values() if NEEDS in why or UNSUPPORTED in why), ""):
-        return ExpectationResult(tuple(unmet), why)
+        return ExpectationResult(unchecked=why)
     for expected in expectations:
         if why := _undeclared(expected, performance.cast[expected.who].declaration):
-            return ExpectationResult(tuple(unmet), why)
-    for index, expected in enumerate(expectations):
-        if seen := _contradiction(expected, performance, reading):
-            unmet.append((index, seen))
-    return ExpectationResult(tuple(unmet))
+            return ExpectationResult(unchecked=why)
+    seen = ((index, _contradiction(expected, performance, reading)) for index, expected in enumerate(expectations))
+    return ExpectationResult(tuple((index, what) for index, what in seen if what))
+
+
+def rows_of(expected: Sequence[tuple[int, str]], results: Mapping[str, ExpectationResult]) -> list[dict[str, Any]]:
+    """A row of a report for each expectation, with the verdict and the first run that did not meet it.
+
+    ``expected`` has the line and the sentence of each, and ``results`` the result of each run that was played.
+    """
+    unmet = [(run, index, seen) for run, result in results.items() for index, seen in result.unmet]
+    unchecked = next((result.unchecked for result in results.values() if result.unchecked), "")
+    unchecked = unchecked or ("" if results else "it was not played")
+    rows = [
+        {"line": line, "text": text, **_verdict((one for one in unmet if one[1] == index), unchecked)}
+        for index, (line, text) in enumerate(expected)
+    ]
+    if endless := [one for one in unmet if one[1] == ENDLESS]:
+        rows.append({"line": 0, "text": "an end of the messages", **_verdict(endless, "")})
+    return rows
+
+
+def _verdict(unmet: Iterable[tuple[str, int, str]], unchecked: str) -> dict[str, str]:
+    for run, _, seen in unmet:
+        return {"verdict": "unmet", "run": run, "seen": seen}
+    return {"verdict": "unchecked" if unchecked else "met", "run": "", "seen": unchecked}
 
 
 def _undeclared(expected: Expectation, declared: Declaration) -> str:

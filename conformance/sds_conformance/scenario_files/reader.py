@@ -6,7 +6,7 @@ A scenario has the name of its file, with the ending: no scenario of the suite h
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from sds_harness.suggestions import did_you_mean
 
 from ..judging.registry import Scenario, ScenarioFile
 from ..protocols import repertoire_of, revisions, rules_of, scheduled
-from .expectations import check, sentence
+from .expectations import ENDLESS, ExpectationResult, check, rows_of, sentence
 
 SUFFIXES = (".json", *YAML_SUFFIXES)
 MOST_FILES = 1_000
@@ -43,7 +43,8 @@ class PlaySchedule:
         schedule = renamed(self.schedule, stage.label)
         show = repertoire.perform(schedule, dict.fromkeys(schedule.names, stage))
         result = check(show, repertoire.reading)
-        stage.trace.unmet, stage.trace.unchecked = result.unmet, result.unchecked
+        endless = ((ENDLESS, "no end of messages"),) if show.storm else ()
+        stage.trace.unmet, stage.trace.unchecked = (*endless, *result.unmet), result.unchecked
         stage.trace.stopped = show.ended or next(iter(show.left_out.values()), "")
 
 
@@ -84,15 +85,34 @@ class LoadedScenario:
 
     def scenario(self, revision: str, *, everywhere: bool = False) -> Scenario:
         """The scenario, to be judged by a revision. Unless ``everywhere``, it is played in one environment only."""
-        expected = tuple(zip(self.lines, map(sentence, self.schedule.expect), strict=True))
-        file = ScenarioFile(str(self.path), self.schedule.description, expected)
+        file = ScenarioFile(str(self.path), self.schedule.description, self.expected)
         play, needed = PlaySchedule(self.schedule, revision), self.schedule.requirements
         return Scenario(self.name, play, needed, long=not everywhere, file=file, write=partial(replace, self.schedule))
 
     @property
-    def explored(self) -> Schedule:
-        """The schedule for campaigns. They shrink it, and an expectation may name a message that is left out then."""
-        return replace(self.schedule, expect=(), requirements=(), description="")
+    def expected(self) -> tuple[tuple[int, str], ...]:
+        """The line and the sentence of each expectation."""
+        return tuple(zip(self.lines, map(sentence, self.schedule.expect), strict=True))
+
+    @property
+    def shown(self) -> str:
+        """The path, for messages."""
+        return _printable_path(self.path)
+
+    def unmet_in_words(self, unmet: Iterable[tuple[int, str]]) -> str:
+        """Expectations that were not met, by index, as a sentence; "" if there are none."""
+        texts = {ENDLESS: "an end of the messages", **dict(enumerate(text for _, text in self.expected))}
+        return "; ".join(f"expected: {texts[index]}; seen: {seen}" for index, seen in unmet)
+
+    def row(self, results: Mapping[str, ExpectationResult], again: str = "") -> dict[str, Any]:
+        """The row of a report: what was expected and seen in each run, and the command that plays the file again."""
+        return {
+            "scenario": self.name,
+            "file": _printable_path(self.path),
+            "description": self.schedule.description,
+            "expectations": rows_of(self.expected, results),
+            "again": again,
+        }
 
 
 def files_in(paths: Iterable[Path]) -> list[Path]:

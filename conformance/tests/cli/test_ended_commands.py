@@ -17,8 +17,8 @@ import pytest
 
 from process_waiting import PATIENCE_S, lives, wait_for
 from run_helpers import odd_adapter, reference_command
-from sds_conformance.exploration.counterexample import load
 from sds_conformance.judging.exits import Exit
+from sds_conformance.scenario_files.reader import load_one
 from sds_harness import signals
 from suite_terminal import typed, words
 
@@ -152,7 +152,7 @@ def test_findings_of_an_interrupted_fuzz_are_told_and_kept_as_they_were_found(
     assert "FAIL SDS-MSG-03" in told
     assert "not shrunk: there was an interrupt" in told
     assert "Again sds-conformance replay" in told
-    schedule = load(tmp_path / "SDS-MSG-03.json")
+    schedule = load_one(tmp_path / "SDS-MSG-03.json").schedule
     assert dict(schedule.notes)["shows"] == "SDS-MSG-03"
     assert len(schedule.operations) > 3
     replayed = typed("replay", tmp_path / "SDS-MSG-03.json", "--", *MUTANT)
@@ -171,7 +171,7 @@ def test_an_interrupt_while_shrinking_ends_the_shrinking_and_tells_the_rest(
     data = json.loads(result.stdout)
     assert data["interrupted"]
     assert len(data["findings"]) > 1
-    assert all(load(Path(found["files"]["schedule"])).operations for found in data["findings"])
+    assert all(load_one(Path(found["files"]["schedule"])).schedule.operations for found in data["findings"])
 
 
 def test_by_which_signal_a_command_was_ended_is_its_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,11 +11,11 @@ from run_helpers import broken_adapter, reference, reference_command
 from sds_conformance.cli import exhaust as command
 from sds_conformance.exploration import exhaustion_campaign
 from sds_conformance.exploration.campaign import CampaignTally
-from sds_conformance.exploration.counterexample import load
 from sds_conformance.exploration.exhaustion import SCHEMA_ID, Exhaustion
 from sds_conformance.exploration.exhaustion_campaign import Coverage
 from sds_conformance.exploration.text import roots_in
 from sds_conformance.judging.verdict import Finding, Verdict
+from sds_conformance.scenario_files.reader import load_one
 from sds_harness.link import LocalLink
 from sds_harness.schedules.worlds import AlphabetPart
 from suite_terminal import too_wide, typed, words
@@ -49,7 +49,7 @@ def test_what_fails_is_a_counterexample_as_any_other(tmp_path: Path) -> None:
     assert "seed" not in told
     assert {finding["id"] for finding in told["findings"]} == {"SDS-SYNC-03"}
     assert all(finding["reproduced"] and finding["operations"] <= 2 for finding in told["findings"])
-    schedule = load(tmp_path / "SDS-SYNC-03.json")
+    schedule = load_one(tmp_path / "SDS-SYNC-03.json").schedule
     assert dict(schedule.notes)["shrunk from"].startswith("schedule 6 (2 participants, 2 events)")
     assert typed("replay", tmp_path / "SDS-SYNC-03.json", "--", *MUTANT).exit_code == 1
 

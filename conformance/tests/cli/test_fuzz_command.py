@@ -12,9 +12,9 @@ import pytest
 from click.testing import Result
 
 from run_helpers import broken_adapter, odd_adapter, reference_command
-from sds_conformance.exploration.counterexample import load
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.situations import SITUATIONS
+from sds_conformance.scenario_files.reader import load_one
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.operations import Member
 from suite_terminal import too_wide, typed, words
@@ -113,7 +113,7 @@ def test_files_are_kept_of_each_finding(told: Result, kept: Path, schedule: Path
     ids = set(re.findall(r"^(?:FAIL|WARN)  ([^\s/]+)/", told.stdout, re.MULTILINE))
     suffixes = (".json", ".svg", ".trace.jsonl", ".txt")
     assert {path.name for path in kept.iterdir()} == {what + suffix for what in ids for suffix in suffixes}
-    assert dict(load(schedule).notes)["shows"] == "SDS-SYNC-03"
+    assert dict(load_one(schedule).schedule.notes)["shows"] == "SDS-SYNC-03"
 
 
 def test_the_line_that_shows_it_again_can_be_typed(told: Result, schedule: Path) -> None:
@@ -173,7 +173,7 @@ def test_1_a_breakdown_is_told_and_shrunk(somewhere: Path) -> None:
     assert re.search(r"^FAIL  breakdown/(crash|exit)  testee protocol", result.stdout, re.MULTILINE)
     assert "shrunk to 1 step;" in words(result.stdout)
     assert "The rest was not played: under test broke down 4 times in a row" in words(result.stdout)
-    assert load(somewhere / "kept" / "breakdown.json").operations[0].op == "tick"
+    assert load_one(somewhere / "kept" / "breakdown.json").schedule.operations[0].op == "tick"
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_1_a_replay_on_the_mutant_shows_it_again(schedule: Path, somewhere: Path
     assert too_wide(result.stdout) == []
     assert re.search(r"^FAIL  SDS-SYNC-03/[a-z-]+  MUST, section 'periodic-sync-message'", result.stdout, re.MULTILINE)
     assert "SDS-SYNC-03 is violated here, too." in words(result.stdout)
-    assert load(somewhere / "kept" / "SDS-SYNC-03.json") == load(schedule)
+    assert load_one(somewhere / "kept" / "SDS-SYNC-03.json").schedule == load_one(schedule).schedule
 
 
 def test_0_a_replay_on_the_reference_says_that_it_does_better(schedule: Path, somewhere: Path) -> None:
@@ -260,7 +260,9 @@ def test_a_replay_as_json_has_everything(schedule: Path) -> None:
     result = typed("replay", schedule, "--json", "--", *MUTANT)
     assert result.exit_code == 1
     data = json.loads(result.stdout)
-    assert set(data) == {"schedule", "implementation", "steps", "left_out", "findings", "exercised", "errors"}
+    assert set(data) == {
+        *("schedule", "implementation", "steps", "left_out", "findings", "exercised", "errors", "expectations")
+    }
     finding = next(finding for finding in data["findings"] if finding["id"] == "SDS-SYNC-03")
     assert set(finding) == {"id", "severity", "code", "participant", "expected", "seen", "proof"}
     assert finding["id"] == data["findings"][0]["id"]
@@ -278,12 +280,12 @@ def test_a_replay_is_cast_as_noted_or_as_typed(somewhere: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "it is no JSON"),
+        ("{", "broken.json is no JSON"),
         ("[]", "[] is not of type 'object'"),
         ('{"version": 2}', "broken.json, line 1: version: this is version 2 of the format"),
         (dumps(Schedule((Member("alice"),))).replace("[]", '[{"op": "sync", "who": "bob"}]'), "no participant 'bob'"),
-        ("\x00", "it is no JSON"),
-        ("", "it is no JSON"),
+        ("\x00", "broken.json is no JSON"),
+        ("", "broken.json is no JSON"),
     ],
 )
 def test_2_a_file_that_is_no_schedule_is_told_in_a_sentence(text: str, said: str, somewhere: Path) -> None:
@@ -297,7 +299,7 @@ def test_2_a_file_that_is_no_schedule_is_told_in_a_sentence(text: str, said: str
 def test_2_a_file_that_is_not_there_is_told() -> None:
     result = typed("replay", "nowhere.json")
     assert result.exit_code == 2
-    assert "it cannot be read: No such file or directory" in words(result.stderr)
+    assert "nowhere.json cannot be read: No such file or directory" in words(result.stderr)
 
 
 # ---- Help and terminals ----------------------------------------------------------------------------------------------
@@ -326,7 +328,7 @@ def test_the_database_extension_is_fuzzed_and_what_is_found_is_played_again(tmp_
     found = {finding["id"]: finding for finding in told["findings"]}
     assert {"CSDB-54"} <= set(found)
     file = found["CSDB-54"]["files"]["schedule"]
-    assert dict(load(Path(file)).notes)["revision"] == revision
+    assert dict(load_one(Path(file)).schedule.notes)["revision"] == revision
     again = typed("replay", file, "--", *faulty)
     assert again.exit_code == 1
     assert "CSDB-54 is violated here, too." in words(again.stdout)

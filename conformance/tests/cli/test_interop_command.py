@@ -224,16 +224,16 @@ def test_nothing_is_found_against_those_who_conform(tmp_path: Path) -> None:
     result = typed("interop", "--schedules", "3", "--seed", "5", "--out", tmp_path / "none", REF, named("two", OTHER))
     assert result.exit_code == 0
     assert result.stderr == "Seed 5: 3 schedules in mixed groups\n"
-    assert "  ref  3 generated schedules in mixed groups: nothing found\n" in result.stdout
-    assert "  two  3 generated schedules in mixed groups: nothing found\n" in result.stdout
+    assert "  ref  3 schedules in mixed groups: nothing found\n" in result.stdout
+    assert "  two  3 schedules in mixed groups: nothing found\n" in result.stdout
     assert not (tmp_path / "none").exists()
 
 
 def test_what_is_found_is_told_kept_and_played_again(tmp_path: Path) -> None:
     result = typed("interop", "--schedules", "12", "--out", tmp_path, REF, BAD)
     assert result.exit_code == 1
-    assert "  ref  12 generated schedules in mixed groups: nothing found\n" in result.stdout
-    assert "  bad  12 generated schedules in mixed groups: FAIL SDS-MSG-04 (" in result.stdout
+    assert "  ref  12 schedules in mixed groups: nothing found\n" in result.stdout
+    assert "  bad  12 schedules in mixed groups: FAIL SDS-MSG-04 (" in result.stdout
     assert re.search(r"^FAIL  bad: SDS-MSG-04/[a-z-]+ ", result.stdout, re.MULTILINE)
     paths = ("Picture", "Again", "FAIL", "WARN")
     shown = [line for line in result.stdout.splitlines() if not line.strip().startswith(paths)]

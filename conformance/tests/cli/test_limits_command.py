@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,33 @@ from run_helpers import odd_adapter, reference_command
 from suite_terminal import controls, too_wide, typed, words
 
 CAPPED = reference_command("--mutant", "room-for-waiting-100")
+WAITING = """\
+description: Messages wait for a lost one, and are delivered when it arrives.
+members: [alice, bob]
+requirements: [SDS-RECV-08]
+parameter: operations[1].times
+operations:
+- {op: send, who: bob, label: lost, route: {lost: [alice]}}
+- {op: send, who: bob, label: m, times: 200}
+- {op: lookup, who: alice}
+- {op: settle, who: alice}
+expect:
+- {who: alice, delivers: [lost, m]}
+"""
+"""A scenario file with a number to raise."""
+GIVES_UP = """\
+members: [alice, bob]
+configuration: {lost_timeout_ms: 600000, incoming_sweep_ms: 1000}
+parameter: operations[2].ms
+operations:
+- {op: send, who: bob, label: lost, route: {lost: [alice]}}
+- {op: send, who: bob, label: m}
+- {op: wait, ms: 500}
+- {op: tick, who: alice}
+- {op: look, who: alice}
+expect:
+- {who: alice, does_not_deliver: [m]}
+"""
 BRIEFLY = ("--budget", "10m", "--memory", "150m")
 
 
@@ -84,3 +112,103 @@ def test_other_exit_codes(arguments: tuple[str, ...], code: int, said: str) -> N
     result = typed("limits", *arguments)
     assert said in words(result.stdout + result.stderr)
     assert result.exit_code == code
+
+
+# ---- Scenario files --------------------------------------------------------------------------------------------------
+
+
+def waiting(folder: Path, *changes: tuple[str, str]) -> str:
+    """The file, with texts replaced."""
+    text = WAITING
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "waiting.yaml").write_text(text, "utf-8")
+    return str(folder / "waiting.yaml")
+
+
+@pytest.mark.parametrize(("times", "code", "verdict"), [(200, 1, "finding"), (50, 0, "warning")])
+def test_a_file_demands_the_number_that_it_has(tmp_path: Path, times: int, code: int, verdict: str) -> None:
+    file = waiting(tmp_path, ("200", str(times)))
+    found_code, found = rows("--scenario-file", file, "--budget", "10m", "--", *CAPPED)
+    (row,) = found.values()
+    assert (found_code, row["verdict"], row["demanded"]) == (code, verdict, times)
+    assert (row["dimension"], row["held"], row["first_not"]) == ("waiting.yaml", 100, 101)
+    _, *again = shlex.split(row["replay"])
+    assert again[:5] == ["limits", "--scenario-file", file, "--at", "101"]
+    replayed = typed(*again)
+    assert replayed.exit_code == code
+    assert "Raises operations[1].times in" in words(replayed.stdout)
+
+
+@pytest.mark.parametrize(("ms", "code", "verdict"), [(600_000, 1, "finding"), (500, 0, "warning")])
+def test_an_expectation_that_is_not_met_is_a_limit(tmp_path: Path, ms: int, code: int, verdict: str) -> None:
+    """After 600 s, the participant gives up the lost message and delivers the other one, which violates nothing."""
+    (tmp_path / "gives-up.yaml").write_text(GIVES_UP.replace("500", str(ms)), "utf-8")
+    found_code, found = rows("--scenario-file", str(tmp_path / "gives-up.yaml"), "--", *reference_command())
+    (row,) = found.values()
+    assert (found_code, row["verdict"], row["how"], row["requirement"]) == (code, verdict, "expectation not met", None)
+    assert (row["held"], row["first_not"]) == (599_999, 600_000)
+    assert row["said"] == "expected: alice does not deliver m; seen: delivered m at step 6"
+
+
+def test_a_file_that_fails_at_any_size_has_no_limit(tmp_path: Path) -> None:
+    file = waiting(tmp_path, ("delivers: [lost, m]", "does_not_deliver: [m]"))
+    code, found = rows("--scenario-file", file, "--at", "5", "--", *reference_command())
+    (row,) = found.values()
+    assert (code, row["verdict"]) == (4, "not exercised")
+    assert row["why"].startswith("expectation not met at 1 already: expected: alice does not deliver m; seen: ")
+    file = waiting(tmp_path, ("delivers: [lost, m]", "does_not_deliver: [m.5]"))
+    result = typed("limits", "--scenario-file", file, "--", *reference_command())
+    assert result.exit_code == 2
+    assert "operations[1].times cannot be 1: expect[0].does_not_deliver[0]: no operation has the label" in (
+        words(result.stderr)
+    )
+
+
+def test_a_conforming_implementation_holds_the_number_of_a_file(tmp_path: Path) -> None:
+    file = waiting(tmp_path)
+    code, found = rows("--scenario-file", file, "--only", "hint", "--at", "150", "--", *reference_command())
+    assert (code, {name: row["held"] for name, row in found.items()}) == (0, {"waiting.yaml": 150, "hint": 150})
+    code, found = rows("--scenario-file", file, "--at", "9", "--", *reference_command("--without", "delivered"))
+    assert (code, found["waiting.yaml"]["why"]) == (4, "not declared: delivered")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            [("parameter: operations[1].times\n", "")],
+            "has no number to raise: add a line such as `parameter: operations",
+        ),
+        (
+            [("[1].times", "[1].tmes")],
+            ", line 4: parameter: operations[1] (send) has no number 'tmes'. Did you mean times?",
+        ),
+        ([("[1].times", "[9].times")], ", line 4: parameter: there is no operations[9]: the last one is operations[3]"),
+        ([("operations[1].times", "times")], ", line 4: parameter: 'times' names no number: write a path such as oper"),
+        (
+            [("operations[1].times", "configuration.bloom_capacity")],
+            ", line 4: parameter: the configuration of the file has no number 'bloom_capacity'. It has no numbers.",
+        ),
+        (
+            [("operations[1].times", "members[0].clock_ms")],
+            "members[0].clock_ms is 0, and `limits` raises numbers from",
+        ),
+    ],
+)
+def test_2_a_file_without_a_number_to_raise(tmp_path: Path, changes: list[tuple[str, str]], said: str) -> None:
+    result = typed("limits", "--scenario-file", waiting(tmp_path, *changes), "--", *reference_command())
+    assert result.exit_code == 2
+    assert said in words(result.stderr)
+
+
+def test_2_sizes_that_a_file_cannot_have_and_reports(tmp_path: Path) -> None:
+    file = waiting(tmp_path)
+    result = typed("limits", "--scenario-file", file, "--at", "2001")
+    assert result.exit_code == 2
+    assert "--at 2001: waiting.yaml is played up to 2000" in words(result.stderr)
+    result = typed("limits", "--scenario-file", file, "--report", str(tmp_path))
+    assert "--report keeps the limits of the suite's dimensions: leave it or --scenario-file out" in words(
+        result.stderr
+    )

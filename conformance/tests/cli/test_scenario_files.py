@@ -1,4 +1,4 @@
-"""Scenario files: `run`, `fuzz` and `interop` play them, and reports say what they expect and what was seen."""
+"""Scenario files: `run`, `replay`, `fuzz` and `interop` play them, and say what they expect and what was seen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner, Result
 
-from run_helpers import reference_command
+from run_helpers import odd_adapter, reference_command
 from sds_conformance.cli import main
 from sds_conformance.scenario_files.reader import name_of
 
@@ -39,6 +39,8 @@ operations:
 expect:
 """
 MUTANT = reference_command("--mutant", "buffered-is-met")
+UNMET = f"{EXPECTS}- {{who: bob, delivers: [late]}}\n- {{who: alice, delivers: [one, two]}}\n"
+"""Expectations of which no conforming implementation meets the first one."""
 CLEARSKIES = """\
 revision: clearskies-database
 members: [alice, bob]
@@ -361,6 +363,55 @@ def test_what_exhaust_and_replay_save_is_a_scenario_file(tmp_path: Path) -> None
         assert "SDS-STATE-09" in verdicts(report, "fail")
 
 
+def words_of(result: Result) -> str:
+    return " ".join(result.output.split())
+
+
+def test_fuzz_checks_the_expectations_of_files_as_they_are_written(tmp_path: Path) -> None:
+    file, saved = written(tmp_path, WAITS), tmp_path / "saved"
+    given = ["fuzz", "--schedules", "1", "--scenario-file", file, "--out", str(saved)]
+    data = json.loads(typed(*given, "--jobs", "2", "--json", command=reference_command()).stdout)
+    assert [each["verdict"] for each in data["scenario_files"][0]["expectations"]] == ["met"]
+    result = typed(*given, "--cast", "among", command=MUTANT)
+    assert result.exit_code == 1
+    output = words_of(result)
+    assert "FAIL expectation" in output
+    assert "Seen delivered third at step 3" in output
+    assert "1 failed, 1 expectation not met (" in output
+    assert "without the expectations of its file, which are about all of its steps" in output
+    assert f"Again sds-conformance replay {file} --cast among -- " in output
+    small = json.loads((saved / "SDS-RECV-06.json").read_text("utf-8"))
+    assert "expect" not in small
+    assert len(small["operations"]) == 2
+
+
+def test_fuzz_fails_for_an_expectation_alone_and_a_baseline_does_not_excuse_it(tmp_path: Path) -> None:
+    file, known = written(tmp_path, UNMET), tmp_path / "known.yaml"
+    given = ["fuzz", "--schedules", "0", "--scenario-file", file, "--out", str(tmp_path / "s")]
+    result = typed(*given, "--json", command=reference_command())
+    data = json.loads(result.stdout)
+    assert (result.exit_code, data["findings"]) == (1, [])
+    assert [each["verdict"] for each in data["scenario_files"][0]["expectations"]] == ["unmet", "met"]
+    output = words_of(typed(*given, command=reference_command()))
+    assert "does not conform: 1 expectation not met (1 schedule" in output
+    assert f"Next sds-conformance replay {file} -- " in output
+    assert "plays the scenario file again" in output
+    known.write_text("schema: sds-conformance/baseline/2\nrevision: sds-2026-01\nknown: []\n", "utf-8")
+    with_baseline = typed(*given, "--baseline", str(known), command=reference_command())
+    assert with_baseline.exit_code == 1, with_baseline.output
+
+
+def test_fuzz_says_which_expectations_were_not_checked(tmp_path: Path) -> None:
+    file = written(tmp_path, WAITS)
+    given = ("fuzz", "--schedules", "0", "--scenario-file", file, "--out", str(tmp_path / "s"))
+    result = typed(*given, command=reference_command("--without", "delivered"))
+    assert result.exit_code == 0
+    assert "its expectations were not checked: needs the capability delivered" in words_of(result)
+    broken = typed(*given, "--json", command=odd_adapter("breaks-at", "2", "crashes"))
+    (row,) = json.loads(broken.stdout)["scenario_files"]
+    assert row["expectations"][0]["seen"].startswith("the implementation broke down first ("), broken.output
+
+
 def test_interop_lets_each_implementation_play_each_participant(tmp_path: Path) -> None:
     file = written(tmp_path, WAITS)
     pairs = [f"{name}={shlex.join(command)}" for name, command in (("good", reference_command()), ("bad", MUTANT))]
@@ -370,14 +421,64 @@ def test_interop_lets_each_implementation_play_each_participant(tmp_path: Path) 
     assert mixed["schedules"] == 2
     found = {row["name"]: [each["id"] for each in row["findings"]] for row in mixed["implementations"]}
     assert found == {"good": [], "bad": ["SDS-RECV-06"]}
+    (row,) = mixed["scenario_files"]
+    (expectation,) = row["expectations"]
+    assert (expectation["verdict"], expectation["run"]) == ("unmet", "alice: bad")
+    assert expectation["seen"] == "delivered third at step 3 (alice: bad; in 1 of 2 casts)"
+    _, *again = shlex.split(row["again"])
+    assert typed(*again, "--quiet").exit_code == 1
 
 
-def test_replay_reads_yaml_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "code", "told"), [(WAITS, 0, ""), (UNMET, 1, "FAIL expectation")])
+def test_interop_fails_for_an_expectation_alone(tmp_path: Path, text: str, code: int, told: str) -> None:
+    pairs = [f"{name}={shlex.join(reference_command())}" for name in ("one", "two")]
+    given = ("--schedules", "0", "--scenario-file", written(tmp_path, text), "--out", str(tmp_path / "s"))
+    result = typed("interop", *given, *pairs)
+    assert result.exit_code == code, result.output
+    output = words_of(result)
+    assert told in output
+    assert ("2 schedules in mixed groups, nothing found, 1 expectation not met" in output) == bool(code)
+
+
+def test_interop_replays_the_expectations_of_a_file_that_assigns_roles(tmp_path: Path) -> None:
+    roles = "notes: {cast: mixed, plays alice: one, plays bob: two}\n"
+    pairs = [f"{name}={shlex.join(reference_command())}" for name in ("one", "two")]
+    result = typed("interop", "--replay", written(tmp_path, roles + UNMET), *pairs)
+    assert result.exit_code == 1
+    assert "line 11 Expected bob delivers late Seen delivered: none of them" in words_of(result)
+    data = json.loads(typed("interop", "--replay", str(tmp_path / "waits.yaml"), "--json", *pairs).stdout)
+    assert [each["verdict"] for each in data["expectations"]] == ["unmet", "met"]
+    met = written(tmp_path, f"{roles}{EXPECTS}- {{who: alice, delivers: [one]}}\n")
+    assert typed("interop", "--replay", met, *pairs).exit_code == 0
+
+
+def test_replay_checks_expectations(tmp_path: Path) -> None:
     file = written(tmp_path, WAITS)
-    assert typed("replay", file, command=MUTANT).exit_code == 1
+    passing = typed("replay", file, command=reference_command())
+    assert passing.exit_code == 0
+    assert "and 1 expectation met." in words_of(passing)
+    failing = typed("replay", file, command=MUTANT)
+    assert failing.exit_code == 1
+    assert "line 9 Plot A message that depends on a waiting message must wait, too." in words_of(failing)
+    assert "Expected alice does not deliver second, third" in words_of(failing)
+    silent = typed("replay", file, command=reference_command("--without", "delivered"))
+    assert silent.exit_code == 0
+    assert "its expectations were not checked: needs the capability delivered" in words_of(silent)
     assert (
         "line 5: operations[0].atfer" in typed("replay", written(tmp_path, WAITS.replace("after", "atfer", 1))).output
     )
+
+
+def test_replay_checks_the_expectations_of_a_counterexample(tmp_path: Path) -> None:
+    shown = json.loads(typed("scenarios", "show", written(tmp_path, UNMET), "--json").stdout)
+    file = written(tmp_path, json.dumps(shown | {"notes": {"shows": "SDS-RECV-06"}}, indent=1), "SDS-RECV-06.json")
+    result = typed("replay", file, "--json", command=reference_command())
+    data = json.loads(result.stdout)
+    assert (result.exit_code, data["findings"]) == (1, [])
+    assert [each["verdict"] for each in data["expectations"]] == ["unmet", "met"]
+    output = words_of(typed("replay", file, command=reference_command()))
+    assert "Expected bob delivers late Seen delivered: none of them" in output
+    assert "Nothing was found" not in output
 
 
 def test_scenarios_are_listed_shown_and_drawn(tmp_path: Path) -> None:

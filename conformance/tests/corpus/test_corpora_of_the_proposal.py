@@ -10,8 +10,8 @@ import pytest
 from run_helpers import variant
 from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.campaign import explore
-from sds_conformance.exploration.counterexample import load
 from sds_conformance.judging.verdict import Finding
+from sds_conformance.scenario_files.reader import load_one
 from suite_terminal import typed, words
 
 pytest.importorskip("pyspark")
@@ -145,10 +145,10 @@ def test_a_schedule_that_is_shown_is_replayed_under_the_revision_of_its_corpus(r
     shown = typed("corpus", "show", str(reference), "3", "--out", str(tmp_path))
     assert shown.exit_code == 0
     file = tmp_path / "schedule-3.json"
-    assert dict(load(file).notes) == {"revision": FORUM}
+    assert dict(load_one(file).schedule.notes) == {"revision": FORUM}
     again = typed("replay", str(file))
     assert "Nothing was found" in words(again.stdout)
     assert typed("replay", "--revision", "sds-2026-01", str(file)).exit_code == 2
     sds = record_here(tmp_path / "sds", order_of(schedules=1, grammar=GRAMMAR))
     assert typed("corpus", "show", str(sds), "0", "--out", str(tmp_path)).exit_code == 0
-    assert load(tmp_path / "schedule-0.json").notes == ()
+    assert load_one(tmp_path / "schedule-0.json").schedule.notes == ()

@@ -13,12 +13,13 @@ from run_helpers import reference
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Assessment, assess
 from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.exploration.company import Casting, Company
-from sds_conformance.exploration.counterexample import Counterexample, counterexample, counterexample_of, load, save
+from sds_conformance.exploration.counterexample import Counterexample, counterexample, counterexample_of, save
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.exploration.text import plain_story, proof_of, svg_of
 from sds_conformance.judging.verdict import Finding
+from sds_conformance.scenario_files.reader import ScenarioFileError, load_one
 from sds_harness.link import LocalLink
-from sds_harness.schedules import Schedule, ScheduleFileError, dumps, player
+from sds_harness.schedules import Schedule, dumps, player
 from sds_harness.sds.generator import Grammar, generated
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
@@ -126,7 +127,7 @@ def test_files_show_the_same_again(shrunk: tuple[CampaignOrder, Counterexample],
     assert set(files) == {"schedule", "trace", "picture", "story"}
     assert sorted(files.values()) == sorted((tmp_path / "a" / "b").iterdir())
 
-    schedule = load(files["schedule"])
+    schedule = load_one(files["schedule"]).schedule
     assert schedule == example.schedule
     notes = dict(schedule.notes)
     assert notes["shows"] == example.what
@@ -242,7 +243,7 @@ def test_names_of_files_are_safe(what: str, tmp_path: Path) -> None:
 def test_whatever_an_implementation_calls_itself_its_schedules_can_be_read(name: str, tmp_path: Path) -> None:
     example = small_example(name)
     files = save(example, tmp_path, svg_of(example), plain_story(example))
-    assert load(files["schedule"]) == example.schedule
+    assert load_one(files["schedule"]).schedule == example.schedule
     ElementTree.parse(files["picture"])
 
 
@@ -262,18 +263,18 @@ def test_what_cannot_be_written_is_an_error_and_leaves_nothing_half_done(tmp_pat
 def test_a_file_that_names_no_revision_is_read_all_the_same(notes: dict[str, str], tmp_path: Path) -> None:
     schedule = replace(small_example().schedule, notes=tuple(notes.items()))
     (tmp_path / "kept.json").write_text(dumps(schedule), "utf-8")
-    assert load(tmp_path / "kept.json") == schedule
+    assert load_one(tmp_path / "kept.json").schedule == replace(schedule, name=schedule.name or "kept.json")
 
 
 def test_a_revision_that_nobody_knows_is_not_played_as_another(tmp_path: Path) -> None:
     schedule = replace(small_example().schedule, notes=(("revision", "sds-2027-01"),))
     (tmp_path / "kept.json").write_text(dumps(schedule), "utf-8")
-    with pytest.raises(ScheduleFileError, match="'sds-2027-01' is a revision that this suite does not know"):
-        load(tmp_path / "kept.json")
+    with pytest.raises(ScenarioFileError, match=r"kept.json, line \d+: revision: there is no 'sds-2027-01'"):
+        load_one(tmp_path / "kept.json")
 
 
 @pytest.mark.parametrize("written", ["[]", "null", '{"notes": []}', '{"notes": {"revision": ["sds-2026-01"]}}'])
 def test_what_is_no_schedule_is_told_whatever_its_notes_are(written: str, tmp_path: Path) -> None:
     (tmp_path / "kept.json").write_text(written, "utf-8")
-    with pytest.raises(ScheduleFileError):
-        load(tmp_path / "kept.json")
+    with pytest.raises(ScenarioFileError):
+        load_one(tmp_path / "kept.json")

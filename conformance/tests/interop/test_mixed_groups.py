@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,15 +11,16 @@ import pytest
 from run_helpers import Handle, altered, reference
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
 from sds_conformance.exploration.casts import Cast, Implementation
-from sds_conformance.exploration.counterexample import load
 from sds_conformance.interop.mixed import GROUP, Mixed, explore_mixed, judge
 from sds_conformance.interop.mixed_examples import MixedExample, keep, shrunk
 from sds_conformance.interop.troupe import Troupe, configured, grammar_for, roles_for, roles_noted
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.schedules import REPERTOIRE
+from sds_conformance.scenario_files.reader import load_one
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
+from sds_harness.schedules.operations import Expectation
 from sds_harness.sds.generator import generated
 from sds_harness.sds.operations import Member, Send
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -115,18 +117,40 @@ def test_a_private_layout_is_translated_and_counts_against_its_speaker_alone() -
     assert {what[:8] for what in against(mixed, "nim")} <= {"SDS-MSG-", "SDS-R-FI"}
 
 
+def fixed() -> Handle:
+    """A participant whose filters always have room for 50 messages."""
+    inner = reference(Config(bloom_capacity=50))
+
+    def answer(request: pb.Request) -> pb.Reply:
+        changed = pb.Request.FromString(request.SerializeToString())
+        if changed.HasField("open"):
+            changed.open.configuration.ClearField("bloom_capacity")
+        return inner(changed)
+
+    return answer
+
+
+def test_expectations_are_checked_in_each_cast_unless_an_implementation_overrides_the_configuration() -> None:
+    expect = (Expectation("alice", "acknowledged", ("m",)),)
+    file = Schedule((Member("alice"), Member("bob")), (Send("alice", "m"),), expect=expect, name="mine.yaml")
+    asks = replace(file, configuration=(("bloom_capacity", 100),))
+    with cast_of({"ref": reference, "fixed": fixed}) as cast, Troupe(cast) as troupe:
+        mixed = explore_mixed(troupe, 0, 0, SCOPE, files=[file, asks])
+    assert mixed.failing
+    assert mixed.unmet == 1
+    assert {cast: result.unmet for cast, result in mixed.by_cast(0).items()} == {
+        cast: ((0, f"acknowledged: none of them ({cast}; in 2 of 2 casts)"),)
+        for cast in ("alice: ref; bob: fixed", "alice: fixed; bob: ref")
+    }
+    unchecked = [result.unchecked for result in mixed.by_cast(1).values()]
+    assert unchecked[0] == (
+        "an implementation has bloom_capacity fixed at 50, and the file asks for 100 "
+        "(alice: ref; bob: fixed; in 2 of 2 casts)"
+    )
+    assert len(unchecked) == 2
+
+
 def test_filters_have_the_size_of_those_who_have_but_one() -> None:
-    def fixed() -> Handle:
-        inner = reference(Config(bloom_capacity=50))
-
-        def answer(request: pb.Request) -> pb.Reply:
-            changed = pb.Request.FromString(request.SerializeToString())
-            if changed.HasField("open"):
-                changed.open.configuration.ClearField("bloom_capacity")
-            return inner(changed)
-
-        return answer
-
     with cast_of({"ref": reference, "fixed": fixed}) as cast, Troupe(cast) as troupe:
         assert troupe.fixed() == {"bloom_capacity": 50}
     with cast_of({"ref": reference, "two": reference}) as cast, Troupe(cast) as troupe:
@@ -228,7 +252,7 @@ def test_everybody_keeps_the_role_while_it_is_shrunk(tmp_path: Path) -> None:
     assert sorted(path.suffix for path in files.values()) == [".json", ".jsonl", ".svg", ".txt"]
     assert files["schedule"].name == f"{what}-bad.json"
     assert f"Played by {example.parts}" in files["story"].read_text("utf-8")
-    again = load(files["schedule"])
+    again = load_one(files["schedule"]).schedule
     notes = dict(again.notes)
     assert (notes["cast"], notes["against"], notes["shows"]) == ("mixed", "bad", what)
     assert roles_noted(again) == dict(example.roles)

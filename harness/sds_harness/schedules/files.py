@@ -36,6 +36,7 @@ from .operations import (
     Schedule,
     Wait,
 )
+from .parameter import ParameterError, value_of
 from .performer import MAX_STEPS, QUIET_ROUNDS
 
 if TYPE_CHECKING:  # imported when a file is read, because the import is slow
@@ -130,7 +131,8 @@ class Notation:
         data = document.data
         try:
             self._hold_to_counts(data)
-            found = [_error(error) for error in islice(self._validator.iter_errors(data), MOST_ERRORS)]
+            wrong = () if self._quick_validator.is_valid(data) else self._validator.iter_errors(data)
+            found = [_error(error) for error in islice(wrong, MOST_ERRORS)]
             found = found or list(islice(_loose_ends(self._schedule(data), self._in_expressions), MOST_ERRORS))
         except RecursionError as too_deep:
             found = [ScheduleFileError(f"it is no JSON: {too_deep}")]
@@ -166,6 +168,7 @@ class Notation:
                 for what, labels in row.items()
                 if what != "who"
             ),
+            data.get("parameter", ""),
         )
 
     @cached_property
@@ -325,6 +328,8 @@ def to_json(schedule: Schedule) -> dict[str, Any]:
         out["description"] = schedule.description
     if schedule.requirements:
         out["requirements"] = list(schedule.requirements)
+    if schedule.parameter:
+        out["parameter"] = schedule.parameter
     out["seed"] = schedule.seed
     out["members"] = [_plain(member) for member in schedule.members]
     out["channels"] = list(schedule.channels)
@@ -475,6 +480,11 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
     for index, operation in enumerate(schedule.operations):
         for complaint in (*_strangers(operation, names, number), *_wrong_expression(operation, in_expressions)):
             yield ScheduleFileError(f"operations[{index}] ({operation.op}): {complaint}", ("operations", index))
+    if schedule.parameter:
+        try:
+            value_of(schedule)
+        except ParameterError as error:
+            yield ScheduleFileError(f"parameter: {error}", ("parameter",))
     labels = set(labels_in(schedule))
     for index, expected in enumerate(schedule.expect):
         path = ("expect", index, "who")

@@ -212,6 +212,8 @@ class Schedule:
     requirements: tuple[str, ...] = ()
     """IDs of the requirements that it was written for."""
     expect: tuple[Expectation, ...] = ()
+    parameter: str = ""
+    """The number that `limits` raises, see ``parameter``; "" for none."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ from ..scenario_files import with_scenario_files
 from ..schedule_revision import revision_of
 from ..transcript_option import keeping, record
 from .mixed import IN_FULL, MixedGroups
-from .replay import needed, play_again, schedule_of
+from .replay import needed, play_again, scenario_of
 from .shared import BAR_WIDTH, of_one_text, show_undriven
 
 _LONGEST_NAME = 16
@@ -87,7 +87,7 @@ Exit codes:
 )
 @with_scenario_files(
     "Play this scenario file, or all in this folder, in mixed groups before the generated schedules, once with each "
-    "implementation as each participant; repeatable."
+    "implementation as each participant, and check its expectations; repeatable."
 )
 @which_seed(SEED_HELP, "S")
 @click.option(
@@ -145,13 +145,13 @@ def interop_command(
         without_server(driven.access, f"NAME={SCHEME}ADDRESS")
     out, err = console(), console(stderr=True)
     if file is not None:
-        schedule, roles = schedule_of(file)
+        loaded, roles = scenario_of(file)
         names = needed(file, roles, commands)
-        judged = revision_of(dict(schedule.notes).get("revision", ""), revision, str(file))
+        judged = revision_of(loaded.revision, revision, str(file))
         taking_part = (_implementation(name, commands[name], driven, judged, spoken_by) for name in names)
         with Cast(taking_part, judged) as cast:
             with of_one_text():
-                code, findings = play_again(out, err, cast, schedule, roles, as_json=as_json)
+                code, findings = play_again(out, err, cast, loaded, roles, as_json=as_json)
             record(driven, findings)
         sys.exit(code)
     started, judged = time.monotonic(), revision or CURRENT
@@ -184,7 +184,7 @@ def interop_command(
             shown.show()
         groups = MixedGroups(out, err, cast, commands, translated, IN_FULL if stories is None else stories)
         if (examples or files) and not outcome.interrupted:
-            groups.play(seed, examples, folder, quiet=not shows, files=[loaded.explored for loaded in files])
+            groups.play(seed, examples, folder, quiet=not shows, files=files)
             record(driven, (d.finding if example is None else example.finding for d, example, _ in groups.found))
     code = _exit_code(outcome, groups)
     if as_json:

@@ -12,8 +12,6 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from sds_harness.schedules import Schedule
-
 from ...exploration.assessment import Scope
 from ...exploration.casts import Cast, NotPlayedError
 from ...exploration.text import (
@@ -23,6 +21,7 @@ from ...exploration.text import (
     rule_of,
     severity_number,
     show_again,
+    show_dropped_expectations,
     show_unstable,
     story_of,
 )
@@ -33,8 +32,12 @@ from ...judging.causes import roots
 from ...judging.formats import counted
 from ...presentation.last_screen import STYLES, CauseLine, ordered
 from ...presentation.story import headline, labelled, lines_labelled, show_errors, show_under
+from ...reports.report import Row
+from ...reports.scenario_files import cause_lines as expectation_lines
+from ...reports.scenario_files import show_scenario_files, unmet
+from ...scenario_files.reader import LoadedScenario
 from ..campaign_output import Plays, found_bar, not_kept, shrinking_bar
-from ..options import program
+from ..options import CURRENT, program
 from .shared import BAR_WIDTH, lines_of, show_violation
 
 IN_FULL = 3
@@ -69,11 +72,16 @@ class MixedGroups:
         self.found: list[Found] = []
         self.unkept = ""
         """Why counterexamples could not be kept."""
+        self._files: Sequence[LoadedScenario] = ()
+        """The files of users."""
 
-    def play(self, seed: int, examples: int, folder: Path, *, quiet: bool, files: Sequence[Schedule] = ()) -> None:
+    def play(
+        self, seed: int, examples: int, folder: Path, *, quiet: bool, files: Sequence[LoadedScenario] = ()
+    ) -> None:
         """Play the ``files`` of users and generated schedules, and print the results, also after an interrupt."""
         if len(self._cast.driven) < 2:
             return
+        self._files = files
         total = examples + len(files) * len(self._cast.driven)
         self._err.print(f"Seed {seed}: {counted(total, 'schedule')} in mixed groups", soft_wrap=True)
         plays = Plays(self._out)
@@ -87,11 +95,13 @@ class MixedGroups:
                     plays(mixed.schedules, total)
                     bar(mixed.schedules, len(mixed.discoveries))
 
-                self.mixed = explore_mixed(troupe, seed, examples, self._scope, progress, files)
+                schedules = [loaded.schedule for loaded in files]
+                self.mixed = explore_mixed(troupe, seed, examples, self._scope, progress, schedules)
             plays.end()
             self._groups = self._grouped(self.mixed)
             if not quiet:
                 self._show_counts(self.mixed)
+                show_scenario_files(self._out, self._rows())
             try:
                 self._shrink(troupe, self.mixed, folder, quiet=quiet)
             except KeyboardInterrupt:
@@ -127,12 +137,14 @@ class MixedGroups:
                 }
                 for name in mixed.names
             ],
+            "scenario_files": self._rows(),
             "group": [_as_json(d, under.get(id(d)), *told.get((GROUP, d.what), nothing)) for d in mixed.of(GROUP)],
         }
 
     def cause_lines(self) -> list[CauseLine]:
-        """A line of the last screen for each root cause, with whose fault it is."""
-        lines = []
+        """A line of the last screen for each root cause, with whose fault it is, and for each expectation that was not
+        met."""
+        lines = expectation_lines(self._rows())
         for discovery, _ in self._groups:
             _, rule = rule_of(discovery.what)
             severity = severity_number(discovery.what)
@@ -163,13 +175,28 @@ class MixedGroups:
         if self.mixed is None:
             return []
         found = counted(len(self.mixed.ordered), "finding") if self.mixed.ordered else "nothing found"
+        found += f", {counted(self.mixed.unmet, 'expectation')} not met" if self.mixed.unmet else ""
         facts = [("Groups", Text(f"{counted(self.mixed.schedules, 'schedule')} in mixed groups, {found}"))]
         kept = next((files["schedule"].parent for _, _, files in self.found if "schedule" in files), None)
         return [*facts, *([("Kept in", Text(str(kept), no_wrap=True))] if kept is not None else [])]
 
     def first_again(self) -> str:
-        """The command that replays the first counterexample, "" if there is none."""
-        return next((self._replay_command(one, files["schedule"]) for _, one, files in self.found if one and files), "")
+        """The command that replays the first counterexample, or else the first file with an expectation that was not
+        met; "" if there is none."""
+        again = (self._replay_command(one, files["schedule"]) for _, one, files in self.found if one and files)
+        return next(again, next((one.file["again"] for one in unmet(self._rows())), ""))
+
+    def _rows(self) -> list[Row]:
+        """The rows of the files of users."""
+        if self.mixed is None:
+            return []
+        spoken = ["--revision", self._cast.revision] if self._cast.revision != CURRENT else []
+        pairs = [f"{name}={shlex.join(words)}" for name, words in self._commands.items()]
+        again = [program(), "interop", *self._options, *spoken, "--schedules", "0", "--scenario-file"]
+        return [
+            loaded.row(self.mixed.by_cast(number), shlex.join([*again, str(loaded.path), *pairs]))
+            for number, loaded in enumerate(self._files)
+        ]
 
     # ---- playing ---------------------------------------------------------------------------------------------------
 
@@ -220,7 +247,7 @@ class MixedGroups:
                 continue
             before = Text(f"  {name or 'group'}{' ' * (width - cell_len(name or 'group'))}  ", "bold")
             number = mixed.played[name] if name else mixed.schedules
-            start = f"{number:,} generated schedule{'' if number == 1 else 's'} in mixed groups: "
+            start = f"{number:,} schedule{'' if number == 1 else 's'} in mixed groups: "
             parts = [Text(start + ("" if found else "nothing found"), "" if found else "green")]
             if found:
                 parts += [
@@ -253,6 +280,7 @@ class MixedGroups:
             f"by {discovery.schedule.name} of {counted(whole, 'step')}, shrunk to {steps}; shown by {schedules} in all"
         )
         labelled(out, "Found", Text(found))
+        show_dropped_expectations(out, example)
         labelled(out, "Played by", Text(example.parts + (": no other participant is needed" if example.alone else "")))
         _show_story(out, example, files.get("story"))
 

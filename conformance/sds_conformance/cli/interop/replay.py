@@ -9,24 +9,29 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import Performance
 
 from ...exploration.assessment import Assessment, Scope
 from ...exploration.casts import Cast, NotPlayedError
 from ...interop.mixed import GROUP, judge
 from ...interop.mixed_examples import MixedExample
-from ...interop.troupe import MIXED, Roles, Troupe, roles_noted
+from ...interop.troupe import MIXED, Roles, Troupe, roles_noted, told_roles
 from ...judging.exits import Exit
 from ...judging.verdict import RANK, Finding, Verdict
 from ...presentation.story import labelled, show_errors
-from ...protocols import withdrawn
-from ..campaign_output import not_played, played_json, print_json, schedule_in, show_played, show_proof, unshrunk_json
+from ...protocols import repertoire_of, withdrawn
+from ...reports.report import Row
+from ...reports.scenario_files import show_scenario_files, unmet
+from ...scenario_files.expectations import check
+from ...scenario_files.reader import LoadedScenario
+from ..campaign_output import not_played, played_json, print_json, scenario_in, show_played, show_proof, unshrunk_json
 from .shared import show_undriven, show_violation
 
 
-def schedule_of(file: Path) -> tuple[Schedule, dict[str, str]]:
+def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
     """The schedule and who plays whom in it. Raises UsageError, which says what is missing."""
-    schedule = schedule_in(file)
+    loaded = scenario_in(file)
+    schedule = loaded.schedule
     roles = roles_noted(schedule)
     if dict(schedule.notes).get("cast") != MIXED or not roles:
         raise click.UsageError(
@@ -38,7 +43,7 @@ def schedule_of(file: Path) -> tuple[Schedule, dict[str, str]]:
         raise click.UsageError(
             f"{file} does not say who plays {_join_names(unknown)}: a note 'plays {unknown[0]}' does"
         )
-    return schedule, roles
+    return loaded, roles
 
 
 def needed(file: Path, roles: Roles, given: Collection[str]) -> tuple[str, ...]:
@@ -54,9 +59,10 @@ def needed(file: Path, roles: Roles, given: Collection[str]) -> tuple[str, ...]:
 
 
 def play_again(
-    out: Console, err: Console, cast: Cast, schedule: Schedule, roles: Roles, *, as_json: bool
+    out: Console, err: Console, cast: Cast, loaded: LoadedScenario, roles: Roles, *, as_json: bool
 ) -> tuple[int, list[Finding]]:
     """Play a schedule in its mixed group and print the result. Returns the exit code and the findings."""
+    schedule = loaded.schedule
     cast.start()
     cast.hold_to_text()
     show_undriven(err, cast.undriven)
@@ -68,6 +74,8 @@ def play_again(
         except NotPlayedError as reason:
             return not_played(err, reason), []
         judged = judge(troupe, performance, roles, Scope.of(revision=cast.revision), twins=True)
+    result = check(performance, repertoire_of(cast.revision).reading)
+    row = loaded.row({told_roles(roles): result})
     examples = [
         MixedExample.unshrunk(finding, performance, name=name, roles=roles)
         for name, assessment in judged.items()
@@ -80,12 +88,13 @@ def play_again(
     if as_json:
         findings = [{"implementation": example.name, **unshrunk_json(example)} for example in examples]
         head = {"schedule": schedule.name, "plays": dict(roles)}
-        print_json(head | played_json(performance, findings) | {"errors": errors})
+        told = head | played_json(performance, findings) | {"errors": errors}
+        print_json(told | {"expectations": row["expectations"]})
     else:
         labelled(out, "Playing", Text(schedule.name or "a schedule", "bold"))
-        labelled(out, "Played by", Text(MixedExample.describe_roles(roles)))
-        _show(out, performance, examples, judged, shown)
-    bad = errors or any(example.finding.severity is Verdict.FAIL for example in examples)
+        labelled(out, "Played by", Text(told_roles(roles)))
+        _show(out, performance, examples, judged, shown, row)
+    bad = errors or result.unmet or any(example.finding.severity is Verdict.FAIL for example in examples)
     return Exit.NON_CONFORMANT if bad else Exit.CONFORMANT, [example.finding for example in examples]
 
 
@@ -95,13 +104,15 @@ def _show(
     examples: list[MixedExample],
     judged: Mapping[str, Assessment],
     shown: tuple[str, str],
+    row: Row,
 ) -> None:
-    """Print the schedule, the findings, and whether the stored finding ``shown`` (its code and participant) showed
-    again."""
+    """Print the schedule, the findings, the expectations of ``row`` that were not met, and whether the stored finding
+    ``shown`` (its code and participant) showed again."""
     show_played(out, performance, examples[0] if examples else None)
     for example in examples:
         show_violation(out, example.finding, example.name)
         show_proof(out, example)
+    show_scenario_files(out, [row])
     for assessment in judged.values():
         show_errors(out, assessment.errors)
     name, what = shown
@@ -111,7 +122,7 @@ def _show(
         out.print(Text(f"{what} is violated by {name or 'the group'} here, too.", "bold red"))
     elif what:
         out.print(Text(f"{what} is not violated by {name or 'the group'} here.", "green"))
-    if not examples:
+    if not (examples or any(unmet([row]))):
         out.print(Text("Nothing was found.", "bold green"))
 
 

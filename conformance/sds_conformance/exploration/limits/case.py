@@ -28,6 +28,8 @@ class How(Enum):
     HELD = "held"
     WRONG = "wrong"
     """A requirement was violated."""
+    UNMET = "expectation not met"
+    """An expectation of a scenario file was not met."""
     REFUSED = "refused"
     LOST = "lost"
     """Accepted but not processed, where no requirement demands it any more."""
@@ -48,7 +50,7 @@ class How(Enum):
         return self in _LIMITS
 
 
-_LIMITS = {How.WRONG, How.REFUSED, How.LOST, How.CRASHED, How.SLOW, How.MEMORY}
+_LIMITS = {How.WRONG, How.UNMET, How.REFUSED, How.LOST, How.CRASHED, How.SLOW, How.MEMORY}
 _BREAKDOWNS = {
     FaultKind.HANG: How.SLOW,
     FaultKind.OUT_OF_MEMORY: How.MEMORY,
@@ -167,8 +169,12 @@ def _result_of(trace: Trace[Any], shown: RunSummary, violated: bool, said: str) 
     if refused is not None:
         reason = refused.reply.rejected.reason if refused.reply is not None else ""
         return How.REFUSED, f"step {refused.index}, {refused.command}: {reason or 'no reason given'}"
+    if trace.unchecked:
+        return How.LACKING, trace.unchecked.removeprefix(NEEDS)
     if violated or trace.stopped:
         return How.WRONG, trace.stopped
+    if trace.unmet:
+        return How.UNMET, said
     if said:
         return How.LOST, said
     return How.HELD, ""

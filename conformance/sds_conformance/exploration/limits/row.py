@@ -15,7 +15,7 @@ from .case import How, SizeResult
 from .cost import STEADY, growth
 from .search import Search
 
-_BROKEN = {How.CRASHED, How.SLOW, How.MEMORY}
+_FAILURES = {How.UNMET, How.CRASHED, How.SLOW, How.MEMORY}
 _MAX_TOLD = 300
 _NO_ROOM = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value, FaultKind.TOO_LONG.value)
 
@@ -161,14 +161,14 @@ def weight(dimension: Dimension, size: int, how: How, bound: int | None, *, fail
     """The weight of a failing size.
 
     It is a finding below the declared ``bound``. Without a declaration, it is a finding if a requirement is violated
-    (``failed``) or the conversation ends at a size that every implementation must support. Rejections and omissions
-    that violate nothing are none.
+    (``failed``), an expectation is not met, or the conversation ends, at a size that every implementation must support.
+    Rejections and omissions that violate nothing are none.
     """
     if bound is not None and size <= bound:
         return Weight.FINDING
     if how is How.CRASHED and dimension.at_once:
         return Weight.FINDING
-    if failed or how in _BROKEN:
+    if failed or how in _FAILURES:
         return Weight.FINDING if size <= dimension.demanded else Weight.WARNING
     return Weight.WARNING
 

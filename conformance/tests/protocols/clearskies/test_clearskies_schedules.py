@@ -19,11 +19,12 @@ from sds_conformance.drawing.spacetime import draw, spacetime_svg
 from sds_conformance.exploration.assessment import assess
 from sds_conformance.exploration.campaign import CampaignOrder, play_one
 from sds_conformance.exploration.company import Casting
-from sds_conformance.exploration.counterexample import Counterexample, counterexample, load, save
+from sds_conformance.exploration.counterexample import Counterexample, counterexample, save
 from sds_conformance.exploration.text import plain_story, svg_of
 from sds_conformance.protocols import repertoire_of
 from sds_conformance.protocols.clearskies.schedules import simpler, stand_in
 from sds_conformance.protocols.clearskies.situations import SITUATIONS, situations
+from sds_conformance.scenario_files.reader import load_one
 from sds_harness.clearskies import operations as ops
 from sds_harness.clearskies.generator import Grammar
 from sds_harness.clearskies.language import open_session
@@ -122,7 +123,7 @@ def test_what_is_found_is_shrunk_kept_and_played_again(fault: str, what: str, tm
     assert len(small.schedule.operations) <= 14
     assert small.finding.requirement == what
     files = save(small, tmp_path, svg_of(small), plain_story(small))
-    again = load(files["schedule"])
+    again = load_one(files["schedule"]).schedule
     assert again.operations == small.schedule.operations
     assert dict(again.notes)["revision"] == REVISION
     found = assess(company.play(again), scope).findings

@@ -300,7 +300,7 @@ def test_what_arrives_on_two_links_at_once_may_be_read_in_any_order(clock: int, 
             stage.settle()
         old.say(version(bob, "gate", "old", {bob.peer_id: clock}, update_time=iso(stage.now_ms + later_ms)))
         look(alice)
-        [there] = view_of(stage).shown[-1].records.values()
+        [there] = view_of(stage).shown_states[-1].records.values()
         assert there.value == ("new" if waits else "old")
         assert accused(stage) == set()
 

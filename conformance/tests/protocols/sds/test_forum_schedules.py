@@ -283,7 +283,7 @@ def test_2_a_schedule_of_a_revision_that_nobody_plays_is_refused(tmp_path: Path,
     file.write_text(kept.read_text().replace(FORUM, "forum-2023"))
     refused = typed("replay", str(file))
     assert refused.exit_code == 2
-    assert "'forum-2023' is a revision that this suite does not know" in words(refused.stderr)
+    assert "revision: there is no 'forum-2023'. Did you mean forum-2024?" in words(refused.stderr)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from run_helpers import reference
 from sds_conformance.exploration.assessment import assess
 from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.exploration.company import Company
-from sds_conformance.exploration.counterexample import load
+from sds_conformance.scenario_files.reader import load_one
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_testee.framing import Framing
 from waku_adapter import FOLDER, waku_command
@@ -40,7 +40,7 @@ def correct() -> Company:
 
 def found(company: Company, path: Path) -> set[str]:
     """Findings against an implementation in a stored schedule."""
-    schedule = load(path)
+    schedule = load_one(path).schedule
     scope = CampaignOrder(lambda _: LocalLink(reference())).scope
     return {finding.requirement for finding in assess(company.play(schedule), scope).findings}
 
@@ -52,7 +52,7 @@ def test_some_are_kept_and_each_has_a_picture() -> None:
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
 def test_it_still_shows_what_it_is_kept_for(waku: Company, path: Path) -> None:
-    shows = dict(load(path).notes)["shows"]
+    shows = dict(load_one(path).schedule.notes)["shows"]
     assert path.stem == shows
     assert shows in found(waku, path)
 

@@ -1,0 +1,79 @@
+"""The size of a scenario file: makes a dimension of the number that its key ``parameter`` names, for `limits`.
+
+The file itself demands the number that it contains. An implementation that fails below it is at fault; above it, its
+limit is worth a warning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sds_harness.schedules import Schedule, ScheduleFileError
+from sds_harness.schedules.files import to_json
+from sds_harness.schedules.parameter import value_of, with_value
+
+from ..protocols import repertoire_of
+from ..protocols.dimensions import Dimension
+from .reader import LoadedScenario, PlaySchedule, ScenarioFileError
+
+LARGEST = 1 << 64
+SMALLEST_SIZES = (1, 2, 3)
+"""The search for a limit begins with these."""
+
+
+@dataclass(frozen=True)
+class PlaySize:
+    """The function of a dimension that is a scenario file."""
+
+    loaded: LoadedScenario
+    revision: str
+
+    def __call__(self, stage: Any, size: int) -> str | None:
+        """A scenario file is played with another number in it. Return the expectations that were not met."""
+        PlaySchedule(with_value(self.loaded.schedule, size), self.revision)(stage)
+        return self.loaded.unmet_in_words(stage.trace.unmet)
+
+
+def dimension_of(loaded: LoadedScenario, revision: str) -> Dimension:
+    """The dimension of a file. Raises ScenarioFileError if it has no parameter, or cannot be played at any size."""
+    schedule = loaded.schedule
+    if not schedule.parameter:
+        raise ScenarioFileError(
+            f"{loaded.shown} has no number to raise: add a line such as `parameter: operations[0].times`"
+        )
+    for size in SMALLEST_SIZES:
+        if why := _invalid(schedule, size, revision):
+            raise ScenarioFileError(f"{loaded.shown}: parameter: {schedule.parameter} cannot be {size}: {why}")
+    demanded = value_of(schedule)
+    return Dimension(
+        loaded.name,
+        loaded.name,
+        PlaySize(loaded, revision),
+        schedule.requirements,
+        demanded,
+        "the file demands no more",
+        max(demanded, _largest(schedule, revision)),
+        file=str(loaded.path),
+    )
+
+
+def _invalid(schedule: Schedule, size: int, revision: str) -> str:
+    """Why a size cannot be played; "" if it can."""
+    try:
+        repertoire_of(revision).notation.from_json(to_json(with_value(schedule, size)))
+    except ScheduleFileError as error:
+        return str(error)
+    return ""
+
+
+def _largest(schedule: Schedule, revision: str) -> int:
+    """The largest size that can be played, found by doubling and bisection."""
+    valid, invalid = SMALLEST_SIZES[-1], LARGEST + 1
+    while invalid - valid > 1:
+        size = min(2 * valid, (valid + invalid) // 2)
+        if _invalid(schedule, size, revision):
+            invalid = size
+        else:
+            valid = size
+    return valid
