@@ -421,12 +421,16 @@ def _property(out: Console, protocol: Protocol, r: Row) -> None:
 
 
 def _scenario(out: Console, protocol: Protocol, r: Row) -> None:
+    from .scenarios.show import built_in_scenario  # imports what draws pictures
+
+    revision, _ = built_in_scenario(r["id"])
+    which = "" if revision == default().rules.current else f" --revision {revision}"
     out.print(Text.assemble((r["id"], "bold"), "  scenario"))
     grid = _grid()
     grid.add_row("Plot", r["summary"])
     _add_statements(grid, "For", protocol, r["requirements"])
     grid.add_row("Played in", ", ".join(r["environments"]))
-    grid.add_row("Play it", f"{program()} run --scenario {r['id']} -- COMMAND")
+    grid.add_row("Play it", f"{program()} run --scenario {r['id']}{which} -- COMMAND")
     out.print(grid)
 
 
