@@ -19,7 +19,17 @@ from ..presentation.story import plain_table, unbroken
 from ..protocols import protocol_of, scheduled
 from .campaign_output import print_json
 from .files import refuse_nowhere
-from .model_campaigns import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
+from .model_campaigns import (
+    ONLY,
+    markdown_rows,
+    matching,
+    no_such_name,
+    processes,
+    tabled,
+    tracked,
+    write_tables,
+)
+from .name_types import Choice
 from .options import CURRENT, console, which_seed
 
 _TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")
@@ -95,7 +105,7 @@ class Bag:
 @which_seed("Seed of the schedules.")
 @click.option(
     "--revision",
-    type=click.Choice(scheduled()),
+    type=Choice(scheduled()),
     help="Hunt mutants of the requirements of this revision. Default: all mutants of SDS, each in its own revision.",
 )
 @tabled
@@ -118,10 +128,7 @@ def hunt_command(
     hunted_ones, spared_ones = huntable(revision or "")
     mutants, variants = matching(hunted_ones, only), matching(spared_ones, only) if peaceful else []
     if not mutants and not variants:
-        raise click.UsageError(
-            "no mutant or variant of that name that schedules are about: "
-            "`sds-conformance list mutants` and `list variants` show the names"
-        )
+        raise no_such_name(only, [*hunted_ones, *spared_ones], " that schedules are about")
     refuse_nowhere(write)
     without = {name: unhunted(name, revision or "") for name in mutants}
     within = [name for name, catch in without.items() if not catch.out_of_reach or name in only]

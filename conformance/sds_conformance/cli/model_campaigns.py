@@ -18,6 +18,7 @@ from rich.progress import track
 from sds_harness.resources import usable_jobs, why_alone
 from sds_harness.safe_path import safe_path
 from sds_harness.signals import follow_parent
+from sds_harness.suggestions import did_you_mean
 
 from ..judging.exits import Exit
 from ..judging.garbage import collect_rarely
@@ -58,6 +59,15 @@ tabled = together(
 def matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
     """The names that match one of the globs, all if there are none."""
     return [name for name in names if not only or any(fnmatchcase(name, glob) for glob in only)]
+
+
+def no_such_name(only: tuple[str, ...], known: Iterable[str], about: str = "") -> click.UsageError:
+    """The error that no mutant and no variant has such a name; ``about`` narrows them down."""
+    meant = did_you_mean(only[0], known) if only else ""
+    return click.UsageError(
+        f"there is no mutant or variant {', '.join(map(repr, only))}{about}.{meant} `sds-conformance list mutants` and "
+        "`list variants` show the names"
+    )
 
 
 class WorkerLost(click.ClickException):

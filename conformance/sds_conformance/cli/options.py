@@ -22,6 +22,7 @@ from sds_harness.clock import OPTION, Faketime
 from sds_harness.endpoint import AUTO, Endpoint
 from sds_harness.link import Limits, Link, StdioLink
 from sds_harness.resources import MOST_JOBS, usable_jobs, why_alone
+from sds_harness.suggestions import did_you_mean
 from sds_testee.framing import Framing
 
 from ..exploration.campaign import CampaignTally
@@ -33,7 +34,7 @@ from ..protocols.properties import GROUP
 from .clock_option import CLOCK, DECLARED, FAKETIME, faketime
 from .configuration import typed_instead
 from .grpc_options import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
-from .name_types import Name, completed
+from .name_types import Choice, Name, completed
 from .output_filter import DoorConsole
 from .paths import OUTPUT_FOLDER
 from .resource_options import LIMITS, as_typed
@@ -130,7 +131,7 @@ def refuse_unknown_dialect(protocol: Protocol, dialect: str | None) -> None:
         try:
             protocol.rules.dialect(protocol.rules.current, dialect)
         except UnknownDialect as error:
-            raise click.UsageError(str(error)) from None
+            raise click.UsageError(f"{error}.{did_you_mean(dialect, protocol.rules.dialects)}") from None
 
 
 def jobs_here(context: click.Context, parameter: click.Parameter, value: int) -> int:
@@ -159,7 +160,7 @@ def together(*options: Decorator) -> Decorator:
 
 _FRAMING = click.option(
     "--framing",
-    type=click.Choice([framing.value for framing in Framing]),
+    type=Choice([framing.value for framing in Framing]),
     default="json",
     show_default=True,
     help="Encoding of requests and replies on stdin and stdout.",
@@ -253,7 +254,7 @@ def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..
 
 REVISION = click.option(
     "--revision",
-    type=click.Choice(list(revisions())),
+    type=Choice(list(revisions())),
     default=CURRENT,
     show_default=True,
     help="Revision to judge; `sds-conformance list revisions` describes them.",
@@ -262,7 +263,7 @@ about = together(
     REVISION,
     click.option(
         "--profile",
-        type=click.Choice(PROFILES),
+        type=Choice(PROFILES),
         default=default().rules.full,
         show_default=True,
         help=default().about_profiles,
@@ -372,7 +373,7 @@ which_schedules = together(
     click.option(
         "--cast",
         "casting",
-        type=click.Choice([casting.value for casting in Casting]),
+        type=Choice([casting.value for casting in Casting]),
         default=Casting.TOGETHER.value,
         show_default=True,
         help=CAST_HELP,

@@ -34,7 +34,7 @@ from ..presentation.links import documentation_link
 from ..protocols import Protocol, default, protocols, repertoires, revisions, withdrawn
 from ..protocols.properties import GROUP, GlobalProperty
 from .campaign_output import print_json
-from .name_types import Pattern
+from .name_types import Choice, Pattern
 from .options import POSITIONS, animated, console, full_id, program
 
 REQUIREMENT, POSITION, PROPERTY, SCENARIO = KINDS = ("requirement", "position", "property", "scenario")
@@ -116,7 +116,7 @@ def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]
         if not any(entry.has(word) for entry in found):
             among = " or ".join(kinds or KINDS) + (f" among {' '.join(globs)}" if globs else "")
             others = ", and the other words" if len(words) > 1 else ""
-            raise click.UsageError(f"no {among} has the word {word!r}{others}.{did_you_mean(word.lower(), names)}")
+            raise click.UsageError(f"no {among} has the word {word!r}{others}.{_near(word, names)}")
         found = [entry for entry in found if entry.has(word)]
     return found
 
@@ -153,13 +153,19 @@ def _meant(glob: str, known: Sequence[LookupEntry], names: set[str]) -> list[Loo
     if not found:
         if gone := withdrawn(full):
             raise click.UsageError(f"{gone}.")
-        meant = did_you_mean(full, names) or did_you_mean(glob.lower(), names)
+        meant = _near(glob, names)
         positions = " and ".join(f"'{beginning}-*'" for beginning in POSITIONS)
         raise click.UsageError(
             f"no requirement matches {glob}, and nothing else does: without GLOB all are listed, {positions} list "
             f"the positions, '{GROUP}*' the properties of the group, and a word searches.{meant}"
         )
     return found
+
+
+def _near(word: str, names: set[str]) -> str:
+    """A question about the ID or the name that is like a word; "" if there is none."""
+    known = sorted(names)
+    return did_you_mean(full_id(word), known) or did_you_mean(word.lower(), known)
 
 
 _TOLD = ("id", "section", "anchor", "link", "level", "severity", "keyword", "observable", "statement", "experimental")
@@ -183,7 +189,7 @@ Examples:
 
 @click.command("requirements", epilog=_EPILOG)
 @click.argument("asked", nargs=-1, type=Pattern("requirements", "scenarios"), metavar="[GLOB | WORD]...")
-@click.option("--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="List only this kind; repeatable.")
+@click.option("--kind", "kinds", type=Choice(KINDS), multiple=True, help="List only this kind; repeatable.")
 @click.option(
     "--run/--no-run",
     "to_run",

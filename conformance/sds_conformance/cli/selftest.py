@@ -29,7 +29,17 @@ from ..protocols import Protocol, default, protocols
 from .campaign_output import print_json
 from .files import refuse_nowhere
 from .generated import generated_faults
-from .model_campaigns import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
+from .model_campaigns import (
+    ONLY,
+    markdown_rows,
+    matching,
+    no_such_name,
+    processes,
+    tabled,
+    tracked,
+    write_tables,
+)
+from .name_types import Choice
 from .options import console, which_seed
 
 _CAPABILITIES = dict.fromkeys(
@@ -126,7 +136,7 @@ class SelfTestProof:
 @click.option(
     "--without",
     multiple=True,
-    type=click.Choice(list(_CAPABILITIES), case_sensitive=False),
+    type=Choice(list(_CAPABILITIES), case_sensitive=False),
     metavar="CAPABILITY",
     help="Declare this capability in no run, for example observe; repeatable.",
 )
@@ -209,9 +219,7 @@ def selftest_command(
     mutants = [(p.name, name) for p in protocols() for name in matching(p.model.mutants, only)]
     variants = [(p.name, name) for p in protocols() for name in matching(p.model.variants, only)]
     if not mutants and not variants:
-        raise click.UsageError(
-            "no mutant or variant of that name: `sds-conformance list mutants` and `list variants` show the names"
-        )
+        raise no_such_name(only, [name for p in protocols() for name in (*p.model.mutants, *p.model.variants)])
     proof = examined(err, mutants, variants, frozenset(without), jobs, whole=whole)
     if as_json:
         print_json(_as_json(proof))
