@@ -12,10 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import click
-
-from sds_conformance.cli import main
-
 FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 TIMEOUT_S = 300
 
@@ -50,35 +46,6 @@ def broken_links(page: Path, root: Path) -> list[str]:
         if not found or (anchor and anchor not in anchors(target.read_text("utf-8"))):
             broken.append(link)
     return broken
-
-
-def suite_commands(text: str) -> list[str]:
-    """Every command line of the suite on a page, from blocks and from the text."""
-    found = [line for _, block in blocks(text) for line in block.replace("\\\n", " ").splitlines()]
-    found = [line.removeprefix("$ ") for line in found if line.startswith(("$ sds-conformance ", "sds-conformance "))]
-    for code in re.findall(r"`([^`\n]+)`", FENCED.sub("", text)):
-        first, *rest = code.split() or [""]
-        if first == "sds-conformance":
-            found.append(code)
-        elif first in main.commands and any(word.startswith("--") for word in rest):
-            found.append(f"sds-conformance {code}")
-    return found
-
-
-def unknown_words(line: str) -> list[str]:
-    """The commands and options of a command line that the suite does not have. Upper case is a placeholder."""
-    _, *words = shlex.split(line, comments=True)
-    if "--" in words:
-        words = words[: words.index("--")]
-    command: click.Command = main
-    while isinstance(command, click.Group) and words and not words[0].startswith("-") and not words[0].isupper():
-        name = words.pop(0)
-        if name not in command.commands:
-            return [name]
-        found = command.commands[name]
-        command = getattr(found, "command", found)
-    options = {"-h", "--help", *(name for param in command.params for name in (*param.opts, *param.secondary_opts))}
-    return [word for word in words if word.startswith("-") and word.partition("=")[0] not in options]
 
 
 def alike(shown: list[str], printed: str) -> bool:

@@ -168,8 +168,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     alphabet = tuple(map(AlphabetPart.read, arguments.alphabet))
-    if unknown := {name for part in alphabet for name in part.names} - set(letters.names):
-        parser.error(f"there is no event {min(unknown)}, but {', '.join(letters.names)}")
+    if unknown := letters.unknown(alphabet):
+        parser.error(f"there is no event {unknown[0]}, but {', '.join(letters.names)}")
     mutants = [name for name in huntable()[0] if fnmatchcase(name, arguments.only)]
     play = partial(shortest, events=arguments.events, alphabet=alphabet)
     try:

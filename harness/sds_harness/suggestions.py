@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
+from itertools import takewhile
 
 _ALIKE = 0.75
 """How much of two names has to be the same, of 1."""
@@ -14,8 +15,26 @@ _LONGEST = 80
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:
     """A question to end a complaint with, and a blank before it; "" where no name is like the word."""
-    known = list(names) if len(word) <= _LONGEST else []
+    known = list(dict.fromkeys(names)) if len(word) <= _LONGEST else []
     # Numbers in IDs have two digits.
     padded = re.sub(r"-(\d)$", r"-0\1", word)
-    near = [padded] if padded in known else get_close_matches(word, known, 1, _ALIKE)
-    return f" Did you mean {near[0]}?" if near else ""
+    if padded in known:
+        return f" Did you mean {padded}?"
+    lower = word.lower()
+    # One wrong letter is much of a short name.
+    one_away = [name for name in known if _is_one_edit_away(lower, name.lower())]
+    if one_away:
+        near = max(one_away, key=lambda name: SequenceMatcher(None, lower, name.lower()).ratio())
+        return f" Did you mean {near}?"
+    alike = get_close_matches(word, known, 1, _ALIKE)
+    return f" Did you mean {alike[0]}?" if alike else ""
+
+
+def _is_one_edit_away(word: str, name: str) -> bool:
+    """Are they the same but for a letter that is wrong, missing or added, or two that changed places?"""
+    if abs(len(word) - len(name)) > 1:
+        return False
+    at = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(word, name, strict=False))))
+    rest, wanted = word[at:], name[at:]
+    same_ends = rest[1:] == wanted[1:] or rest[1:] == wanted or rest == wanted[1:]
+    return same_ends or (rest[:2] == wanted[1::-1] and rest[2:] == wanted[2:])

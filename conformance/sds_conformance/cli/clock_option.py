@@ -14,11 +14,12 @@ from sds_harness.session import Session
 
 from ..judging.rules import UnknownDialectError
 from ..protocols import Protocol, protocol_of
+from .name_types import Choice
 
 DECLARED, FAKETIME = "declared", "faketime"
 CLOCK = click.option(
     "--clock",
-    type=click.Choice([DECLARED, FAKETIME]),
+    type=Choice([DECLARED, FAKETIME]),
     default=DECLARED,
     show_default=True,
     help="Clock of the implementation: `declared` is the time in the commands or the system clock, as the handshake "

@@ -12,6 +12,8 @@ from typing import Any
 import click
 from rich.text import Text
 
+from sds_harness.suggestions import did_you_mean
+
 from ..judging.exits import Exit
 from ..reports.comparing import history, markdown, page
 from ..reports.comparing.columns import ReportColumn, gather, is_folder_of_reports
@@ -96,7 +98,9 @@ def compare_command(
         columns = gather(reports)
     if not any(wanted(id_, globs) for column in columns for id_ in (*column.told, *column.topics)):
         what = f"nothing matches {' '.join(only)}" if only else "there is no requirement in them"
-        raise click.UsageError(f"{what}: `sds-conformance requirements` lists the IDs")
+        known = {id_ for column in columns for id_ in (*column.told, *column.topics)}
+        meant = did_you_mean(globs[0], sorted(known)) if globs else ""
+        raise click.UsageError(f"{what}: `sds-conformance requirements` lists the IDs.{meant}")
     dated = histories(columns, globs, since.replace(tzinfo=UTC) if since is not None else None)
     told: _Told
     if len(reports) == 1 and is_folder_of_reports(reports[0]) and len(dated) < len(columns):

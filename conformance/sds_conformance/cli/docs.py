@@ -7,6 +7,7 @@ import re
 import click
 
 from .documentation import PAGES
+from .name_types import Choice
 from .options import console, full_id, program
 
 _LIST = "\n".join(f"  {name:<16} {page.said}" for name, page in PAGES.items())
@@ -25,7 +26,7 @@ Examples:
 _ID = re.compile(r"(?:[A-Za-z]+-)*[A-Za-z]+-\d+")
 
 
-class _PageName(click.Choice[str]):
+class _PageName(Choice):
     """The name of a page, or an ID of the catalogue."""
 
     def __init__(self) -> None:

@@ -37,7 +37,7 @@ from .campaign_output import driven_or_ended, print_json, span
 from .corpus.shared import corpus_errors
 from .files import refuse_nowhere
 from .fuzz import next_of_found, tell_found
-from .name_types import completed, names_of, unknown
+from .name_types import Choice, completed, names_of, unknown
 from .options import CAST_HELP, CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, progress_bar
 from .paths import KEPT_FILE
 from .resource_options import Duration
@@ -106,7 +106,7 @@ def _complete_alphabet(context: click.Context, parameter: click.Parameter, incom
 @click.option(
     "--cast",
     "casting",
-    type=click.Choice([casting.value for casting in Casting]),
+    type=Choice([casting.value for casting in Casting]),
     default=Casting.TOGETHER.value,
     show_default=True,
     help=CAST_HELP,
@@ -188,7 +188,7 @@ def exhaust_command(
         task = bar.add_task("counting", total=None)
 
         def planned(coverage: Coverage) -> None:
-            err.print(_forecast(coverage), soft_wrap=True)
+            err.print(_forecast(coverage))
 
         def progress(coverage: Coverage) -> None:
             open_bound = next((bound for bound in coverage.bounds if not bound.whole), coverage.bounds[-1])
@@ -244,7 +244,7 @@ def _chosen(
         )
     letters = alphabet_of(revision)
     parts = parts or letters.usual
-    if strange := [name for part in parts for name in part.names if name not in letters.names]:
+    if strange := letters.unknown(parts):
         raise click.BadParameter(unknown("events", strange[0], revision), param_hint="--alphabet")
     if not any(kind.broadcasts and not kind.copies for kind in letters.world(participants, parts).kinds):
         raise click.UsageError(

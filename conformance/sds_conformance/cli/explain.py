@@ -12,12 +12,13 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.files import FileError
+from sds_harness.suggestions import did_you_mean
 from sds_harness.transcript.reader import NotATranscriptError, parts, remarks
 
 from ..judging.exits import Exit
 from ..judging.formats import counted
 from ..presentation.dialogue import Dialogue, DialogueSelection
-from .name_types import Pattern
+from .name_types import Pattern, names_of
 from .options import console, full_id
 from .paths import INPUT_FILE
 
@@ -91,6 +92,7 @@ def _report_no_match(err: Console, dialogue: Dialogue, wanted: DialogueSelection
     elif wanted.globs and not (wanted.findings or wanted.runs):
         err.print(
             f"Nothing was found against {printable(wanted.globs[-1])}, and no run is named in which it was judged."
+            f"{did_you_mean(wanted.globs[-1], names_of('requirements'))}"
         )
     else:
         asked = (

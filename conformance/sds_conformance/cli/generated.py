@@ -15,6 +15,8 @@ from typing import Any
 import click
 from rich.console import Console
 
+from sds_harness.suggestions import did_you_mean
+
 from ..exploration import other_methods
 from ..judging.alterations.coverage import Reached, RunCoverage, functions, reach, statements
 from ..judging.alterations.examination import AlterationExaminer
@@ -56,7 +58,11 @@ def generated_faults(
     wanted = set(matching([place.name for place in every], only))
     chosen = [place for place in every if place.name in wanted]
     if not chosen:
-        raise click.UsageError("no place has such a name: `--json` names them, for example `channel.Channel.tick: *`")
+        functions_of = [place.name.partition(":")[0] for place in every]
+        meant = did_you_mean(only[0].partition(":")[0], functions_of) if only else ""
+        raise click.UsageError(
+            f"no place has such a name: `--json` names them, for example `channel.Channel.tick: *`.{meant}"
+        )
     if sample is not None and sample < len(chosen):
         drawn = set(random.Random(seed).sample(chosen, sample))
         chosen = [place for place in chosen if place in drawn]

@@ -14,12 +14,24 @@ from rich.console import Console
 from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
+from ..judging.exits import Exit
 from ..judging.formats import counted
 from ..presentation.story import plain_table, unbroken
 from ..protocols import protocol_of, scheduled
 from .campaign_output import print_json
 from .files import refuse_nowhere
-from .model_campaigns import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
+from .model_campaigns import (
+    ONLY,
+    markdown_rows,
+    matching,
+    no_such_name,
+    processes,
+    tabled,
+    tracked,
+    until_interrupted,
+    write_tables,
+)
+from .name_types import Choice
 from .options import CURRENT, console, which_seed
 
 _TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")
@@ -43,6 +55,8 @@ class Bag:
     examples: int
     seed: int
     revision: str = CURRENT
+    unplayed: int = 0
+    """Mutants and variants that were not played: the hunt was interrupted."""
 
     @property
     def caught(self) -> list[Catch]:
@@ -72,6 +86,8 @@ class Bag:
         if self.peaces:
             left = len(self.peaces) - len(self.disturbed)
             parts.append(f"{left} of {counted(len(self.peaces), 'legal variant')} left in peace")
+        if self.unplayed:
+            parts.append(f"interrupted before {self.unplayed} more")
         return ", ".join(parts) + "."
 
 
@@ -95,7 +111,7 @@ class Bag:
 @which_seed("Seed of the schedules.")
 @click.option(
     "--revision",
-    type=click.Choice(scheduled()),
+    type=Choice(scheduled()),
     help="Hunt mutants of the requirements of this revision. Default: all mutants of SDS, each in its own revision.",
 )
 @tabled
@@ -118,24 +134,29 @@ def hunt_command(
     hunted_ones, spared_ones = huntable(revision or "")
     mutants, variants = matching(hunted_ones, only), matching(spared_ones, only) if peaceful else []
     if not mutants and not variants:
-        raise click.UsageError(
-            "no mutant or variant of that name that schedules are about: "
-            "`sds-conformance list mutants` and `list variants` show the names"
-        )
+        raise no_such_name(only, [*hunted_ones, *spared_ones], " that schedules are about")
     refuse_nowhere(write)
     without = {name: unhunted(name, revision or "") for name in mutants}
     within = [name for name, catch in without.items() if not catch.out_of_reach or name in only]
-    with processes(jobs) as pool:
+    caught: dict[str, Catch] = {}
+    peaces: list[Peace] = []
+    with until_interrupted() as interruption, processes(jobs) as pool:
         hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), within)
         peacefully = partial(leave_in_peace, examples=peaceful, seed=seed, revision=revision or "")
         sparing = pool.map(peacefully, variants)
-        caught = {catch.mutant: catch for catch in tracked(err, "mutants", hunting, len(within))}
-        peaces = list(tracked(err, "legal variants", sparing, len(variants)))
-    bag = Bag(list((without | caught).values()), peaces, examples, seed, revision or CURRENT)
+        for catch in tracked(err, "mutants", hunting, len(within)):
+            caught[catch.mutant] = catch
+        peaces.extend(tracked(err, "legal variants", sparing, len(variants)))  # what came before an interrupt stays
+    unplayed = len(within) - len(caught) + len(variants) - len(peaces)
+    if interruption.happened:
+        without = {name: catch for name, catch in without.items() if name not in within}
+    bag = Bag(list((without | caught).values()), peaces, examples, seed, revision or CURRENT, unplayed)
     if as_json:
         print_json(_as_json(bag))
     else:
         _show(out, bag)
+    if interruption.happened:
+        sys.exit(Exit.INTERRUPTED)
     write_tables(write, lambda: markdown(bag))
     sys.exit(1 if bag.away or bag.disturbed else 0)
 
@@ -151,6 +172,7 @@ def _as_json(bag: Bag) -> dict[str, object]:
         "examples": bag.examples,
         "mutants": [{key: getattr(catch, key) for key in _TOLD} for catch in _ordered(bag, bag.catches)],
         "variants": [asdict(peace) for peace in bag.peaces],
+        "unplayed": bag.unplayed,
     }
 
 
@@ -167,7 +189,8 @@ def _show(out: Console, bag: Bag) -> None:
         out.print()
     for peace in bag.disturbed:
         out.print(f"Accused though legal: {peace.variant}: {'; '.join(peace.accused)}", style="bold red")
-    out.print(bag.totals, style="bold red" if bag.away or bag.disturbed else "bold green")
+    style = "bold red" if bag.away or bag.disturbed else "yellow" if bag.unplayed else "bold green"
+    out.print(bag.totals, style=style)
 
 
 _INTRODUCTION = """\

@@ -34,7 +34,7 @@ from ..scenario_files.reader import LoadedScenario, ScenarioFileError
 from ..scenario_files.size import dimension_of
 from .campaign_output import driven_or_ended, print_json, span, steps_bar
 from .files import refused
-from .name_types import Name
+from .name_types import Name, names_of, unknown
 from .options import CURRENT, TOLD, Driven, console, driving, judging, program
 from .paths import OUTPUT_FOLDER
 from .resource_options import Duration
@@ -198,6 +198,8 @@ def _dimensions(protocol: Protocol, revision: str, profile: str, only: tuple[str
         raise click.UsageError(f"nothing of {revision} can be measured: there are limits of {', '.join(known)}")
     found = {name: one.of_text(protocol.rules, revision, profile) for name, one in protocol.dimensions.items()}
     dimensions = [one for name, one in found.items() if one is not None and (not only or name in only)]
+    if only and not dimensions and not names_of("dimensions", revision).keys() & set(only):
+        raise click.UsageError(unknown("dimensions", only[0], revision))
     if not dimensions:
         raise click.UsageError(f"nothing of that is in the profile {profile} of {revision}: leave --only out")
     return dimensions

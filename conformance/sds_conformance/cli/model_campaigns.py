@@ -7,24 +7,25 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from rich.console import Console
-from rich.progress import track
 
 from sds_harness.resources import usable_jobs, why_alone
 from sds_harness.safe_path import safe_path
 from sds_harness.signals import follow_parent
+from sds_harness.suggestions import did_you_mean
 
 from ..judging.exits import Exit
 from ..judging.garbage import collect_rarely
 from ..judging.workers import prepare
 from .files import write_file
 from .name_types import Pattern
-from .options import animated, combine, jobs_here
+from .options import combine, jobs_here, progress_bar
 from .paths import OUTPUT_FILE
 
 R = TypeVar("R")
@@ -58,6 +59,15 @@ tabled = combine(
 def matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
     """The names that match one of the globs, all if there are none."""
     return [name for name in names if not only or any(fnmatchcase(name, glob) for glob in only)]
+
+
+def no_such_name(only: tuple[str, ...], known: Iterable[str], about: str = "") -> click.UsageError:
+    """The error that no mutant and no variant has such a name; ``about`` narrows them down."""
+    meant = did_you_mean(only[0], known) if only else ""
+    return click.UsageError(
+        f"there is no mutant or variant {', '.join(map(repr, only))}{about}.{meant} `sds-conformance list mutants` and "
+        "`list variants` show the names"
+    )
 
 
 class WorkerLost(click.ClickException):
@@ -105,9 +115,30 @@ def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
         begin(*given)
 
 
-def tracked(err: Console, what: str, results: Iterator[R], total: int) -> Iterable[R]:
+def tracked(err: Console, what: str, results: Iterator[R], total: int) -> Iterator[R]:
     """``results`` as they come, with a progress bar on a terminal."""
-    return track(results, what, total=total, console=err, transient=True, disable=not animated(err))
+    with progress_bar(err) as bar:
+        task = bar.add_task(what, total=total)
+        for result in results:
+            bar.advance(task)
+            yield result
+
+
+@dataclass
+class Interruption:
+    """Whether work was interrupted."""
+
+    happened: bool = False
+
+
+@contextmanager
+def until_interrupted() -> Iterator[Interruption]:
+    """Work that is judged as far as it was done when it is interrupted."""
+    interruption = Interruption()
+    try:
+        yield interruption
+    except KeyboardInterrupt:
+        interruption.happened = True
 
 
 def markdown_rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:

@@ -18,6 +18,7 @@ from sds_harness.schedules.worlds import AlphabetPart
 from sds_harness.suggestions import did_you_mean
 
 from ..judging.plan import plan
+from ..judging.verdict import full_code
 from ..protocols import default, protocol_of, repertoires, revisions
 
 
@@ -58,6 +59,37 @@ def _dimensions(revision: str) -> dict[str, str]:
     return {name: one.summary for name, one in known.items() if one.of_text(rules, revision, rules.full) is not None}
 
 
+def _properties(revision: str) -> Mapping[str, Any]:
+    return next((one.properties for one in repertoires() if revision in one.revisions), {})
+
+
+def _positions(revision: str) -> dict[str, str]:
+    """Without the positions on requirements that the revision does not state."""
+    catalogue = _rules(revision).catalogue
+    citing = catalogue.requirements.values()
+    cited = {name for one in citing for name in one.positions}
+    stated = {name for one in citing if one.stated_in(revision) for name in one.positions}
+    return {name: one.question for name, one in catalogue.positions.items() if name in stated or name not in cited}
+
+
+def _codes(revision: str) -> dict[str, str]:
+    rules = _rules(revision)
+    judged = [*rules.judged(revision, rules.full), *_properties(revision).values()]
+    return {full_code(one.id, code): told for one in judged for code, told in one.codes.items()}
+
+
+def _groups(revision: str) -> dict[str, str]:
+    from ..vectors.folder import default_folder, load_all  # the vectors take time to read
+    from .vectors.shared import VECTOR_SET
+
+    files = load_all(VECTOR_SET, default_folder())
+    return {file["group"]: file["title"] for file in files if revision in file["revisions"]}
+
+
+def _capabilities(revision: str) -> list[str]:
+    return [name for name, number in _rules(revision).language.capabilities.items() if number]
+
+
 KINDS = {
     "revisions": NameKind("revision", "--revision", lambda _: {name: one.title for name, one in revisions().items()}),
     "profiles": NameKind("profile", "--profile", lambda revision: protocol_of(revision).rules.profiles),
@@ -72,10 +104,21 @@ KINDS = {
         "run --environment",
         lambda revision: {name: one.summary for name, one in _rules(revision).environments.items()},
     ),
+    "positions": NameKind("position", "requirements", _positions),
+    "properties": NameKind(
+        "property",
+        "requirements",
+        lambda revision: {name: one.title for name, one in _properties(revision).items()},
+    ),
+    "codes": NameKind("code", "requirements", _codes),
     "passages": NameKind("passage", "fuzz --passage", _passages),
     "events": NameKind("event", "exhaust --alphabet", _events),
     "dimensions": NameKind("dimension", "limits --only", _dimensions),
     "dialects": NameKind("dialect", "--dialect", lambda revision: dict.fromkeys(_rules(revision).dialects, "")),
+    "groups": NameKind("group of vectors", "vectors run --group", _groups),
+    "capabilities": NameKind(
+        "capability", "selftest --without", lambda revision: dict.fromkeys(_capabilities(revision), "")
+    ),
     "mutants": NameKind(
         "mutant",
         "selftest --only",
@@ -106,12 +149,37 @@ def unknown(kind: str, word: str, revision: str) -> str:
 
 def _advice(kind: str, word: str, revision: str | None) -> str:
     option = f" --revision {revision}" if revision not in (None, default().rules.current) else ""
-    return f"{did_you_mean(word, names_of(kind, revision))} `sds-conformance list {kind}{option}` shows the names"
+    meant = did_you_mean(word, names_of(kind, revision))
+    if not meant and revision is not None:
+        meant = elsewhere(word, {other: names_of(kind, other) for other in revisions()})
+    return f"{meant} `sds-conformance list {kind}{option}` shows the names"
+
+
+def elsewhere(word: str, names: Mapping[str, Iterable[str]]) -> str:
+    """Advice about a name of another revision, or one that is like such a name; "" if there is none. ``names`` are
+    those of each revision."""
+    for revision, known in names.items():
+        if word in known:
+            return f" It is of {revision}: add --revision {revision}."
+    for revision, known in names.items():
+        if meant := did_you_mean(word, known):
+            return f"{meant} That is of {revision}: add --revision {revision}."
+    return ""
 
 
 def completed(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """The names that begin as the word does that the user is typing."""
     return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
+
+
+class Choice(click.Choice[str]):
+    """One of a few names. A wrong one is answered with the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            self.fail(f"{error.message}{did_you_mean(str(value), self.choices)}", param, ctx)
 
 
 class Name(click.types.StringParamType):

@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sds_harness.files import write_new
+from sds_harness.suggestions import did_you_mean
 
 from .documentation import PAGES
 from .name_types import completed
@@ -89,8 +90,9 @@ def _language(context: click.Context, parameter: click.Parameter, value: str) ->
     if value.lower() in _TEMPLATES:
         return value.lower()
     raise click.BadParameter(
-        f"there is no template for {value!r}, but for {', '.join(_TEMPLATES)}. You can write an adapter in any "
-        f"language: `{program()} docs adapter` says how, and `{program()} docs protocol` describes the testee protocol",
+        f"there is no template for {value!r}, but for {', '.join(_TEMPLATES)}.{did_you_mean(value, _TEMPLATES)} You "
+        f"can write an adapter in any language: `{program()} docs adapter` says how, and `{program()} docs protocol` "
+        "describes the testee protocol",
         context,
         parameter,
     )

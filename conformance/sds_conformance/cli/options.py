@@ -7,21 +7,34 @@ import secrets
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import reduce, wraps
+from functools import partial, reduce, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
+from sds_harness import signals
 from sds_harness.clock import OPTION, Faketime
 from sds_harness.endpoint import AUTO, Endpoint
 from sds_harness.link import Limits, Link, StdioLink
 from sds_harness.resources import MOST_JOBS, usable_jobs, why_alone
+from sds_harness.suggestions import did_you_mean
 from sds_testee.framing import Framing
 
 from ..exploration.campaign import CampaignTally
@@ -33,8 +46,8 @@ from ..protocols.properties import GROUP
 from .clock_option import CLOCK, DECLARED, FAKETIME, faketime
 from .configuration import typed_instead
 from .grpc_options import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
-from .name_types import Name, completed
-from .output_filter import DoorConsole
+from .name_types import Choice, Name, completed
+from .output_filter import DoorConsole, bar_on_terminal
 from .paths import OUTPUT_FOLDER
 from .resource_options import LIMITS, as_typed
 
@@ -130,7 +143,7 @@ def refuse_unknown_dialect(protocol: Protocol, dialect: str | None) -> None:
         try:
             protocol.rules.dialect(protocol.rules.current, dialect)
         except UnknownDialectError as error:
-            raise click.UsageError(str(error)) from None
+            raise click.UsageError(f"{error}.{did_you_mean(dialect, protocol.rules.dialects)}") from None
 
 
 def jobs_here(context: click.Context, parameter: click.Parameter, value: int) -> int:
@@ -159,7 +172,7 @@ def combine(*options: Decorator) -> Decorator:
 
 _FRAMING = click.option(
     "--framing",
-    type=click.Choice([framing.value for framing in Framing]),
+    type=Choice([framing.value for framing in Framing]),
     default="json",
     show_default=True,
     help="Encoding of requests and replies on stdin and stdout.",
@@ -253,7 +266,7 @@ def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..
 
 REVISION = click.option(
     "--revision",
-    type=click.Choice(list(revisions())),
+    type=Choice(list(revisions())),
     default=CURRENT,
     show_default=True,
     help="Revision to judge; `sds-conformance list revisions` describes them.",
@@ -262,7 +275,7 @@ about = combine(
     REVISION,
     click.option(
         "--profile",
-        type=click.Choice(PROFILES),
+        type=Choice(PROFILES),
         default=default().rules.full,
         show_default=True,
         help=default().about_profiles,
@@ -372,7 +385,7 @@ which_schedules = combine(
     click.option(
         "--cast",
         "casting",
-        type=click.Choice([casting.value for casting in Casting]),
+        type=Choice([casting.value for casting in Casting]),
         default=Casting.TOGETHER.value,
         show_default=True,
         help=CAST_HELP,
@@ -387,19 +400,39 @@ def exit_code(tally: CampaignTally) -> int:
     return tally.exit_code
 
 
-def progress_bar(err: Console, width: int = 40) -> Progress:
-    """A progress bar of ``width`` columns, only on a terminal; it disappears when it is full."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(width),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=err,
-        transient=True,
-        disable=not animated(err),
-    )
+class _TimeLeft(ProgressColumn):
+    """Shows "left 0:01:17"; nothing as long as the total is not known."""
+
+    def render(self, task: Task) -> Text:
+        if task.total is None:
+            return Text("")
+        return Text.assemble(("left ", "progress.remaining"), TimeRemainingColumn().render(task))
+
+
+_SPEED_PERIOD_S = 3_600.0
+"""The speed is that of the last hour: one step may take minutes."""
+
+
+@contextmanager
+def progress_bar(err: Console, width: int = 40) -> Iterator[Progress]:
+    """A progress bar of at most ``width`` columns, only on a terminal; it disappears at the end of the block.
+
+    It hides the cursor. An interrupt shows it again at once, because the program may be ended before the block is.
+    """
+    shown = animated(err) and not signals.end_was_requested()
+    with ExitStack() as stack:
+        if shown:
+            stack.enter_context(bar_on_terminal())
+            stack.enter_context(signals.calling(partial(err.show_cursor, show=True)))
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(width),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            _TimeLeft(),
+        )
+        bar = Progress(*columns, console=err, transient=True, disable=not shown, speed_estimate_period=_SPEED_PERIOD_S)
+        yield stack.enter_context(bar)
 
 
 def full_id(glob: str) -> str:

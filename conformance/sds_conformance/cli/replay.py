@@ -37,6 +37,7 @@ from .campaign_output import (
     unshrunk_json,
 )
 from .grpc_options import refuse_apart
+from .name_types import Choice
 from .options import STRICT, Driven, console, driving
 from .paths import INPUT_FILE, OUTPUT_FOLDER
 from .schedule_revision import revision_of
@@ -56,12 +57,12 @@ Examples:
 @click.option(
     "--cast",
     "casting",
-    type=click.Choice([casting.value for casting in Casting]),
+    type=Choice([casting.value for casting in Casting]),
     help="Who plays the participants, see `fuzz --help`. Default: as in FILE, else together.",
 )
 @click.option(
     "--revision",
-    type=click.Choice(scheduled()),
+    type=Choice(scheduled()),
     help="Revision to judge. Default: the revision in FILE, else the current one.",
 )
 @STRICT

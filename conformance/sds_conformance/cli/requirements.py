@@ -15,7 +15,6 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.padding import Padding
-from rich.progress import Progress, TextColumn
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
@@ -33,9 +32,9 @@ from ..judging.verdict import full_code
 from ..presentation.links import documentation_link
 from ..protocols import Protocol, default, protocols, repertoires, revisions, withdrawn
 from ..protocols.properties import GROUP, GlobalProperty
-from .campaign_output import print_json
-from .name_types import Pattern
-from .options import POSITIONS, animated, console, full_id, program
+from .campaign_output import print_json, steps_bar
+from .name_types import Choice, Pattern
+from .options import POSITIONS, console, full_id, program
 
 REQUIREMENT, POSITION, PROPERTY, SCENARIO = KINDS = ("requirement", "position", "property", "scenario")
 _GLOB = frozenset("*?[")
@@ -116,7 +115,7 @@ def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]
         if not any(entry.has(word) for entry in found):
             among = " or ".join(kinds or KINDS) + (f" among {' '.join(globs)}" if globs else "")
             others = ", and the other words" if len(words) > 1 else ""
-            raise click.UsageError(f"no {among} has the word {word!r}{others}.{did_you_mean(word.lower(), names)}")
+            raise click.UsageError(f"no {among} has the word {word!r}{others}.{_near(word, names)}")
         found = [entry for entry in found if entry.has(word)]
     return found
 
@@ -153,13 +152,19 @@ def _meant(glob: str, known: Sequence[LookupEntry], names: set[str]) -> list[Loo
     if not found:
         if gone := withdrawn(full):
             raise click.UsageError(f"{gone}.")
-        meant = did_you_mean(full, names) or did_you_mean(glob.lower(), names)
+        meant = _near(glob, names)
         positions = " and ".join(f"'{beginning}-*'" for beginning in POSITIONS)
         raise click.UsageError(
             f"no requirement matches {glob}, and nothing else does: without GLOB all are listed, {positions} list "
             f"the positions, '{GROUP}*' the properties of the group, and a word searches.{meant}"
         )
     return found
+
+
+def _near(word: str, names: set[str]) -> str:
+    """A question about the ID or the name that is like a word; "" if there is none."""
+    known = sorted(names)
+    return did_you_mean(full_id(word), known) or did_you_mean(word.lower(), known)
 
 
 _TOLD = ("id", "section", "anchor", "link", "level", "severity", "keyword", "observable", "statement", "experimental")
@@ -183,7 +188,7 @@ Examples:
 
 @click.command("requirements", epilog=_EPILOG)
 @click.argument("asked", nargs=-1, type=Pattern("requirements", "scenarios"), metavar="[GLOB | WORD]...")
-@click.option("--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="List only this kind; repeatable.")
+@click.option("--kind", "kinds", type=Choice(KINDS), multiple=True, help="List only this kind; repeatable.")
 @click.option(
     "--run/--no-run",
     "to_run",
@@ -266,14 +271,8 @@ def position_row(rules: Rules, position: Position) -> Row:
 
 def _played(protocol: Protocol) -> Sightings:
     """Where each requirement is exercised, with the progress on a terminal."""
-    err = console(stderr=True)
-    with Progress(TextColumn("{task.description}"), console=err, transient=True, disable=not animated(err)) as bar:
-        task = bar.add_task("playing the scenarios")
-
-        def progress(name: str, number: int, total: int) -> None:
-            bar.update(task, description=f"playing {number} of {total}: {name}")
-
-        return played(protocol.rules, protocol.model, progress)
+    with steps_bar(console(stderr=True), 30, 16) as bar:
+        return played(protocol.rules, protocol.model, bar)
 
 
 Row = dict[str, Any]
@@ -421,12 +420,16 @@ def _property(out: Console, protocol: Protocol, r: Row) -> None:
 
 
 def _scenario(out: Console, protocol: Protocol, r: Row) -> None:
+    from .scenarios.show import built_in_scenario  # imports what draws pictures
+
+    revision, _ = built_in_scenario(r["id"])
+    which = "" if revision == default().rules.current else f" --revision {revision}"
     out.print(Text.assemble((r["id"], "bold"), "  scenario"))
     grid = _grid()
     grid.add_row("Plot", r["summary"])
     _add_statements(grid, "For", protocol, r["requirements"])
     grid.add_row("Played in", ", ".join(r["environments"]))
-    grid.add_row("Play it", f"{program()} run --scenario {r['id']} -- COMMAND")
+    grid.add_row("Play it", f"{program()} run --scenario {r['id']}{which} -- COMMAND")
     out.print(grid)
 
 

@@ -30,7 +30,7 @@ from ..judging.work_distribution import Sharing
 from ..presentation.invocation import Invocation
 from ..presentation.last_screen import show_last_screen
 from ..presentation.story import labelled, show_breakdown, show_implementation
-from ..protocols import property_of, rules_of, withdrawn
+from ..protocols import property_of, revisions, rules_of, withdrawn
 from ..reports.baseline import judged
 from ..reports.files import JSON, check_report, read_report, write_report
 from ..reports.limits import NAME as LIMITS
@@ -40,7 +40,7 @@ from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, begun, gate, held, show_gate
 from .campaign_output import Plays, print_json, steps_bar
 from .files import refused
-from .name_types import Pattern, unknown
+from .name_types import Pattern, elsewhere, unknown
 from .options import CURRENT, JOBS, TOLD, Driven, console, driving, full_id, judging, program, spoken
 from .paths import INPUT, OUTPUT_FOLDER
 from .report import ReportForms, reporting
@@ -291,16 +291,23 @@ def _nothing_matches(rules: Rules, glob: str, profile: str, revision: str) -> st
     if gone := withdrawn(glob):
         return gone
     if requirement is None:
-        elsewhere = [known for known in rules.judged(revision, rules.full) if fnmatchcase(known.id, glob)]
-        if elsewhere:
+        if any(fnmatchcase(known.id, glob) for known in rules.judged(revision, rules.full)):
             return f"{glob!r} matches nothing that is in the profile {profile}: leave --profile out"
-        meant = did_you_mean(glob, rules.catalogue.requirements)
+        meant = did_you_mean(glob, rules.catalogue.requirements) or elsewhere(
+            glob, {other: _stated(other) for other in revisions()}
+        )
         return f"no requirement matches {glob!r}: `sds-conformance requirements` lists the IDs.{meant}"
     if requirement.id not in rules.register.checks:
         return f"{glob} has no check: `sds-conformance requirements {glob}` says why"
     if not requirement.stated_in(revision):
         return f"{glob} is not stated in {revision}: add --revision {requirement.revisions[0]}"
     return f"{glob} is not in the profile {profile}: leave --profile out"
+
+
+def _stated(revision: str) -> list[str]:
+    """The IDs of the requirements that a revision states."""
+    requirements = rules_of(revision).catalogue.requirements.values()
+    return [one.id for one in requirements if one.stated_in(revision)]
 
 
 def _prepare(folder: Path) -> None:

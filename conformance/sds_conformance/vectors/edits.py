@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sds_harness.declaration import printable
+from sds_harness.suggestions import did_you_mean
 
 from .agreement import disagreements
 from .changelog import CORRECTED, DISAGREES, add_paragraphs, begin_version, changelog_versions
@@ -61,7 +62,11 @@ def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: 
     ]
     if not found:
         group = printable(test_id.partition("/")[0], 100)
-        raise VectorsError(f"no vector {printable(test_id)}: `sds-conformance vectors list --group {group}` names them")
+        every = [test["id"] for d in documents(vector_set, folder, compute=False) for test in d.content["tests"]]
+        raise VectorsError(
+            f"no vector {printable(test_id)}: `sds-conformance vectors list --group {group}` names them."
+            f"{did_you_mean(test_id, every)}"
+        )
     path, data = found[0].path, found[0].content
     material = vector_set.of(data["revisions"][0])
     told = _read_fragment(fragment)
@@ -122,7 +127,10 @@ def _file_called(vector_set: VectorSet, folder: Path, name: str) -> tuple[Materi
     for path, material in known.items():
         if name.removesuffix(".json") in (path.removesuffix(".json"), Path(path).stem):
             return material, path
-    raise VectorsError(f"no file of vectors {printable(name)}: `sds-conformance vectors list --files` names them")
+    meant = did_you_mean(name, [*known, *(Path(path).stem for path in known)])
+    raise VectorsError(
+        f"no file of vectors {printable(name)}: `sds-conformance vectors list --files` names them.{meant}"
+    )
 
 
 def _read_fragment(path: Path) -> dict[str, Any]:

@@ -48,10 +48,13 @@ class Alphabet(ABC):
         from 1 to ``most``."""
         if not 1 <= participants <= most:
             raise ValueError(f"there are from 1 to {most} participants, not {participants}")
-        names = {name for part in parts for name in part.names}
-        if unknown := names - set(self.names):
-            raise ValueError(f"there is no event {min(unknown)!r}: there are {', '.join(self.names)}")
-        return names
+        if unknown := self.unknown(parts):
+            raise ValueError(f"there is no event {unknown[0]!r}: there are {', '.join(self.names)}")
+        return {name for part in parts for name in part.names}
+
+    def unknown(self, parts: Collection[AlphabetPart]) -> list[str]:
+        """The names in the parts that no event has."""
+        return [name for part in parts for name in part.names if name not in self.names]
 
     def select(self, there: Collection[str], wanted: Collection[AlphabetPart]) -> tuple[AlphabetPart, ...]:
         """The parts with the names that are ``there``, in the usual order and without duplicates."""

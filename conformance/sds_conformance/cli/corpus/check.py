@@ -36,6 +36,7 @@ from ...presentation.last_screen import LastScreen, show_last_screen
 from ...presentation.story import labelled, show_command, show_errors, show_implementation, show_softened, show_under
 from ...protocols import scheduled
 from ..campaign_output import print_json
+from ..name_types import Choice
 from ..options import STRICT_HELP, TOLD, console, exit_code, program
 from ..paths import INPUT_PLACE
 from ..schedule_revision import revision_of
@@ -68,7 +69,7 @@ Exit codes:
 @of_profile
 @click.option(
     "--revision",
-    type=click.Choice(scheduled()),
+    type=Choice(scheduled()),
     help="Revision to judge. Default: the revision of the corpus.",
 )
 @click.option(

@@ -18,6 +18,7 @@ from sds_testee.installation import install_extra
 
 from ...judging.exits import Exit
 from ...protocols import default
+from ..name_types import Choice
 from ..options import PROFILES, combine, console, progress_bar
 from ..resource_options import memory_size
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 SPARK_MEMORY = "1g"
 of_profile = click.option(
     "--profile",
-    type=click.Choice(PROFILES),
+    type=Choice(PROFILES),
     default=default().rules.full,
     show_default=True,
     help=f"Part of {default().name} to judge.",

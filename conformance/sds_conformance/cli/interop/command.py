@@ -26,6 +26,7 @@ from ...protocols import protocol_of, scheduled
 from ...scenario_files.reader import LoadedScenario
 from ..campaign_output import Plays, print_json, steps_bar
 from ..grpc_options import SCHEME, without_server
+from ..name_types import Choice
 from ..options import (
     CURRENT,
     SAVE,
@@ -92,7 +93,7 @@ Exit codes:
 @which_seed(SEED_HELP, "S")
 @click.option(
     "--revision",
-    type=click.Choice(scheduled()),
+    type=Choice(scheduled()),
     help="Revision that all speak. Default: the revision in the FILE of --replay, else the current one.",
 )
 @click.option(

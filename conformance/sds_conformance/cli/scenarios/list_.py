@@ -11,7 +11,7 @@ from ...judging.plan import plan
 from ...presentation.story import plain_table, unbroken
 from ...protocols import revisions, rules_of
 from ..campaign_output import print_json
-from ..name_types import Pattern, unknown
+from ..name_types import Choice, Pattern, unknown
 from ..options import CURRENT, console
 
 _EPILOG = """
@@ -27,7 +27,7 @@ Examples:
 @click.argument("globs", nargs=-1, metavar="[GLOB]...", type=Pattern("scenarios"))
 @click.option(
     "--revision",
-    type=click.Choice(list(revisions())),
+    type=Choice(list(revisions())),
     default=CURRENT,
     show_default=True,
     help="The revision whose scenarios to list.",

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.files import write_whole
+from sds_harness.suggestions import did_you_mean
 
 from ...judging.exits import Exit
 from ...judging.formats import counted
@@ -273,7 +274,8 @@ def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
     files = load_all(VECTOR_SET, folder)
     unknown = set(groups) - {file["group"] for file in files}
     if unknown:
-        raise click.UsageError(f"no group {', '.join(sorted(unknown))}: `{program()} vectors list` names them")
+        told, meant = ", ".join(sorted(unknown)), did_you_mean(min(unknown), [file["group"] for file in files])
+        raise click.UsageError(f"no group {told}: `{program()} vectors list` names them.{meant}")
     if groups:
         rows = [
             {"id": test["id"], "result": test["result"], "comment": test["comment"]}

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from sds_harness import signals
 from sds_harness.declaration import printable
+from sds_harness.suggestions import did_you_mean
 
 from ...exploration.text import severity_number
 from ...judging.exits import Exit
@@ -32,6 +33,7 @@ from ...vectors.running.examination import SCHEMA_ID, AnsweredVector, Examinatio
 from ...vectors.running.subject import Status
 from ..baseline_option import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from ..campaign_output import driven_or_ended, print_json, steps_bar
+from ..name_types import Choice
 from ..options import TOLD, Driven, console, driving, program
 from ..paths import INPUT_FOLDER
 from ..transcript_option import keeping, record_wrong
@@ -71,7 +73,7 @@ _CURRENT = VECTOR_SET.revisions[0]
 )
 @click.option(
     "--revision",
-    type=click.Choice([_CURRENT, *sorted(set(VECTOR_SET.revisions) - {_CURRENT})]),
+    type=Choice([_CURRENT, *sorted(set(VECTOR_SET.revisions) - {_CURRENT})]),
     default=_CURRENT,
     show_default=True,
     help="Revision of the vectors.",
@@ -114,7 +116,8 @@ def run_command(
     unknown = [glob for glob in groups or ("*",) if not any(chosen(whole, revision, [glob]))]
     if unknown:
         raise click.UsageError(
-            f"no group of {revision} matches {', '.join(unknown)}: `{program()} vectors list` names them"
+            f"no group of {revision} matches {', '.join(unknown)}: `{program()} vectors list` names them."
+            f"{did_you_mean(unknown[0], [file['group'] for file in chosen(whole, revision)])}"
         )
     files = list(chosen(whole, revision, groups))
     protocol = protocol_of(revision)

@@ -1,0 +1,176 @@
+"""Every message, help text and page that names a command line of the suite names one that can be typed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from named_commands import NamedCommand, of_source, of_text, typing_error
+from run_helpers import REPOSITORY
+from sds_conformance.cli import main
+from sds_conformance.cli.command_groups import Later
+from sds_conformance.cli.name_types import names_of
+from sds_conformance.protocols import revisions
+from suite_terminal import typed, words
+
+SOURCES = (
+    "conformance/sds_conformance",
+    "harness/sds_harness",
+    "reference/sds_testee",
+    "reference/sds_reference",
+    "reference/clearskies_reference",
+    "docs/site_pages",
+)
+PAGES = (
+    "*.md",
+    "*.yml",
+    "Dockerfile",
+    "tox.ini",
+    ".github/**/*.yml",
+    "action/*",
+    "changelog.d/*.md",
+    "docs/*.md",
+    "conformance/*.md",
+    "harness/**/*.md",
+    "harness/adapters/*/*.mjs",
+    "proto/**/*.proto",
+    "reference/*.md",
+    "vectors/*.md",
+)
+OF_OTHER_PROGRAMS = {"--add-modules", "--collect-only", "--install", "--list-modules", "--write"}
+
+
+def _wrong(found: Iterator[NamedCommand]) -> list[str]:
+    return [f"{one.where}: {one.line}\n  {why}" for one in found if (why := typing_error(one.line, typed=one.typed))]
+
+
+def _modules(folder: str) -> list[Path]:
+    return sorted((REPOSITORY / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("folder", SOURCES)
+def test_the_source_names_commands_that_can_be_typed(folder: str) -> None:
+    found = [one for file in _modules(folder) for one in of_source(file, str(file.relative_to(REPOSITORY)))]
+    assert found
+    assert not (wrong := _wrong(iter(found))), "\n".join(wrong)
+
+
+@pytest.mark.parametrize("pattern", PAGES)
+def test_a_page_names_commands_that_can_be_typed(pattern: str) -> None:
+    pages = [page for page in sorted(REPOSITORY.glob(pattern)) if page.is_file() and "node_modules" not in page.parts]
+    assert pages or pattern.startswith("changelog.d")
+    found = [
+        one
+        for page in pages
+        if page.name != "CHANGELOG.md"  # it names options of earlier versions
+        for one in of_text(page.read_text("utf-8"), str(page.relative_to(REPOSITORY)))
+    ]
+    assert not (wrong := _wrong(iter(found))), "\n".join(wrong)
+
+
+def test_the_last_lines_of_commands_name_commands_that_can_be_typed() -> None:
+    text = (Path(__file__).parent / "__snapshots__" / "test_last_screens.ambr").read_text("utf-8")
+    found = list(of_text(text, "test_last_screens.ambr"))
+    assert len(found) > 5
+    assert not (wrong := _wrong(iter(found))), "\n".join(wrong)
+
+
+def _options(command: click.Command) -> Iterator[str]:
+    command = command.command if isinstance(command, Later) else command
+    for parameter in command.params:
+        yield from (*parameter.opts, *parameter.secondary_opts)
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from _options(inner)
+
+
+def test_messages_name_options_that_exist() -> None:
+    """An option may also be named without its command, as in "leave --profile out"."""
+    known = {*_options(main), "--help", *OF_OTHER_PROGRAMS}
+    wrong = [
+        f"{file.relative_to(REPOSITORY)}:{node.lineno} {name}"
+        for folder in SOURCES[:2]
+        for file in _modules(folder)
+        if file.name != "option_names.py"
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for name in re.findall(r"(?<![\w-])--[a-z][a-z-]*", node.value)
+        if name not in known and not name.startswith("--sds-")
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        ("sds-conformance run --select SDS-RECV-06 -- ./my-adapter --its-own-option", ""),
+        ("sds-conformance --version", ""),
+        ("sds-conformance COMMAND --help", ""),
+        ("sds-conformance corpus check --everything DIR", ""),
+        ("sds-conformance vectors export FOLDER > file", ""),
+        ("sds-conformance jog", "there is no command 'jog'"),
+        ("sds-conformance corpus mend", "there is no command 'mend'"),
+        ("sds-conformance corpus", "needs the name of a command"),
+        ("sds-conformance run --selected=SDS-RECV-06", "No such option '--selected'"),
+        ("sds-conformance fuzz --examples 3", "old name of an option"),
+        ("sds-conformance fuzz --schedules many", "'many' is not a valid integer"),
+        ("sds-conformance fuzz --schedules", "requires an argument"),
+        ("sds-conformance fuzz --participants 0", "there can be"),
+        ("sds-conformance run --revision 2026", "is not one of"),
+        ("sds-conformance list passage", "is not one of"),
+        ("sds-conformance limits --only wideness", "there is no dimension"),
+        ("sds-conformance replay", "Missing argument 'FILE'"),
+        ("sds-conformance history one two", "unexpected extra argument"),
+        ("sds-conformance run 'unfinished", "no command line"),
+    ],
+)
+def test_a_command_line_that_cannot_be_typed_is_found(line: str, refused: str) -> None:
+    told = typing_error(line)
+    assert refused in told if refused else told == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        ("sds-conformance replay", ""),
+        ("sds-conformance limits --report", ""),
+        ("sds-conformance baseline update FILE", "Missing argument"),
+        ("sds-conformance limits --reports", "No such option '--reports'"),
+    ],
+)
+def test_prose_may_leave_out_what_follows(line: str, refused: str) -> None:
+    told = typing_error(line, typed=False)
+    assert refused in told if refused else told == ""
+
+
+def test_a_wrong_command_is_found_in_each_form_of_a_message(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(
+        '''"""Prints what `sds-conformance run --no-1` prints."""
+raise Error(f"{name} is gone: type `{program()} fuzz --no-2`")
+command = shlex.join([program(), "corpus", "show", "--no-3", folder, str(index)])
+again = driven.typed("limits", "--no-4", *options)
+help = "As `list --no-5` and `report --html FILE` show."
+EPILOG = """
+Examples:
+  sds-conformance smoke --no-6 -- ./my-adapter
+"""
+line = f"type `sds-conformance list {unknown}` again"
+''',
+        "utf-8",
+    )
+    wrong = "\n".join(_wrong(of_source(module, "module.py")))
+    assert re.findall(r"No such option '(--no-\d)'", wrong) == [f"--no-{n}" for n in range(1, 7)]
+    assert "'<unknown>' is not one of" in wrong
+
+
+@pytest.mark.parametrize("revision", revisions())
+def test_the_command_that_plays_a_scenario_is_of_its_revision(revision: str) -> None:
+    for name in list(names_of("scenarios", revision))[::40]:
+        told = words(typed("requirements", name).stdout)
+        line = told[told.index("sds-conformance run") :].replace("-- COMMAND", "--environment none")
+        assert "has no environment 'none'" in typed(*line.split()[1:]).stderr, line
