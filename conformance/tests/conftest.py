@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from run_helpers import certify_every_revision
+from scripted_process import in_this_process
 from sds_conformance.judging.certification import Certification
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.rules import start
@@ -39,3 +40,10 @@ def spark() -> Iterator[Any]:
 
     with spark_session(SparkOptions("local[2]", "512m"), "tests") as session:
         yield session
+
+
+@pytest.fixture(scope="module", autouse=True)
+def processes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Commands of the suite play the reference in this process, unless the module has ``REAL_PROCESSES``."""
+    with contextlib.nullcontext() if hasattr(request.module, "REAL_PROCESSES") else in_this_process():
+        yield

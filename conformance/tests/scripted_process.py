@@ -1,13 +1,21 @@
-"""Runs the reference inside this process when a command of the suite starts it, and can damage its replies."""
+"""Runs the reference inside this process when a command of the suite starts it, and can damage its replies.
+
+To start the reference takes longer than to play a few scenarios with it.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
 from unittest.mock import patch
 
 from sds_conformance.protocols import Protocol, protocols
 from sds_harness.faults import FaultKind
+from sds_harness.link import LocalLink
+from sds_harness.process import TesteeProcess
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError
 
 Damage = Callable[[Framing, bytes], bytes]
@@ -15,7 +23,7 @@ Damage = Callable[[Framing, bytes], bytes]
 
 
 class ScriptedProcess:
-    """A TesteeProcess that runs the reference of `python -m MODULE [--mutant NAME]` without a process."""
+    """A TesteeProcess that runs the reference of `python -m MODULE [OPTIONS]` without a process."""
 
     damage: Damage | None = None
 
@@ -27,9 +35,10 @@ class ScriptedProcess:
         self.pid = 0
         self.why_at_once = ""
         self._protocol = protocol_in(command)
-        mutant = command[command.index("--mutant") + 1] if "--mutant" in command else ""
-        model = self._protocol.model
-        self._link = model.mutant(mutant, frozenset()) if mutant else model.reference(frozenset())
+        module = self._protocol.model.module
+        typed = import_module(f"{module}.testee.command")
+        options = typed.options(typed.parser().parse_args(options_in(command)))
+        self._link = LocalLink(import_module(f"{module}.testee.server").Testee(options).handle)
         self._framing = Framing(environment[ENVIRONMENT_VARIABLE])
         self._said = bytearray()
         self._heard = bytearray()
@@ -79,6 +88,12 @@ def protocol_in(command: Sequence[str]) -> Protocol:
     return next(protocol for protocol in protocols() if protocol.model.module in typed)
 
 
+def options_in(command: Sequence[str]) -> list[str]:
+    """The options of the reference in a command."""
+    typed = " ".join(command).split()
+    return typed[typed.index(protocol_in(command).model.module) + 1 :]
+
+
 @contextmanager
 def scripted(damage: Damage | None = None) -> Iterator[None]:
     """Replace the processes of the reference inside this block."""
@@ -88,3 +103,27 @@ def scripted(damage: Damage | None = None) -> Iterator[None]:
             yield
     finally:
         ScriptedProcess.damage = before
+
+
+OPTIONS = {"--mutant", "--variant", "--without", "--dialect", "--bloom-profile", "--hash-profile"}
+"""Options of the reference that are the same in this process."""
+
+
+@contextmanager
+def in_this_process() -> Iterator[None]:
+    """Start no process for the reference inside this block, and no workers by default. All others get processes."""
+    modules = {protocol.model.module for protocol in protocols()}
+
+    def start(command: Sequence[str], *arguments: Any, **more: Any) -> ScriptedProcess | TesteeProcess:
+        head, _, rest = " ".join(command).partition(" -m ")
+        module, *options = rest.split() or [""]
+        known = module in modules and {word for word in options if word.startswith("-")} <= OPTIONS
+        if known and head.split()[0] == sys.executable:
+            return ScriptedProcess(command, *arguments, **more)
+        return TesteeProcess(command, *arguments, **more)
+
+    with (
+        patch("sds_harness.link.TesteeProcess", start),
+        patch("sds_harness.resources.usable_processors", lambda *_, **__: 1),
+    ):
+        yield

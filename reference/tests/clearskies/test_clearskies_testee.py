@@ -5,22 +5,74 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from clearskies_club import A, B, C, by_read_write, get_updates, plain, update
+from clearskies_club import NOW, RO, A, B, C, by_read_write, get_updates, plain, private, update
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import Config, private_key, signature_profile
+from clearskies_reference import AccessLevel, Config, private_key, signature_profile
 from clearskies_reference.config import LoserOfKey
 from clearskies_reference.testee.command import main, options, parser
 from clearskies_reference.testee.server import Testee, TesteeOptions
-from clearskies_tour import READER, WRITER, Driver, keys, tour
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 
 pytestmark = pytest.mark.every_python
+
+WRITER, READER = pb.ACCESS_LEVEL_READ_WRITE, pb.ACCESS_LEVEL_READ_ONLY
+
+
+@cache
+def pems(level: AccessLevel) -> tuple[str, str]:
+    """The private and the public key of a level."""
+    key = private(level)
+    private_pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    public_pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    return private_pem.decode(), public_pem.decode()
+
+
+def keys(level: pb.AccessLevel = WRITER) -> pb.Keys:
+    """The keys that a peer of a level is given."""
+    (writer, writers), (reader, readers) = pems(AccessLevel.READ_WRITE), pems(RO)
+    return pb.Keys(
+        read_write_private=writer if level == WRITER else "",
+        read_only_private=reader if level == READER else "",
+        read_write_public=writers,
+        read_only_public=readers,
+    )
+
+
+class Driver:
+    """Gives commands, and keeps the answers."""
+
+    def __init__(self, handle: Callable[[pb.Request], pb.Reply]) -> None:
+        self._handle = handle
+        self.replies: list[pb.Reply] = []
+        self.now_ms = NOW
+
+    def do(self, command: str, **fields: Any) -> pb.Reply:
+        """One command, a second after the one before it."""
+        self.now_ms += 1_000
+        request = pb.Request(id=len(self.replies) + 1)
+        made = getattr(request, command)
+        if "now_ms" in made.DESCRIPTOR.fields_by_name:
+            fields = {"now_ms": self.now_ms} | fields
+        made.CopyFrom(type(made)(**fields))
+        reply = self._handle(request)
+        self.replies.append(reply)
+        return reply
+
+    def open(self, peer_id: str = A, level: pb.AccessLevel = WRITER, **more: Any) -> int:
+        opened = self.do("open", peer_id=peer_id, access_level=level, keys=keys(level), **more)
+        assert opened.HasField("opened"), opened
+        return opened.opened.handle
+
+    def said(self) -> list[bytes]:
+        return [reply.SerializeToString(deterministic=True) for reply in self.replies]
 
 
 def driver(**more: Any) -> Driver:
@@ -231,12 +283,3 @@ def test_the_answers_are_the_same_however_they_are_framed(tmp_path: Path) -> Non
     state = pb.Reply.FromString(answers[0][-1]).state
     assert state == pb.Reply.FromString(answers[0][5]).state
     assert [record.key for record in state.records] == ["k", "k \U0001f5dd"]
-
-
-def test_a_tour_over_a_pipe_ends_well(tmp_path: Path) -> None:
-    process = Process(Framing.JSON)
-    replies = [pb.Reply.FromString(reply).WhichOneof("answer") for reply in tour(process.handle, tmp_path)]
-    assert process.end() == 0
-    assert {"hello", "opened", "effects", "state", "comparison", "framed", "unframed", "verified"} <= set(replies)
-    assert not {"error", "unsupported"} & set(replies)
-    assert replies.count("rejected") < 20
