@@ -354,7 +354,8 @@ def _shown_after_a_delivery(s: Stamp) -> bool:
 
 
 def _after_a_late_delivery(s: Stamp) -> bool:
-    return s.moved and s.e.late_delivery and s.e.counts_on and not s.elsewhere
+    started = s.e.source == "open"  # where it should start is SDS-STATE-02
+    return s.moved and s.e.late_delivery and s.e.counts_on and not (s.elsewhere or started)
 
 
 def _something_waits(s: Stamp) -> bool:
