@@ -304,6 +304,18 @@ class _Forgetting(Peer):
         return super().is_newer(incoming, current) or self.forgets(Kept(current), incoming)
 
 
+@mutant("49", "deletes a record when an older deletion of it comes")
+class TakesOlderDeletions(Peer):
+    def is_older(self, incoming: Record, current: Record) -> bool:
+        return super().is_older(incoming, current) and not self.takes_deletion(incoming, current)
+
+    def is_newer(self, incoming: Record, current: Record) -> bool:
+        return super().is_newer(incoming, current) or self.takes_deletion(incoming, current)
+
+    def takes_deletion(self, incoming: Record, current: Record) -> bool:
+        return super().is_older(incoming, current) and incoming.deleted and not current.deleted
+
+
 @mutant("56", "takes records again that it has deleted")
 class ForgetsTheDeleted(_Forgetting):
     pass

@@ -33,6 +33,9 @@ def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: P
         version(told, key, "new", {carol: 1, bob: 1})
         script.settle()
         version(from_carol, old_key, "old", {carol: 1}, time=later_ms, record=key)
+    version(told, "mast", "new", {carol: 1, bob: 1})
+    script.settle()
+    version(from_carol, "mast", None, {carol: 1}, time=HOUR_MS, deleted=True)
     clock = {bob: 1, carol: 1}
     version(told, "roof", "whole", clock)
     script.settle()
