@@ -412,6 +412,19 @@ class HidesOneOfThree(Peer):
         return kept.record if rivals[1:2] == [kept.record.uuid] and len(rivals) > 2 else super().shown(kept)
 
 
+@mutant("24", "shows a record that others have renamed in addition to the one that has its key")
+class ShowsRenamedRecordsTwice(Peer):
+    def adopt(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
+        self._renamed: set[str] = getattr(self, "_renamed", set())
+        if current is not None and current.record.key != kept.record.key:
+            self._renamed.add(kept.record.uuid)
+        super().adopt(current, kept, source, effects)
+
+    def shown(self, kept: Kept) -> Record:
+        rivals = {each.record.uuid for each in self.store.at_key(kept.record.key)}
+        return kept.record if rivals & getattr(self, "_renamed", set()) else super().shown(kept)
+
+
 @mutant("32", "closes a link after each message")
 class ClosesAfterEachMessage(Peer):
     def handle(self, link: Link, message: Message, effects: Effects) -> None:
