@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from ..config import Resolution
-from ..effects import Effects
+from ..effects import Conflict, Effects
 from ..errors import MalformedMessage
 from ..framing import Message
 from ..messages import GetUpdates
 from ..peer import Peer
 from ..record import Kept, Record
 from ..vector_clock import VectorClock, before
-from .registry import fault, mutant, mutants, unseen
+from .registry import counting_hops, fault, mutant, mutants, unseen
 
 
 @mutants
@@ -38,6 +38,14 @@ class _Keys(Peer):
     def hides_records_with_the_same_key(self, kept: Kept) -> Record:
         rivals = list(self.store.at_key(kept.record.key))
         return replace(kept.record, deleted=True) if len(rivals) > 1 else super().shown(kept)
+
+
+@mutant("38", "does not signal that two records have one key")
+class SignalsNoConflictsOfKeys(Peer):
+    def adopt(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
+        super().adopt(current, kept, source, effects)
+        of_keys = [e for e in effects.events if isinstance(e, Conflict) and e.uuid != e.incoming_uuid]
+        effects.events = [event for event in effects.events if event not in of_keys]
 
 
 @mutant("38", "of two records with one key and one update_time shows the one that it had first")
@@ -352,3 +360,7 @@ unseen("signals-no-conflicts", "signals-no-conflicts-unseen", "and does not show
 unseen("first-version-wins", "first-version-wins-unseen", "and shows neither records nor conflicts", "conflict")
 unseen("first-key-wins", "first-key-wins-unseen", "and does not show its records")
 unseen("newer-needs-a-newer-time", "newer-needs-a-newer-time-unseen", "and does not show its records")
+
+
+for _name in ("smallest-time-wins", "first-version-wins", "last-version-wins", "deletion-loses", "larger-clock-wins"):
+    counting_hops(_name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
-from .scripts import Part, Peer, Script, listening, look, scenario
+from .scripts import Numbers, Part, Peer, Script, listening, look, scenario
 
 WIDE = (1 << 53) + 1
 HALF = 1 << 31
@@ -76,7 +76,8 @@ def a_deletion_is_the_last_update(script: Script, alice: Part, bob: Peer, carol:
     link.update("gone", deleted=True)
     alice.delete("mine gone")
     look(alice)
-    for since in ({bob: 4}, {bob: 3}, {bob: 4, alice: gone}):
+    requests: tuple[Numbers, ...] = ({bob: 4}, {bob: 3}, {bob: 4, alice: gone})
+    for since in requests:
         listening(alice, script.peer(script.unique("asking")), since)
         script.settle()
 
