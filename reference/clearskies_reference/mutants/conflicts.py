@@ -312,6 +312,26 @@ class _Forgetting(Peer):
         return super().is_newer(incoming, current) or self.forgets(Kept(current), incoming)
 
 
+@mutant("50", "compares the first ten numbers of vector clocks")
+class ComparesTenMembers(Peer):
+    @staticmethod
+    def before(one: VectorClock, other: VectorClock) -> bool:
+        return all(number <= other.get(peer_id, 0) for peer_id, number in list(one.items())[:10])
+
+
+@mutant("49", "takes a version with a larger revision for newer")
+class LargerRevisionIsNewer(Peer):
+    def is_older(self, incoming: Record, current: Record) -> bool:
+        return super().is_older(incoming, current) and not self.is_ahead(incoming, current)
+
+    def is_newer(self, incoming: Record, current: Record) -> bool:
+        return super().is_newer(incoming, current) or self.is_ahead(incoming, current)
+
+    def is_ahead(self, incoming: Record, current: Record) -> bool:
+        ancestor = super().is_older(incoming, current) and not super().is_newer(incoming, current)
+        return ancestor and incoming.last_updated_rev > current.last_updated_rev
+
+
 @mutant("49", "deletes a record when an older deletion of it comes")
 class TakesOlderDeletions(Peer):
     def is_older(self, incoming: Record, current: Record) -> bool:
