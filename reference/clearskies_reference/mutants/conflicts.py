@@ -251,6 +251,25 @@ class _Deciding(Peer):
     def keeps_no_losers(self, loser: Record, effects: Effects) -> None:
         pass
 
+    @fault(Peer.resolve, "53", "drops a version that was to go on by itself", resolution=Resolution.SEPARATE)
+    def keeps_no_lost_versions(
+        self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects
+    ) -> None:
+        self.config = replace(self.config, resolution=Resolution.LARGEST_TIME)
+        super().resolve(current, kept, incoming, source, effects)
+        self.config = replace(self.config, resolution=Resolution.SEPARATE)
+
+    @fault(Peer.merge, "53", "merges records with one key, and no versions of one record", resolution=Resolution.MERGE)
+    def merges_no_versions(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
+        if winner.uuid != loser.uuid:
+            super().merge(uuid, winner, loser, effects)
+
+    @fault(Peer.merge, "53", "merges versions in favour of the loser", resolution=Resolution.MERGE)
+    def merges_for_the_loser(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
+        if winner.uuid == loser.uuid:
+            winner, loser = replace(winner, value=loser.value), replace(loser, value=winner.value)
+        super().merge(uuid, winner, loser, effects)
+
     @fault(Peer.settle, "53", "does not take over what a loser has more", resolution=Resolution.MERGE)
     def ignores_clock_of_losers(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
         pass

@@ -427,10 +427,11 @@ def _in_conflict(alice: Part, bob: Peer, carol: Peer) -> None:
     """Two versions of one record, and two records with one key."""
     told = alice.link(bob)
     early, late = -2 * HOUR_MS, -HOUR_MS
-    one, other = {"who": "bob", "b": [1]}, {"who": "carol", "c": {"x": None}}
     for key, first, second in (("later", early, late), ("earlier", late, early)):
+        one, other = ({"who": who, who: [1, None], "of": key} for who in ("bob", "carol"))
         version(told, key, one, {bob: 2}, time=first)
         told.send(version(carol, key, other, {bob: 1, carol: 1}, time=second))
+        one, other = ({**value, "of": f"{key} key"} for value in (one, other))
         told.update(f"{key} key", one, time=first)
         told.send(carol.update(f"{key} key", other, time=second))
     look(alice)
