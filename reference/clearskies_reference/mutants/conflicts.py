@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from ..config import Resolution
-from ..effects import Effects
+from ..effects import Conflict, Effects
 from ..errors import MalformedMessageError
 from ..framing import Message
 from ..messages import GetUpdates
 from ..peer import Peer
 from ..record import Kept, Record
 from ..vector_clock import VectorClock, before
-from .registry import fault, mutant, mutants, unseen
+from .registry import counting_hops, fault, mutant, mutants, unseen
 
 
 @mutants
@@ -38,6 +38,14 @@ class _Keys(Peer):
     def hides_records_with_the_same_key(self, kept: Kept) -> Record:
         rivals = list(self.store.at_key(kept.record.key))
         return replace(kept.record, deleted=True) if len(rivals) > 1 else super().as_shown(kept)
+
+
+@mutant("38", "does not signal that two records have one key")
+class SignalsNoConflictsOfKeys(Peer):
+    def adopt(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
+        super().adopt(current, kept, source, effects)
+        of_keys = [e for e in effects.events if isinstance(e, Conflict) and e.uuid != e.incoming_uuid]
+        effects.events = [event for event in effects.events if event not in of_keys]
 
 
 @mutant("38", "of two records with one key and one update_time shows the one that it had first")
@@ -243,6 +251,25 @@ class _Deciding(Peer):
     def keeps_no_losers(self, loser: Record, effects: Effects) -> None:
         pass
 
+    @fault(Peer.resolve, "53", "drops a version that was to go on by itself", resolution=Resolution.SEPARATE)
+    def keeps_no_lost_versions(
+        self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects
+    ) -> None:
+        self.config = replace(self.config, resolution=Resolution.LARGEST_TIME)
+        super().resolve(current, kept, incoming, source, effects)
+        self.config = replace(self.config, resolution=Resolution.SEPARATE)
+
+    @fault(Peer.merge, "53", "merges records with one key, and no versions of one record", resolution=Resolution.MERGE)
+    def merges_no_versions(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
+        if winner.uuid != loser.uuid:
+            super().merge(uuid, winner, loser, effects)
+
+    @fault(Peer.merge, "53", "merges versions in favour of the loser", resolution=Resolution.MERGE)
+    def merges_for_the_loser(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
+        if winner.uuid == loser.uuid:
+            winner, loser = replace(winner, value=loser.value), replace(loser, value=winner.value)
+        super().merge(uuid, winner, loser, effects)
+
     @fault(Peer.settle, "53", "does not take over what a loser has more", resolution=Resolution.MERGE)
     def ignores_clock_of_losers(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
         pass
@@ -304,6 +331,38 @@ class _Forgetting(Peer):
         return super().is_newer(incoming, current) or self.forgets(Kept(current), incoming)
 
 
+@mutant("50", "compares the first ten numbers of vector clocks")
+class ComparesTenMembers(Peer):
+    @staticmethod
+    def before(one: VectorClock, other: VectorClock) -> bool:
+        return all(number <= other.get(peer_id, 0) for peer_id, number in list(one.items())[:10])
+
+
+@mutant("49", "takes a version with a larger revision for newer")
+class LargerRevisionIsNewer(Peer):
+    def is_older(self, incoming: Record, current: Record) -> bool:
+        return super().is_older(incoming, current) and not self.is_ahead(incoming, current)
+
+    def is_newer(self, incoming: Record, current: Record) -> bool:
+        return super().is_newer(incoming, current) or self.is_ahead(incoming, current)
+
+    def is_ahead(self, incoming: Record, current: Record) -> bool:
+        ancestor = super().is_older(incoming, current) and not super().is_newer(incoming, current)
+        return ancestor and incoming.last_updated_rev > current.last_updated_rev
+
+
+@mutant("49", "deletes a record when an older deletion of it comes")
+class TakesOlderDeletions(Peer):
+    def is_older(self, incoming: Record, current: Record) -> bool:
+        return super().is_older(incoming, current) and not self.takes_deletion(incoming, current)
+
+    def is_newer(self, incoming: Record, current: Record) -> bool:
+        return super().is_newer(incoming, current) or self.takes_deletion(incoming, current)
+
+    def takes_deletion(self, incoming: Record, current: Record) -> bool:
+        return super().is_older(incoming, current) and incoming.deleted and not current.deleted
+
+
 @mutant("56", "takes records again that it has deleted")
 class ForgetsTheDeleted(_Forgetting):
     pass
@@ -340,3 +399,7 @@ unseen("signals-no-conflicts", "signals-no-conflicts-unseen", "and does not show
 unseen("first-version-wins", "first-version-wins-unseen", "and shows neither records nor conflicts", "conflict")
 unseen("first-key-wins", "first-key-wins-unseen", "and does not show its records")
 unseen("newer-needs-a-newer-time", "newer-needs-a-newer-time-unseen", "and does not show its records")
+
+
+for _name in ("smallest-time-wins", "first-version-wins", "last-version-wins", "deletion-loses", "larger-clock-wins"):
+    counting_hops(_name)

@@ -247,6 +247,18 @@ def _rewrite(effects: Effects, known: int, change: Callable[[dict[str, Any]], di
                 effects.sent[at] = replace(sent, data=Message(body).to_wire())
 
 
+@mutant("13", "answers with deletions and their last values as records that are there")
+class AnswersWithoutDeleted(Peer):
+    def bury(self, kept: Kept, now_ms: int, effects: Effects) -> None:
+        content = (kept.record.key, kept.record.value, True)
+        self.change(kept, kept.record.uuid, content, self.time_of_change(now_ms, [kept]), effects)
+
+    def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        known = len(effects.sent)
+        super().answer(link, request, effects)
+        _rewrite(effects, known, lambda said: {name: value for name, value in said.items() if name != "deleted"})
+
+
 @mutants
 class _Reading(Peer):
     @fault(Peer.read_body, "02", "refuses updates with members that it does not know")

@@ -114,6 +114,22 @@ class RemembersTenDeletions(_Gone):
             self.gone |= {record.uuid for record in self.deleted()[:-10]}
 
 
+@mutant("56", "forgets its own deletions after an hour, in its periodic work")
+class ForgetsItsDeletionsAfterAnHour(_Gone):
+    def tick(self, now_ms: int) -> Effects:
+        own = (r for r in self.deleted() if r.last_updated_by == self.peer_id)
+        self.gone |= {r.uuid for r in own if r.update_time.seconds < now_ms // 1_000 - 3_600}
+        return super().tick(now_ms)
+
+
+@mutant("56", "remembers the newest ten of its own deletions")
+class RemembersTenOfItsDeletions(_Gone):
+    def store_record(self, kept: Kept) -> None:
+        super().store_record(kept)
+        own = [record for record in self.deleted() if record.last_updated_by == self.peer_id]
+        self.gone |= {record.uuid for record in own[:-10]}
+
+
 @mutant("56", "forgets a deletion when another record has its key")
 class ForgetsDeletionsOfTakenKeys(_Gone):
     def store_record(self, kept: Kept) -> None:
@@ -394,6 +410,19 @@ class HidesOneOfThree(Peer):
     def as_shown(self, kept: Kept) -> Record:
         rivals = [each.record.uuid for each in self.store.at_key(kept.record.key)]
         return kept.record if rivals[1:2] == [kept.record.uuid] and len(rivals) > 2 else super().as_shown(kept)
+
+
+@mutant("24", "shows a record that others have renamed in addition to the one that has its key")
+class ShowsRenamedRecordsTwice(Peer):
+    def adopt(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
+        self._renamed: set[str] = getattr(self, "_renamed", set())
+        if current is not None and current.record.key != kept.record.key:
+            self._renamed.add(kept.record.uuid)
+        super().adopt(current, kept, source, effects)
+
+    def as_shown(self, kept: Kept) -> Record:
+        rivals = {each.record.uuid for each in self.store.at_key(kept.record.key)}
+        return kept.record if rivals & getattr(self, "_renamed", set()) else super().as_shown(kept)
 
 
 @mutant("32", "closes a link after each message")

@@ -117,6 +117,15 @@ def undeclared(known: str, name: str, more: str, *capabilities: str) -> None:
     _add(replace(other, name=name, summary=f"{other.summary}, {more}", undeclared=capabilities))
 
 
+def counting_hops(known: str) -> None:
+    """Register a fault a second time, for a peer that counts sending and receiving in all clocks. To such a peer, most
+    changes of others are in conflict with what it has.
+    """
+    other = MUTANTS[known]
+    summary = f"{other.summary}, and counts hops"
+    _add(replace(other, name=f"{known}-and-counts-hops", summary=summary, config=(*other.config, ("hops_show", True))))
+
+
 def _kebab(name: str) -> str:
     """A class or method by the name of its mutant."""
     return re.sub(r"(?<!^)(?=[A-Z])|_", "-", name).lower()

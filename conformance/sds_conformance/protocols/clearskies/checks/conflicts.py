@@ -230,6 +230,20 @@ def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
         yield judged(one.shown.step, "peers-disagree", one.agrees(other), expected, seen, position)
 
 
+@check("CSDB-38", pb.CAPABILITY_CONFLICT, of="received")
+def conflicts_about_keys_are_signalled(view: PeerView) -> Iterator[Observation]:
+    """A second record with a key is a conflict, which is signalled where the application learns of conflicts."""
+    for meeting in keys_met(view):
+        if meeting.signalled is None or meeting.alike:
+            continue
+        if meeting.signalled:
+            yield held(meeting.step)
+        elif is_traced(view, meeting.incoming) and any(index > meeting.step.index for index in view.quiet):
+            # A record that is not taken is a finding of its own.
+            expected = f"a conflict of {view.named(meeting.incoming)} and {view.named(meeting.there)}"
+            yield violated(meeting.step, "conflict-not-signalled", expected, "none is signalled")
+
+
 @check("CSDB-40", of="received")
 def second_records_are_taken(view: PeerView) -> Iterator[Observation]:
     """A record is not refused because another one has its key."""

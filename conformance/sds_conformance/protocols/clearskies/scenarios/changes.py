@@ -147,6 +147,22 @@ def two_records_with_one_key(script: Script, alice: Part, bob: Peer, carol: Peer
     alice.observe()
 
 
+@scenario("24", "22")
+def a_record_of_others_gets_the_key_of_another(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob gives a record the key of a record of the application, and another one the key of a record of Carol."""
+    listening(alice, carol)
+    link = alice.link(bob)
+    first, second = link.update("first", 1), link.update("second", 2)
+    link.send(carol.update("gate", "open"))
+    alice.put("door", "open")
+    script.settle()
+    script.advance(1_000)
+    link.update("door", 1, after=first)
+    link.update("gate", 2, after=second)
+    script.settle()
+    alice.observe()
+
+
 @scenario("24", needs=(pb.CAPABILITY_RENAME,))
 def a_rename_onto_another(script: Script, alice: Part, bob: Peer) -> None:
     """The application gives a record the key of another record."""

@@ -23,6 +23,7 @@ def version(writer: Peer | ScriptedLink, key: str, value: Any, clock: Numbers, *
 @scenario("50", "55", "49", "48", "47")
 def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Newer versions of records arrive with an earlier time, or before the older versions."""
+    carol.revision = 20
     from_carol = alice.link(carol)
     told = listening(alice, bob)
     from_carol.update("lamp", "on")
@@ -33,6 +34,9 @@ def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: P
         version(told, key, "new", {carol: 1, bob: 1})
         script.settle()
         version(from_carol, old_key, "old", {carol: 1}, time=later_ms, record=key)
+    version(told, "mast", "new", {carol: 1, bob: 1})
+    script.settle()
+    version(from_carol, "mast", None, {carol: 1}, time=HOUR_MS, deleted=True)
     clock = {bob: 1, carol: 1}
     version(told, "roof", "whole", clock)
     script.settle()
@@ -129,12 +133,35 @@ def zeros_in_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None
     """Newer versions arrive first; one of the two vector clocks has a zero."""
     told = alice.link(bob)
     told.update("lamp", "on")
-    for key, old, new in (
-        ("first", {bob: 1, carol: 0}, {bob: 2}),
-        ("last", {bob: 1}, {bob: 2, carol: 0}),
+    for number, (key, old, new) in enumerate(
+        (
+            ("first", {bob: 1, carol: 0}, {bob: 2}),
+            ("last", {bob: 1}, {bob: 2, carol: 0}),
+        )
     ):
+        bob.revision = 20 + number
         version(told, key, "new", new)
+        bob.revision = 10 + number
         version(told, key, "old", old, time=HOUR_MS)
+    look(alice)
+    alice.observe()
+
+
+@scenario("49", "50", "51", "54", long=True)
+def clocks_with_many_members(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Vector clocks of more than twelve members differ in the last numbers alone."""
+    told = alice.link(bob)
+    told.update("lamp", "on")
+    many: dict[Peer | str, int] = {f"member {number}": number + 1 for number in range(12)}
+    for key, times in (("first", (-2 * HOUR_MS, -HOUR_MS)), ("last", (-HOUR_MS, -2 * HOUR_MS))):
+        old, new = {**many, bob: 1}, {**many, bob: 2}
+        version(told, f"{key} descendant", "old", old, time=times[0])
+        version(told, f"{key} descendant", "new", new, time=times[1])
+        version(told, f"{key} ancestor", "new", new, time=times[0])
+        version(told, f"{key} ancestor", "old", old, time=times[1])
+        version(told, f"{key} conflict", "of bob", new, time=times[0])
+        clock = {**old, carol: 1}
+        told.send(version(carol, f"{key} conflict", "of carol", clock, time=times[1]))
     look(alice)
     alice.observe()
 
@@ -369,6 +396,7 @@ def numbers_grow_longer(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
 def clocks_are_compared(script: Script, alice: Part) -> None:
     """Vector clocks are compared: equal, ordered, concurrent, with absent members and 64 bits."""
     a, b, c = "bob", "carol", "dave"
+    many = {f"member {number}": 1 for number in range(12)}
     pairs: tuple[tuple[dict[str, int], dict[str, int]], ...] = (
         ({a: 2, b: 1}, {b: 1, a: 2}),
         ({a: 2, b: 1}, {a: 2, b: 2}),
@@ -384,6 +412,9 @@ def clocks_are_compared(script: Script, alice: Part) -> None:
         ({}, {}),
         ({}, {a: 1}),
         ({a: 1, b: 0}, {a: 1}),
+        ({**many, c: 1}, {**many, c: 2}),
+        ({**many, c: 2}, {**many, c: 1}),
+        ({**many, b: 2, c: 1}, {**many, b: 1, c: 2}),
         ({a: WIDE}, {a: WIDE - 1}),
         ({a: WIDEST - 1, b: 1}, {a: WIDEST, b: 1}),
         ({a: WIDEST}, {a: WIDEST}),
@@ -396,10 +427,11 @@ def _in_conflict(alice: Part, bob: Peer, carol: Peer) -> None:
     """Two versions of one record, and two records with one key."""
     told = alice.link(bob)
     early, late = -2 * HOUR_MS, -HOUR_MS
-    one, other = {"who": "bob", "b": [1]}, {"who": "carol", "c": {"x": None}}
     for key, first, second in (("later", early, late), ("earlier", late, early)):
+        one, other = ({"who": who, who: [1, None], "of": key} for who in ("bob", "carol"))
         version(told, key, one, {bob: 2}, time=first)
         told.send(version(carol, key, other, {bob: 1, carol: 1}, time=second))
+        one, other = ({**value, "of": f"{key} key"} for value in (one, other))
         told.update(f"{key} key", one, time=first)
         told.send(carol.update(f"{key} key", other, time=second))
     look(alice)

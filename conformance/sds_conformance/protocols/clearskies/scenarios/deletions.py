@@ -82,6 +82,24 @@ def ghosts_of_many(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Pe
 
 
 @scenario("56", long=True)
+def ghosts_of_own_records(script: Script, alice: Part, bob: Peer) -> None:
+    """The application deletes twelve records; Bob sends some of them again immediately, and others after a year."""
+    link = listening(alice, bob)
+    alice.put("kept", 0)
+    records = [alice.put(f"record {number}", number) for number in range(12)]
+    script.settle()
+    for number in range(12):
+        alice.after(1_000).delete(f"record {number}")
+    look(alice)
+    link.send(*records[:2])
+    look(alice)
+    script.advance(YEAR_MS)
+    script.settle()
+    link.send(*records[2:4])
+    look(alice)
+
+
+@scenario("56", long=True)
 def ghosts_with_other_keys(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob renames a record and deletes it; then Carol sends it with its old key."""
     link = alice.link(bob)

@@ -112,9 +112,19 @@ def keys_met(view: PeerView) -> list[Meeting]:
         if not concerned or view.one_of_many(arrival) or len(_ever_had(view)[arrival.update.key]) == 1:
             continue
         there = _rival(view, arrival)
-        if there is not None and there.version is not None:
+        if there is not None and there.version is not None and not _keeps_key(view, arrival):
             out.append(Meeting(arrival, there, _signalled(view, arrival, {arrival.update.uuid, there.uuid})))
     return out
+
+
+def _keeps_key(view: PeerView, arrival: Arrival) -> bool:
+    """Does the record of an update have the key afterwards that it had before (CSDB-22)?"""
+    before = arrival.before
+    if before is None or before.key == arrival.update.key:
+        return False
+    later = (shown for shown in view.shown_states if shown.as_of.index > arrival.step.index)
+    seen = next((shown.records.get(str(arrival.update.uuid)) for shown in later), None)
+    return seen is not None and seen.key == before.key
 
 
 @once
