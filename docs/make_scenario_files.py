@@ -21,6 +21,8 @@ from sds_harness.files import write_whole
 from sds_harness.schedules import Notation, Operation
 from sds_harness.sds.notation import NOTATION as SDS
 
+OF_ALL = {f.name for f in fields(Operation)}
+"""The fields of all operations, which have a section of the page."""
 PAGE = Path(__file__).resolve().parent / "scenario-files.md"
 
 
@@ -51,7 +53,8 @@ def operations(notation: Notation) -> Iterator[str]:
     yield "| --- | --- | --- |"
     for name, kind in notation.operations.items():
         effect = docstring(kind).partition("\n\n")[0]
-        yield f"| `{name}` | {_cell(effect)} | {', '.join(map(_field, fields(kind))) or 'none'} |"
+        own = [each for each in fields(kind) if each.name not in OF_ALL]
+        yield f"| `{name}` | {_cell(effect)} | {', '.join(map(_field, own)) or 'none'} |"
 
 
 def details(notation: Notation) -> Iterator[str]:
@@ -62,7 +65,7 @@ def details(notation: Notation) -> Iterator[str]:
     for name, kind in parts:
         told = _field_docstrings(kind)
         for each in fields(kind):
-            if each.name in told:
+            if each.name in told and each.name not in OF_ALL:
                 yield f"| `{name}`: `{each.name}` | {_cell(told[each.name])} |"
     if notation is SDS:
         from sds_harness.schedules.operations import Route
@@ -131,6 +134,7 @@ def _markdown_value(value: Any) -> str:
 
 def _cell(text: str) -> str:
     """A text as the cell of a table."""
+    text = text.replace("see ``expressions``", "see [expressions](#conditions-and-expressions)")
     text = re.sub(r"``([^`]+)``", r"`\1`", " ".join(text.split()))
     text = re.sub(r"\bNone\b", "`null`", text)
     return text.replace("|", "\\|")

@@ -29,7 +29,7 @@ CHANNELS = ("c1", "c2")
 ROUTE = Route(("bob",), (("alice", 30), ("bob", 0)), ("Žofie 🦊", "alice"))
 
 FULL: dict[str, Operation] = {
-    operation.op: operation
+    operation.op: operation.changed(when="now_ms > 5")
     for operation in (
         ops.Send(
             "alice",
@@ -42,6 +42,7 @@ FULL: dict[str, Operation] = {
             empty=("hint",),
             times=3,
             numbered=True,
+            may_be_refused=True,
             route=ROUTE,
         ),
         ops.Sync("alice", channel=1, route=ROUTE, label="s1", or_content=True),
@@ -383,17 +384,28 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "a period that is no expression": (
         row({"op": "wait", "period": "t_max_ms /"}),
-        "operations[0] (wait): 't_max_ms /'",
+        "operations[0] (wait): period: 't_max_ms /'",
     ),
     "a period of a field that is misspelt": (
         row({"op": "wait", "period": "t_max // 2"}),
-        "operations[0] (wait): no field of the configuration is called 't_max'. Did you mean t_max_ms?",
+        "operations[0] (wait): period: there is no setting or limit 't_max'. Did you mean t_max_ms?",
     ),
     "a condition on a field that is misspelt": (
         row({"op": "require", "condition": "t_min_m <= 5"}),
-        "operations[0] (require): no field of the configuration is called 't_min_m'. Did you mean t_min_ms?",
+        "operations[0] (require): condition: there is no setting or limit 't_min_m'. Did you mean t_min_ms?",
     ),
-    "a period that calls": (row({"op": "wait", "period": "exec(1)"}), "operations[0] (wait): 'exec(1)' has 'exec(1)'"),
+    "a limit that is misspelt in the condition of an operation": (
+        row({"op": "tick", "when": "log_entrys > 5"}),
+        "operations[0] (tick): when: there is no setting or limit 'log_entrys'. Did you mean log_entries?",
+    ),
+    "a timestamp that is no expression": (
+        row({"op": "say", "peer": "zoe", "label": "m", "lamport": "max_lamport -"}),
+        "operations[0] (say): lamport: 'max_lamport -' is no expression",
+    ),
+    "a period that calls": (
+        row({"op": "wait", "period": "exec(1)"}),
+        "operations[0] (wait): period: 'exec(1)' has 'exec(1)'",
+    ),
     "an entry of nothing": (
         row({"op": "say", "peer": "zoe", "label": "m", "after": [{"hint": "00"}]}),
         "operations[0].after[0]: {'hint': '00'} is not valid under any",

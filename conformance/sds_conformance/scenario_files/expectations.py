@@ -79,7 +79,8 @@ def check(performance: Performance, reading: Reading) -> ExpectationResult:
     if why := next((why for why in performance.left_out.values() if NEEDS in why or UNSUPPORTED in why), ""):
         return ExpectationResult(unchecked=why)
     for expected in expectations:
-        if why := _undeclared(expected, performance.cast[expected.who].declaration):
+        why = _undeclared(expected, performance.cast[expected.who].declaration) or _unsent(expected, performance)
+        if why:
             return ExpectationResult(unchecked=why)
     seen = ((index, _contradiction(expected, performance, reading)) for index, expected in enumerate(expectations))
     return ExpectationResult(tuple((index, what) for index, what in seen if what))
@@ -113,6 +114,19 @@ def _undeclared(expected: Expectation, declared: Declaration) -> str:
     kind = KINDS[expected.what]
     name = CHANGED if declared.spoken.number_of(kind.signal) is None else kind.signal
     return f"{NEEDS}{name}" if kind.signal and not declared.can_by_name(name) else ""
+
+
+def _unsent(expected: Expectation, performance: Performance) -> str:
+    """Why a message of an expectation was rightly not sent; "" if there is none."""
+    for index, operation in enumerate(performance.schedule.operations):
+        label = getattr(operation, "label", "")
+        if label not in expected.labels or label in performance.labels:
+            continue
+        if operation.when and index not in performance.began:
+            return f"{printable(label, 60)} was not sent: its condition does not hold"
+        if getattr(operation, "may_be_refused", False) and KINDS[expected.what].signal:
+            return f"{printable(label, 60)} was not sent: the implementation refused it, as the file allows"
+    return ""
 
 
 def _contradiction(expected: Expectation, performance: Performance, reading: Reading) -> str:

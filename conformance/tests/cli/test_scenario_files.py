@@ -162,6 +162,33 @@ def test_what_cannot_be_signalled_is_not_expected(tmp_path: Path) -> None:
     assert "its expectations were not checked: needs the capability delivered" in output
 
 
+@pytest.mark.parametrize(
+    ("lamport", "more", "why"),
+    [
+        ("1", "when: log_entries < 5", "more was not sent: its condition does not hold"),
+        ("1", "when: log_entries > 5", ""),
+        ("1", "may_be_refused: true", ""),
+        (
+            "18446744073709551615",
+            "may_be_refused: true",
+            "more was not sent: the implementation refused it, as the file allows",
+        ),
+    ],
+)
+def test_a_message_that_was_rightly_not_sent_is_not_expected(tmp_path: Path, lamport: str, more: str, why: str) -> None:
+    text = f"""\
+members: [alice, bob]
+operations:
+- {{op: say, peer: zoe, label: first, lamport: {lamport}}}
+- {{op: send, who: alice, label: more, {more}}}
+expect:
+- {{who: bob, delivers: [more]}}
+"""
+    code, data = run("--scenario-file", written(tmp_path, text))
+    (found,) = data["scenario_files"][0]["expectations"]
+    assert (code, found["verdict"], found["seen"]) == (0, "unchecked" if why else "met", why)
+
+
 def test_a_file_that_does_not_exercise_what_it_is_for_says_so(tmp_path: Path) -> None:
     file = written(tmp_path, WAITS.replace("[SDS-RECV-06]", "[SDS-RECV-06, SDS-SYNC-01, FORUM-25]"))
     code, data = run("--scenario-file", file)
@@ -283,6 +310,10 @@ def test_fail_fast_ends_at_an_expectation(tmp_path: Path) -> None:
         (
             WAITS.replace("op: look", "op: lok"),
             ", line 7: operations[2].op: there is no operation 'lok'. Did you mean look?",
+        ),
+        (
+            WAITS.replace("who: alice}\n", "who: alice, when: max_lamprt > 5}\n", 1),
+            ", line 7: operations[2] (look): when: there is no setting or limit 'max_lamprt'. Did you mean max_lamp",
         ),
         (
             WAITS.replace("RECV-06", "RECV-6"),

@@ -35,5 +35,5 @@ def test_every_expectation_of_a_schema_is_known_and_every_known_one_is_in_a_sche
 
 
 def test_the_example_has_ten_lines() -> None:
-    (example,) = (block for kind, block in blocks(PAGE.read_text("utf-8")) if kind == "yaml")
+    example = next(block for kind, block in blocks(PAGE.read_text("utf-8")) if kind == "yaml")
     assert len(example.splitlines()) == 10

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+
 from ..schedules.files import Notation
 from .operations import OPERATIONS, Copy, Entry, Member
 
@@ -10,4 +12,10 @@ def _entry(**fields: Any) -> Entry | Copy:
     return Entry(**fields) if "peer" in fields else Copy(**fields)
 
 
-NOTATION = Notation(OPERATIONS, Member, _entry, package=__package__)
+NOTATION = Notation(
+    OPERATIONS,
+    Member,
+    _entry,
+    named=frozenset(pb.Limits.DESCRIPTOR.fields_by_name),
+    package=__package__,
+)

@@ -2,8 +2,10 @@
 
 An expression has whole numbers, names, ``+``, ``-``, ``*``, ``//``, ``min(...)``, ``max(...)``, brackets and
 comparisons such as ``<=``, with the meaning of Python. A comparison has the value 1 or 0. A name is a field of the
-configuration, ``now_ms`` or ``start_ms``. ``min`` and ``max`` leave out arguments that have no value because the
-implementation does not tell a field. Nothing is executed.
+configuration, ``now_ms``, ``start_ms``, a limit that implementations may declare, such as ``log_entries``, or
+``max_lamport``, the greatest Lamport timestamp that the revision can encode. Of several implementations, the smallest
+declared limit counts; a limit that none declares is 2^61. ``min`` and ``max`` leave out arguments that have no value
+because the implementation does not tell a field. Nothing is executed.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ MOST = 1 << 62
 """Greatest absolute value of any part of an expression."""
 
 TIMES = frozenset(("now_ms", "start_ms"))
-"""The names that are no fields of the configuration."""
+"""The names of points in time, in epoch milliseconds."""
+MAX_LAMPORT = "max_lamport"
+UNLIMITED = MOST >> 1
+"""The value of a limit that is not declared. It leaves room for sums."""
 UNTOLD = "the implementation does not tell its "
 """The start of the reason why an expression has no value, before the name of the field."""
 

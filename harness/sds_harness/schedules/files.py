@@ -31,10 +31,8 @@ from .operations import (
     Expectation,
     Member,
     Operation,
-    Require,
     Route,
     Schedule,
-    Wait,
 )
 from .parameter import ParameterError, value_of
 from .performer import MAX_STEPS, QUIET_ROUNDS
@@ -92,6 +90,8 @@ class Notation:
     member: type[Member]
     entry: Callable[..., Any] = dict
     """Makes a value of an object within a list, from its fields."""
+    named: frozenset[str] = field(kw_only=True)
+    """The names in expressions that are no fields of the configuration: of limits, and others of the protocol."""
     package: str = field(kw_only=True)
     """The package that contains the schema as ``schedule.schema.json``."""
 
@@ -175,7 +175,7 @@ class Notation:
     def _in_expressions(self) -> frozenset[str]:
         """The names that expressions may have."""
         configuration = self.schema["$defs"].get("configuration", self.schema["properties"]["configuration"])
-        return frozenset(configuration["properties"]) | TIMES
+        return frozenset(configuration["properties"]) | TIMES | self.named
 
     def _hold_to_schema(self, data: Any) -> None:
         """Check the data against the schema. Raises ScheduleFileError."""
@@ -519,14 +519,16 @@ def labels_in(schedule: Schedule) -> Iterator[str]:
 
 
 def _wrong_expression(operation: Operation, known: Collection[str]) -> Iterator[str]:
-    """Why the expression of an operation, if it has one, is none, or names something else than ``known``."""
-    match operation:
-        case Wait(period=expression) | Require(condition=expression) if expression:
+    """Why an expression of an operation is none, or names something else than ``known``."""
+    for key in ("when", "period", "condition", "lamport"):
+        expression = getattr(operation, key, "")
+        if isinstance(expression, str) and expression:
             try:
                 for name in sorted(names_in(expression).difference(known)):
-                    yield f"no field of the configuration is called {name!r}.{did_you_mean(name, known)}"
+                    told = f"there is no setting or limit {name!r}.{did_you_mean(name, known)}"
+                    yield f"{key}: {told}"
             except ExpressionError as error:
-                yield str(error)
+                yield f"{key}: {error}"
 
 
 def named_in(operation: Operation) -> set[str]:

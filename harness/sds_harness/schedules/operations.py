@@ -6,7 +6,7 @@ message that does not exist. So a schedule keeps a meaning when shrinking remove
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 EVERYBODY = ""
@@ -43,6 +43,10 @@ class Operation:
     """The names of fields that may hold participants."""
     labels: ClassVar[tuple[str, ...]] = ("label",)
     """The names of fields that may hold labels of messages."""
+
+    when: str = field(default="", kw_only=True)
+    """A comparison of expressions, such as ``max_lamport > 4294967295``; the operation is played only if it holds, see
+    ``expressions``. "" plays it always."""
 
     def __init_subclass__(cls, op: str = "", command: str = "") -> None:
         """Set the class variables: ``class Tick(Operation, op="tick", command="tick")``."""
@@ -88,7 +92,7 @@ class Require(Operation, op="require"):
 
 def is_about_declarations(operation: Operation) -> bool:
     """Whether an operation needs no open participant, because it only requires capabilities."""
-    return isinstance(operation, Require) and not operation.condition
+    return isinstance(operation, Require) and not operation.condition and not operation.when
 
 
 @dataclass(frozen=True, slots=True)

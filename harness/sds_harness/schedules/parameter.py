@@ -47,7 +47,7 @@ def with_value(schedule: Schedule, value: int) -> Schedule:
 
 
 def _numbers(schedule: Schedule) -> tuple[Mapping[str, int], str, str]:
-    """The numbers beside the one that the parameter names, its name, and the place of all of them."""
+    """The numbers of the item that the parameter is in, the name of the parameter, and the place of the item."""
     list_name, place, name, setting = _match(schedule).groups()
     if setting:
         return _only_numbers(dict(schedule.configuration)), setting, "the configuration of the file"

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from ..faults import TesteeError
 from ..stage import NEEDS, ScheduleStoppedError
-from .expressions import MOST, UNTOLD, ExpressionError, value_of
+from .expressions import MOST, UNLIMITED, UNTOLD, ExpressionError, value_of
 from .operations import (
     EVERYBODY,
     Calm,
@@ -134,8 +134,18 @@ class Performer(ABC, Generic[A, S, T, W]):
         if not expression:
             return 0
         times: dict[str, int] = {"now_ms": self._now_ms, "start_ms": min(self._epochs.values())}
+        declared = [stage.trace.declaration for stage in self._distinct]
+
+        def named(name: str) -> int | None:
+            if name in times:
+                return times[name]
+            if name in declared[0].limits:
+                limits = (one.limit(name) for one in declared)
+                return min((limit for limit in limits if limit is not None), default=UNLIMITED)
+            return self._in_force(name)
+
         try:
-            return value_of(expression, lambda name: times[name] if name in times else self._in_force(name))
+            return value_of(expression, named)
         except ExpressionError as error:
             raise ScheduleStoppedError(str(error)) from None
 
@@ -176,8 +186,7 @@ class Performer(ABC, Generic[A, S, T, W]):
                     opened = True
                 self._operation = index
                 self._packets_before = len(show.packets)
-                show.began[index] = self._elapsed
-                self._try(index, lambda op=operation: self._does[type(op)](op))  # type: ignore[misc]
+                self._try(index, lambda op=operation: self._play(op))  # type: ignore[misc]
             if not opened:
                 self._open_all()
         except RequirementNotMetError as why:
@@ -192,6 +201,12 @@ class Performer(ABC, Generic[A, S, T, W]):
             # its last user.
             self._does.clear()
         return show
+
+    def _play(self, op: Operation) -> None:
+        """Play an operation, unless its condition does not hold."""
+        if not op.when or self._value(op.when):
+            self.performance.began[self._operation] = self._elapsed
+            self._does[type(op)](op)
 
     def _record_breakdown(self, fault: TesteeError) -> None:
         """Record the first breakdown and the participant."""

@@ -6,6 +6,8 @@ the calls for its participants and scripted peers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar, Generic, TypeVar
 
 from ..language import Language
@@ -24,10 +26,21 @@ class Script(Generic[M]):
         self.operations: list[Operation] = []
         self.members: list[M] = []
         self._labels: set[str] = set()
+        self._condition = ""
+        """The condition of the operations that are added now."""
 
     def add(self, *operations: Operation) -> None:
         """Append operations."""
-        self.operations += operations
+        self.operations += [one.changed(when=self._condition) if self._condition else one for one in operations]
+
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        """Play the operations that are added here only if a comparison holds, see ``expressions``."""
+        self._condition = condition
+        try:
+            yield
+        finally:
+            self._condition = ""
 
     def need(self, *capabilities: int) -> None:
         """End the schedule here unless the implementation declares the capabilities."""

@@ -1,6 +1,15 @@
 """The file format for schedules of SDS: ``schedule.schema.json`` of this package has their shape and bounds."""
 
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..schedules.expressions import MAX_LAMPORT
 from ..schedules.files import Notation
 from .operations import OPERATIONS, Entry, Member
 
-NOTATION = Notation(OPERATIONS, Member, Entry, package=__package__)
+NOTATION = Notation(
+    OPERATIONS,
+    Member,
+    Entry,
+    named=frozenset((*pb.Limits.DESCRIPTOR.fields_by_name, MAX_LAMPORT)),
+    package=__package__,
+)

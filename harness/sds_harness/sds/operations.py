@@ -65,6 +65,8 @@ class Send(Operation, op="send", command="send"):
     numbered: bool = False
     """Whether the content is that of the n-th message of the participant, in place of one made from the label. An
     environment may give such messages of different senders the same content."""
+    may_be_refused: bool = False
+    """Whether the implementation may refuse to send it, and the schedule goes on."""
     route: Route = STRAIGHT
 
 
@@ -153,8 +155,8 @@ class Write(Operation, op="write"):
     since: str = ""
     """The label of a mark or of a message. ``lamport_ms`` is then relative to the virtual time at the mark, also in
     revisions that count, or to the timestamp of the message."""
-    lamport: int | None = None
-    """Its Lamport timestamp, in place of ``lamport_ms``."""
+    lamport: int | str | None = None
+    """Its Lamport timestamp, in place of ``lamport_ms``: a number, or an expression, see ``expressions``."""
     filter_of: str = ""
     """A label: the message has the bloom filter of the message with this label."""
 

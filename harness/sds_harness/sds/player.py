@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -10,6 +11,7 @@ from sds_reference import SDS_2026_01, UNNAMED_CHANNEL, HistoryEntry, Kind, Mess
 from sds_reference.wire_formats import is_text
 
 from ..schedules import operations, player
+from ..schedules.expressions import MAX_LAMPORT, MOST
 from ..schedules.performance import NEVER
 from ..schedules.performer import raise_if_stopped
 from ..stage import ScheduleStoppedError
@@ -176,6 +178,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return channels[min(number, len(channels) - 1)]
 
     def _in_force(self, name: str) -> int | None:
+        if name == MAX_LAMPORT:
+            return min(self._revision.wire.max_lamport, MOST)
         field = pb.Configuration.DESCRIPTOR.fields_by_name.get(name)
         for actor in self._actors.values() if field is not None else ():
             for told in (actor.party.in_force, actor.party.asked):
@@ -202,7 +206,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         if not op.numbered:
             content = self._sayable(bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode())
         content = b"" if "content" in op.empty else content
-        self._act(who, lambda: actor.send(content, channel, message_id, hint), op.route, label=label)
+        with suppress(*([ScheduleStoppedError] if op.may_be_refused else [])):
+            self._act(who, lambda: actor.send(content, channel, message_id, hint), op.route, label=label)
 
     def _sync(self, op: Sync) -> None:
         for who in self._open_participants(op.who):
@@ -361,7 +366,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             lamport = max(
                 0, min(self._revision.wire.max_lamport, self._usual_lamport(channel, op.since) + op.lamport_ms)
             )
-        lamport = lamport if op.lamport is None else op.lamport
+        if op.lamport is not None:
+            lamport = self._value(op.lamport) if isinstance(op.lamport, str) else op.lamport
         content = f"content {op.label} of {op.peer}" if op.content == "usual" else op.content
         said = self._sayable(bytes.fromhex(op.raw)) or (None if content is None else content.encode())
         message_id = f"{peer.name}-{op.label}"

@@ -12,7 +12,7 @@ from typing import Any
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..schedules import script
+from ..schedules import expressions, script
 from ..schedules.operations import is_about_declarations
 from .language import SDS
 from .operations import (
@@ -88,13 +88,24 @@ class Period:
 
 
 NOW = Period("now_ms")
+MAX_LAMPORT = Period(expressions.MAX_LAMPORT)
+"""The greatest Lamport timestamp that the revision can encode."""
 START = Period("start_ms")
 """The start of virtual time, in epoch milliseconds."""
 
 
 def greatest(*periods: Period | int) -> Period:
     """The greatest of some periods."""
-    return Period(f"max({', '.join(one.text if isinstance(one, Period) else str(one) for one in periods)})")
+    return _of("max", *periods)
+
+
+def least(*periods: Period | int) -> Period:
+    """The least of some periods."""
+    return _of("min", *periods)
+
+
+def _of(function: str, *periods: Period | int) -> Period:
+    return Period(f"{function}({', '.join(one.text if isinstance(one, Period) else str(one) for one in periods)})")
 
 
 class InForce:
@@ -280,15 +291,27 @@ class Part:
         """Let all messages arrive that the participant misses, if they were written."""
         self.script.add(Lookup(self.name))
 
-    def send(self, content: bytes | None = None, channel: str = "", message_id: str = "") -> Message:
-        """Send content, by default that of the n-th message."""
+    def send(
+        self, content: bytes | None = None, channel: str = "", message_id: str = "", *, may_be_refused: bool = False
+    ) -> Message:
+        """Send content, by default that of the n-th message. The schedule goes on if the implementation refuses and the
+        message ``may_be_refused``."""
         if message_id:
             self.script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
         label = self._label()
         given: Mapping[str, Any] = {"numbered": True}
         if content is not None:
             given = _content(content) if content else {"empty": ("content",)}
-        self.script.add(Send(self.name, label, self._number(channel), message_id=message_id, **given))
+        self.script.add(
+            Send(
+                self.name,
+                label,
+                self._number(channel),
+                message_id=message_id,
+                may_be_refused=may_be_refused,
+                **given,
+            )
+        )
         return Message(label, self.participant_id)
 
     def send_sync(self, channel: str = "", *, optional: bool = False, or_content: bool = False) -> Message:
@@ -347,7 +370,7 @@ class Peer:
 
     def content(
         self,
-        at: Moment | int,
+        at: Moment | Period | int,
         *depends_on: Dependency,
         content: bytes | None = None,
         requests: Sequence[Dependency] = (),
@@ -374,7 +397,7 @@ class Peer:
 
     def write(
         self,
-        at: Moment | int | None,
+        at: Moment | Period | int | None,
         depends_on: Sequence[Dependency],
         *,
         requests: Sequence[Dependency] = (),
@@ -415,7 +438,7 @@ class Peer:
                 channel=self.script.channel(self.channel) if self.script.named else 0,
                 number=self._count,
                 since=at.since if isinstance(at, Moment) else "",
-                lamport=at if isinstance(at, int) else None,
+                lamport=at.text if isinstance(at, Period) else at if isinstance(at, int) else None,
                 filter_of=filter_of.label if filter_of is not None else "",
                 **fields,
             )

@@ -367,6 +367,50 @@ def test_settling_for_a_message_that_was_delivered_takes_no_time() -> None:
     ]
 
 
+def limited(request: pb.Request, reply: pb.Reply) -> None:
+    """Declares a limit."""
+    if reply.HasField("hello"):
+        reply.hello.limits.log_entries = 7
+
+
+@pytest.mark.parametrize(
+    ("when", "played"),
+    [
+        ("log_entries == 7", True),
+        ("log_entries > 7", False),
+        ("waiting_messages > 1000000", True),
+        ("max_lamport > 4294967295", True),
+        ("now_ms - start_ms == 50", True),
+        ("t_max_ms < 5", False),
+    ],
+)
+def test_an_operation_is_played_only_if_its_condition_holds(when: str, *, played: bool) -> None:
+    show = shown(ops.Wait(50), ops.Tick("bob", when=when), ops.Tick("carol"), handle=reference(limited))
+    assert commands(show) == [*(["bob tick"] if played else []), "carol tick"]
+    assert (1 in show.began, show.left_out) == (played, {})
+
+
+def test_a_timestamp_is_an_expression() -> None:
+    largest = ops.Say("xavier", "x1", lamport="min(max_lamport, 99) + 1", to="bob")
+    show = shown(largest, ops.Say("xavier", "x2", lamport=5, to="bob"))
+    assert [message(show, label).lamport_timestamp for label in ("x1", "x2")] == [100, 5]
+
+
+def refuses(request: pb.Request, reply: pb.Reply) -> None:
+    """Refuses to send."""
+    if reply.HasField("effects") and request.HasField("send"):
+        reply.rejected.reason = "the clock is at its end"
+
+
+def test_a_message_that_may_be_refused_is_not_left_out() -> None:
+    tick = ops.Tick("bob")
+    tolerant = shown(ops.Send("alice", "m", may_be_refused=True), tick, handle=reference(refuses))
+    assert (commands(tolerant), tolerant.left_out) == (["alice send", "bob tick"], {})
+    strict = shown(ops.Send("alice", "m"), tick, handle=reference(refuses))
+    assert commands(strict) == commands(tolerant)
+    assert "the clock is at its end" in strict.left_out[0]
+
+
 def test_a_condition_is_about_the_configuration_of_a_participant_that_was_opened() -> None:
     members = (Member("alice", configuration=(("t_max_ms", 300_000), ("t_min_ms", 60_000))),)
 

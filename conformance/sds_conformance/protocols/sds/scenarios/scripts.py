@@ -9,6 +9,7 @@ from inspect import signature
 from sds_harness.sds.operations import Schedule
 from sds_harness.sds.player import perform
 from sds_harness.sds.script import (
+    MAX_LAMPORT,
     NOW,
     START,
     Message,
@@ -19,6 +20,7 @@ from sds_harness.sds.script import (
     Script,
     entry,
     greatest,
+    least,
     signed,
 )
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -28,6 +30,7 @@ from ..register import REGISTER
 
 __all__ = [
     "HOUR_MS",
+    "MAX_LAMPORT",
     "NOW",
     "QUICK_RESENDS",
     "START",
@@ -40,6 +43,8 @@ __all__ = [
     "Script",
     "entry",
     "greatest",
+    "least",
+    "may_be_ahead",
     "resending",
     "scenario",
     "send_the_optional",
@@ -52,6 +57,11 @@ HOUR_MS = 3_600_000
 WIDE = pb.Configuration(causal_history_size=12)
 """Causal histories that show more of the log."""
 QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
+
+
+def may_be_ahead(lamport: Period) -> str:
+    """The condition that a participant must accept a message with this Lamport timestamp, by the limit it declares."""
+    return f"{(lamport - NOW).text} <= lamport_ahead_ms"
 
 
 def take_in(part: Part, *messages: Message) -> Part:

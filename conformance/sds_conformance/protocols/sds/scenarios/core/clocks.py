@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .. import cast
-from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import HOUR_MS, WIDE, Part, Peer, Script, resending, scenario, take_in, tick_every
+from ..scripts import (
+    HOUR_MS,
+    MAX_LAMPORT,
+    WIDE,
+    Part,
+    Peer,
+    Script,
+    least,
+    may_be_ahead,
+    resending,
+    scenario,
+    take_in,
+    tick_every,
+)
 
 
 @scenario("SEND-01", "SEND-03", "STATE-03", "MSG-05")
@@ -61,36 +69,35 @@ def waiting_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
     take_in(alice, root).send()
 
 
-@cast.scenario("MSG-05")
-def large_and_zero_timestamps(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("MSG-05")
+def large_and_zero_timestamps(script: Script, alice: Part, bob: Peer) -> None:
     """Timestamps 0 and 2^53+1 are handled exactly."""
     zero = bob.content(0)
     alice.given(zero).observe()
-    alice.receive(bob.content(stage.now_ms + 1, zero))
-    if stage.trace.declaration.limit("lamport_ahead_ms") is None:
-        alice.given(bob.content(min(2**53 + 1, stage.revision.wire.max_lamport - 1_000))).send()
+    alice.receive(bob.content(script.now + 1, zero))
+    large = least(2**53 + 1, MAX_LAMPORT - 1_000)
+    with script.when(may_be_ahead(large)):
+        alice.given(bob.content(large)).send()
         alice.send()
 
 
-@cast.scenario("MSG-05", "DELIVER-01", "SEND-01", "RECV-07", "STATE-11", long=True, of_one_text=True)
-def at_the_ends_of_the_range(stage: Stage, bob: ScriptedPeer) -> None:
+@scenario("MSG-05", "DELIVER-01", "SEND-01", "RECV-07", "STATE-11", long=True, of_one_text=True)
+def at_the_ends_of_the_range(script: Script, bob: Peer) -> None:
     """Timestamps are received with which integers with and without a sign end, or floating point gets coarse.
 
     Two messages are sent, if they can be; then an ordinary one is received and, if any can follow, another sent.
     """
     coarse, beyond = 1 << 53, 2**64 - 2
     for number, largest in enumerate((coarse, 2**63 - 2, 2**63 - 1, 2**63, beyond, beyond + 1)):
-        alice = stage.open(f"alice{number}", configuration=WIDE)
-        alice.given(bob.content(stage.now_ms + 1), bob.content(largest)).observe()
+        alice = script.open(f"alice{number}", configuration=WIDE)
+        alice.given(bob.content(script.now + 1), bob.content(largest)).observe()
         if largest == coarse:
             alice.receive(bob.content(largest + 1))
         for _ in range(2 if largest <= beyond else 1):
-            with suppress(ScheduleStoppedError):
-                alice.send()
-        alice.receive(bob.content(stage.now_ms))
+            alice.send(may_be_refused=True)
+        alice.receive(bob.content(script.now))
         if largest < beyond:
-            with suppress(ScheduleStoppedError):
-                alice.after(1).send()
+            alice.after(1).send(may_be_refused=True)
             alice.observe()
 
 

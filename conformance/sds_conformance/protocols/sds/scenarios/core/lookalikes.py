@@ -8,7 +8,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .. import cast
 from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import WIDE, Part, Peer, Script, scenario, signed, take_in
+from ..scripts import MAX_LAMPORT, WIDE, Part, Peer, Period, Script, least, may_be_ahead, scenario, signed, take_in
 
 
 @cast.scenario("MSG-15", "STATE-05", "RECV-07")
@@ -125,16 +125,17 @@ def senders_and_channels_with_twins(script: Script) -> None:
     alice.send()
 
 
-@cast.scenario("STATE-11", "DELIVER-04", "MSG-05", asked=WIDE)
-def timestamps_of_all_lengths(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("STATE-11", "DELIVER-04", "MSG-05", asked=WIDE)
+def timestamps_of_all_lengths(script: Script, alice: Part, bob: Peer) -> None:
     """Timestamps have different numbers of digits, and neighbours beyond 2^53."""
-    power = 10**12 if stage.revision.wire.max_lamport > 10**12 else 10**9
-    for lamport in (power, power - 1, 5, 40, stage.now_ms):
+    power = Period(f"{10**9} + (max_lamport > {10**12}) * {10**12 - 10**9}", simple=False)
+    """10^12, or 10^9 where 10^12 cannot be encoded."""
+    for lamport in (power, power - 1, 5, 40, script.now):
         alice.receive(bob.content(lamport))
     alice.observe()
     alice.send()
-    if stage.trace.declaration.limit("lamport_ahead_ms") is None:
-        large = min(2**53, stage.revision.wire.max_lamport - 1000)
+    large = least(2**53, MAX_LAMPORT - 1_000)
+    with script.when(may_be_ahead(large)):
         alice.given(bob.content(large + 1, message_id="a"), bob.content(large, message_id="b")).observe()
         alice.send()
 
