@@ -188,7 +188,7 @@ def exhaust_command(
         task = bar.add_task("counting", total=None)
 
         def planned(coverage: Coverage) -> None:
-            err.print(_forecast(coverage), soft_wrap=True)
+            err.print(_forecast(coverage))
 
         def progress(coverage: Coverage) -> None:
             open_bound = next((bound for bound in coverage.bounds if not bound.whole), coverage.bounds[-1])

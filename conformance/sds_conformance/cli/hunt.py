@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
+from ..judging.exits import Exit
 from ..judging.formats import counted
 from ..presentation.story import plain_table, unbroken
 from ..protocols import protocol_of, scheduled
@@ -27,6 +28,7 @@ from .model_campaigns import (
     processes,
     tabled,
     tracked,
+    until_interrupted,
     write_tables,
 )
 from .name_types import Choice
@@ -53,6 +55,8 @@ class Bag:
     examples: int
     seed: int
     revision: str = CURRENT
+    unplayed: int = 0
+    """Mutants and variants that were not played: the hunt was interrupted."""
 
     @property
     def caught(self) -> list[Catch]:
@@ -82,6 +86,8 @@ class Bag:
         if self.peaces:
             left = len(self.peaces) - len(self.disturbed)
             parts.append(f"{left} of {counted(len(self.peaces), 'legal variant')} left in peace")
+        if self.unplayed:
+            parts.append(f"interrupted before {self.unplayed} more")
         return ", ".join(parts) + "."
 
 
@@ -132,17 +138,25 @@ def hunt_command(
     refuse_nowhere(write)
     without = {name: unhunted(name, revision or "") for name in mutants}
     within = [name for name, catch in without.items() if not catch.out_of_reach or name in only]
-    with processes(jobs) as pool:
+    caught: dict[str, Catch] = {}
+    peaces: list[Peace] = []
+    with until_interrupted() as interruption, processes(jobs) as pool:
         hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), within)
         peacefully = partial(leave_in_peace, examples=peaceful, seed=seed, revision=revision or "")
         sparing = pool.map(peacefully, variants)
-        caught = {catch.mutant: catch for catch in tracked(err, "mutants", hunting, len(within))}
-        peaces = list(tracked(err, "legal variants", sparing, len(variants)))
-    bag = Bag(list((without | caught).values()), peaces, examples, seed, revision or CURRENT)
+        for catch in tracked(err, "mutants", hunting, len(within)):
+            caught[catch.mutant] = catch
+        peaces.extend(tracked(err, "legal variants", sparing, len(variants)))  # what came before an interrupt stays
+    unplayed = len(within) - len(caught) + len(variants) - len(peaces)
+    if interruption.happened:
+        without = {name: catch for name, catch in without.items() if name not in within}
+    bag = Bag(list((without | caught).values()), peaces, examples, seed, revision or CURRENT, unplayed)
     if as_json:
         print_json(_as_json(bag))
     else:
         _show(out, bag)
+    if interruption.happened:
+        sys.exit(Exit.INTERRUPTED)
     write_tables(write, lambda: markdown(bag))
     sys.exit(1 if bag.away or bag.disturbed else 0)
 
@@ -158,6 +172,7 @@ def _as_json(bag: Bag) -> dict[str, object]:
         "examples": bag.examples,
         "mutants": [{key: getattr(catch, key) for key in _TOLD} for catch in _ordered(bag, bag.catches)],
         "variants": [asdict(peace) for peace in bag.peaces],
+        "unplayed": bag.unplayed,
     }
 
 
@@ -174,7 +189,8 @@ def _show(out: Console, bag: Bag) -> None:
         out.print()
     for peace in bag.disturbed:
         out.print(f"Accused though legal: {peace.variant}: {'; '.join(peace.accused)}", style="bold red")
-    out.print(bag.totals, style="bold red" if bag.away or bag.disturbed else "bold green")
+    style = "bold red" if bag.away or bag.disturbed else "yellow" if bag.unplayed else "bold green"
+    out.print(bag.totals, style=style)
 
 
 _INTRODUCTION = """\

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from rich.console import Console
-from rich.progress import track
 
 from sds_harness.resources import usable_jobs, why_alone
 from sds_harness.safe_path import safe_path
@@ -25,7 +25,7 @@ from ..judging.garbage import collect_rarely
 from ..judging.workers import prepare
 from .files import write_file
 from .name_types import Pattern
-from .options import animated, jobs_here, together
+from .options import jobs_here, progress_bar, together
 from .paths import OUTPUT_FILE
 
 R = TypeVar("R")
@@ -115,9 +115,30 @@ def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
         begin(*given)
 
 
-def tracked(err: Console, what: str, results: Iterator[R], total: int) -> Iterable[R]:
+def tracked(err: Console, what: str, results: Iterator[R], total: int) -> Iterator[R]:
     """``results`` as they come, with a progress bar on a terminal."""
-    return track(results, what, total=total, console=err, transient=True, disable=not animated(err))
+    with progress_bar(err) as bar:
+        task = bar.add_task(what, total=total)
+        for result in results:
+            bar.advance(task)
+            yield result
+
+
+@dataclass
+class Interruption:
+    """Whether work was interrupted."""
+
+    happened: bool = False
+
+
+@contextmanager
+def until_interrupted() -> Iterator[Interruption]:
+    """Work that is judged as far as it was done when it is interrupted."""
+    interruption = Interruption()
+    try:
+        yield interruption
+    except KeyboardInterrupt:
+        interruption.happened = True
 
 
 def markdown_rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:

@@ -7,17 +7,28 @@ import secrets
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import reduce, wraps
+from functools import partial, reduce, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
+from sds_harness import signals
 from sds_harness.clock import OPTION, Faketime
 from sds_harness.endpoint import AUTO, Endpoint
 from sds_harness.link import Limits, Link, StdioLink
@@ -35,7 +46,7 @@ from .clock_option import CLOCK, DECLARED, FAKETIME, faketime
 from .configuration import typed_instead
 from .grpc_options import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
 from .name_types import Choice, Name, completed
-from .output_filter import DoorConsole
+from .output_filter import DoorConsole, bar_on_terminal
 from .paths import OUTPUT_FOLDER
 from .resource_options import LIMITS, as_typed
 
@@ -388,19 +399,41 @@ def exit_code(tally: CampaignTally) -> int:
     return tally.exit_code
 
 
-def progress_bar(err: Console, width: int = 40) -> Progress:
-    """A progress bar of ``width`` columns, only on a terminal; it disappears when it is full."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(width),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=err,
-        transient=True,
-        disable=not animated(err),
-    )
+class _TimeLeft(TimeRemainingColumn):
+    """Shows "left 0:01:17"; nothing as long as the total is not known."""
+
+    max_refresh = 0.0  # else nothing stays for a while after the total is known
+
+    def render(self, task: Task) -> Text:
+        if task.total is None:
+            return Text("")
+        return Text.assemble(("left ", "progress.remaining"), super().render(task))
+
+
+_SPEED_PERIOD_S = 3_600.0
+"""The speed is that of the last hour: one step may take minutes."""
+
+
+@contextmanager
+def progress_bar(err: Console, width: int = 40) -> Iterator[Progress]:
+    """A progress bar of at most ``width`` columns, only on a terminal; it disappears at the end of the block.
+
+    It hides the cursor. An interrupt shows it again at once, because the program may be ended before the block is.
+    """
+    shown = animated(err) and not signals.asked()
+    with ExitStack() as stack:
+        if shown:
+            stack.enter_context(bar_on_terminal())
+            stack.enter_context(signals.calling(partial(err.show_cursor, show=True)))
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(width),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            _TimeLeft(),
+        )
+        bar = Progress(*columns, console=err, transient=True, disable=not shown, speed_estimate_period=_SPEED_PERIOD_S)
+        yield stack.enter_context(bar)
 
 
 def full_id(glob: str) -> str:

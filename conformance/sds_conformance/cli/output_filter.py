@@ -118,6 +118,22 @@ class Door(io.TextIOBase):
         return _SPELLING
 
 
+_bars = 0
+_ERASE_LINE = "\r\x1b[2K"
+
+
+@contextmanager
+def bar_on_terminal() -> Iterator[None]:
+    """Within the block, the last line of the terminal is a progress bar on stderr. Text on stdout takes its place, and
+    the next refresh draws it below."""
+    global _bars
+    _bars += 1
+    try:
+        yield
+    finally:
+        _bars -= 1
+
+
 class Styled(io.TextIOBase):
     """The stream behind the filter."""
 
@@ -132,6 +148,8 @@ class Styled(io.TextIOBase):
             begun = "." if self._within else ""
             text = without_orders(begun + text).removeprefix(begun)
         if text:
+            if _bars and not self._within and self._name == "stdout" and self.isatty():
+                text = _ERASE_LINE + text
             self._within = not text.endswith("\n")
         with self._told():
             return self._stream.write(text)

@@ -15,7 +15,6 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.padding import Padding
-from rich.progress import Progress, TextColumn
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
@@ -33,9 +32,9 @@ from ..judging.verdict import full_code
 from ..presentation.links import documentation_link
 from ..protocols import Protocol, default, protocols, repertoires, revisions, withdrawn
 from ..protocols.properties import GROUP, GlobalProperty
-from .campaign_output import print_json
+from .campaign_output import print_json, steps_bar
 from .name_types import Choice, Pattern
-from .options import POSITIONS, animated, console, full_id, program
+from .options import POSITIONS, console, full_id, program
 
 REQUIREMENT, POSITION, PROPERTY, SCENARIO = KINDS = ("requirement", "position", "property", "scenario")
 _GLOB = frozenset("*?[")
@@ -272,14 +271,8 @@ def position_row(rules: Rules, position: Position) -> Row:
 
 def _played(protocol: Protocol) -> Sightings:
     """Where each requirement is exercised, with the progress on a terminal."""
-    err = console(stderr=True)
-    with Progress(TextColumn("{task.description}"), console=err, transient=True, disable=not animated(err)) as bar:
-        task = bar.add_task("playing the scenarios")
-
-        def progress(name: str, number: int, total: int) -> None:
-            bar.update(task, description=f"playing {number} of {total}: {name}")
-
-        return played(protocol.rules, protocol.model, progress)
+    with steps_bar(console(stderr=True), 30, 16) as bar:
+        return played(protocol.rules, protocol.model, bar)
 
 
 Row = dict[str, Any]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import statistics
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from rich.console import Console
@@ -37,6 +38,7 @@ from .model_campaigns import (
     processes,
     tabled,
     tracked,
+    until_interrupted,
     write_tables,
 )
 from .name_types import Choice
@@ -93,6 +95,8 @@ class SelfTestProof:
     """Declarations, each with broken implementations behind it."""
     mixtures: list[Mixture] = field(default_factory=list)
     """Implementations with several faults, and the root causes that are reported of each."""
+    interrupted: bool = False
+    """The rest was not played."""
 
     @property
     def accepted(self) -> int:
@@ -128,6 +132,7 @@ class SelfTestProof:
                 sum(len(one.roots) for one in self.mixtures),
             )
             parts += [f"{found} of {faults} mixed faults are root causes, {effects} of {roots} root causes are effects"]
+        parts += ["interrupted: the rest was not played"] if self.interrupted else []
         return ", ".join(parts) + "."
 
 
@@ -205,27 +210,28 @@ def selftest_command(
         raise click.UsageError("--markdown is about all mutants and variants: leave out --only and --without")
     refuse_nowhere(write)
     if drawn is not None or mixed is not None:
-        proof = SelfTestProof(
-            [],
-            [],
-            declarations=tried(err, drawn, seed, jobs) if drawn else [],
-            mixtures=mixtures(err, mixed, seed, jobs) if mixed else [],
-        )
-        if as_json:
-            print_json(_as_json(proof))
-        else:
-            _show(out, proof)
-        sys.exit(Exit.CONFORMANT if proof.complete else Exit.NON_CONFORMANT)
+        proof = SelfTestProof([], [])
+        with until_interrupted() as interruption:
+            _try_declarations(proof, err, drawn or 0, seed, jobs)
+            _try_mixtures(proof, err, mixed or 0, seed, jobs)
+        _end(out, replace(proof, interrupted=interruption.happened), as_json=as_json)
     mutants = [(p.name, name) for p in protocols() for name in matching(p.model.mutants, only)]
     variants = [(p.name, name) for p in protocols() for name in matching(p.model.variants, only)]
     if not mutants and not variants:
         raise no_such_name(only, [name for p in protocols() for name in (*p.model.mutants, *p.model.variants)])
     proof = examined(err, mutants, variants, frozenset(without), jobs, whole=whole)
+    if not proof.interrupted:
+        write_tables(write, lambda: markdown(proof))
+    _end(out, proof, as_json=as_json)
+
+
+def _end(out: Console, proof: SelfTestProof, *, as_json: bool) -> NoReturn:
     if as_json:
         print_json(_as_json(proof))
     else:
         _show(out, proof)
-    write_tables(write, lambda: markdown(proof))
+    if proof.interrupted:
+        sys.exit(Exit.INTERRUPTED)
     sys.exit(Exit.CONFORMANT if proof.complete else Exit.NON_CONFORMANT)
 
 
@@ -233,33 +239,47 @@ def examined(
     err: Console, mutants: list[Named], variants: list[Named], without: frozenset[str], jobs: int, *, whole: bool
 ) -> SelfTestProof:
     """Run all mutants and variants, each with its own protocol. Gaps in coverage are known only if the ``whole`` lists
-    run."""
-    with processes(jobs) as pool:
-        killing = pool.map(partial(_mutant, without=without), mutants)
-        accepting = pool.map(partial(_variant, without=without), variants)
-        kills = list(tracked(err, "mutants", killing, len(mutants)))
-        acceptances = list(tracked(err, "legal variants", accepting, len(variants)))
-    everything = protocols() if whole else ()
+    run to the end."""
+    proof = SelfTestProof([], [])
+    kills, acceptances = proof.kills, proof.acceptances
+    with until_interrupted() as interruption:
+        with processes(jobs) as pool:
+            killing = pool.map(partial(_mutant, without=without), mutants)
+            accepting = pool.map(partial(_variant, without=without), variants)
+            for kill in tracked(err, "mutants", killing, len(mutants)):
+                kills.append(kill)
+            for acceptance in tracked(err, "legal variants", accepting, len(variants)):
+                acceptances.append(acceptance)
+        if whole:
+            _try_declarations(proof, err, DECLARATIONS, 0, jobs)
+            _try_mixtures(proof, err, MIXTURES, 0, jobs)
+    if interruption.happened or not whole:
+        return replace(proof, interrupted=interruption.happened)
+    everything = protocols()
     open_ends = [name for p in everything for name in unguarded(p.rules, p.model)]
     unproved = [check for p in everything for check in unproven(p.rules, kills)]
     past = [row for p in everything for row in outdated(p.rules, kills)]
     codes = [unshown(p.rules, kills) for p in everything]
     never, unlisted = ([code for both in codes for code in both[side]] for side in (0, 1))
-    declared = tried(err, DECLARATIONS, 0, jobs) if whole else []
-    several = mixtures(err, MIXTURES, 0, jobs) if whole else []
-    return SelfTestProof(kills, acceptances, open_ends, unproved, past, never, unlisted, declared, several)
+    return replace(proof, unguarded=open_ends, unproven=unproved, outdated=past, unshown=never, unlisted=unlisted)
 
 
-def mixtures(err: Console, count: int, seed: int, jobs: int) -> list[Mixture]:
-    """So many models of SDS, each with several faults."""
+def _try_mixtures(proof: SelfTestProof, err: Console, count: int, seed: int, jobs: int) -> None:
+    """Add the results of so many models of SDS, each with several faults."""
+    if not count:
+        return
     protocol = default()
     with processes(jobs) as pool:
         found = pool.map(partial(_mixture, protocol.name, seed), range(count))
-        return [one for one in tracked(err, "models with several faults", found, count) if one is not None]
+        for one in tracked(err, "models with several faults", found, count):
+            if one is not None:
+                proof.mixtures.append(one)
 
 
-def tried(err: Console, count: int, seed: int, jobs: int) -> list[Examined]:
-    """So many declarations of each protocol whose model can be had behind one."""
+def _try_declarations(proof: SelfTestProof, err: Console, count: int, seed: int, jobs: int) -> None:
+    """Add the results of so many declarations of each protocol whose model can be had behind one."""
+    if not count:
+        return
     drawn = [
         (protocol.name, number, declared)
         for protocol in protocols()
@@ -267,7 +287,8 @@ def tried(err: Console, count: int, seed: int, jobs: int) -> list[Examined]:
         for number, declared in enumerate(declarations(protocol.rules, count, seed))
     ]
     with processes(jobs) as pool:
-        return list(tracked(err, "declarations", pool.map(_declaration, drawn), len(drawn)))
+        for one in tracked(err, "declarations", pool.map(_declaration, drawn), len(drawn)):
+            proof.declarations.append(one)
 
 
 def _declaration(drawn: tuple[str, int, Declared]) -> Examined:
@@ -320,6 +341,7 @@ def _as_json(proof: SelfTestProof) -> dict[str, object]:
         "unshown": proof.unshown,
         "unlisted": proof.unlisted,
         "unproven": [{"requirement": check.requirement, "check": check.name} for check in proof.unproven],
+        "interrupted": proof.interrupted,
     }
 
 
@@ -341,7 +363,8 @@ def _show(out: Console, proof: SelfTestProof) -> None:
     if proof.acceptances:
         out.print(table)
         out.print()
-    out.print(proof.totals, style="bold green" if proof.complete else "bold red")
+    sound = "yellow" if proof.interrupted else "bold green"
+    out.print(proof.totals, style=sound if proof.complete else "bold red")
     alive = [kill.mutant for kill in proof.kills if kill.alive]
     if alive:
         out.print(f"Alive: {', '.join(alive)}", style="bold red")

@@ -149,14 +149,15 @@ def certify_every_revision(
     rules: Rules, start: Callable[[], Link], progress: Progress = lambda name, number, total: None
 ) -> dict[str, Certification]:
     """Judge every revision: completely, or only a profile if the revision differs from another one in that profile
-    alone.
+    alone. Raises KeyboardInterrupt, because sightings of a part would be taken for those of all.
     """
-    return {
-        revision: certify_reference(
-            rules, start, progress, revision=revision, profile=rules.differs_in.get(revision, "")
-        )
-        for revision in rules.revisions
-    }
+    outcomes = {}
+    for revision in rules.revisions:
+        profile = rules.differs_in.get(revision, "")
+        outcomes[revision] = certify_reference(rules, start, progress, revision=revision, profile=profile)
+        if outcomes[revision].interrupted:
+            raise KeyboardInterrupt
+    return outcomes
 
 
 Sightings = Mapping[str, Mapping[str, int]]

@@ -10,6 +10,7 @@ import logging
 import os
 import re
 import signal
+import socketserver
 import sys
 import tempfile
 import threading
@@ -96,6 +97,8 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
         if find_spec(name) is None:
             raise SparkMissing(f"Corpora need PySpark, and there is no {name}: type `{INSTALL}`.")
     from pyspark.sql import SparkSession
+
+    _quiet_counters()
 
     active = SparkSession.getActiveSession()
     if active is None and SUBMITTED in os.environ:
@@ -278,6 +281,19 @@ def _quiet_logs() -> Iterator[None]:
     logging.getLogger().addHandler(nowhere)
     yield
     logging.getLogger().removeHandler(nowhere)
+
+
+def _quiet_counters() -> None:
+    """Suppress the tracebacks that PySpark's servers of counters print when a signal ends Java before them."""
+    from pyspark import accumulators
+
+    def handle_error(server: socketserver.BaseServer, request: Any, address: Any) -> None:
+        if not signals.asked():
+            socketserver.BaseServer.handle_error(server, request, address)
+
+    for name in ("AccumulatorTCPServer", "AccumulatorUnixServer"):
+        if server := getattr(accumulators, name, None):
+            server.handle_error = handle_error
 
 
 @contextlib.contextmanager
