@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import webbrowser
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,3 +40,17 @@ def spark() -> Iterator[Any]:
 
     with spark_session(SparkOptions("local[2]", "512m"), "tests") as session:
         yield session
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses that the browser was asked to show."""
+    asked: list[str] = []
+    monkeypatch.setenv("DISPLAY", ":9")
+
+    def show(address: str) -> bool:
+        asked.append(address)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", show)
+    return asked
