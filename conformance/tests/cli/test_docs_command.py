@@ -66,10 +66,10 @@ def test_without_a_page_all_are_listed() -> None:
     ],
 )
 def test_the_page_of_an_id_is_opened(name: str, place: str, opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project, "OWNER", "Somebody")
+    monkeypatch.setattr(project, "OWNER", "Alice")
     result = typed("docs", name, "--open")
     assert result.exit_code == 0
-    assert opened == [f"https://somebody.github.io/sds-conformance/reference/{place}"]
+    assert opened == [f"https://alice.github.io/sds-conformance/reference/{place}"]
     assert result.stdout == ""
 
 
