@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import webbrowser
 from collections.abc import Iterator
 from typing import Any
 
@@ -47,3 +48,17 @@ def processes(request: pytest.FixtureRequest) -> Iterator[None]:
     """Commands of the suite play the reference in this process, unless the module has ``REAL_PROCESSES``."""
     with contextlib.nullcontext() if hasattr(request.module, "REAL_PROCESSES") else in_this_process():
         yield
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses that the browser was asked to show."""
+    asked: list[str] = []
+    monkeypatch.setenv("DISPLAY", ":9")
+
+    def show(address: str) -> bool:
+        asked.append(address)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", show)
+    return asked

@@ -30,7 +30,8 @@ ROOMS = (
     ("sds_conformance.drawing",),
     ("sds_conformance.exploration",),
     ("sds_conformance.interop", "sds_conformance.corpus", "sds_conformance.reports"),
-    ("sds_conformance.cli", "sds_conformance.pytest_plugin"),
+    ("sds_conformance.cli",),
+    ("sds_conformance.pytest_plugin",),
 )
 """From the bottom up: a package imports itself and those before it in this list, and none of its own level."""
 KNOWING = {

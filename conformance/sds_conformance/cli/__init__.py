@@ -7,7 +7,6 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, NoReturn
 
 import click
@@ -133,7 +132,7 @@ class SuiteCommands(Commands):
             sys.exit(lost.exit_code)
 
     def invoke(self, ctx: click.Context) -> object:
-        with handle_signals() as ending, naming(partial(click.echo, err=True)), watching(_give_up):
+        with handle_signals() as ending, naming(_tell), watching(_give_up):
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
@@ -146,6 +145,13 @@ class SuiteCommands(Commands):
                     raise ImportError(f"an imported module ended the program: {end}") from end
                 # Commands know that they were interrupted, but not by what.
                 sys.exit(ending.exit_code if ending.number and end.code == Exit.INTERRUPTED else end.code)
+
+
+def _tell(sentence: str) -> None:
+    """Print a sentence on stderr, in lines that fit the terminal."""
+    from .options import console  # imports all protocols
+
+    console(stderr=True).print(sentence)
 
 
 def _give_up() -> NoReturn:

@@ -1,4 +1,4 @@
-"""Opening a page in the browser of the user."""
+"""Opens a page in the browser of the user."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ from rich.console import Console
 
 def show_page(err: Console, file: Path) -> None:
     """Open a file in the browser; without a display or a browser, a line says which file to open."""
-    if not (_has_display() and _opened(file)):
+    if not _opened(file.absolute().as_uri()):
         err.print(f"No browser can be started here. Open this file in one: {file.absolute()}", soft_wrap=True)
+
+
+def show_address(err: Console, address: str) -> None:
+    """Open an address on the web in the browser; without a display or a browser, a line says which one to open."""
+    if not _opened(address):
+        err.print(f"No browser can be started here. Open this address in one: {address}", soft_wrap=True)
 
 
 def _has_display() -> bool:
@@ -21,8 +27,8 @@ def _has_display() -> bool:
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _opened(file: Path) -> bool:
+def _opened(address: str) -> bool:
     try:
-        return webbrowser.open(file.absolute().as_uri())
+        return _has_display() and webbrowser.open(address)
     except (webbrowser.Error, OSError):
         return False

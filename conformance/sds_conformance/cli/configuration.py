@@ -50,6 +50,11 @@ class ConfigurationError(click.UsageError):
     """The configuration file cannot be used."""
 
 
+def key_of(parameter: str) -> str:
+    """The key in the file of the value of a parameter."""
+    return next(key for key, (name, _, _) in _KEYS.items() if name == parameter)
+
+
 def use(context: click.Context, parameter: click.Parameter, file: Path | None) -> None:
     """The callback of --config: reads the file, by default the one of the current folder. Raises ConfigurationError."""
     if context.resilient_parsing:

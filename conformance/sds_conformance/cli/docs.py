@@ -6,6 +6,7 @@ import re
 
 import click
 
+from .browser import show_address
 from .documentation import PAGES
 from .name_types import Choice
 from .options import console, full_id, program
@@ -22,6 +23,7 @@ Examples:
   sds-conformance docs proto > testee.proto
   sds-conformance docs tutorial --path
   sds-conformance docs SDS-RECV-06
+  sds-conformance docs SDS-RECV-06 --open
 """
 _ID = re.compile(r"(?:[A-Za-z]+-)*[A-Za-z]+-\d+")
 
@@ -44,17 +46,30 @@ class _PageName(Choice):
 @click.command("docs", epilog=_EPILOG)
 @click.argument("name", metavar="[PAGE]", type=_PageName(), required=False)
 @click.option("--path", is_flag=True, help="Print the path of the file.")
-def docs_command(name: str | None, path: bool) -> None:
+@click.option("--open", "opened", is_flag=True, help="Show the page of an ID in the browser.")
+def docs_command(name: str | None, path: bool, opened: bool) -> None:
     """Print a guide, or a file of the testee protocol.
 
     The pages are part of the installation. Without PAGE all pages are listed. PAGE can also be the ID of a requirement,
     a position or a property, as SDS-RECV-06: then its page is printed, with links to the public text.
+
+    --open shows the page of the ID on the documentation site or, if the site has no address yet, the section of the
+    public text.
     """
+    if opened and (name is None or name in PAGES or path):
+        raise click.UsageError("--open shows the page of an ID, as `docs SDS-RECV-06 --open`")
     if name is not None and name not in PAGES:
         if path:
             raise click.UsageError(f"{name} is part of the catalogue and no file: leave out --path")
-        from .requirements import chosen, explained, show  # the catalogue takes time to read
+        from .requirements import address_of, chosen, explained, show  # the catalogue takes time to read
 
+        if opened:
+            (entry,) = chosen([name])
+            if not (address := address_of(entry)):
+                told = "the documentation site has no address yet, and no public text is about it"
+                raise click.UsageError(f"{name} cannot be opened: {told}. Leave out --open to print it.")
+            show_address(console(stderr=True), address)
+            return
         show(console(), [(entry.protocol, explained(entry, None)) for entry in chosen([name])])
         return
     if name is not None:

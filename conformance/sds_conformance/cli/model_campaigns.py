@@ -133,7 +133,7 @@ class Interruption:
 
 @contextmanager
 def until_interrupted() -> Iterator[Interruption]:
-    """Work that is judged as far as it was done when it is interrupted."""
+    """An interrupt ends the block, and what was done before it is judged."""
     interruption = Interruption()
     try:
         yield interruption

@@ -21,7 +21,6 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    ProgressColumn,
     Task,
     TextColumn,
     TimeElapsedColumn,
@@ -400,13 +399,15 @@ def exit_code(tally: CampaignTally) -> int:
     return tally.exit_code
 
 
-class _TimeLeft(ProgressColumn):
+class _TimeLeft(TimeRemainingColumn):
     """Shows "left 0:01:17"; nothing as long as the total is not known."""
+
+    max_refresh = 0.0  # else nothing stays for a while after the total is known
 
     def render(self, task: Task) -> Text:
         if task.total is None:
             return Text("")
-        return Text.assemble(("left ", "progress.remaining"), TimeRemainingColumn().render(task))
+        return Text.assemble(("left ", "progress.remaining"), super().render(task))
 
 
 _SPEED_PERIOD_S = 3_600.0

@@ -30,6 +30,7 @@ from ..judging.rules import Rules
 from ..judging.severity import SEVERITIES
 from ..judging.verdict import full_code
 from ..presentation.links import documentation_link
+from ..presentation.project import reference_page
 from ..protocols import Protocol, default, protocols, repertoires, revisions, withdrawn
 from ..protocols.properties import GROUP, GlobalProperty
 from .campaign_output import print_json, steps_bar
@@ -159,6 +160,18 @@ def _meant(glob: str, known: Sequence[LookupEntry], names: set[str]) -> list[Loo
             f"the positions, '{GROUP}*' the properties of the group, and a word searches.{meant}"
         )
     return found
+
+
+def address_of(entry: LookupEntry) -> str:
+    """The address of its page on the documentation site, or else of its section in the public text; "" if there is
+    neither."""
+    places = {
+        REQUIREMENT: f"requirements/{entry.id}",
+        POSITION: f"positions/{entry.id}",
+        PROPERTY: "properties",
+        SCENARIO: f"scenarios/{entry.id}",
+    }
+    return reference_page(places[entry.kind]) or (entry.about.link if isinstance(entry.about, Requirement) else "")
 
 
 def _near(word: str, names: set[str]) -> str:

@@ -26,5 +26,10 @@ def documentation(owner: str = "") -> str:
 
 def requirement_page(requirement: str) -> str:
     """Return the address of the page of a requirement on the documentation site; "" if the owner is unknown."""
+    return reference_page(f"requirements/{requirement}")
+
+
+def reference_page(place: str) -> str:
+    """Return the address of a page in the reference part of the documentation site; "" if the owner is unknown."""
     site = documentation()
-    return f"{site}reference/requirements/{requirement}.html" if site else ""
+    return f"{site}reference/{place}.html" if site else ""

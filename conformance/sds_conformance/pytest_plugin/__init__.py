@@ -1,7 +1,8 @@
 """The pytest plugin: ``pytest --sds-testee "COMMAND"`` runs the suite as pytest items.
 
 pytest loads this module in every run if the suite is installed. So it imports and does nothing unless there is an
-implementation to test: only then is ``suite`` imported. ``docs/pytest.md`` is for users.
+implementation to test: only then is ``suite`` imported. The implementation can be named on the command line, in the
+configuration file of pytest, or in that of the suite. ``docs/pytest.md`` is for users.
 
 Rules of this package: pytest collects, selects and reports; other packages play, judge and format.
 """
@@ -9,6 +10,7 @@ Rules of this package: pytest collects, selects and reports; other packages play
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,8 +28,10 @@ OPTIONS = {
     ),
     "timeout": ("SECONDS", "How long one command may take."),
     "start-timeout": ("SECONDS", "How long the first answer of a fresh process may take."),
+    "total-timeout": ("SECONDS", "How long all commands together may take."),
     "dialect": ("NAME", "Translate a private wire layout."),
     "framing": ("NAME", "How requests and replies stand on stdin and stdout: json or binary."),
+    "baseline": ("FILE", "Known failures, as `sds-conformance baseline write` lists them: they fail as expected."),
     "strict": ("", "Deviations that a position tolerates as warnings fail."),
 }
 """All options, without their common prefix."""
@@ -53,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the suite if there is an implementation. Raises UsageError."""
     config.addinivalue_line("markers", MARKER)
-    if config.getoption("sds_testee") is None and not config.getini("sds_testee"):
+    if config.getoption("sds_testee") is None and not config.getini("sds_testee") and not _names_command(config):
         needless = [name for name in OPTIONS if config.getoption(f"sds_{name.replace('-', '_')}") is not None]
         needless = [f"--sds-{name}" for name in needless] or [a for a in config.args if a.startswith("sds::")]
         if needless:
@@ -66,6 +70,23 @@ def pytest_configure(config: pytest.Config) -> None:
     from .suite import SuiteSession
 
     config.pluginmanager.register(SuiteSession(config), SUITE)
+
+
+def _names_command(config: pytest.Config) -> bool:
+    """Does the configuration file of the suite name a command? Raises UsageError."""
+    folder = config.invocation_params.dir
+    if not (folder / "sds-conformance.toml").exists() and not _mentions_suite(folder / "pyproject.toml"):
+        return False
+    from .session_options import file_values  # only now: it imports the suite
+
+    return "command" in file_values(config)
+
+
+def _mentions_suite(file: Path) -> bool:
+    try:
+        return "sds-conformance" in file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 @pytest.fixture

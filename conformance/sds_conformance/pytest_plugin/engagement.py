@@ -37,6 +37,8 @@ class RunVerdict:
     """The story of a failure or warning; "" otherwise."""
     brief: str = ""
     """The same in one sentence."""
+    codes: frozenset[str] = frozenset()
+    """The codes of the findings."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,13 @@ class Engagement:
         outcome.traces = {trace.schedule: trace}
         return judge.verdicts(), outcome
 
+    def known(self, run: Run, requirement: str, judged: RunVerdict) -> str:
+        """The reason in the baseline why a failure is expected; "" if it is new."""
+        if judged.verdict is not Verdict.FAIL:
+            return ""
+        entry = self.asked.known(requirement, judged.codes, run.scenario.name)
+        return printable(entry.reason, LONGEST) or "it is in the baseline" if entry is not None else ""
+
     def close(self) -> list[BrokenRun]:
         """End the process; return breakdowns at the end of processes."""
         self._runner.close()
@@ -182,7 +191,8 @@ class Engagement:
             if verdict.verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR):
                 again = self.asked.invocation.replay(name, verdict.worst)
                 told = story_of(verdict, outcome, again), brief_of(verdict)
-                yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason, *told)
+                codes = frozenset(f.code for f in verdict.findings if f.severity is verdict.verdict)
+                yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason, *told, codes)
             elif name in run.scenario.exercises:
                 yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason)
 

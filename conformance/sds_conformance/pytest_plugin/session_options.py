@@ -1,4 +1,4 @@
-"""The options of the pytest command line and configuration file."""
+"""The options of the pytest command line, of its configuration file, and of that of the suite, in this order."""
 
 from __future__ import annotations
 
@@ -11,16 +11,30 @@ from typing import Any
 
 import pytest
 
+from sds_harness.declaration import printable
 from sds_harness.link import Limits, Link, StdioLink
+from sds_harness.suggestions import did_you_mean
 from sds_testee.framing import Framing
 
+from ..cli.configuration import ConfigurationError, key_of, read_here
+from ..cli.resource_options import as_typed
 from ..judging.plan import Plan, plan
 from ..judging.registry import Scenario
 from ..judging.rules import UnknownDialectError
 from ..presentation.invocation import Invocation, unusual
 from ..protocols import default, protocol_of, revisions
+from ..reports.baseline import Baseline, BaselineEntry, BaselineError
+from ..reports.baseline import load as load_baseline
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load, one_revision
 
+OF_FILE = {
+    "testee": "command",
+    "baseline": "baseline_file",
+    **{name: name for name in ("revision", "profile", "timeout", "start-timeout", "total-timeout")},
+    **{name: name for name in ("dialect", "framing", "strict")},
+}
+"""By option: the name of the parameter of commands, with hyphens."""
+_FILE = pytest.StashKey[tuple[Path | None, dict[str, Any]]]()
 SHORTEST_S = 0.05
 """Shorter timeouts make no sense for any implementation."""
 
@@ -38,6 +52,12 @@ class SessionOptions:
     what: Plan
     files: tuple[Scenario, ...] = ()
     """The scenarios that were read from files."""
+    baseline: Baseline | None = None
+    """The known failures."""
+    adds_items: bool = True
+    """Does the suite come beside other tests? Not if the configuration file of the suite alone names the command."""
+    configured: str = ""
+    """The configuration file of the suite and the keys that are used; "" for none."""
 
     def connect(self, variables: Mapping[str, str]) -> Link:
         """Start a new process with these environment variables in addition to the inherited ones."""
@@ -46,56 +66,99 @@ class SessionOptions:
     @property
     def invocation(self) -> Invocation:
         """The equivalent invocation of ``sds-conformance run``, for replays."""
-        usual = Limits()
         values = {
             "--framing": (self.framing.value, Framing.JSON.value),
             "--dialect": (self.dialect, None),
-            "--timeout": (f"{self.limits.command_s:g}", f"{usual.command_s:g}"),
-            "--start-timeout": (f"{self.limits.start_s:g}", f"{usual.start_s:g}"),
+            **as_typed(self.limits),
             "--revision": (self.what.revision, default().rules.current),
         }
         typed = (*unusual(values), *(["--strict"] if self.strict else []))
         files = {scenario.name: scenario.file.path for scenario in self.files if scenario.file is not None}
         return Invocation(self.command, self.framing.value, typed, files=files)
 
+    def known(self, requirement: str, codes: frozenset[str], scenario: str) -> BaselineEntry | None:
+        """The entry of the baseline that lists a failure; None if there is none."""
+        entries = self.baseline.entries if self.baseline is not None else ()
+        for entry in entries:
+            if (
+                entry.what == requirement
+                and entry.by == "run"
+                and entry.allows(scenario)
+                and all(map(entry.lists, codes))
+            ):
+                return entry
+        return None
+
+
+def file_values(config: pytest.Config) -> dict[str, Any]:
+    """The values of the configuration file of the suite, by the names of parameters. Raises UsageError."""
+    if _FILE not in config.stash:
+        try:
+            found = read_here()
+        except ConfigurationError as error:
+            raise pytest.UsageError(error.format_message()) from None
+        config.stash[_FILE] = found or (None, {})
+    return config.stash[_FILE][1]
+
 
 def read_session_options(config: pytest.Config) -> SessionOptions:
     """Read the options. Raises UsageError."""
+    values = file_values(config)
+    for key in ("grpc", "clock"):
+        if values.get(key) not in (None, "declared") and _is_of_file(config, "testee"):
+            raise pytest.UsageError(
+                f"{_place(config)}: `{key}` is not for pytest, which talks to a process over stdin and stdout: add "
+                '--sds-testee "COMMAND"'
+            )
     loaded = _files(config)
     noted = one_revision(loaded)
     revision = _value(config, "revision") or noted or default().rules.current
     if noted and revision in revisions() and revisions()[noted].prefix != revisions()[revision].prefix:
         raise pytest.UsageError(f"--sds-scenario-file: {loaded[0].path} is about {noted}, and not about {revision}")
     if revision not in revisions():
-        raise pytest.UsageError(f"--sds-revision {revision!r}: there are {', '.join(revisions())}")
+        raise _refused(config, "revision", revision, revisions())
     rules = protocol_of(revision).rules
     profile = _value(config, "profile") or rules.full
     # An empty option means no dialect; without the option, the declared one is used.
     dialect = _value(config, "dialect") or config.getoption("sds_dialect")
+    if dialect is None and _is_of_file(config, "dialect"):
+        dialect = values["dialect"]
     if profile not in rules.profiles:
-        raise pytest.UsageError(f"--sds-profile {profile!r}: there are {', '.join(rules.profiles)}")
+        raise _refused(config, "profile", profile, rules.profiles)
     try:
         if dialect:
             rules.dialect(rules.current, dialect)
     except UnknownDialectError as error:
-        raise pytest.UsageError(f"--sds-dialect: {error}") from None
+        told = f"{_named(config, 'dialect')}: {error}.{did_you_mean(dialect or '', rules.dialects)}"
+        raise pytest.UsageError(told) from None
     if misfit := rules.misfit(revision, profile, dialect or ""):
         raise pytest.UsageError(misfit.replace(" --", " --sds-"))
     environments = _value(config, "environment") or ["plain"]
     for glob in environments:
         if not plan(rules, environments=[glob]).environments:
-            raise pytest.UsageError(f"--sds-environment {glob!r}: there are {', '.join(rules.environments)}")
+            raise _refused(config, "environment", glob, rules.environments)
     framing, known = _value(config, "framing") or Framing.JSON.value, [framing.value for framing in Framing]
     if framing not in known:
-        raise pytest.UsageError(f"--sds-framing {framing!r}: there are {', '.join(known)}")
+        raise _refused(config, "framing", framing, known)
     usual = Limits()
     limits = Limits(
-        start_s=_seconds(config, "start-timeout", usual.start_s), command_s=_seconds(config, "timeout", usual.command_s)
+        start_s=_seconds(config, "start-timeout", usual.start_s),
+        command_s=_seconds(config, "timeout", usual.command_s),
+        total_s=_seconds(config, "total-timeout", usual.total_s),
     )
     files = tuple(one.scenario(revision, everywhere=True) for one in loaded)
     what = plan(rules, profile=profile, revision=revision, environments=environments, files=files)
     return SessionOptions(
-        _command(config), Framing(framing), dialect, limits, bool(_value(config, "strict")), what, files
+        _command(config),
+        Framing(framing),
+        dialect,
+        limits,
+        bool(_value(config, "strict")),
+        what,
+        files,
+        _baseline(config, revision),
+        not _is_of_file(config, "testee"),
+        _configured(config),
     )
 
 
@@ -107,13 +170,73 @@ def _files(config: pytest.Config) -> list[LoadedScenario]:
 
 
 def _value(config: pytest.Config, name: str) -> Any:
-    """The value of the command line, or else of the configuration file."""
-    stored = f"sds_{name.replace('-', '_')}"
+    """The value of the command line, or else of the configuration file of pytest, or else of that of the suite."""
+    stored = _stored(name)
     typed = config.getoption(stored)
-    return config.getini(stored) if typed is None else typed
+    if typed is not None:
+        return typed
+    return file_values(config)[_parameter(name)] if _is_of_file(config, name) else config.getini(stored)
+
+
+def _stored(name: str) -> str:
+    return f"sds_{name.replace('-', '_')}"
+
+
+def _parameter(name: str) -> str:
+    return OF_FILE.get(name, "").replace("-", "_")
+
+
+def _is_of_file(config: pytest.Config, name: str) -> bool:
+    """Does a value come from the configuration file of the suite?"""
+    stored = _stored(name)
+    ours = _parameter(name) in file_values(config)
+    return ours and config.getoption(stored) is None and stored not in config.inicfg
+
+
+def _place(config: pytest.Config) -> str:
+    return printable(str(config.stash[_FILE][0]))
+
+
+def _named(config: pytest.Config, name: str) -> str:
+    """The option, or the key in the configuration file of the suite, for messages."""
+    if _is_of_file(config, name):
+        return f"{_place(config)}: `{key_of(_parameter(name))}`"
+    return f"--sds-{name}"
+
+
+def _refused(
+    config: pytest.Config, name: str, value: str, known: Mapping[str, object] | list[str]
+) -> pytest.UsageError:
+    names = list(known)
+    meant = did_you_mean(value, names)
+    told = f"{_named(config, name)} {value!r}: there are {', '.join(names)}"
+    return pytest.UsageError(f"{told}.{meant}" if meant else told)
+
+
+def _configured(config: pytest.Config) -> str:
+    names = [name for name in OF_FILE if _is_of_file(config, name)]
+    keys = [key_of(_parameter(name)) for name in names]
+    return f"{_place(config)} ({', '.join(sorted(keys))})" if keys else ""
+
+
+def _baseline(config: pytest.Config, revision: str) -> Baseline | None:
+    path = _value(config, "baseline")
+    if not path:
+        return None
+    try:
+        baseline = load_baseline(Path(path))
+    except BaselineError as error:
+        raise pytest.UsageError(f"{_named(config, 'baseline')}: {error}") from None
+    if baseline.revision != revision:
+        told = f"{baseline.printable_path} is of {printable(baseline.revision, 40)}, and {revision} is judged"
+        raise pytest.UsageError(f"{_named(config, 'baseline')}: {told}")
+    return baseline
 
 
 def _command(config: pytest.Config) -> tuple[str, ...]:
+    if _is_of_file(config, "testee"):
+        command: tuple[str, ...] = file_values(config)["command"]
+        return command
     text = _value(config, "testee")
     try:
         words = tuple(shlex.split(text))
@@ -126,12 +249,13 @@ def _command(config: pytest.Config) -> tuple[str, ...]:
 
 def _seconds(config: pytest.Config, name: str, usual: float) -> float:
     text = _value(config, name)
-    if not text:
+    if text == "":
         return usual
     try:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
     if not SHORTEST_S <= seconds < math.inf:
-        raise pytest.UsageError(f"--sds-{name} {text!r}: write a number of seconds, {SHORTEST_S:g} or more")
+        told = f"{_named(config, name)} {text!r}: write a number of seconds, {SHORTEST_S:g} or more"
+        raise pytest.UsageError(told)
     return seconds

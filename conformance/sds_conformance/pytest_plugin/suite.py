@@ -38,7 +38,9 @@ class SuiteSession:
     def pytest_report_header(self) -> str:
         what = self._asked.what
         environments = ", ".join(environment.name for environment in what.environments)
-        return f"sds: {self._command_line}\nsds: {what.revision}, {what.profile}, played in {environments}"
+        lines = [f"sds: {self._command_line}", f"sds: {what.revision}, {what.profile}, played in {environments}"]
+        lines += [f"sds: configuration: {self._asked.configured}"] if self._asked.configured else []
+        return "\n".join(lines)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -46,7 +48,7 @@ class SuiteSession:
         config = session.config
         args = config.args
         ours = [arg for arg in args if _is_ours(arg, config.invocation_params.dir)]
-        if config.args_source is pytest.Config.ArgsSource.ARGS:
+        if config.args_source is pytest.Config.ArgsSource.ARGS or not self._asked.adds_items:
             self._only = ours
         config.args = [arg for arg in args if arg not in ours]
         try:

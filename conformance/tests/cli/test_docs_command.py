@@ -11,6 +11,7 @@ import pytest
 
 from run_helpers import REPOSITORY
 from sds_conformance.cli.documentation import PAGES
+from sds_conformance.presentation import project
 from sds_harness.faults import FaultKind
 from suite_terminal import typed, words
 
@@ -53,6 +54,48 @@ def test_without_a_page_all_are_listed() -> None:
     assert [line.split()[0] for line in listed.stdout.splitlines() if line][: len(PAGES)] == list(PAGES)
     assert all(page.said in listed.stdout for page in PAGES.values())
     assert typed("docs", "nothing-of-that-name").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("recv-06", "requirements/SDS-RECV-06.html"),
+        ("CSDB-01", "requirements/CSDB-01.html"),
+        ("AMB-24", "positions/AMB-24.html"),
+        ("G-01", "properties.html"),
+    ],
+)
+def test_the_page_of_an_id_is_opened(name: str, place: str, opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project, "OWNER", "Alice")
+    result = typed("docs", name, "--open")
+    assert result.exit_code == 0
+    assert opened == [f"https://alice.github.io/sds-conformance/reference/{place}"]
+    assert result.stdout == ""
+
+
+def test_without_a_site_the_public_text_is_opened(opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project, "OWNER", project.PLACEHOLDER)
+    assert typed("docs", "SDS-RECV-06", "--open").exit_code == 0
+    assert len(opened) == 1
+    assert re.fullmatch(r"https://\S+#receive-message", opened[0])
+    refused = typed("docs", "AMB-24", "--open")
+    assert refused.exit_code == 2
+    assert "the documentation site has no address yet" in words(refused.stderr)
+
+
+def test_open_is_for_ids_alone(opened: list[str]) -> None:
+    for arguments in ([], ["tutorial"], ["SDS-RECV-06", "--path"]):
+        assert typed("docs", *arguments, "--open").exit_code == 2
+    assert opened == []
+
+
+def test_without_a_display_the_address_is_named(opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISPLAY")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    result = typed("docs", "SDS-RECV-06", "--open")
+    assert "Open this address in one: https://" in words(result.stderr)
+    assert opened == []
 
 
 @pytest.mark.parametrize(

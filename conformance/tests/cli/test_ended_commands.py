@@ -195,5 +195,5 @@ def test_a_daemon_of_an_implementation_is_named_and_gone(tmp_path: Path) -> None
     script.write_text(f"setsid sleep 600 <&- >&- 2>&- &\necho $! > {note}\n{' '.join(reference_command())}\n")
     result = typed("run", "--environment", "plain", "--scenario", "two-channels", "--", "sh", str(script))
     assert result.exit_code == 0
-    assert "still there after it had ended: sleep (" in result.stderr
+    assert "still there after it had ended: sleep (" in words(result.stderr)
     assert wait_for(lambda: not any(map(lives, numbers(note))), 30)

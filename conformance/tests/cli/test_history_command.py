@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import webbrowser
 from pathlib import Path
 
 import pytest
@@ -19,20 +18,6 @@ def nightly(tmp_path: Path) -> Path:
     for number, report in enumerate(releases()):
         write_report(folder / f"run {number}", report)
     return folder
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The addresses that the browser was asked to show."""
-    asked: list[str] = []
-    monkeypatch.setenv("DISPLAY", ":9")
-
-    def show(address: str) -> bool:
-        asked.append(address)
-        return True
-
-    monkeypatch.setattr(webbrowser, "open", show)
-    return asked
 
 
 def test_the_index_links_to_each_run_and_names_what_changed(nightly: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -45,8 +45,14 @@ PAGES = (
 OF_OTHER_PROGRAMS = {"--add-modules", "--collect-only", "--install", "--list-modules", "--write"}
 
 
-def _wrong(found: Iterator[NamedCommand]) -> list[str]:
-    return [f"{one.where}: {one.line}\n  {why}" for one in found if (why := typing_error(one.line, typed=one.typed))]
+def _wrong(found: Iterable[NamedCommand]) -> list[str]:
+    """The command lines that cannot be typed, with their places and the reasons."""
+    out = []
+    for one in found:
+        if why := typing_error(one.line, typed=one.typed):
+            hint = "\n  Add the expression to STANDING_FOR, if it is not known there." if "<" in one.line else ""
+            out.append(f"{one.where}: {one.line}\n  {why}{hint}")
+    return out
 
 
 def _modules(folder: str) -> list[Path]:
@@ -57,7 +63,7 @@ def _modules(folder: str) -> list[Path]:
 def test_the_source_names_commands_that_can_be_typed(folder: str) -> None:
     found = [one for file in _modules(folder) for one in of_source(file, str(file.relative_to(REPOSITORY)))]
     assert found
-    assert not (wrong := _wrong(iter(found))), "\n".join(wrong)
+    assert not (wrong := _wrong(found)), "\n".join(wrong)
 
 
 @pytest.mark.parametrize("pattern", PAGES)
@@ -70,14 +76,14 @@ def test_a_page_names_commands_that_can_be_typed(pattern: str) -> None:
         if page.name != "CHANGELOG.md"  # it names options of earlier versions
         for one in of_text(page.read_text("utf-8"), str(page.relative_to(REPOSITORY)))
     ]
-    assert not (wrong := _wrong(iter(found))), "\n".join(wrong)
+    assert not (wrong := _wrong(found)), "\n".join(wrong)
 
 
 def test_the_last_lines_of_commands_name_commands_that_can_be_typed() -> None:
     text = (Path(__file__).parent / "__snapshots__" / "test_last_screens.ambr").read_text("utf-8")
     found = list(of_text(text, "test_last_screens.ambr"))
     assert len(found) > 5
-    assert not (wrong := _wrong(iter(found))), "\n".join(wrong)
+    assert not (wrong := _wrong(found)), "\n".join(wrong)
 
 
 def _options(command: click.Command) -> Iterator[str]:

@@ -175,6 +175,6 @@ def _tell(
         f"{counted(outcome.recorded, 'schedule')} of {manifest.name} recorded in {shown}{before} "
         f"({counted(outcome.rows, 'step')}, {seconds:.1f} s, {speed:,.0f} steps a second and task)."
     )
-    out.print(Text(said, "yellow" if outcome.troubles else "bold green"), soft_wrap=True)
+    out.print(Text(said, "yellow" if outcome.troubles else "bold green"), soft_wrap=not out.is_terminal)
     if outcome.troubles:
         out.print("The corpus is not complete: the same command goes on with what is missing.", style="yellow")
