@@ -15,7 +15,6 @@ from sds_reference import (
     Message,
     Missing,
     Participant,
-    PossiblyAcknowledged,
     build_filter,
     decode,
     encode,
@@ -93,10 +92,6 @@ def delivered(effects: Effects) -> list[str]:
 
 def acknowledged(effects: Effects) -> list[str]:
     return [event.message_id for event in effects.events if isinstance(event, Acknowledged)]
-
-
-def possibly_acknowledged(effects: Effects) -> list[str]:
-    return [event.message_id for event in effects.events if isinstance(event, PossiblyAcknowledged)]
 
 
 def missing(effects: Effects) -> list[str]:
