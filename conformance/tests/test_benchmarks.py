@@ -9,7 +9,6 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,7 +19,7 @@ sys.path.append(str(REPOSITORY / "harness"))
 
 from benchmarks import all as everything
 from benchmarks.tables import MARKED, TABLES, rewritten
-from benchmarks.units import UNITS, Measure
+from benchmarks.units import UNITS
 
 FOLDER = REPOSITORY / "harness" / "benchmarks"
 README = (FOLDER / "README.md").read_text("utf-8")
@@ -139,85 +138,6 @@ def test_small_worlds_go_on_where_they_were(tmp_path: Path) -> None:
 
 
 # ---- All of them -----------------------------------------------------------------------------------------------------
-
-
-def kept(ratio: float, *, better: str = "more", quick: bool = True) -> dict[str, dict[str, Any]]:
-    measure = Measure("speed", 7, "steps/s", ratio, "an echo", better)
-    return {"model_throughput": {"quick": quick, "seconds": 1.0, "measures": [vars(measure)], "result": {}}}
-
-
-@pytest.mark.parametrize(
-    ("then", "now", "better", "named"),
-    [
-        (1.0, 0.85, "more", False),
-        (1.0, 0.75, "more", True),
-        (1.0, 1.9, "more", False),
-        (1.0, 1.2, "less", False),
-        (1.0, 1.3, "less", True),
-        (1.0, 0.5, "less", False),
-    ],
-)
-def test_a_loss_of_more_than_a_fifth_is_named(then: float, now: float, better: str, named: bool) -> None:
-    said = list(everything.losses(kept(now, better=better), kept(then, better=better)))
-    assert bool(said) is named
-    assert all("model_throughput, speed" in sentence for sentence in said)
-
-
-def test_tiny_sizes_are_not_compared_with_full_ones() -> None:
-    assert list(everything.losses(kept(0.1), kept(1.0, quick=False))) == []
-    (said,) = everything.uncompared(kept(0.1), kept(1.0, quick=False))
-    assert "--quick" in said
-    assert len(list(everything.uncompared(kept(0.1), {}))) == 1
-
-
-def all_py(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["all.py", *arguments])
-    return everything.main()
-
-
-def test_a_loss_since_an_earlier_file_is_the_exit_code(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(everything, "measured", lambda unit, given, quick: kept(0.5)["model_throughput"])
-    now, then = tmp_path / "now.json", tmp_path / "then.json"
-    arguments = ("--only", "model_throughput", "--quick", "--json", str(now))
-    assert all_py(monkeypatch, *arguments) == 0
-    everything.write(then, kept(1.0), {})
-    assert all_py(monkeypatch, *arguments, "--against", str(then)) == 1
-    assert "model_throughput, speed: 50% lost" in capsys.readouterr().out
-    assert all_py(monkeypatch, *arguments, "--against", str(now)) == 0
-
-
-def test_what_was_measured_before_an_interrupt_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    played: list[str] = []
-
-    def measured(unit: Any, given: list[str], quick: bool) -> dict[str, Any]:
-        played.append(unit.name)
-        if len(played) > 1:
-            raise KeyboardInterrupt
-        return kept(1.0)["model_throughput"]
-
-    monkeypatch.setattr(everything, "measured", measured)
-    now = tmp_path / "now.json"
-    with pytest.raises(KeyboardInterrupt):
-        all_py(monkeypatch, "--quick", "--json", str(now))
-    assert list(everything.read(now)) == played[:1] == [UNITS[0].name]
-    assert [path.name for path in tmp_path.iterdir()] == ["now.json"]
-
-
-def test_one_that_breaks_is_named_and_the_others_go_on(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def measured(unit: Any, given: list[str], quick: bool) -> dict[str, Any]:
-        if unit.name.endswith("json"):
-            return {"measures": [], "quick": quick, "seconds": everything.printed("schedules", ["--schedules", "no"])}
-        return kept(1.0)["model_throughput"]
-
-    monkeypatch.setattr(everything, "measured", measured)
-    now = tmp_path / "now.json"
-    assert all_py(monkeypatch, "--only", "schedules", "--json", str(now)) == 1
-    assert "schedules, json: schedules.py ended with code 2" in capsys.readouterr().out
-    assert "schedules, binary" in everything.read(now)
 
 
 @pytest.mark.spark

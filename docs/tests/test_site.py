@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -49,6 +50,12 @@ class _Page(HTMLParser):
         self.text += data
 
 
+@cache
+def _page(file: Path) -> _Page:
+    """A page, parsed once: there are a thousand."""
+    return _Page(file)
+
+
 def _leaves(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     command = command.command if isinstance(command, Later) else command
     yield path, command
@@ -60,7 +67,7 @@ def _leaves(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tup
 def test_every_command_and_option_is_in_the_reference(site: Path) -> None:
     missing = []
     for path, command in _leaves(main, ()):
-        page = _Page(site / "reference" / "command-line" / f"{path[0] if path else 'index'}.html")
+        page = _page(site / "reference" / "command-line" / f"{path[0] if path else 'index'}.html")
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden:
                 name = max(option.opts, key=len)
@@ -78,14 +85,14 @@ def test_every_requirement_position_and_scenario_has_a_page(site: Path, protocol
         ("positions", rules.catalogue.positions),
         ("scenarios", rules.register.scenarios),
     ):
-        index = {target for _, _, target in _Page(site / "reference" / folder / "index.html").targets}
+        index = {target for _, _, target in _page(site / "reference" / folder / "index.html").targets}
         for name in names:
             assert (site / "reference" / folder / f"{name}.html").is_file()
             assert f"{name}.html" in index, f"the list of {folder} does not name {name}"
 
 
 def test_the_page_of_a_requirement_has_its_codes_positions_scenarios_mutants_and_verdicts(site: Path) -> None:
-    page = _Page(site / "reference" / "requirements" / "SDS-RECV-06.html")
+    page = _page(site / "reference" / "requirements" / "SDS-RECV-06.html")
     targets = {target for _, _, target in page.targets}
     assert {"../positions/AMB-40.html", "../scenarios/a-diamond.html"} <= targets
     assert any(target.startswith("https://") and target.endswith("#receive-message") for target in targets)
@@ -95,18 +102,18 @@ def test_the_page_of_a_requirement_has_its_codes_positions_scenarios_mutants_and
 
 
 def test_the_page_of_a_position_has_the_choices_of_implementations(site: Path) -> None:
-    text = " ".join(_Page(site / "reference" / "positions" / "AMB-51.html").text.split())
+    text = " ".join(_page(site / "reference" / "positions" / "AMB-51.html").text.split())
     assert "A message may have an empty ID" in text
     assert re.search(r"@waku/sds 0\.0\.8 takes", text)
 
 
 def test_every_property_of_the_group_is_described(site: Path) -> None:
-    text = _Page(site / "reference" / "properties.html").text
+    text = _page(site / "reference" / "properties.html").text
     assert [name for known in repertoires() for name in known.properties if f"{name}: " not in text] == []
 
 
 def test_links_lead_to_pages_and_headings_and_nothing_is_loaded_from_elsewhere(site: Path) -> None:
-    pages = {file: _Page(file) for file in site.rglob("*.html")}
+    pages = {file: _page(file) for file in site.rglob("*.html")}
     broken, loaded = [], []
     for file, page in pages.items():
         for tag, name, target in page.targets:

@@ -11,8 +11,6 @@ from sds_harness.link import Link, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.server import Testee, TesteeOptions
 
-pytestmark = pytest.mark.every_python
-
 
 class Listening(Link):
     """The reference, and what it is asked."""

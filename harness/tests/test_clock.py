@@ -32,8 +32,6 @@ from sds_reference.variants import VARIANTS
 from sds_testee.framing import Framing
 from waku_adapter import waku_command
 
-pytestmark = pytest.mark.every_python
-
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 CURRENT = "sds-2026-01"
 LEAKS = Path("/dev/shm")

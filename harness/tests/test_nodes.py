@@ -18,8 +18,6 @@ from output_nodes import FILES, NODES, OTHER, REFUSED, STREAMS, full
 from sds_harness import files, nodes
 from sds_harness.files import check_folder, check_named, check_whole, make_folder, write_named, write_new, write_whole
 
-pytestmark = pytest.mark.every_python
-
 LARGE = "x" * (1 << 20)
 """More than the buffer of a FIFO holds."""
 

@@ -12,8 +12,6 @@ import pytest
 from sds_harness import resources
 from sds_harness.resources import explain, jobs_for, socket_folder, usable_memory, usable_processors
 
-pytestmark = pytest.mark.every_python
-
 V2 = "30 23 0:26 {root} /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
 V1 = (
     "31 23 0:27 {root} /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"

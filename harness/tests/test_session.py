@@ -15,8 +15,6 @@ from sds_harness.sds.language import SDS, needed_capabilities, open_session
 from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-pytestmark = pytest.mark.every_python
-
 LIMITS = Limits(start_s=11, command_s=7)
 HELLO = pb.HelloReply(protocol_version=1, name="dummy")
 

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from repair_peers import SECOND
+import pytest
+
 from scripted_peers import T, incoming, log
-from sds_reference import Config, Effects, Kind, Message, Participant, RepairConfig, decode
+from sds_reference import (
+    SDS_2025_10_AMENDED,
+    SDS_2026_01,
+    Config,
+    Effects,
+    HashProfile,
+    Kind,
+    Message,
+    Participant,
+    RepairConfig,
+    decode,
+)
+from sds_reference.repair import Repair
+
+both_revisions = pytest.mark.parametrize("revision", [SDS_2026_01, SDS_2025_10_AMENDED], ids=lambda r: r.name)
+
+SECOND = 1_000
 
 REPAIR = RepairConfig(t_min_ms=5 * SECOND, t_max_ms=20 * SECOND)
 
@@ -20,6 +37,22 @@ CONFIG = Config(
     bloom_capacity=100,
 )
 """Repairs are the only means: no participant resends, and there is no store."""
+
+
+def chosen(hashes: Mapping[str, int]) -> HashProfile:
+    """``hash(a)`` is ``hashes["a"]``, ``hash(a, b)`` is ``hashes["a, b"]``; 0 where nothing is given."""
+    return HashProfile("", "chosen by a test", lambda text: hashes.get(text, 0), lambda a, b: f"{a}, {b}")
+
+
+def repair(participant: Participant, channel: str = "c") -> Repair:
+    state = participant.channel(channel).repair
+    assert state is not None
+    return state
+
+
+def t_req(participant: Participant, channel: str = "c") -> dict[str, int]:
+    """The outgoing repair request buffer: T_req by ID, ascending."""
+    return {item.entry.message_id: item.due_ms - T for item in repair(participant, channel).outgoing}
 
 
 @dataclass(frozen=True)

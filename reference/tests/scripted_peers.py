@@ -6,16 +6,13 @@ The one channel is "c" unless a test needs more, the participant under test is "
 from __future__ import annotations
 
 from sds_reference import (
-    Acknowledged,
     Config,
     Delivered,
     Effects,
     HistoryEntry,
-    Lost,
     Message,
     Missing,
     Participant,
-    PossiblyAcknowledged,
     build_filter,
     decode,
     encode,
@@ -78,11 +75,6 @@ def sent(effects: Effects) -> Message:
     return decode(wire)
 
 
-def copies(effects: Effects) -> list[str]:
-    """IDs of the messages broadcast."""
-    return [decode(wire).message_id for wire in effects.broadcasts]
-
-
 def causal_ids(message: Message) -> list[str]:
     return [entry.message_id for entry in message.causal_history]
 
@@ -91,22 +83,10 @@ def delivered(effects: Effects) -> list[str]:
     return [event.message_id for event in effects.events if isinstance(event, Delivered)]
 
 
-def acknowledged(effects: Effects) -> list[str]:
-    return [event.message_id for event in effects.events if isinstance(event, Acknowledged)]
-
-
-def possibly_acknowledged(effects: Effects) -> list[str]:
-    return [event.message_id for event in effects.events if isinstance(event, PossiblyAcknowledged)]
-
-
 def missing(effects: Effects) -> list[str]:
     """IDs of all Missing events, sorted: their order within an event is not promised."""
     events = [event for event in effects.events if isinstance(event, Missing)]
     return sorted(entry.message_id for event in events for entry in event.entries)
-
-
-def lost(effects: Effects) -> list[str]:
-    return [message_id for event in effects.events if isinstance(event, Lost) for message_id in event.message_ids]
 
 
 def log(participant: Participant, channel: str = "c") -> list[str]:

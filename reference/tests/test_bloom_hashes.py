@@ -6,8 +6,6 @@ import pytest
 
 from sds_reference.bloom_hashes import farmhash64_nim, murmur3_32_js, murmur3_32_nim
 
-pytestmark = pytest.mark.every_python
-
 MASK = 2**64 - 1
 K0, K1, K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 

@@ -30,8 +30,6 @@ from sds_reference import (
     hash_profile,
 )
 
-pytestmark = pytest.mark.every_python
-
 
 def test_the_defaults_are_the_positions_of_the_suite() -> None:
     assert {field.name: getattr(Config(), field.name) for field in fields(Config)} == {

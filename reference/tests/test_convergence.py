@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripted_peers import T, log
 from sds_reference import Acknowledged, Config, Delivered, Effects, Kind, Message, Missing, Participant, decode
-
-pytestmark = pytest.mark.every_python
 
 Step = tuple[str, int, int]
 """What happens, to whom or to which message in flight, and how much."""

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.every_python
-
 REFERENCE = Path(__file__).resolve().parents[1]
 
 

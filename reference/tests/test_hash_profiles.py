@@ -16,8 +16,6 @@ from sds_reference import HASH_PROFILES, ConfigurationError, HashProfile, hash_p
 from sds_reference.hash_profiles import FARMHASH64_NIM, MURMUR3_32_NIM, SHA256_BE64
 from test_bloom_hashes import farm_hash_64
 
-pytestmark = pytest.mark.every_python
-
 TEXTS = [
     "",
     "a",

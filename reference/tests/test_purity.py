@@ -11,8 +11,6 @@ import clearskies_reference
 import sds_reference
 from source_imports import imported
 
-pytestmark = pytest.mark.every_python
-
 PACKAGES = [Path(str(package.__file__)).parent for package in (sds_reference, clearskies_reference)]
 MODULES = sorted(
     path

@@ -9,8 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repair_peers import SECOND, both_revisions, chosen, repair, t_req
-from repair_room import CONFIG, REPAIR, Broadcast, Room, first_copy_lost, five_messages
+from repair_room import (
+    CONFIG,
+    REPAIR,
+    SECOND,
+    Broadcast,
+    Room,
+    both_revisions,
+    chosen,
+    first_copy_lost,
+    five_messages,
+    repair,
+    t_req,
+)
 from scripted_peers import incoming
 from sds_reference import (
     SDS_2025_10_AMENDED,

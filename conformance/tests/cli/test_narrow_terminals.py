@@ -41,13 +41,10 @@ def test_sections_are_told_whole_and_counts_stand_under_their_names(columns: str
     assert all(re.fullmatch(r"[\d· ]*", line[edge:]) for line in table[1:])
 
 
-def test_ids_of_vectors_are_whole_at_80_columns() -> None:
-    shown = typed("vectors", "list", "--group", "hash-murmur3-32-nim", COLUMNS="80").stdout
-    assert re.search(r"^hash-murmur3-32-nim/one-beyond-ascii ", shown, re.MULTILINE)
-
-
-def test_comments_stand_below_where_ids_leave_them_no_room() -> None:
-    shown = typed("vectors", "list", "--group", "transcripts", COLUMNS="80").stdout.splitlines()
+def test_ids_of_vectors_are_whole_at_80_columns_and_comments_stand_below_where_they_have_no_room() -> None:
+    groups = ("--group", "hash-murmur3-32-nim", "--group", "transcripts")
+    shown = typed("vectors", "list", *groups, COLUMNS="80").stdout.splitlines()
+    assert any(line.startswith("hash-murmur3-32-nim/one-beyond-ascii ") for line in shown)
     (at,) = (
         number for number, line in enumerate(shown) if line.startswith("transcripts/named-in-a-history@forum-2024")
     )
@@ -77,7 +74,7 @@ def test_a_size_that_no_terminal_has_costs_no_text(name: str, value: str) -> Non
     assert len(words(usual)) > 1000
 
 
-@pytest.mark.parametrize("columns", ["0", "1", "5"])
+@pytest.mark.parametrize("columns", ["0", "1"])
 def test_every_command_tells_its_story_whatever_the_width(columns: str, tmp_path: Path) -> None:
     folder = str(tmp_path / "report")
     selected = ("--select", "SDS-RECV-06", "--environment", "plain")
@@ -85,7 +82,7 @@ def test_every_command_tells_its_story_whatever_the_width(columns: str, tmp_path
         typed("run", *selected, "--report", folder, COLUMNS=columns),
         typed("report", folder, COLUMNS=columns),
         typed("compare", folder, folder, COLUMNS=columns),
-        typed("vectors", "list", COLUMNS=columns),
+        typed("vectors", "list", "--group", "lamport", COLUMNS=columns),
         typed("run", "--help", COLUMNS=columns),
     ]
     assert [result.exit_code for result in told] == [0] * len(told)

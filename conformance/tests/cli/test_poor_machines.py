@@ -64,8 +64,9 @@ def plays(ended: subprocess.CompletedProcess[str], note: str = "") -> None:
     assert note in ended.stderr
 
 
-@pytest.mark.parametrize("command", [FUZZ, SELFTEST], ids=lambda command: str(command[0]))
-@pytest.mark.parametrize("mount", [READ_ONLY, FULL], ids=["read-only", "full"])
+@pytest.mark.parametrize(
+    ("command", "mount"), [(FUZZ, READ_ONLY), (SELFTEST, FULL)], ids=["fuzz-read-only", "selftest-full"]
+)
 def test_without_room_for_semaphores_one_process_plays(command: tuple[str, ...], mount: str) -> None:
     plays(suite(*command, mounts=mount.format("/dev/shm")), "With --jobs 1, not 2: /dev/shm has no room for semaphores")
 

@@ -20,7 +20,6 @@ from sds_reference.testee import dialect
 STARTING = ("--select", "SDS-STATE-02", "--scenario", "clock-*")
 WAITING = ("--select", "SDS-DELIVER-03", "--scenario", "waiting-*")
 NAMING = ("--select", "SDS-MSG-03", "--scenario", "every-*")
-SAMPLE = ["starts-at-zero", "rebroadcasts-advance-the-clock", "compares-dependencies-with-hints"]
 
 
 def report_of(arguments: list[str]) -> dict[str, Any]:
@@ -45,9 +44,8 @@ def replayed(*arguments: str) -> dict[str, str]:
     return out
 
 
-@pytest.mark.parametrize("name", SAMPLE)
-def test_every_finding_is_made_again_by_its_requirement_and_its_scenario_alone(name: str) -> None:
-    mutant = MUTANTS[name]
+def test_every_finding_is_made_again_by_its_requirement_and_its_scenario_alone() -> None:
+    mutant = MUTANTS["rebroadcasts-advance-the-clock"]
 
     def start() -> Handle:
         return reference(mutant.configure(Config()), participant=mutant.participant_class)

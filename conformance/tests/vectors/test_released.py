@@ -53,12 +53,18 @@ def begin(folder: Path, version: str, text: str = "Something.") -> None:
     changelog.write_text(f"{head}## {version}\n\nManifest: `{told}`\n\n{text}\n\n{mark}{rest}", "utf-8")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def version_1(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A version 1.0.0 that is released."""
-    out = unreleased(tmp_path)
+    out = unreleased(tmp_path_factory.mktemp("version_1"))
     release(out)
     return out
+
+
+@pytest.fixture
+def folder(tmp_path: Path, version_1: Path) -> Path:
+    """A copy of a version 1.0.0 that is released."""
+    return Path(shutil.copytree(version_1, tmp_path / "vectors"))
 
 
 def says(folder: Path, *told: str) -> bool:

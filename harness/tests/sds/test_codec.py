@@ -24,8 +24,6 @@ from sds_reference.testee import server
 from sds_reference.testee.dialect import load_dialect
 from sds_testee.framing import Framing
 
-pytestmark = pytest.mark.every_python
-
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 NIM = load_dialect("nim-sds")
 

@@ -32,8 +32,6 @@ from sds_harness.sds.player import hint_of, play
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.dialect import load_dialect
 
-pytestmark = pytest.mark.every_python
-
 # ---- Calm ------------------------------------------------------------------------------------------------------------
 
 MISSING_AT_CAROL = (ops.Send("alice", "m1", route=NOT_CAROL), ops.Crash("alice"), ops.Send("bob", "m2"))

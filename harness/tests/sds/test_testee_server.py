@@ -20,8 +20,6 @@ from sds_reference import Config, Message, RepairConfig, build_filter, decode, e
 from sds_reference.testee import server
 from sds_testee.framing import Framing
 
-pytestmark = pytest.mark.every_python
-
 T = 1_800_000_000_000
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 

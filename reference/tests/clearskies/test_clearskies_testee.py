@@ -21,8 +21,6 @@ from clearskies_reference.testee.command import main, options, parser
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 
-pytestmark = pytest.mark.every_python
-
 WRITER, READER = pb.ACCESS_LEVEL_READ_WRITE, pb.ACCESS_LEVEL_READ_ONLY
 
 

@@ -35,13 +35,16 @@ def test_the_model_goes_one_way_at_each_position() -> None:
     assert gone() == OF_THE_MODEL
 
 
+TAKEN = [
+    (option.taken_by.removeprefix("variant "), position, name)
+    for (position, name), option in OPTIONS.items()
+    if option.taken_by.startswith("variant ")
+]
+
+
 @pytest.mark.parametrize(
     ("variant", "position", "way"),
-    [
-        (option.taken_by.removeprefix("variant "), position, name)
-        for (position, name), option in OPTIONS.items()
-        if option.taken_by.startswith("variant ")
-    ],
+    [*TAKEN[:2], *(pytest.param(*taken, marks=pytest.mark.exhaustive) for taken in TAKEN[2:])],
 )
 def test_a_variant_goes_another_way_at_one_position(variant: str, position: str, way: str) -> None:
     assert gone(variant) == OF_THE_MODEL | {position: {way}}
