@@ -98,7 +98,7 @@ class SuiteCommands(Commands):
         _with_stderr()
         try:
             with doors():
-                # click would end with 1, the code of a verdict, at an interrupt and at what it takes for a lost reader.
+                # click would exit with 1, the code of a verdict, after an interrupt and after a closed pipe.
                 more["standalone_mode"] = False
                 try:
                     if args is None and (wanted := completion_request()):

@@ -166,7 +166,7 @@ def _last_screen(told: dict[str, Any], driven: Driven, revision: str, report_dir
 def _dimensions(
     protocol: Protocol, revision: str, profile: str, only: tuple[str, ...], at: int | None
 ) -> list[Dimension]:
-    """The dimensions to measure. Raises UsageError if there is none, or cannot be so large."""
+    """The dimensions to measure. Raises UsageError for an unknown dimension, or one that cannot be so large."""
     if not protocol.dimensions:
         known = [name for one in protocols() if one.dimensions for name in one.rules.revisions]
         raise click.UsageError(f"nothing of {revision} can be measured: there are limits of {', '.join(known)}")

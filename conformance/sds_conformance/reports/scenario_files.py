@@ -51,7 +51,7 @@ def unmet(report: Report) -> Iterator[Unmet]:
 
 
 def remarks(report: Report) -> Iterator[str]:
-    """A sentence for each file that does not test what it says: a requirement that was not exercised, or expectations
+    """A sentence for each file that did not test what it claims: a requirement that was not exercised, or expectations
     that were not checked."""
     for file in report.scenario_files:
         for row in file["requirements"]:

@@ -55,7 +55,7 @@ MOST_ARRIVALS = 6_000
 
 
 class ScheduleFileError(Exception):
-    """A file is not a valid schedule. The message says what is wrong and where."""
+    """A file is not a valid schedule. The message names the error and its place."""
 
     def __init__(self, message: str, path: yaml_text.Path = (), line: int = 0) -> None:
         super().__init__(message)
@@ -509,7 +509,8 @@ def labels_in(schedule: Schedule) -> Iterator[str]:
 
 
 def _wrong_expression(operation: Operation, known: Collection[str]) -> Iterator[str]:
-    """Why the expression of an operation, if it has one, is none, or names something else than ``known``."""
+    """The reason why the expression of an operation is invalid, or uses a name that is not in ``known``; "" if it is
+    valid."""
     match operation:
         case Wait(period=expression) | Require(condition=expression) if expression:
             try:

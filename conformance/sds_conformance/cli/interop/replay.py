@@ -25,7 +25,7 @@ from .shared import show_undriven, show_violation
 
 
 def schedule_of(file: Path) -> tuple[Schedule, dict[str, str]]:
-    """The schedule and who plays whom in it. Raises UsageError, which says what is missing."""
+    """The schedule and its roles. Raises UsageError, which names the missing part."""
     schedule = schedule_in(file)
     roles = roles_noted(schedule)
     if dict(schedule.notes).get("cast") != MIXED or not roles:
