@@ -41,7 +41,7 @@ _REFUSED = {"put": "write-refused", "rename": "rename-refused", "delete": "delet
 
 @check("CSDB-02", of="writes")
 def writers_can_write(view: PeerView) -> Iterator[Observation]:
-    """The application of a read-write peer can write any record, and delete what is there."""
+    """The application of a read-write peer can write and delete any record."""
     for step in view.steps:
         if step.command not in COMMANDS or step.answer not in ("effects", "rejected"):
             continue

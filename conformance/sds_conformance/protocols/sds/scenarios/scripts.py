@@ -55,7 +55,7 @@ QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
 
 
 def take_in(part: Part, *messages: Message) -> Part:
-    """Let messages arrive and what they free be delivered. Returns the participant."""
+    """Let messages arrive and release waiting ones. Returns the participant."""
     part.receive(*messages)
     return part.settle()
 
