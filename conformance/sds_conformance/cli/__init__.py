@@ -157,7 +157,7 @@ def _give_up() -> NoReturn:
 
 
 def _suggest_dashes(error: click.UsageError, words: list[str]) -> None:
-    from .missing_dashes import with_dashes  # after an error only: it imports what `--help` does without
+    from .missing_dashes import with_dashes  # import after an error only: `--help` does not need these modules
 
     if typed := with_dashes(error, words):
         click.echo(f"The command of an implementation follows `--`. Type\n  {typed}", err=True)

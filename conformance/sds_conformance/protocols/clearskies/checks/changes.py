@@ -187,7 +187,7 @@ def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
                 continue
             name, first = makers.setdefault(update.uuid, (other.party.name, change))
             if name == other.party.name and _is_revived(other, first, change):
-                continue  # its key is free, and for itself as well (CA-13)
+                continue  # a deleted record may be written again with its uuid (CA-13)
             if other is view:
                 expected, seen = f"a uuid of its own for {change.key!r}", f"that of {first.key!r} of {name}"
                 yield judged(update.step, "uuid-reused", first is change, expected, seen)

@@ -55,7 +55,7 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
                     "a time for one",
                 )
             else:
-                expected = f"no answer planned for {message_id!r}, of whose response group the participant is not"
+                expected = f"no answer planned for {message_id!r}, because the participant is not in its response group"
                 yield judged(observed.step, "not-eligible", message_id not in outside, expected, "a time for one")
         lacking = {i for i, since in named.items() if since < at and arrived.get(i, NEVER) > at}
         if lacking - queued:
