@@ -83,7 +83,7 @@ def in_scenarios(revision: str, connect: Callable[[Mapping[str, str]], Link]) ->
 
 
 def in_schedule(implementation: Implementation, data: object) -> dict[str, Any]:
-    """By requirement and property: the severity of what was found, and how often it was exercised."""
+    """By requirement and property: the severity of its findings, and how often it was exercised."""
     revision = implementation[0]
     schedule = repertoire_of(revision).notation.from_json(data)
     order = CampaignOrder(partial(started, implementation), revision=revision, jobs=1)
@@ -147,7 +147,7 @@ def record(schedules: Path, out: Path, adapters: list[tuple[str, list[str]]], jo
 
 
 def differences(before: Path, after: Path) -> Iterator[str]:
-    """What the second state says otherwise, one line for each implementation and requirement."""
+    """The differences of the second state, one line for each implementation and requirement."""
     one, other = (_rows(path) for path in (before, after))
     for of in sorted(one.keys() | other.keys()):
         if of not in one or of not in other:

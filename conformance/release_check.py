@@ -70,7 +70,7 @@ def write(root: Path, owner: str) -> None:
 
 
 def unreleased(root: Path, owner: str) -> Iterator[str]:
-    """Yield what is missing for a release."""
+    """Yield a sentence for each part that a release lacks."""
     if owner == "OWNER":
         yield f"{VARIABLE}: OWNER is the placeholder: set it to the account, then run this script with --write"
     version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]

@@ -140,7 +140,8 @@ def page(columns: Iterable[ReportColumn]) -> str:
     lines += ["## Verdicts that differ", "", *markdown.matrix(comparison.columns, comparison.differences)]
     lines += markdown.agreements(comparison, every=True)
     lines += [_CHOICES, *markdown.choices_table(comparison), *_in_order(comparison)]
-    # Nothing is mentioned or linked in a page of a repository, and who searches it for a name has to find it.
+    # Remove the characters that prevent mentions and links: a file in a repository needs none, and searches must find
+    # names.
     return "\n".join(lines).rstrip().replace(JOINER, "") + "\n"
 
 

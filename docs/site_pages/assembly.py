@@ -96,7 +96,7 @@ class Site:
 
 
 def assemble(folder: Path) -> None:
-    """Write all sources into a folder, and remove from it what is no source any more."""
+    """Write all sources into a folder, and remove old files from it."""
     site = Site(folder)
     for one in SITE_MAP:
         if one.section:

@@ -75,7 +75,7 @@ class Answering:
     unit_ms: int = 1
     """The unit of T_resp and T_max in milliseconds: the specification names none (AMB-05)."""
     in_step: bool = False
-    """Whether all sweep at the same moments; otherwise each at its own."""
+    """Whether all participants sweep at the same moments; otherwise each has its own."""
 
 
 ASKING = (
@@ -108,9 +108,8 @@ def own_moment(due_ms: int, phase_ms: int, period_ms: int) -> int:
 
 
 def on_the_wire(planned_ms: Sequence[int], delay_ms: int, unstoppable_ms: int | None = None) -> list[int]:
-    """The times at which messages are sent, ascending: all that are planned before the first one is heard.
-
-    ``unstoppable_ms`` is sent whatever was heard before.
+    """The times of sent messages, ascending: all that are planned before the first one arrives. ``unstoppable_ms`` is
+    always sent.
     """
     own = [] if unstoppable_ms is None else [unstoppable_ms]
     first_heard_ms = min([*planned_ms, *own], default=0) + delay_ms

@@ -1,4 +1,4 @@
-"""Drives implementations of a protocol from outside and records what they do as traces.
+"""Drives implementations of a protocol from outside and records their behaviour as traces.
 
 The layers, from the wire up: ``process`` (the child process and its watchdog; ``family`` finds all descendants of it),
 ``link`` (framing), ``session`` (handshake and rules of the testee protocol), ``stage`` (virtual time, participants,

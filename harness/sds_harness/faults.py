@@ -26,32 +26,31 @@ class FaultKind(Enum):
     OVERSIZED = "oversized", "Is the length prefix 4 bytes, big-endian? Does the adapter speak the framing asked for?"
     TOO_LONG = (
         "too-long",
-        "The suite reads replies of up to 64 MiB. A longer one is no fault, but what it would have shown is not "
-        "judged. Smaller bloom filters keep replies with many messages short.",
+        "The suite reads replies of up to 64 MiB. A longer reply is not a fault, but its content is not judged. "
+        "Smaller bloom filters keep replies with many messages short.",
     )
-    """A reply that begins like a valid one and is longer than the suite reads."""
+    """A reply that begins like a valid one, and exceeds the bound of the suite."""
     WRONG_ID = "wrong-id", "A reply echoes the id of its request; each request gets exactly one reply, in order."
     WRONG_ANSWER = "wrong-answer", "`sds-conformance docs proto` says which answer belongs to each command."
     OUT_OF_MEMORY = "out-of-memory", "Raise --memory if it really needs that much."
     TOO_MUCH = (
         "too-much",
-        "Does a reply repeat what was said before, or grow from step to step? Parts of a run keep less: --scenario, "
-        "--environment.",
+        "Does a reply repeat earlier content, or grow from step to step? Play less with --scenario or --environment.",
     )
     OUT_OF_TIME = (
         "out-of-time",
-        "Each answer came in time, not all of them did: raise --total-timeout if it is only slow.",
+        "Each answer came in time, but all together took too long: raise --total-timeout if it is only slow.",
     )
     ERROR = "error", "The adapter itself reports that it could not do its work."
     DISHONEST = "dishonest", "A command that does not exist must be answered `unsupported`."
     REFUSAL = (
         "refusal",
-        "Implement the command in the adapter, or take its capability out of the answer to Hello. Open, Close, Send, "
-        "Receive and Tick are for everybody; Open ignores what it cannot set of the configuration.",
+        "Implement the command in the adapter, or remove its capability from the answer to Hello. Open, Close, Send, "
+        "Receive and Tick are mandatory; Open ignores settings that it cannot apply.",
     )
     DEAF = (
         "deaf",
-        "Does the adapter hand the bytes of `receive` to the implementation, and to the right channel? Where it cannot "
+        "Does the adapter hand the bytes of `receive` to the implementation, and to the right channel? If it cannot "
         "receive at all, answer `unsupported`.",
     )
     """It answers valid messages, but nothing that it answers or shows depends on any of them."""
@@ -69,7 +68,7 @@ class Breakdown:
 
     kind: FaultKind
     detail: str
-    """One sentence: what was asked and what was received instead."""
+    """One sentence: the expected and the received answer."""
     stderr: tuple[str, ...] = ()
     """The last lines of its standard error."""
     hint: str = ""

@@ -59,7 +59,7 @@ _OPTIONS = (
 )
 _TOO_LARGE = re.compile(r"larger than max \(\d+ vs\. (\d+)\)")
 _SLOW = "Does the server send each reply at once? Raise --timeout, or --start-timeout for hello, if it is only slow."
-_LOST = "Did the server crash, or was it stopped? It was not started here: what it logged says more."
+_LOST = "Did the server crash, or was it stopped? The suite did not start it: read its log."
 _ABSENT = "Is the server started, and does it listen there? `--grpc ADDRESS -- COMMAND` starts one."
 _EARLY = "The server ends a stream when the harness has ended its side of it, and not before."
 _ENDLESS = "The server must end a stream when the harness has ended its side of it."
@@ -291,7 +291,7 @@ class GrpcLink(Link):
                 missing = f"{self._endpoint.service}/{METHOD}"
                 self._fail(FaultKind.WRONG_ANSWER, f"the server does not serve {missing} ({said})", _NO_SERVICE)
             case grpc.StatusCode.UNAUTHENTICATED | grpc.StatusCode.PERMISSION_DENIED:
-                self._fail(FaultKind.NO_START, f"the server does not let us in ({said})", _TOKEN)
+                self._fail(FaultKind.NO_START, f"the server rejected the token ({said})", _TOKEN)
             case _:
                 hint = _LOST if self._process is None else ""
                 self._fail(FaultKind.CRASH, f"the connection broke in answer to {what} ({said})", hint)

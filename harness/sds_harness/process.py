@@ -173,7 +173,7 @@ class TesteeProcess:
     def new_stderr_lines(self) -> tuple[str, ...]:
         """The lines written to stderr since the last call: the first ones, the last ones, and how many were left out
         between."""
-        if self._unheard.poll(0):  # what was written before the answer is in the pipe by now
+        if self._unheard.poll(0):  # lines that were written before the answer are in the pipe now
             self._hear()
         with self._hearing:
             untold, self._untold = self._untold, 0
@@ -210,7 +210,7 @@ class TesteeProcess:
         ended = False
         try:
             if self._kept is not self._child.stdout:
-                # Nobody reads stdout now. Close it, so that a process that still writes does not block.
+                # Close stdout, so that a process that still writes does not block.
                 self._child.stdout.close()
             self._child.wait(grace_s)
             ended = True
@@ -239,7 +239,7 @@ class TesteeProcess:
             waiting.poll()
 
     def _hear(self) -> bool:
-        """Read what is in the pipe of stderr. False at its end."""
+        """Read the available bytes of stderr. Returns False at its end."""
         with self._hearing:
             try:
                 chunk = os.read(self._kept.fileno(), 1 << 16)

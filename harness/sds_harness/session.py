@@ -116,7 +116,7 @@ class Session:
 
     def kill(self) -> None:
         """End the session at once."""
-        with suppress(OverdueError):  # the guardian kills what is left at the end
+        with suppress(OverdueError):  # the guardian kills remaining processes at the end
             self.link.kill()
 
     def _ask(self, ask: Callable[[Any, float, type[Any]], Any], request: Any, timeout_s: float) -> Any:

@@ -36,7 +36,7 @@ from typing import NoReturn
 import psutil
 
 GRACE_S = 4.0
-"""Seconds from the first signal to the end of the program, whatever happens. The kill itself takes a moment, too."""
+"""Maximal seconds from the first signal to the end of the program. The kill itself takes a moment, too."""
 AGAIN_S = 1.0
 HEEDED = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 

@@ -167,7 +167,7 @@ class Stage(Generic[S]):
     def _too_much(self, step: S) -> NoReturn:
         came_to = f"over {self.room.limit >> 20:,} MiB at {step.command}"
         try:
-            self.session.break_off(FaultKind.TOO_MUCH, f"its replies, and what was made of them, came to {came_to}")
+            self.session.break_off(FaultKind.TOO_MUCH, f"its replies and the data derived from them reached {came_to}")
         except TesteeError as fault:
             step.reply = None
             self.trace.breakdown = fault.breakdown

@@ -35,7 +35,7 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
     if number == errno.ENOENT and not path.exists():
         return f"There is no file {_quoted(word)}{_in_this_folder(path)}: is it built, and spelt so?"
     if number == errno.ENOENT:
-        return _asked_for(path) or f"What {_quoted(word)} is run by, or loads first, is not on this machine."
+        return _asked_for(path) or f"{_quoted(word)} needs an interpreter or a library that is not on this machine."
     if path.is_dir():
         return f"{_quoted(word)} is a folder: name the program in it."
     if number in (errno.EACCES, errno.ENOEXEC) and path.is_file():

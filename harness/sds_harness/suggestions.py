@@ -8,7 +8,7 @@ from difflib import SequenceMatcher, get_close_matches
 from itertools import takewhile
 
 _ALIKE = 0.75
-"""How much of two names has to be the same, of 1."""
+"""The minimal similarity of two names, from 0 to 1."""
 _LONGEST = 80
 """Characters of a word for which names are compared: comparing longer ones takes too long, and no name is longer."""
 

@@ -30,7 +30,7 @@ MAX_COMPLAINTS = 50
 """Most distinct complaints that are kept."""
 _SHOWN = 60
 Told = tuple[str, str, str]
-"""The path of a field, what is wrong with it, and the violated rule of the schema."""
+"""The path of a field, its error, and the violated rule of the schema."""
 
 
 class MessageOrigin(Enum):
@@ -54,7 +54,7 @@ class SchemaComplaint:
     said: str
     """Describes the error and what was expected."""
     rule: str = ""
-    """The violated rule of the schema. Complaints about the same field and rule count as alike, whatever the value."""
+    """The violated rule of the schema. Complaints about the same field and rule count as equal, for any value."""
     more: int = 0
     """The number of further complaints that are alike."""
 

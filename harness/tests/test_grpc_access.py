@@ -110,7 +110,7 @@ def test_no_token_and_a_wrong_one_do_not(token: str, monkeypatch: pytest.MonkeyP
     with reference("open-sesame") as address:
         breakdown = refused(address)
     assert breakdown.kind is FaultKind.NO_START
-    assert breakdown.detail == "the server does not let us in (UNAUTHENTICATED: the token is missing or wrong)"
+    assert breakdown.detail == "the server rejected the token (UNAUTHENTICATED: the token is missing or wrong)"
     assert "--grpc-token-file FILE" in breakdown.advice
 
 

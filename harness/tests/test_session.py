@@ -373,7 +373,7 @@ def test_a_refusal_is_told_with_what_was_said_and_what_to_do() -> None:
     breakdown = broken(lambda: session_on(link).call(COMMANDS["observe"]))
     assert breakdown.detail.isprintable()
     assert len(breakdown.detail) < 700
-    assert "take its capability out of the answer to Hello" in breakdown.kind.advice
+    assert "remove its capability from the answer to Hello" in breakdown.kind.advice
     link.then = pb.Reply(unsupported=pb.Unsupported())
     assert "(nothing named)" in broken(lambda: session_on(link).call(COMMANDS["tick"])).detail
 

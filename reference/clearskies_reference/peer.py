@@ -153,7 +153,7 @@ class Peer(Database):
             self.take_in(link, message, effects)
 
     def take_in(self, link: Link, message: Message, effects: Effects) -> None:
-        """A whole message has arrived."""
+        """Process a complete message."""
         try:
             self.handle(link, message, effects)
             effects.taken += 1

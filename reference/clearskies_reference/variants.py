@@ -19,7 +19,7 @@ class Variant:
     summary: str
     config: tuple[tuple[str, Any], ...] = ()
     peer_class: type[Peer] = Peer
-    """Whose steps are other ones, where settings do not say it."""
+    """The class of the peer, if settings alone do not make the variant."""
     leaves_out: tuple[str, ...] = ()
     """IDs of what the text says SHOULD be done and this one does not: these may warn."""
 

@@ -155,7 +155,7 @@ def _readers(field: FieldDescriptor, within: frozenset[Any]) -> dict[type, _Read
         one = {str: _integer, int: None} if field.cpp_type in _LONG else {int: None, str: _integer}
     else:
         one = _SCALARS[field.type]
-    # To the constructor, too, None is unset.
+    # The constructor treats None as unset, too.
     return {list: _each(one), type(None): None} if field.is_repeated else one | {type(None): None}
 
 

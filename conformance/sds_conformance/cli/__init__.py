@@ -97,7 +97,7 @@ class SuiteCommands(Commands):
         _with_stderr()
         try:
             with doors():
-                # click would end with 1, the code of a verdict, at an interrupt and at what it takes for a lost reader.
+                # click would exit with 1, the code of a verdict, after an interrupt and after a closed pipe.
                 more["standalone_mode"] = False
                 try:
                     if args is None and (wanted := completion_request()):
@@ -163,7 +163,7 @@ def _give_up() -> NoReturn:
 
 
 def _suggest_dashes(error: click.UsageError, words: list[str]) -> None:
-    from .missing_dashes import with_dashes  # after an error only: it imports what `--help` does without
+    from .missing_dashes import with_dashes  # import after an error only: `--help` does not need these modules
 
     if typed := with_dashes(error, words):
         click.echo(f"The command of an implementation follows `--`. Type\n  {typed}", err=True)

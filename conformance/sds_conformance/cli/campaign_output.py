@@ -1,4 +1,4 @@
-"""Output that commands share: what was played, progress, and reasons to stop."""
+"""Output that commands share: the played schedules, progress, and reasons to stop."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[
 
 @contextmanager
 def shrinking_bar(err: Console, what: str, done: int, total: int, width: int = 40) -> Iterator[None]:
-    """A progress bar that shows what is shrunk, after ``done`` schedules."""
+    """A progress bar that names the finding that is shrunk, after ``done`` schedules."""
     with progress_bar(err, width) as bar:
         bar.add_task(f"shrinking {what}", total=total, completed=done)
         yield
 
 
 class Plays:
-    """Prints what is played and the expected duration, estimated from the first two seconds."""
+    """Prints the number of schedules and the expected duration, estimated from the first two seconds."""
 
     def __init__(self, out: Console) -> None:
         self._out = out
@@ -160,7 +160,7 @@ def not_kept(err: Console, folder: Path, error: OSError) -> str:
 
 
 def show_played(out: Console, performance: Performance, example: Counterexample | None) -> None:
-    """The story of a schedule that was played once, with what was found in it first, and what was left out of it."""
+    """Print the story of one schedule: first its findings, then the operations that were left out."""
     lines_labelled(out, "Story", story(performance) if example is None else story_of(example))
     for index, reason in performance.left_out.items():
         what = performance.schedule.operations[index].op if index >= 0 else "opening"
@@ -176,7 +176,7 @@ def show_proof(out: Console, example: Counterexample) -> None:
 
 
 def played_json(performance: Performance, findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """A performance and what was found in it, for programs."""
+    """A performance and its findings, as JSON."""
     return {
         "steps": performance.steps,
         "left_out": {str(index): reason for index, reason in performance.left_out.items()},

@@ -28,11 +28,11 @@ CLOCK = click.option(
 
 
 def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Limits) -> Faketime:
-    """What moves the time of an implementation that is driven in that way. Raises UsageError."""
+    """The library that moves the time of a driven implementation. Raises UsageError."""
     language = protocol.rules.language
     if not protocol.rules.shows_time or language.number_of(VIRTUAL_CLOCK) is None:
         raise click.UsageError(f"nothing shows the time in {protocol.name}: leave {OPTION} out")
-    # It would count for more than the file.
+    # An option takes precedence over the file.
     if "FAKETIME" in os.environ:
         raise click.UsageError(f"the variable FAKETIME is set, and {OPTION} sets it, too: type `unset FAKETIME`")
     try:

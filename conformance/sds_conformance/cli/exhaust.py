@@ -282,7 +282,7 @@ def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> str:
 
 
 def _forecast(coverage: Coverage) -> str:
-    """What there is to do, before it is done."""
+    """The number of schedules to play and the expected duration, in one sentence."""
     last = coverage.bounds[-1]
     left = coverage.remaining
     head = f"Up to {counted(last.events, 'event')} of {coverage.order.participants} participants"
@@ -293,7 +293,7 @@ def _forecast(coverage: Coverage) -> str:
 
 
 def _show(out: Console, coverage: Coverage) -> None:
-    """The bounds as a table, and what is proved in a sentence."""
+    """Print the bounds as a table, and one sentence about the proved bound."""
     order, tally = coverage.order, coverage.tally
     left_out = ("left out",) if coverage.left_out else ()
     table = plain_table(right=("Events", "Schedules", "played", "impossible", "renamed", *left_out, ""))

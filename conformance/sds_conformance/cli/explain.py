@@ -84,7 +84,7 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
 
 
 def _report_no_match(err: Console, dialogue: Dialogue, wanted: DialogueSelection) -> NoReturn:
-    """Says why nothing is shown, and what there is."""
+    """End the command with the reason why nothing matches, and the possible choices."""
     if not dialogue.parts:
         err.print("Nothing was said in it.", style="yellow")
     elif wanted.findings and not (wanted.participant or wanted.channel):

@@ -43,7 +43,7 @@ def unwritten(file: Path, error: OSError) -> click.UsageError:
 
 @contextmanager
 def refused(*errors: type[Exception]) -> Iterator[None]:
-    """What cannot be read was named by the user: a ReportError, or one of ``errors``, becomes a UsageError."""
+    """Convert a ReportError and the given ``errors`` to a UsageError, because the user named the unreadable file."""
     known: tuple[type[Exception], ...] = (ReportError, *errors)
     try:
         yield

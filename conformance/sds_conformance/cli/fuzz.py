@@ -207,7 +207,7 @@ def fuzz_command(
     if tally.unmet and code == Exit.CONFORMANT:
         code = Exit.NON_CONFORMANT  # a baseline lists no expectations
     if code == Exit.CONFORMANT and tally.not_started:
-        code = Exit.NOT_DRIVEN  # of what was not played nothing is known, whatever a baseline has
+        code = Exit.NOT_DRIVEN  # nothing is known about schedules that were not played, even if a baseline lists them
     sys.exit(Exit.USAGE if unkept else code)
 
 
@@ -242,8 +242,8 @@ def next_of_found(
     revision: list[str],
     facts: list[tuple[str, Text]],
 ) -> tuple[list[tuple[str, Text]], tuple[str, str]]:
-    """The facts of the last screen, with where counterexamples are kept; and the command that replays the first of
-    them, or that looks for what broke, with what it does; "" where nothing was found."""
+    """The facts of the last screen, with the folder of the counterexamples. Also the next command and its purpose: it
+    replays the first counterexample, or examines a breakdown; "" if nothing was found."""
     for root in roots:
         _, files = shrunk.get(root.id, (None, {}))
         if "schedule" in files:
@@ -266,8 +266,8 @@ def tell_found(
     *,
     stories: int | None,
 ) -> tuple[Shrunk, str]:
-    """Shrink and keep what was found, the most severe first and what is known last; and why it could not be kept.
-    Printed are so many ``stories``, all for None.
+    """Shrink and save findings, the most severe first and known ones last. Return the reason why saving failed. Print
+    at most this number of ``stories``; None prints all.
 
     After an interrupt, findings are printed and kept without shrinking.
     """
@@ -303,7 +303,7 @@ def tell_found(
                     if again is not None:
                         tally.flaky[what] = again
                     record(driven, [small.finding if small is not None else finding])
-                    # Told first: a disk that is full must not cost what was found.
+                    # Print findings before they are saved: a full disk must not lose them.
                     if what == root.id and not quiet:
                         if small is not None:
                             show_counterexample(out, small, tally)

@@ -1,4 +1,4 @@
-"""What commands share that try every mutant and every legal variant: options, processes, and tables in a file."""
+"""Shared parts of commands that try every mutant and every legal variant: options, processes, and tables in a file."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ class WorkerLost(click.ClickException):
 
 @contextmanager
 def processes(jobs: int, begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()) -> Iterator[Executor]:
-    """So many processes, which end with this one; a thread where there can be none. Each may ``begin`` with what is
-    ``given`` to all."""
+    """A pool of processes that end with this one; a thread if processes cannot be started. Each calls ``begin`` with
+    the arguments in ``given``."""
     if why_alone():
         with ThreadPoolExecutor(1, initializer=begin, initargs=given) as thread:
             yield thread
@@ -97,7 +97,7 @@ def processes(jobs: int, begin: Callable[..., None] | None = None, given: tuple[
         with safe_path():
             yield pool
     except BaseException as error:
-        # Nobody waits for what they are at.
+        # Do not wait for unfinished work.
         for worker in multiprocessing.active_children():
             if worker not in others:
                 worker.kill()

@@ -32,11 +32,11 @@ class Template:
     needs: str
     """The programs that must be installed."""
     files: tuple[str, ...]
-    """Paths in the folder: what is copied, and nothing that a build leaves there."""
+    """Paths in the folder that are copied, without the output of a build."""
     build: tuple[str, ...]
     """Lines to type before it runs, in its folder."""
     command: tuple[str, ...]
-    """What runs it, in its folder."""
+    """The command that runs it, in its folder."""
 
     def next_lines(self, folder: Path) -> list[str]:
         """The commands to type after it was written to ``folder``."""
@@ -56,9 +56,8 @@ def _read(path: Path) -> Template:
 
 
 def write(template: Template, folder: Path) -> None:
-    """Copy the files of a template into an empty folder, which is made where there is none.
-
-    Raises OSError. Nothing is replaced, and nothing stays of what was not finished.
+    """Copy the files of a template into an empty folder, which is created if necessary. Raises OSError. No file is
+    replaced, and after an error no copied file is left.
     """
     contents = {folder / name: (template.folder / name).read_bytes() for name in template.files}
     with ExitStack() as undo:

@@ -92,7 +92,7 @@ class Driven:
 
     def _start(self, variables: Mapping[str, str]) -> Link:
         if self.endpoint is not None:
-            from sds_harness.grpc_link import GrpcLink  # only for who has the extra
+            from sds_harness.grpc_link import GrpcLink  # only if the extra is installed
 
             return GrpcLink(self.endpoint, self.command, self.limits, variables)
         return StdioLink(self.command, self.framing, self.limits, variables)

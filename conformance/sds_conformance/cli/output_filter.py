@@ -189,7 +189,7 @@ class Styled(io.TextIOBase):
 class DoorConsole(Console):
     """A console that prints its own styles, and removes escape sequences from texts.
 
-    Its width is always usable, whatever COLUMNS and the terminal say: rich prints nothing on a width of 0.
+    Its width is always usable, for any value of COLUMNS and any terminal: rich prints nothing on a width of 0.
     """
 
     def __init__(self, **options: Any) -> None:

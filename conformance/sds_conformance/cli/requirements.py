@@ -1,4 +1,4 @@
-"""``sds-conformance requirements``: look up whatever has an ID or a name, by that or by words.
+"""``sds-conformance requirements``: look up entries by ID, by name or by words.
 
 Entries are requirements, positions, properties of the group, and scenarios. Each becomes a row, which ``--json``
 prints; one row is shown in full, several in lists.
@@ -144,7 +144,7 @@ def _is_id(word: str, names: set[str]) -> bool:
 def _meant(glob: str, known: Sequence[LookupEntry], names: set[str]) -> list[LookupEntry]:
     """The entries that a glob matches. Raises UsageError if there are none."""
     full = full_id(glob)
-    # Who types '*' wants requirements, as ever: others have to be asked for by the beginning of their IDs.
+    # '*' selects requirements only. Other kinds need the beginning of their IDs.
     beginnings = {REQUIREMENT: ("",), POSITION: POSITIONS, PROPERTY: (GROUP,)}
     found = [
         e for e in known if e.kind in beginnings and full.startswith(beginnings[e.kind]) and fnmatchcase(e.id, full)
@@ -457,7 +457,7 @@ def _add_statements(grid: Table, label: str, protocol: Protocol, requirements: l
 
 
 def _grid() -> Table:
-    """Labels on the left, what they say on the right."""
+    """A table with labels on the left and values on the right."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")

@@ -173,7 +173,7 @@ def run_command(
         before = read_report(last) if last is not None else None
     there_are = len(what.scenarios)
     if select and not (scenarios or files):
-        # What failed last time is not mended for not being played.
+        # A failure of the last run is not fixed if it was not played.
         failed = before.failed_runs(what.requirements) if before is not None else ()
         what = what.of_its_own({scenario_of(run) for run in failed})
     if report_dir is not None:

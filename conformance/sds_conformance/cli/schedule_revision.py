@@ -14,7 +14,8 @@ from .options import CURRENT, Driven, program
 def grammar_of(
     driven: Driven, revision: str, profile: str, participants: tuple[int, int], passages: tuple[str, ...]
 ) -> Any:
-    """What schedules of a revision may contain. Raises UsageError for what they are not about, with what to type."""
+    """The possible content of schedules of a revision. Raises UsageError for other content, with the command to
+    type."""
     if revision not in scheduled():
         raise click.UsageError(
             f"generated schedules are about {' and '.join(scheduled())}. Of {revision} there are the scenarios of "

@@ -19,7 +19,7 @@ from .options import Driven
 
 
 class Validation:
-    """The validator of whatever is driven, and what it has to tell."""
+    """The validator of the driven implementation, and the output of its complaints."""
 
     def __init__(self, language: Language, driven: Driven) -> None:
         self._driven = driven
@@ -33,7 +33,8 @@ class Validation:
         return link
 
     def show(self, out: Console, *, wrong_only: bool = False) -> bool:
-        """Tell what was found; is it nothing? ``wrong_only`` says so no more than that."""
+        """Print the complaints, and return whether there are none. With ``wrong_only``, print nothing if there are
+        none."""
         validator = self._validator
         if wrong_only and not validator.complaints:
             return True

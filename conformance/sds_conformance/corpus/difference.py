@@ -236,7 +236,8 @@ class CorpusDifference:
 
     @property
     def depths(self) -> dict[Class, dict[int, int]]:
-        """By class and power of two: schedules whose first differing step is from there up to the next power."""
+        """By class and power of two: the number of schedules whose first differing step lies between this power and the
+        next."""
         out: dict[Class, dict[int, int]] = {}
         for (kind, depth), count in self.found.depths.items():
             out.setdefault(kind, {})[depth] = count

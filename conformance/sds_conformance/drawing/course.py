@@ -320,7 +320,8 @@ class Course:
         return out
 
     def _inferred(self, who: str, channel: str, names: list[str], until: int | None) -> LogAt:
-        """A log that was never shown: what was sent and delivered, and the last causal history if that says more."""
+        """An inferred log, if none was shown: the sent and delivered messages, or the last causal history if it names
+        more."""
         for act in reversed(self.performance.acts[:until]):
             if act.who != who or act.step.command == "receive":
                 continue

@@ -72,7 +72,7 @@ def performance_of(trace: Trace[Any]) -> Performance:
                     arrived = Packet(len(show.packets) + 1, _peer(reading, step, trace), wire, at_ms, 0, number - 1)
                     show.packets.append(arrived)
             else:
-                # The message of `send` is new, whatever its ID: the label distinguishes it from a copy.
+                # The message of `send` is always new: its label distinguishes it from a copy with the same ID.
                 label = f"step {number}" if step.command == "send" and wire is reading.wires(step)[0] else ""
                 packet = Packet(len(show.packets) + 1, who, wire, at_ms, number, number - 1, label)
                 sent[wire.raw] = packet

@@ -30,13 +30,13 @@ QUIET_LINES = 3
 
 
 def proof(performance: Performance, act: Act, expected: str, seen: str) -> list[str]:
-    """Explain a finding at ``act``: what was wrong, then one line of facts for each of its messages."""
+    """Explain a finding at ``act``: the violation, then one line of facts for each of its messages."""
     course = Course(performance, about=f"{expected} {seen}")
     return [printable(line, LONGEST_LINE) for line in _Proof(course, act, expected, seen).lines()]
 
 
 def story(performance: Performance, act: Act | None = None, about: str = "") -> list[str]:
-    """List what was done and what came out, one line each; the violating step ``act`` is marked with ">".
+    """List the operations and their results, one line each; the violating step ``act`` is marked with ">".
 
     ``about`` is the text of the finding: messages in it are never left out.
     """

@@ -52,7 +52,7 @@ def judged_revision(recorded: str) -> str:
 
 @dataclass(frozen=True)
 class Scope:
-    """What is judged."""
+    """The requirements and properties that are judged."""
 
     revision: str
     requirements: tuple[Requirement, ...]

@@ -46,7 +46,7 @@ class Suspects:
 
 
 class Rehearsed(Company):
-    """A company that asks the implementation only what is not in the cache."""
+    """A company that sends requests to the implementation only if the cache has no answer."""
 
     def __init__(
         self,

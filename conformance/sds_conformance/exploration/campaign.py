@@ -49,7 +49,7 @@ class CampaignOrder:
     profile: str = "full"
     casting: Casting = Casting.TOGETHER
     grammar: Any = None
-    """What schedules may contain; None for everything."""
+    """The possible content of schedules; None for everything."""
     seed: int = 0
     examples: int = 500
     """The number of generated schedules."""
@@ -70,7 +70,7 @@ class CampaignOrder:
         return Scope.of(self.profile, self.revision, strict=self.strict, told=self.told)
 
     def schedule(self, index: int) -> Schedule:
-        """The schedule with that number. Those of users come first."""
+        """The schedule with that number. Schedules of users come first."""
         if index < len(self.files):
             return self.files[index]
         repertoire = repertoire_of(self.revision)

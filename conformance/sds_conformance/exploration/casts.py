@@ -155,7 +155,7 @@ class Cast:
     def play(self, schedule: Schedule, roles: Mapping[str, str], *, translated: bool = True) -> Performance:
         """Play a schedule; ``roles`` maps each member to the name of its implementation.
 
-        Unless ``translated``, all bytes are sent unchanged, whatever the dialects. An implementation that breaks down
+        Unless ``translated``, all bytes are sent unchanged, with any dialects. An implementation that breaks down
         ends the performance, which records that; it is restarted for the next one. Raises NotPlayedError.
         """
         if self._room is not None and self._room.used > LARGE_BYTES:

@@ -1,4 +1,4 @@
-"""Who plays the participants of a schedule when one implementation is under test."""
+"""The company that plays the participants of a schedule when one implementation is under test."""
 
 from __future__ import annotations
 

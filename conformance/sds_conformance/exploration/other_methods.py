@@ -24,7 +24,8 @@ _BAD = (Status.FAIL, Status.WARN, Status.BROKEN)
 
 
 def schedules(connect: Connect, configuration: Configuration) -> str:
-    """What generated schedules find against a model; "" if nothing. Every other one is played among references."""
+    """The findings of generated schedules against a model; "" if there are none. Every second schedule is played among
+    references."""
     repertoire = protocol_of(configuration.revision).repertoire
     if repertoire is None or configuration.revision not in repertoire.revisions:
         return ""

@@ -61,7 +61,8 @@ def severity_number(what: str) -> int:
 
 
 def failure_of(finding: Finding, schedules: int, exercised: int) -> Failure:
-    """What root causes depend on, of a finding that so many schedules show, of those that exercised it."""
+    """The data of a finding that root causes depend on; with the numbers of schedules that show it and that exercised
+    it."""
     entry = property_of(finding.requirement)
     rests_on = tuple(entry.requirements) if entry is not None else ()
     codes = frozenset({finding.code})
@@ -69,7 +70,7 @@ def failure_of(finding: Finding, schedules: int, exercised: int) -> Failure:
 
 
 def roots_of(tally: CampaignTally, rules: Rules, dialect: str = "") -> list[Root]:
-    """Return the root causes of what was found, the most severe first; ``dialect`` is the dialect in use."""
+    """Return the root causes of the findings, the most severe first; ``dialect`` is the dialect in use."""
     failures = [
         failure_of(finding, tally.found_in[what], tally.exercised[what]) for what, finding in tally.found.items()
     ]
@@ -95,7 +96,7 @@ def roots_in(tally: CampaignTally, order: CampaignOrder) -> list[Root]:
 
 
 def details_of(finding: Finding, files: Mapping[str, Path] = MappingProxyType({})) -> list[Text]:
-    """The lines about a finding that is under a root cause: what was seen, and where its schedule is kept."""
+    """The lines about a finding that follows from a root cause: the seen values, and the file of its schedule."""
     kept = [Text(f"kept in {files['schedule']}", "dim", no_wrap=True)] if "schedule" in files else []
     return [Text(f"seen: {finding.seen}", "dim", overflow="ellipsis"), *kept]
 
@@ -204,14 +205,14 @@ def show_unstable(console: Console, finding: Finding, found_by: str, who: str) -
 
 
 def show_seen(console: Console, finding: Finding) -> None:
-    """Print what was expected and what was seen."""
+    """Print the expected and the seen values."""
     labelled(console, "Expected", Text(finding.expected or "-"))
     labelled(console, "Seen", Text(finding.seen, "bold"))
     show_said(console, finding.said)
 
 
 def show_head(console: Console, finding: Finding) -> None:
-    """Print what is violated, and the rule."""
+    """Print the violated requirement and its rule."""
     where, rule = rule_of(finding.requirement)
     console.print(headline(finding.severity, finding.full_code, where))
     labelled(console, "Rule", Text(rule))
@@ -300,7 +301,7 @@ def finding_json(tally: CampaignTally, what: str, root: Root | None) -> dict[str
 
 
 def in_order(found: Iterable[Root]) -> dict[str, Root | None]:
-    """All findings in the order of their root causes: each root cause, then what is under it with that root cause."""
+    """All findings in the order of their root causes: each root cause, then the findings that follow from it."""
     return {what: None if what == root.id else root for root in found for what in (root.id, *root.under)}
 
 

@@ -42,7 +42,7 @@ class PairResult:
 
     @property
     def understood(self) -> bool:
-        """Nothing is misunderstood, and messages are understood at all."""
+        """Is at least one message understood, and none misunderstood?"""
         through = self.cells.get(self.through)
         return not self.misunderstood and through is not None and through.mark is AspectMark.YES
 
@@ -61,7 +61,7 @@ class Interop:
     """Of the implementations that could be driven."""
     undriven: dict[str, Breakdown]
     meetings: dict[tuple[str, str], PairResult] = field(default_factory=dict)
-    """By sender and receiver. Each meets itself as well: what it does not understand then is its own fault."""
+    """By sender and receiver. Each also meets itself, which shows its own faults."""
     breakdowns: list[tuple[str, BrokenRun]] = field(default_factory=list)
     performances: int = 0
     steps: int = 0

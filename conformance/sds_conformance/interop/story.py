@@ -42,7 +42,7 @@ class InteropStory:
             print_hanging(self._console, before, Text(self._introduction(side)))
 
     def show(self) -> None:
-        """Print the matrix, and the reasons for what is not understood."""
+        """Print the matrix, and the reasons for each misunderstanding."""
         if self._outcome.meetings:
             self._show_matrix()
             self._show_legend()

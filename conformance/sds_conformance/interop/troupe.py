@@ -1,4 +1,4 @@
-"""A cast for mixed groups: assigns participants, and replays among references to find who is to blame."""
+"""A cast for mixed groups: assigns participants, and replays among references to find the implementation at fault."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def members_of(name: str, schedule: Schedule, roles: Roles) -> list[str]:
 
 
 class Troupe:
-    """A cast, and for each of its implementations another cast in which it plays among references."""
+    """A cast, and for each of its implementations a second cast in which all others are references."""
 
     def __init__(self, cast: Cast) -> None:
         """``cast`` must be started; the caller ends it."""

@@ -66,7 +66,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Root:
-    """The ID of a root cause, and what it explains."""
+    """The ID of a root cause, and the failures that it explains."""
 
     id: str
     under: Mapping[str, str] = field(default_factory=dict)

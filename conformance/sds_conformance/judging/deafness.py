@@ -15,7 +15,7 @@ from sds_harness.faults import Breakdown, FaultKind
 
 @dataclass(slots=True)
 class Hearing:
-    """What participants showed of the messages that they received."""
+    """How many of the received messages the participants showed."""
 
     given: int = 0
     """Messages that are valid, new, within the limits, with their dependencies met, and answered with effects."""

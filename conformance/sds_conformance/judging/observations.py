@@ -47,7 +47,7 @@ class Sights(dict[str, list[Sight]]):
     """Results by requirement, for all requirements that the trace counts for."""
 
     hearing: Hearing
-    """What participants showed of the messages that they received."""
+    """How many of the received messages the participants showed."""
 
     def __init__(self, requirements: Iterable[str] = ()) -> None:
         super().__init__((requirement, []) for requirement in requirements)

@@ -31,7 +31,8 @@ class View(Protocol):
 
 
 class Rules(ABC):
-    """Defines what is judged and how implementations are driven. Each protocol has its own subclass."""
+    """Defines the requirements to judge and the way in which implementations are driven. Each protocol has its own
+    subclass."""
 
     register: Register
     """Checks, scenarios, and functions that show options of positions."""

@@ -28,7 +28,7 @@ class Gathering:
         self.traces = Traces(rules.language)
         self.played: list[str] = []
         self.hearing = Hearing()
-        """What participants showed of the messages that they received, over all runs."""
+        """How many of the received messages the participants showed, over all runs."""
         self.steps = 0
         self.breakdowns: list[BrokenRun] = []
         self.heard: list[Any] = []

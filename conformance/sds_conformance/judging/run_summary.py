@@ -60,7 +60,7 @@ class RunSummary:
     counted: tuple[str, ...] = ()
     """The requirements that the run counts for."""
     hearing: Hearing = field(default_factory=Hearing)
-    """What participants showed of the messages that they received."""
+    """How many of the received messages the participants showed."""
     met: dict[str, RequirementResult] = field(default_factory=dict)
     """Results by requirement, only for those with observations or errors."""
     unread: str = ""

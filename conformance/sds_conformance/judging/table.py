@@ -56,7 +56,7 @@ class Table(Generic[E]):
         rows: Sequence[RuleRow[E]],
     ) -> None:
         """``facts`` finds in a view what the rows judge, each with the ``step`` where it happened. ``told`` describes
-        what was expected and what was seen for a fact that violates a row.
+        the expected and the seen value of a fact that violates a row.
         """
         self.rows = tuple(rows)
         self._facts, self._told = facts, told

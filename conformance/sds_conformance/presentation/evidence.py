@@ -81,7 +81,7 @@ class Story:
     difference: str
 
     def lines(self) -> Iterator[StoryLine]:
-        """The lines from the environment to what was seen."""
+        """The lines of the story, from the environment to the observed values."""
         if self.environment:
             yield StoryLine("Played in", self.environment)
         label = "Done"
@@ -209,7 +209,7 @@ class Evidence:
             asked = [s for s in here if message_id in facts[s.index].asked] if _REQUEST.search(self._told) else []
             out |= {step.index for step in (*asked[:1], *asked[-1:])}
         for number in self._times():
-            # A timestamp is introduced by what carries it, or by what it was counted on from.
+            # A timestamp is introduced by the message that carries it, or by the timestamp that it continues.
             for steps, time in ((own, number), (own, number - 1), (before, number)):
                 found = [step for step in steps if time in facts[step.index].times and step.index != blamed]
                 if found:  # a copy that periodic work sends again moves nothing

@@ -166,7 +166,8 @@ def _filled(parts: Sequence[str], indent: int, width: int) -> list[str]:
 def _pieces(part: str, room: int) -> list[str]:
     """Break a word that has spaces and is longer than a line, such as NAME=COMMAND, at its spaces.
 
-    Each piece has quotes of its own. Nothing can be before a further piece on its line: it would be in the word.
+    Each piece has quotes of its own. A continued piece must start its line: text before it would become part of the
+    word.
     """
     if cell_len(part) <= room or len(words := shlex.split(part)) > 1:
         return [part]

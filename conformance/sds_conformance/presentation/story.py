@@ -102,7 +102,7 @@ def show_finding(
 
 
 def joined(lines: Iterable[StoryLine], width: int) -> Iterator[StoryLine]:
-    """Put what came out of a step into its line if all of it fits there, and the gap after it into the last line."""
+    """Append the results of a step to its line if they fit, and the gap after the step to the last line."""
     for step, effects, gap in _steps(lines):
         whole = " ".join([step.text, *(f"{ARROW} {effect.text}" for effect in effects)])
         out = [replace(step, text=whole)] if cell_len(step.head + whole) <= width else [step, *effects]
@@ -116,7 +116,7 @@ def joined(lines: Iterable[StoryLine], width: int) -> Iterator[StoryLine]:
 
 
 def _steps(lines: Iterable[StoryLine]) -> Iterator[tuple[StoryLine, list[StoryLine], StoryLine | None]]:
-    """Each line with what came out of it, and the gap that follows."""
+    """Each line with its results, and the gap that follows."""
     out: list[tuple[StoryLine, list[StoryLine], StoryLine | None]] = []
     for line in lines:
         if line.head.strip() == ARROW and out:
@@ -212,9 +212,9 @@ def labelled(console: Console, label: str, text: Text, head: Text | None = None,
 def show_under(
     console: Console, under: Mapping[str, str], details: Callable[[str], Iterable[Text]] = lambda what: ()
 ) -> None:
-    """Print what fails because of a root cause, with the reasons; ``under`` is `Root.under`.
+    """Print the failures that follow from a root cause, with the reasons; ``under`` is `Root.under`.
 
-    What fails for the same reason is printed together. ``details`` returns more lines about a requirement or property:
+    Failures with the same reason are printed together. ``details`` returns more lines about a requirement or property:
     one with ``no_wrap`` is not broken, one with the overflow "ellipsis" is cut to the width.
     """
     by_reason: dict[str, list[str]] = {}

@@ -52,7 +52,7 @@ class Protocol(ABC):
     vectors: Material | None = None
     """The golden vectors; None if there are none."""
     repertoire: Repertoire | None = None
-    """The generated schedules; None if there are none. Its ``others`` are those of revisions with a text of their own.
+    """The generated schedules; None if there are none. Its ``others`` belong to revisions with a text of their own.
     """
     exchanges: Exchanges | None = None
     """The schedules of `interop`; None if there are none."""

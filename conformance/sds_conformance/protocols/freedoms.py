@@ -50,7 +50,7 @@ class DivergentSteps:
     """A divergence with its two sides."""
 
     fields: frozenset[str]
-    """The columns that differ, without those that differ as a consequence of others."""
+    """The differing columns, without those that follow from others."""
     a: DivergentSide
     b: DivergentSide
 

@@ -114,7 +114,7 @@ class Properties(dict[str, GlobalProperty]):
         self._register(replace(known, id=property_id, requirements=self._ids(requirements), codes=codes, says=says))
 
     def withdraw(self, property_id: str, *judged_by: str) -> None:
-        """Withdraw an ID for good.
+        """Withdraw an ID permanently.
 
         ``judged_by`` are the requirements without their prefix, or the properties, that judge the same.
         """

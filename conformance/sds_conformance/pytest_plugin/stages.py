@@ -114,7 +114,7 @@ def set_up(item: pytest.Item) -> Generator[None, None, None]:
 
 
 def call(item: pytest.Item) -> Generator[None, object, object]:
-    """Wraps the call of a test function: judge what it played."""
+    """Wrap the call of a test function, and judge its schedule."""
     performance = item.stash.get(PERFORMANCE, None)
     if performance is None:
         return (yield)

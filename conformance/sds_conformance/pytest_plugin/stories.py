@@ -37,7 +37,9 @@ class StoryError(Exception):
 
 
 def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) -> str:
-    """A violated requirement: the rule, what was done, expected and seen, and the command to replay."""
+    """The story of a violated requirement: the rule, the steps, the expected and seen values, and the command to
+    replay.
+    """
     console, requirement, finding = _paper(), verdict.requirement, verdict.worst
     what = finding.full_code if finding is not None else requirement.id
     console.print(headline(verdict.verdict, what, f"{requirement.level}, section {requirement.anchor!r}"))
@@ -65,7 +67,7 @@ def brief_of(verdict: RequirementVerdict) -> str:
 def told_breakdown(
     broken: BrokenRun, outcome: Certification | None = None, how: Invocation | None = None, again: str = ""
 ) -> StoryError:
-    """What broke, who caused it, the question to ask next, and the command to replay."""
+    """The breakdown, its cause, the next question to ask, and the command to replay."""
     console, breakdown = _paper(), broken.breakdown
     trace = outcome.traces.get(broken.where) if outcome is not None else None
     if how is not None and trace is not None and not again:

@@ -62,7 +62,7 @@ def _at_most(found: list[Annotation], level: str) -> list[Annotation]:
 
 
 def _scenario_files(report: Report) -> list[Annotation]:
-    """The expectations that were not met, at their lines, and the files that do not test what they say."""
+    """The expectations that were not met, at their lines, and the files that did not exercise their requirements."""
     found = []
     for one in unmet(report.scenario_files):
         place = {"file": one.file["file"], **({"line": one.data["line"]} if one.data["line"] else {})}

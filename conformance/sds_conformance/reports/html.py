@@ -226,7 +226,7 @@ def notices(report: Report) -> Iterator[Notice]:
 
 
 def facts(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield labels and values: what was tested, against what, and how."""
+    """Yield labels and values: the implementation, the revision and the options of the run."""
     data, about = report.data, report.data["implementation"]
     revision, profile, protocol = data["revision"], data["profile"], report.protocol
     language = f" ({about['language']})" if about["language"] else ""

@@ -54,7 +54,7 @@ def parts_of(rules: Rules, revision: str) -> list[str]:
 
 
 def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
-    """What blocks every level, because it concerns the whole run."""
+    """Reasons that block every level, because they concern the whole run."""
     run, out = data["run"], []
     if run["narrowed"] or not run["whole"]:
         out.append(f"of {' and '.join(run['narrowed']) or 'the run'} a part alone was asked for")

@@ -166,6 +166,6 @@ def _inconsistency(row: dict[str, Any], dimension: Dimension, bound: int | None)
 
 @cache
 def _validator() -> Any:
-    from jsonschema import Draft202012Validator  # only for who has such a file: it takes its time to import
+    from jsonschema import Draft202012Validator  # import here, because it is slow and few reports have such a file
 
     return Draft202012Validator(load_schema())

@@ -18,7 +18,7 @@ _LABEL = 10
 
 
 def story(report: Report, requirement: str, row: Row) -> str:
-    """Format a finding: what was done, what was expected, and what was seen."""
+    """Format a finding: the steps, the expected and the seen values."""
     finding = finding_of(requirement, row)
     told = story_of(report.protocol, finding, report.trace(finding.run))
     lines = list(_labelled("Scenario", f"{finding.scenario}: {told.summary}" if told.summary else finding.scenario))

@@ -52,7 +52,7 @@ def unmet(files: Iterable[Row]) -> Iterator[Unmet]:
 
 
 def remarks(files: Iterable[Row]) -> Iterator[str]:
-    """A sentence for each file that does not test what it says: a requirement that was not exercised, or expectations
+    """A sentence for each file that did not test what it claims: a requirement that was not exercised, or expectations
     that were not checked."""
     for file in files:
         for row in file.get("requirements", ()):

@@ -1,4 +1,4 @@
-"""A report on a terminal: what was tested, a table, the story of each root cause, and the last screen.
+"""A report on a terminal: the tested implementation, a table, the story of each root cause, and the last screen.
 
 `run` prints the report of the run, `report DIR` prints a stored one. The output is the same.
 """
@@ -51,7 +51,7 @@ MOST_REASONS = 3
 
 
 def show_tested(console: Console, report: Report) -> None:
-    """Print what was tested, against what, and the transport."""
+    """Print the implementation, the revision and the transport."""
     data = report.data
     show_implementation(
         console,
@@ -143,7 +143,7 @@ def _facts(report: Report) -> list[tuple[str, Text]]:
 
 
 def _next(report: Report, program: str) -> tuple[str, str]:
-    """The command to type next, and what it does."""
+    """The next command and its purpose."""
     data = report.data
     written = str(report.written.parent) if report.written is not None else ""
 

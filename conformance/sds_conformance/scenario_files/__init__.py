@@ -1,4 +1,4 @@
-"""Scenario files: schedules that users write, and what must be seen when they are played.
+"""Scenario files: schedules that users write, with expectations about the result.
 
 ``reader`` reads files and makes scenarios of them. ``expectations`` compares what was seen with what was expected.
 """

@@ -208,7 +208,7 @@ def test_a_declaration_of_other_types_is_told(reference: Path, tmp_path: Path, t
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("hello", b"", "a stored handshake is none"),
+        ("hello", b"", "a stored handshake is invalid"),
         ("dialect", '{"dialect": "x", "message": {"nothing": 1}}', "its dialect cannot be read"),
         ("dialect", '{"dialect": "x", "message": {"sender_id": -1}}', "its dialect cannot be read"),
         ("dialect", "[" * 100_000, "its dialect cannot be read"),

@@ -120,7 +120,7 @@ def test_a_story_tells_all_kinds_of_operations() -> None:
         "bob receives b1, refuses: ",
         "dora joins",
         "bob crashes",
-        "alice looks up in a store what it misses",
+        "alice retrieves missing messages from a store",
         "calm: the network heals",
     ):
         assert words in told

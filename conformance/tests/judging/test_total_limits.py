@@ -79,7 +79,7 @@ def test_a_schedule_that_was_generated_may_keep_no_more() -> None:
         lambda _: LocalLink(reference()), Limits(kept_bytes=1 << 12), examples=3, grammar=Grammar(longest=1)
     )
     tally = explore(order)
-    assert tally.found[BREAKDOWN].seen.startswith("too-much: its replies, and what was made of them, came to over")
+    assert tally.found[BREAKDOWN].seen.startswith("too-much: its replies and the data derived from them reached over")
 
 
 @pytest.mark.parametrize(("large", "is_kept"), [(0, False), (1 << 30, True)])

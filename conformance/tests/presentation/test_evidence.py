@@ -459,6 +459,6 @@ def test_of_a_long_buffer_what_it_is_about_is_shown() -> None:
     (line,) = [line for line in narrator.came_out(step, frozenset({"lost-07"})) if line.startswith("to ask for")]
     assert "'lost-07' at T+" in line
     assert line.count("lost-") == LOG_SHOWN
-    exhibits = shown(on.trace, step.index, "'lost-07' among what is to be asked for", "it is not")
+    exhibits = shown(on.trace, step.index, "'lost-07' in the outgoing repair request buffer", "it is not")
     assert numbers(exhibits) == [1, 2, 3]
     assert exhibits[-1].effects[0] == line

@@ -53,11 +53,11 @@ def test_the_releases_are_those_that_the_adapter_drives() -> None:
 
 def test_toys_that_come_out_alike_share_a_column() -> None:
     toys = [column("toy-sds", "1", language) for language in ("C", "Rust")]
-    kept, languages = SCRIPT["together"]([column("a", "1", "Go"), *toys])
+    kept, languages = SCRIPT["merge_equal_toys"]([column("a", "1", "Go"), *toys])
     assert [one.name for one in kept] == ["a", "toy-sds"]
     assert languages == ["C", "Rust"]
     odd = ReportColumn.of(Report(made("toy-sds", "1", RECV_01="fail")))
-    assert len(SCRIPT["together"]([*toys, odd])[0]) == 2
+    assert len(SCRIPT["merge_equal_toys"]([*toys, odd])[0]) == 2
 
 
 def test_it_has_the_parts_that_the_command_writes() -> None:

@@ -18,7 +18,8 @@ ANSWERS.update(encode="encoded", decode="decoded", repair_times="repairOffsets")
 NEEDS = {"send_sync": "SYNC", "send_ephemeral": "EPHEMERAL", "observe": "OBSERVE", "build_filter": "FILTER_CODEC"}
 NEEDS.update(query_filter="FILTER_CODEC", encode="MESSAGE_CODEC", decode="MESSAGE_CODEC", repair_times="REPAIR_TIMES")
 NEEDS.update(bloom_capacity="FILTER_SIZES", bloom_error_rate="FILTER_SIZES")
-NEEDS.update({"who message_id": "MESSAGE_ID", "who retrieval_hint": "RETRIEVAL_HINTS"})  # Of commands to a participant.
+# Fields of commands to a participant:
+NEEDS.update({"who message_id": "MESSAGE_ID", "who retrieval_hint": "RETRIEVAL_HINTS"})
 PLAIN: dict[str, Any] = dict.fromkeys(("content", "wire", "bloom_filter", "retrieval_hint"), base64.b64decode)
 PLAIN.update(dict.fromkeys(("now_ms", "handle", "lamport_timestamp", "t_min_ms", "t_max_ms"), int))
 MORE = (
@@ -96,7 +97,8 @@ class Implementation:
 
 
 def plain(field: str, value: Any) -> Any:
-    """A value of ProtoJSON as Python's own: there bytes are base64, 64-bit numbers strings, and 0 and "" left out."""
+    """Convert a value of ProtoJSON to Python. ProtoJSON writes bytes as base64 and 64-bit numbers as strings, and omits
+    0 and ""."""
     if field == "configuration":
         return value
     if isinstance(value, dict):

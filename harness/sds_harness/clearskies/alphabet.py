@@ -50,7 +50,7 @@ from .operations import (
 from .word_schedules import STRANGERS, UnfoldedStreams, stranger_of, unfold
 
 PERIOD_MS = 31_000
-"""After this time, implementations have sent what they collect for seconds."""
+"""Some implementations collect messages for seconds; after this time they have sent them."""
 KEY, OTHER_KEY = "k", "k2"
 RECORD = "of strangers"
 """The name of the record that all scripted peers change."""
@@ -192,7 +192,7 @@ def rest(who: str, label: str, route: Route) -> Operations:
 
 
 def _reconnect(names: Collection[str], who: str, label: str, route: Route) -> Operations:
-    """All links break, which loses what is under way, and are made again."""
+    """All links break, messages in transit are lost, and the links are connected again."""
     pairs = list(combinations(names, 2)) if who == NAMES[0] else []
     return (*(Unlink(*pair) for pair in pairs), *(Link(*pair, held=True) for pair in pairs))
 

@@ -1,5 +1,4 @@
-"""The network of a schedule: the network of a stage that also records what was sent, by which peer, and what
-arrived."""
+"""The network of a schedule: the network of a stage that also records sent messages, their senders, and arrivals."""
 
 from __future__ import annotations
 

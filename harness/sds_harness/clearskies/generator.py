@@ -23,7 +23,7 @@ CLOCKS_MS = (1_000, -1_000, 40, 3_600_000, -3_600_000, 600_000)
 
 @dataclass(frozen=True)
 class Grammar:
-    """What generated schedules may contain."""
+    """The possible content of generated schedules."""
 
     fewest: int = 3
     most: int = 8

@@ -121,7 +121,7 @@ class Hold(Operation, op="hold"):
 
 @dataclass(frozen=True, slots=True)
 class Release(Operation, op="release"):
-    """Deliver what is under way between two participants."""
+    """Deliver all messages in transit between two participants."""
 
     who: str = EVERYBODY
     to: str = EVERYBODY
@@ -217,7 +217,7 @@ class Write(Operation, op="write"):
     time: str = ""
     """Its update_time, in place of ``at_ms`` and ``digits``."""
     members: str = ""
-    """A JSON object: members that it has in addition, or in place of others."""
+    """A JSON object: members that are added or replace others."""
     without: tuple[str, ...] = ()
     """Members that it lacks."""
     body: str = ""
@@ -282,7 +282,7 @@ class Ask(Scripted, op="ask"):
     since: tuple[Entry, ...] = ()
     """The revisions that it claims to know, by peer."""
     members: str = ""
-    """A JSON object: members that the request has in addition, or in place of others."""
+    """A JSON object: members that are added to the request or replace others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ MOST_SPOKEN = 64 << 20
 READER, READER_ONLY = "stranger", "reader"
 """The strangers that ask for everything: a writer and a read-only peer."""
 ANSWER_TICKS = 4
-"""Ticks after a stranger's request: some implementations collect what they send for seconds."""
+"""Ticks after a stranger's request: some implementations collect messages for seconds before they send them."""
 
 
 _RESOLUTIONS = {int(known): known for known in (pb.RESOLUTION_MERGE, pb.RESOLUTION_SEPARATE)}

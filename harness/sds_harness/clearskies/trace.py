@@ -150,7 +150,7 @@ class Step(trace.Step):
         return [event for event in self.events if event.kind == kind]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what can be computed again."""
+        """Omit values that can be recomputed."""
         return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "known"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -305,5 +305,5 @@ class Trace(trace.Trace[Step]):
         return wiring
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what can be computed again."""
+        """Omit values that can be recomputed."""
         return {**self.__dict__, "bodies": Bodies(), "_wiring": None, "_steps_of": {}}

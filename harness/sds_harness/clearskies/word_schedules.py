@@ -92,7 +92,7 @@ def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedStreams:
 
 
 def _turns(world: World, word: Word, names: Sequence[str]) -> list[_Turn]:
-    """What happens, in the order of the word."""
+    """The operations, in the order of the word."""
     turns: list[_Turn] = []
     last = [0] * len(names)
     """By participant: the time of its last event."""

@@ -20,7 +20,7 @@ from .schema import READABLE, SCHEDULES_PER_ROW_GROUP, SCHEMA_VERSION
 
 MANIFEST, SUCCESS = "manifest.json", "_SUCCESS"
 STEPS, SIDE, TWINS = "steps", "schedules", "twins"
-"""Folders: the rows, the side table, and the twins (what was played in addition, for comparison)."""
+"""Folders: the rows, the side table, and the twins (performances that were added for comparison)."""
 MOST_SCHEDULES = 1 << 40
 _SHARDS_WANTED = 64
 _LARGEST_SHARD = 4096
@@ -111,7 +111,7 @@ class Manifest:
 
 
 _APART = ("version", "capabilities")
-"""What distinguishes implementations with the same name."""
+"""A suffix that distinguishes implementations with the same name."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def read_corpus(place: Place, kind_of: KindOf) -> Corpus:
 
 
 def is_of_corpus(file: Place) -> bool:
-    """Is this file a manifest, whatever its version and however damaged its values?"""
+    """Is this file a manifest, of any version, even with damaged values?"""
     try:
         data = json.loads(file.read_text())
     except (CorpusError, ValueError, RecursionError):

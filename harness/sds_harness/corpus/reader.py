@@ -82,7 +82,7 @@ class Stored:
                 )
 
     def hold_to_digests(self) -> None:
-        """Raises DamagedFileError if rows are missing or differ from what was recorded."""
+        """Compare the rows with the recorded digests. Raises DamagedFileError if rows are missing or differ."""
         side, rows = self.side, self.rows
         if len(rows) != side["rows"] or any(row["position"] != place for place, row in enumerate(rows, 1)):
             wrong = f"has {len(rows)} rows, which are not 1 to {side['rows']}"

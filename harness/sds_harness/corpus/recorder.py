@@ -121,7 +121,7 @@ _TROUBLES = 8
 
 @dataclass
 class Count:
-    """Counts of what was recorded."""
+    """Numbers of recorded schedules, steps and rows."""
 
     schedules: int = 0
     steps: int = 0
@@ -281,8 +281,8 @@ def _play_one(
         # With rows of two implementations or releases, a finding could not be attributed to one of them.
         raise NotDrivenError(
             f"This recording is of {manifest.name}, but what was started for {schedule.name} calls itself "
-            f"{stranger}, or declares other capabilities: let the command start the same one every time, on every "
-            "machine."
+            f"{stranger}, or declares other capabilities: the command must start the same implementation every "
+            "time, on every machine."
         )
     recorded = rows_of(recording.kind, performance, index, judged)
     rows.add(recorded)

@@ -227,7 +227,7 @@ def rebuild(kind: CorpusKind, revision: str, side: Row, rows: Sequence[Row], pla
     try:
         stages = [_stage(kind, revision, link, of, schedule) for link, of in zip(links, traces, strict=True)]
     except TesteeError as fault:  # with such a handshake no performance would have been recorded
-        raise ContradictoryRowsError(f"a stored handshake is none: {fault.breakdown.detail}") from None
+        raise ContradictoryRowsError(f"a stored handshake is invalid: {fault.breakdown.detail}") from None
     # The player orders traces by their first members, now as in the recording.
     performance = kind.play(schedule, {name: stages[n] for name, n in zip(schedule.names, cast, strict=True)})
     if left := sum(link.remaining_rows for link in links):

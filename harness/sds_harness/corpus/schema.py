@@ -1,4 +1,4 @@
-"""The columns of a corpus: what they contain, and which of them the specification determines.
+"""The columns of a corpus: their content, and whether the specification determines it.
 
 The value of a *normative* column is determined by the specification, the schedule and the configuration, after
 everything that the specification leaves open was removed from it. A difference in it needs an explanation. An
@@ -53,7 +53,7 @@ normative = partial(Column, normative=True)
 KEYS: tuple[Column, ...] = (
     Column("schedule", pa.int64(), "index of the schedule, from 0", dictionary=False),
     Column("position", pa.int32(), "place among all rows of the schedule, from 1", dictionary=False),
-    Column("step", pa.int32(), "place among the rows that are compared, from 1; 0 for what is not", dictionary=False),
+    Column("step", pa.int32(), "number among the compared rows, from 1; 0 for other rows", dictionary=False),
 )
 PARTICIPANT = normative("participant", TEXT, "who acts")
 COMMAND = normative("command", TEXT, "name of the command in testee.proto")

@@ -54,7 +54,7 @@ _UNKNOWN = (0, 1 << 62)
 
 
 class DamagedFileError(CorpusError):
-    """A Parquet file is missing, unreadable, or not what it should be."""
+    """A Parquet file is missing, unreadable, or of another shape than expected."""
 
 
 def file_name(shard: int) -> str:
@@ -320,7 +320,8 @@ def _hold_counts(metadata: Any, groups: Sequence[int], columns: Sequence[str] | 
 
 
 def _hold_sum(tables: Sequence[pa.Table]) -> None:
-    """Raises TooLargeError if these tables together exceed the bounds. Each has what was requested of one row group."""
+    """Raises TooLargeError if these tables together exceed the bounds. Each has the requested columns of one row
+    group."""
     for count, most, what in (
         (sum(table.num_rows for table in tables), MOST_ROWS, "rows"),
         (sum(table.nbytes for table in tables), MOST_BYTES, "bytes"),

@@ -54,7 +54,7 @@ class UndefinedNameError(ExpressionError):
 
 
 def names_in(text: str) -> set[str]:
-    """The names in an expression. Raises ExpressionError for a text that is none."""
+    """The names in an expression. Raises ExpressionError if the text is not an expression."""
     return {node.id for node in ast.walk(_parsed(text)) if isinstance(node, ast.Name)} - set(_FUNCTIONS)
 
 

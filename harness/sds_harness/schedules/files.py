@@ -54,7 +54,7 @@ MOST_ARRIVALS = 6_000
 
 
 class ScheduleFileError(Exception):
-    """A file is not a valid schedule. The message says what is wrong and where."""
+    """A file is not a valid schedule. The message names the error and its place."""
 
     def __init__(self, message: str, path: yaml_text.Path = (), line: int = 0) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""What generated schedules of all protocols share: the names of participants and the bounds of their number."""
+"""The parts of generated schedules that all protocols share: the names and the number of participants."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class Join(Operation, op="join", command="open"):
 
 @dataclass(frozen=True, slots=True)
 class Crash(Operation, op="crash"):
-    """Stop a participant for good: it no longer sends, receives or does anything."""
+    """Stop a participant permanently: it no longer sends, receives or does anything."""
 
     who: str
 
@@ -164,9 +164,9 @@ class Heal(Operation, op="heal"):
 @dataclass(frozen=True, slots=True)
 class Calm(Operation, op="calm"):
     """Heal the network and then play up to ``rounds`` rounds. In each round a period passes, and all participants run
-    their periodic work and tell each other what they have, as their protocol does. The rounds end early when two of
-    them in a row bring nothing new. While a participant lacks a message, two more rounds are needed than fill the
-    longest time in which the message may still arrive."""
+    their periodic work and exchange their state, as their protocol does. The rounds end early when two of them in a row
+    bring nothing new. While a participant lacks a message, two more rounds are needed than fill the longest time in
+    which the message may still arrive."""
 
     rounds: int = 20
     period_ms: int = 60_000

@@ -1,4 +1,4 @@
-"""Plays the operations of a schedule in order under virtual time, whatever transport the protocol uses.
+"""Plays the operations of a schedule in order under virtual time, with any transport.
 
 The result is a function of the schedule and the implementations only.
 """
@@ -41,7 +41,7 @@ class MessageStormError(Exception):
 
 
 class ScheduleTooLongError(Exception):
-    """The schedule exceeds what can be played. The message says in what."""
+    """The schedule exceeds a bound of what can be played. The message names the bound."""
 
 
 class RequirementNotMetError(ScheduleStoppedError):

@@ -120,7 +120,7 @@ class Player(Performer[A, S, T, W]):
         self._arrive(self._elapsed)
 
     def _arrive(self, until_ms: int) -> None:
-        """Deliver what is due. During a delivery do nothing: the running delivery continues with it."""
+        """Deliver all due messages. During a delivery do nothing: the running delivery continues with them."""
         if self._arriving:
             return
         self._arriving = True

@@ -1,6 +1,6 @@
 """Builds a schedule in the way in which a test drives participants: one call, one operation.
 
-Nothing is played meanwhile, so a script cannot branch on what an implementation does. The script of each protocol adds
+A script plays nothing, so it cannot branch on the behaviour of an implementation. The script of each protocol adds
 the calls for its participants and scripted peers.
 """
 

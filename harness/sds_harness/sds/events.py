@@ -60,5 +60,5 @@ def time(who: str, label: str, route: Route) -> Operation:
 
 @event(REST, everybody=True, aware=True, ends=True)
 def rest(who: str, label: str, route: Route) -> tuple[Operation, ...]:
-    """The network heals, and all participants exchange what they have until nothing new happens."""
+    """The network heals, and all participants exchange their state until nothing new happens."""
     return (Calm(),) if who == NAMES[0] else ()

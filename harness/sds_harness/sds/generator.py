@@ -24,7 +24,7 @@ PARTICIPANTS = ((3, 58), (4, 22), (5, 9), (6, 5), (7, 3), (8, 3))
 
 @dataclass(frozen=True)
 class Grammar:
-    """What generated schedules may contain."""
+    """The possible content of generated schedules."""
 
     fewest: int = 3
     most: int = 8

@@ -137,5 +137,5 @@ class Names:
 
 
 def _place(message: Message) -> tuple[str, str, str, int | None]:
-    """What identifies a sync message among all others, even those with the same ID."""
+    """A key that identifies a sync message, even among those with the same ID."""
     return message.channel_id, message.sender_id, message.message_id, message.lamport_timestamp

@@ -98,7 +98,7 @@ def awaited(who: str, label: str, route: Route) -> Said:
 
 def _at_the_end(bits: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """A timestamp after which there are few more of so many bits; and then there are none."""
+        """A peer's timestamp is close to the maximum of 63 or 64 bits, and own messages reach it."""
         return (
             Say(PEER, f"{label}.1", lamport_ms=(1 << bits) - 4 - START_MS, to=who),
             *(Send(who, f"{label}.{n}") for n in range(2, 8)),

@@ -43,7 +43,7 @@ class OtherChannels:
                 waiting.append((participant, request, step))
 
     def catch_up(self, stage: Stage, command: str) -> None:
-        """Repeat in the other channels what must be done there before this command."""
+        """In the other channels, repeat the operations that must precede this command."""
         for name, waiting in self._waiting.items():
             until = len(waiting)
             if name == "second" and waiting and command != "tick" and stage.now_ms == _asked_at(waiting[-1][1]):

@@ -1,6 +1,6 @@
 """Builds a schedule in the way in which a test drives participants: one call, one operation.
 
-Nothing is played meanwhile, so a script cannot branch on what an implementation does. What only the implementation
+A script plays nothing, so it cannot branch on the behaviour of an implementation. What only the implementation
 knows is a value that stands for it: a message, a moment, a period in force.
 """
 

@@ -168,7 +168,7 @@ class Step(trace.Step):
     """The message that was removed from the request. Its bytes are shared with other steps of the trace."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what can be computed again."""
+        """Omit values that can be recomputed."""
         return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "known"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from .writer import MAX_LINE, VERSION
 
 Row = Mapping[str, Any]
 Complain = Callable[[int, str], None]
-"""Called with the number of a line and what is wrong with it."""
+"""Called with the number of a line and its error."""
 
 
 class NotATranscriptError(ValueError):
@@ -176,7 +176,7 @@ def _skip(file: Any) -> None:
 
 
 def _row(data: bytes, whole: bool) -> Row | str:
-    """The object in a line, or a phrase that says what is wrong with the line."""
+    """The object in a line, or a phrase that describes the error in the line."""
     try:
         row = json.loads(data.removesuffix(b"\n").decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -69,7 +69,7 @@ def _event(event: Event) -> pb.Event:
 
 
 def state_to_pb(peer: Peer, uuids: list[str]) -> pb.State:
-    """Everything that Observe shows, of the records in ``uuids`` alone if there are any."""
+    """The state that Observe shows. If ``uuids`` is not empty, only these records are included."""
     if uuids:
         kept = (peer.store.get(uuid) for uuid in dict.fromkeys(uuids))
         records = [peer.as_shown(each) for each in kept if each is not None]

@@ -16,7 +16,7 @@ NAMESPACE = "sds-conformance"
 LARGEST = 64 << 10
 """Bytes of a signature."""
 _PATIENCE_S = 120
-"""Somebody may have to type a passphrase, or to touch a token."""
+"""The user may have to type a passphrase or to touch a token."""
 
 
 class SignatureError(Exception):
@@ -67,7 +67,7 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: st
 
 
 def _run_ssh_keygen(arguments: list[str], content: bytes, failure: str) -> str:
-    """What ssh-keygen prints about a content. Raises SignatureError with ``failure`` where it refuses."""
+    """Run ssh-keygen on a content and return its output. Raises SignatureError with ``failure`` if ssh-keygen fails."""
     command = [PROGRAM, "-Y", arguments[0], "-n", NAMESPACE, *arguments[1:]]
     try:
         done = subprocess.run(command, input=content, capture_output=True, timeout=_PATIENCE_S, check=False)

@@ -60,7 +60,8 @@ _MOST_TOLD = 20
 
 
 def _certified(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the certificate in FILE, and drive the implementation as it says, but for what is typed."""
+    """Give a command the certificate in FILE, and drive the implementation with its options; typed options take
+    precedence."""
     inner = driving(function, alone=False)
 
     @wraps(inner)
@@ -95,7 +96,8 @@ def _certified(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _as_certified(data: dict[str, Any]) -> dict[str, Any]:
-    """The options with which it was driven. What ships is no file that a stranger names."""
+    """The options with which it was driven. Paths from the certificate are not used, because a stranger may have
+    written it."""
     dialect = data["profiles"]["dialect"]
     return {
         "framing": data["carrier"] if data["carrier"] != "grpc" else "json",
@@ -232,7 +234,7 @@ def _played(err: Console, driven: Driven, certificate: Certificate, sample: Samp
 
 
 def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Certification) -> None:
-    """Says what was compared and what is different, and ends the command."""
+    """Print the compared results and the differences, and end the command."""
     found = compare(certificate.data, sample, outcome)
     rows = {row["id"]: row for row in certificate.data["requirements"]}
     missed = {row["section"] for row in rows.values()} - {rows[one]["section"] for one in found.compared}
@@ -263,7 +265,7 @@ def _differ(out: Console, differences: Iterable[str], told: str) -> None:
 
 
 def _end(out: Console, head: str, told: str, code: Exit, *lines: str) -> None:
-    """The last line, and what may be typed next."""
+    """Print the last line and the next command."""
     style = "bold green" if code is Exit.CONFORMANT else "yellow" if code is Exit.NOTHING_EXERCISED else "bold red"
     out.print(Text.assemble((f"{head}: ", style), told, "" if told.endswith(":") else "."))
     for line in lines:

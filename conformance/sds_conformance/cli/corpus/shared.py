@@ -39,8 +39,8 @@ of_profile = click.option(
 
 
 def on_spark(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say where Spark runs, as ``spark_options``; what is wrong with a corpus ends it
-    with one sentence. Without PySpark that sentence says what to type."""
+    """Give a command the options that say where Spark runs, as ``spark_options``; an error in a corpus ends the command
+    with one sentence. Without PySpark, the sentence names the command that installs it."""
 
     @wraps(function)
     def wrapper(master: str, spark_memory: int, **rest: Any) -> None:
@@ -74,7 +74,8 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def corpus_errors(err: Console) -> Iterator[None]:
-    """One sentence for whatever is wrong: with a corpus, and exit code 2; with Spark or with us, and another one."""
+    """Print one sentence for each error. Errors of a corpus end with exit code 2, errors of Spark and of the suite with
+    others."""
     try:
         yield
     except CorpusError as error:

@@ -170,7 +170,7 @@ def _json(stored: Stored, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _plan(text: str) -> Any:
-    """The schedule as JSON values; as the text that it is where it is none."""
+    """The schedule as JSON values; the plain text if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -74,7 +74,7 @@ Exit codes:
 """
 
 
-# What looks like an option is mostly part of a COMMAND that was not quoted: that is said below.
+# An argument like an option is probably part of an unquoted COMMAND. The message below says that.
 @click.command("interop", epilog=_EPILOG, context_settings={"ignore_unknown_options": True})
 @click.argument("named", nargs=-1, type=click.UNPROCESSED, metavar="NAME=COMMAND NAME=COMMAND...")
 @click.option(

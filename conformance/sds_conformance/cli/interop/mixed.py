@@ -201,7 +201,7 @@ class MixedGroups:
     # ---- playing ---------------------------------------------------------------------------------------------------
 
     def _shrink(self, troupe: Troupe, mixed: Mixed, folder: Path, *, quiet: bool) -> None:
-        """Shrink, keep and tell what was found, the worst first."""
+        """Shrink, save and print the findings, the worst first."""
         if mixed.interrupted:
             return
         number, total = 0, sum(1 + len(members) for _, members in self._groups)
@@ -285,7 +285,7 @@ class MixedGroups:
         _show_story(out, example, files.get("story"))
 
     def _show_under(self, members: Sequence[tuple[Discovery, str]]) -> None:
-        """What fails because of the last root cause, and how to replay that."""
+        """Print the failures that follow from the last root cause, and the commands that replay them."""
         found = self.found[len(self.found) - len(members) - 1 :]
         details = {discovery.what: details_of(discovery.finding, files) for discovery, _, files in found}
         show_under(self._out, {member.what: why for member, why in members}, details.__getitem__)

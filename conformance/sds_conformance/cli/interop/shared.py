@@ -1,4 +1,4 @@
-"""What ``sds-conformance interop`` says alike of a group that plays many schedules, and of one that plays one again."""
+"""Output of ``sds-conformance interop`` that a campaign of a group and the replay of one schedule share."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def of_one_text() -> Iterator[None]:
 
 
 def show_violation(out: Console, finding: Finding, name: str) -> None:
-    """Who violated what."""
+    """Print the implementation and the requirement that it violated."""
     where, rule = rule_of(finding.requirement)
     severity = finding.severity
     before = Text.assemble((f"{severity.value.upper():5}", STYLES[severity]), " ")

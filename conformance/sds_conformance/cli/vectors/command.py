@@ -153,8 +153,8 @@ def add(name: str, fragment: Path, against: str, folder: Path | None) -> None:
 def replace(test_id: str, fragment: Path, corrected: str, against: str, folder: Path | None) -> None:
     """Put the vector in FRAGMENT in the place of ID.
 
-    The same rules as those of `add` hold. Inputs and outcomes of a released vector stay, unless --corrected says what
-    was wrong with them. A computed vector is not replaced.
+    The same rules as those of `add` hold. Inputs and outcomes of a released vector stay, unless --corrected describes
+    their error. A computed vector is not replaced.
     """
     folder = folder or writable_folder()
     edit = replace_vector(VECTOR_SET, folder, test_id, fragment, corrected)
@@ -365,7 +365,7 @@ def export(folder: Path, overwrite: bool) -> None:
     source = default_folder()
     _refuse(lint_folder(VECTOR_SET, source))
     refuse_overlap(source, folder)
-    # Read before anything is deleted: what cannot be read must not cost what is there.
+    # Read before anything is deleted: an unreadable file must not cost existing files.
     files = {path.relative_to(source).as_posix(): read_bytes(path) for path in _exported(source)}
     if folder.exists() and any(folder.iterdir()):
         if not overwrite:

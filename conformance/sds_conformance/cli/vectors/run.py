@@ -287,7 +287,7 @@ def _cause_lines(outcome: Examination, causes: Sequence[WrongAnswers]) -> list[C
 
 
 def _show_warning(out: Console, asked: AnsweredVector, revision: str) -> None:
-    """A warning in a line: what it is about, and the position that tolerates it."""
+    """Print a warning in one line: its subject and the position that tolerates it."""
     answer = asked.answer
     why = answer.reason if answer.reason in VECTOR_SET.of(revision).positions else ""
     named = [*_violated(asked, revision)[:2], *([why] if why else [])]
@@ -296,7 +296,8 @@ def _show_warning(out: Console, asked: AnsweredVector, revision: str) -> None:
 
 
 def _show_cause(out: Console, cause: WrongAnswers, revision: str) -> None:
-    """Print a root cause: the first wrong answer, the names of the other vectors, and what else is violated."""
+    """Print a root cause: the first wrong answer, the names of the other vectors, and the other violated
+    requirements."""
     first, *others = cause.asked
     head = Text.assemble(("FAIL  ", _STYLES[Status.FAIL]), (printable(cause.requirement), "bold"))
     out.print(head.append(f"  {counted(len(cause.asked), 'vector')}", "dim"), soft_wrap=True)
@@ -354,7 +355,7 @@ def _table(outcome: Examination) -> Table:
 
 
 def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
-    """The last word: what is wrong with the implementation, told apart from what kept it from answering."""
+    """The last sentence. It separates wrong answers from reasons why there was no answer."""
     name = outcome.declaration.name
     if outcome.interrupted:
         return Text(f"Interrupted: {counted(outcome.unasked, 'vector was', 'vectors were')} not asked.", "bold yellow")

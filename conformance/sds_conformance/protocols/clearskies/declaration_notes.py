@@ -26,5 +26,5 @@ def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str,
     if named in SIGNATURES:
         told = f"{named}. The text leaves padding and hash open: who signs otherwise is not believed."
     else:
-        told = f"{named!r}, which is no profile known here; what is about signatures cannot be judged."
+        told = f"{named!r}, which is an unknown profile; requirements about signatures cannot be judged."
     return [("Signing", told), *limit_notes(declared)]

@@ -116,7 +116,7 @@ def _takes(met: Met, pair: Pair, *, key: str, value: Any, where: str = RECEIVER)
     if why := met.left_out():
         return left_open(why)
     if met.there(SENDER) is None or (there := met.there(where)) is None:
-        return left_open("not both tell a stranger what they have")
+        return left_open("not both answer a stranger's request for everything")
     if key in there and same(there[key].value, value):
         return YES
     seen = f"it has {there[key].value!r} there" if key in there else "it has nothing there"
@@ -131,7 +131,7 @@ def _lacks(met: Met, pair: Pair, *, key: str) -> Cell:
     if why := met.left_out():
         return left_open(why)
     if (there := met.there(RECEIVER)) is None:
-        return left_open(f"{pair.receiver.name} does not tell a stranger what it has")
+        return left_open(f"{pair.receiver.name} does not answer a stranger's request for everything")
     if key in there:
         return failed_cell(f"{pair.receiver.name} still has {key!r}, although {pair.sender.name} sent it the deletion")
     return YES
@@ -148,7 +148,7 @@ def _agree(met: Met, pair: Pair) -> Cell:
         return left_open(why)
     ours, theirs = met.there(SENDER), met.there(RECEIVER)
     if ours is None or theirs is None:
-        return left_open("not both tell a stranger what they have")
+        return left_open("not both answer a stranger's request for everything")
     wrong = [
         side.name
         for side, there in ((pair.sender, ours), (pair.receiver, theirs))

@@ -25,7 +25,7 @@ _SIGNALS: dict[str, int] = {"changed": pb.CAPABILITY_CHANGED, "conflicts": pb.CA
 
 
 def following(fields: frozenset[str], command: str) -> frozenset[str]:
-    """The columns that differ only as a consequence of others, at a command."""
+    """The columns whose difference follows from others, at a command."""
     out: frozenset[str] = frozenset()
     if "sent" in fields:
         out |= _OF_WHAT_IS_SENT

@@ -259,18 +259,18 @@ class ClearSkiesReading(Reading):
             case Unlink():
                 return f"the link between {short(op.who)} and {short(op.to)} breaks"
             case Hold():
-                return f"what is sent {_participants_text(op)} is under way for now"
+                return f"messages {_participants_text(op)} are held back"
             case Release():
                 size = f"{op.size:,} bytes of what {short(op.who)} has sent arrive" if op.size else ""
                 if op.one_way and op.who and not size:
                     return f"what {short(op.who)} has sent so far to {short(op.to) or 'others'} arrives"
-                return size or f"what is under way {_participants_text(op)} arrives"
+                return size or f"messages in transit {_participants_text(op)} arrive"
             case Read():
                 return f"a stranger asks {short(op.who) or 'everybody'} for everything"
             case Settle():
                 return "time passes until everybody is quiet"
             case Calm():
-                return f"calm: what is under way arrives, and everybody ticks every {op.period_ms / 1000:,g} s"
+                return f"calm: messages in transit arrive, and all participants tick every {op.period_ms / 1000:,g} s"
             case _:
                 return ""
 

@@ -23,7 +23,7 @@ _SIGNALS: dict[str, int] = {
 
 
 def following(fields: frozenset[str], command: str) -> frozenset[str]:
-    """The columns that differ only as a consequence of others, at a command."""
+    """The columns whose difference follows from others, at a command."""
     out: frozenset[str] = frozenset()
     if "broadcasts" in fields:
         out |= _OF_A_BROADCAST

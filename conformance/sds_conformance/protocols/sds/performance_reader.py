@@ -143,7 +143,7 @@ class SdsReading(Reading):
         """Describe the effect of an operation on all participants."""
         match op := operation:
             case Lookup():
-                return f"{short(op.who) or 'everybody'} looks up in a store what it misses"
+                return f"{short(op.who) or 'everybody'} retrieves missing messages from a store"
             case Calm():
                 store = ", with a store" if op.store else ""
                 period = f"{op.period_ms / 1000:,g} s"

@@ -28,7 +28,7 @@ class SDS(Protocol):
     model = MODEL
     about_profiles = "Part of SDS to judge: with the SDS-R extension, without it, or the extension alone."
     greeting = ("every-kind-of-message", "replies-to-own-messages")
-    casting = "Who joins a channel is the implementation; all others are scripted."
+    casting = "The implementation plays the participants that join a channel; all others are scripted."
     parts = MappingProxyType({"sds-r": "SDS-R"})
     vectors = MATERIAL
     repertoire = REPERTOIRE

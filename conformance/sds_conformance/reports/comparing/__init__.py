@@ -1,5 +1,5 @@
-"""Compares several reports: what differs, what got better and worse, and when.
+"""Compares several reports: their differences, and the changes from one to the next.
 
-``columns.py`` extracts what can be compared from each report, ``comparison.py`` compares reports with each other, and
+``columns.py`` extracts the comparable parts of each report, ``comparison.py`` compares reports with each other, and
 ``history.py`` follows dated reports. The other modules render the result for terminals, as Markdown, HTML and JSON.
 """

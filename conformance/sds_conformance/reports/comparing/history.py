@@ -30,7 +30,7 @@ class HistoryTurn:
 
     @property
     def doubt(self) -> str:
-        """What else changed in the same report and may explain the change."""
+        """Other changes in the same report that may explain the change."""
         keys = {"suite": "another version of the suite", "environments": "other environments", "strict": "--strict"}
         differing = [said for key, said in keys.items() if getattr(self.before, key) != getattr(self.after, key)]
         return ", ".join(differing)

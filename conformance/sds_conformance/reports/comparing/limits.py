@@ -74,7 +74,7 @@ class Extent:
 
     @property
     def failure(self) -> str:
-        """What broke at the next size; "" if nothing did."""
+        """The failure at the next size; "" if there was none."""
         return f"{self.how}, {self.requirement}" if self.requirement else self.how
 
     def less_than(self, other: Extent) -> bool:

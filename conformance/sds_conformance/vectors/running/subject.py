@@ -54,7 +54,7 @@ class VectorResult:
 
 
 class VectorSkippedError(Exception):
-    """A vector cannot be run; the message says what is missing."""
+    """A vector cannot be run; the message names the missing part."""
 
 
 @dataclass

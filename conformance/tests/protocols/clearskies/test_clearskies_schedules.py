@@ -53,12 +53,12 @@ def test_a_story_tells_what_is_done_and_what_comes_of_it() -> None:
         "alice and bob are linked",
         "alice writes 'photo' (m1)",
         "bob receives m1, takes m1, repeats m1",
-        "what is sent between alice and bob is under way for now",
+        "messages between alice and bob are held back",
         "5 bytes of what alice has sent arrive",
         "the link between alice and bob breaks",
         "mallory, a scripted peer, tells bob signed update x of mallory",
         "refuses: ",
-        "calm: what is under way arrives",
+        "calm: messages in transit arrive",
         "a stranger asks everybody for everything",
     ):
         assert words in text, words

@@ -247,7 +247,7 @@ def the_newest_comes_first(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def a_stranger_listens(writer: Writer) -> None:
-    """A peer asks for what it does not know, or claims to know everything, and receives later changes."""
+    """A peer requests all unknown updates, or claims to know everything, and receives later changes."""
     lurks = writer.chance(50)
     peer, to = pick(writer.choices, LURKERS if lurks else writer.peers), writer.pick_participant()
     writer.add(Ask(peer, to, lurks, pick(writer.choices, (0, 1, 2, 3, 1 << 63))))

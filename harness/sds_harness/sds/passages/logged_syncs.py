@@ -1,4 +1,4 @@
-"""Passages about sync messages that are logged like all others, as in the proposal of 2024."""
+"""Passages about sync messages that are logged, as in the proposal of 2024."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ TAKEN: tuple[Rule[Proof], ...] = (
         lambda view, a: _is_new(a) and view.put_together(a) and not view.one_of_many(a) and not _is_wide(a.update),
         lambda a: "which came in pieces, until",
     ),
-    # A peer that takes no other record either does not refuse it for the zero.
+    # The zero is not the reason if the peer accepts no other record either.
     _taken("CSDB-43", "zero-not-taken", lambda view, a: view.took is not False and _is_new(a) and has_zeros(a.update)),
 )
 

@@ -41,7 +41,7 @@ _REFUSED = {"put": "write-refused", "rename": "rename-refused", "delete": "delet
 
 @check("CSDB-02", of="writes")
 def writers_can_write(view: PeerView) -> Iterator[Observation]:
-    """The application of a read-write peer can write any record, and delete what is there."""
+    """The application of a read-write peer can write and delete any record."""
     for step in view.steps:
         if step.command not in COMMANDS or step.answer not in ("effects", "rejected"):
             continue
@@ -187,7 +187,7 @@ def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
                 continue
             name, first = makers.setdefault(update.uuid, (other.party.name, change))
             if name == other.party.name and _is_revived(other, first, change):
-                continue  # its key is free, and for itself as well (CA-13)
+                continue  # a deleted record may be written again with its uuid (CA-13)
             if other is view:
                 expected, seen = f"a uuid of its own for {change.key!r}", f"that of {first.key!r} of {name}"
                 yield judged(update.step, "uuid-reused", first is change, expected, seen)

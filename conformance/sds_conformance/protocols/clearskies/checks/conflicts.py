@@ -142,7 +142,7 @@ LEFT: tuple[Rule[Fate], ...] = (
 
 @table(LEFT, of="received shown")
 def the_descendant_is_left(view: PeerView) -> Iterator[tuple[Step, Fate]]:
-    """Of two versions of a record, the one that descends from the other is there, whatever their update_times."""
+    """Of two versions of a record, the descendant remains, even with the smaller update_time."""
     return ((fate.shown.step, fate) for fate in fates(view) if fate.left)
 
 

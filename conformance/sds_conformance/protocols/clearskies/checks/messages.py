@@ -195,5 +195,5 @@ SENT: tuple[Rule[Update], ...] = (
 
 @table(SENT, of="sent")
 def fields_are_well_formed(view: PeerView) -> Iterator[tuple[Step, Update]]:
-    """Each update that is sent has the fields of a record, each in its form; a read-only peer repeats what came."""
+    """Each sent update has the fields of a record in the right form; a read-only peer repeats received updates."""
     return ((update.step, update) for update in view.sent)

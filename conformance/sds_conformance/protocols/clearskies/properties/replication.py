@@ -1,4 +1,4 @@
-"""Spreading: what is passed on, by whom, and that there is an end of it."""
+"""Relaying: the relayed updates, the relaying peers, and the end of the traffic."""
 
 from __future__ import annotations
 

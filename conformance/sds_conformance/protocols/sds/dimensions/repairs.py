@@ -30,7 +30,7 @@ NO_BOUND = "the text names no bound"
     within=("log_entries",),
 )
 def request(stage: Stage, size: int) -> str | None:
-    """One message asks for so many that are there."""
+    """One message requests this number of messages that the participant has."""
     answered = _request_and_count_answers(stage, size, size)
     # No check requires it beyond the demanded size.
     refused = any(step.answer == "rejected" for step in stage.trace.steps)

@@ -23,7 +23,7 @@ QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
 
 
 def take_in(actor: Actor, *payloads: Payload) -> Actor:
-    """Messages arrive, and what they free is delivered; who they arrive at."""
+    """Let messages arrive and release waiting ones. Returns the participant."""
     actor.receive(*payloads)
     actor.settle()
     return actor

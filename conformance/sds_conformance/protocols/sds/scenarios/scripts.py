@@ -65,7 +65,7 @@ def may_be_ahead(lamport: Period) -> str:
 
 
 def take_in(part: Part, *messages: Message) -> Part:
-    """Let messages arrive and what they free be delivered. Returns the participant."""
+    """Let messages arrive and release waiting ones. Returns the participant."""
     part.receive(*messages)
     return part.settle()
 

@@ -25,7 +25,7 @@ class LogItem:
     arrival: int = field(compare=False)
     """The number of earlier insertions: 0 for the first entry."""
     unseen: bool = field(default=False, compare=False)
-    """Nothing proves that it is present: it is a sync message, or arrived in the participant's own name."""
+    """Its presence is uncertain: it is a sync message, or arrived under the participant's own ID."""
 
     @classmethod
     def of(cls, message_id: str, lamport: int, *, own: bool, arrival: int, unseen: bool = False) -> LogItem:
@@ -127,7 +127,7 @@ class Sent:
     repeat: bool = False
     """Its ID was used before."""
     sync: bool = False
-    """It was requested, or sent by the participant, as a sync message, whatever its fields are."""
+    """It was requested or sent by the participant as a sync message, with any fields."""
     history: tuple[str, ...] = field(init=False)
     """The message IDs of its causal history."""
 
@@ -165,7 +165,7 @@ class Received:
     unmet: frozenset[str]
     """The IDs of its causal history that are not in the expected log."""
     unmet_buffered: frozenset[str]
-    """Those of ``unmet`` that have arrived and wait in the incoming buffer."""
+    """The IDs of ``unmet`` that have arrived and wait in the incoming buffer."""
     odd: str
     """Why a conforming sender would not send it; "" if it would."""
     foreign_filter: bool = False

@@ -57,7 +57,7 @@ class Requester:
         ]
         self.arrivals: dict[str, list[Received]] = {}
         self.heard = [r for r in view.received if not r.own and not r.rejected]
-        """Messages of others, in order, that the participant may have processed."""
+        """Messages of others that the participant may have processed, in order."""
         self._heard_at = [received.step.index for received in self.heard]
         self._copies = view.arrivals
         self._kept = view.kept

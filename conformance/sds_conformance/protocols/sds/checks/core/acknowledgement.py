@@ -395,7 +395,7 @@ class _Review(NamedTuple):
     noticed: bool
     """The own message is acknowledged since, or possibly acknowledged, as is due."""
     again: bool
-    """It is a sync message whose ID an earlier one had."""
+    """It is a sync message with the ID of an earlier one."""
 
     @property
     def step(self) -> Step:

@@ -54,7 +54,7 @@ def not_buffered(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-EPHEMERAL-04", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
 def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
-    """A received ephemeral message is delivered immediately, whatever else waits."""
+    """A received ephemeral message is delivered immediately, even if other messages wait."""
     for received in offered(view):
         if received.kind is not Kind.EPHEMERAL or received.own or received.odd:
             continue

@@ -63,7 +63,7 @@ def _filters(view: ChannelView) -> list[_Filter]:
 
 
 def first_hit(view: ChannelView, received: Received) -> bool | None:
-    """Does the next filter that has to hold a received message hold it? None if there is none, or nothing tells."""
+    """Does the next filter that must hold a received message hold it? None if there is no filter or no evidence."""
     later = (one for one in _filters(view) if one.sent.step.index > received.step.index and received in one.newest)
     return next((one.holds(received.message.message_id) for one in later), None)
 
@@ -154,7 +154,7 @@ def judge_members(
 def judge_strangers(
     step: Step, holds: Membership, ids: Collection[str], expected: str, *, code: str
 ) -> Iterator[Observation]:
-    """Does a filter hold what it has no reason to? A few of them may be in it by chance, but not all of enough."""
+    """Does a filter hold IDs that it should not? A few may be false positives, but not all of many."""
     found = hold_all(holds, ids) if len(ids) >= ENOUGH else None
     if found is not None:
         yield judged(step, code, not found, expected, f"all {len(ids)} of them")
@@ -515,7 +515,7 @@ def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
             continue
         newest = _newest(view, entries, sent, bool(holds(sent.message.message_id)))
         if newest:
-            expected = f"the newest {len(newest)} IDs in the filter, whatever older ones were rolled out of it"
+            expected = f"the newest {len(newest)} IDs in the filter; only older ones may be rolled out"
             yield from judge_members(sent.step, holds, newest, expected, "{} is not")
 
 
@@ -528,7 +528,7 @@ def _newest(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, itsel
 
 @check("SDS-STATE-06", pb.CAPABILITY_OBSERVE, of="observed received")
 def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """Where the filter itself is asked, it holds the newest tenth of its capacity, whatever its encoding (AMB-55)."""
+    """If the filter can be queried, it holds the newest tenth of its capacity, in any encoding (AMB-55)."""
     newest = max(1, view.configuration.bloom_capacity // 10) if view.configuration.bloom_capacity else 0
     came: dict[str, int] = {}
     for received in view.received if newest else ():

@@ -94,7 +94,7 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
 
 @check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED, of="any-ephemeral received unmet")
 def no_dependency_is_met_by_late_ones(view: ChannelView) -> Iterator[Observation]:
-    """A message that waits is not freed by an ephemeral one that has the ID of what is missing."""
+    """An ephemeral message with the ID of a missing dependency does not release a waiting message."""
     logged = (d for d in view.delivered if d.received is not None and d.received.kind is Kind.CONTENT)
     came = {(delivery.message_id, delivery.step.index) for delivery in logged}
     waiting: dict[str, list[Received]] = {}
@@ -257,7 +257,7 @@ _NEVER_LOGGED: dict[str, tuple[Callable[[ChannelView], Since], str]] = {
 
 
 def never_logged(view: ChannelView) -> Iterator[_Place]:
-    """What belongs in no log is not shown in it, and not named in causal histories."""
+    """Messages that must not be logged are neither shown in the log nor named in causal histories."""
     for kind, (ids_since, _) in _NEVER_LOGGED.items():
         if not (since := ids_since(view)):
             continue

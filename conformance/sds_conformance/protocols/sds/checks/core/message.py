@@ -334,7 +334,7 @@ def ordinary_sends(view: ChannelView, command: str) -> Iterator[Step]:
 
 
 def taken(step: Step) -> Observation:
-    """Is what is to be sent taken and broadcast?"""
+    """Is each sent content accepted and broadcast?"""
     if step.answer == "rejected":
         assert step.reply is not None
         return violated(step, "refused", "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")

@@ -1,4 +1,4 @@
-"""The outgoing buffer and its sweep: what is kept, and what is broadcast again, when."""
+"""The outgoing buffer and its sweep: the stored messages, and the times of rebroadcasts."""
 
 from __future__ import annotations
 

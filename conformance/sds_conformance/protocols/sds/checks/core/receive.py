@@ -203,7 +203,7 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
             continue
         elif received.foreign_filter:
             because = "; an unreadable bloom filter must not cost the content (AMB-53)"
-            # What delivers nothing at all has another fault.
+            # An implementation that delivers nothing at all has another fault.
             code = "unreadable-filter" if view.delivered else "never-delivered"
             yield violated(received.step, code, expected + because, "nothing")
         else:
@@ -342,7 +342,7 @@ def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
             continue
         entries = {entry.message_id for entry in surfaced(view, received.step)}
         if entries:
-            # Leaving out what is buffered is legal: it is not met, but it is not missing either (AMB-70).
+            # An implementation may leave out buffered messages: they are unmet, but not missing (AMB-70).
             met = received.unmet - received.unmet_buffered <= entries <= received.unmet
             code = "missing-entry" if entries <= received.unmet else "foreign-entry"
             expected = f"{sorted(received.unmet)} named as missing"
@@ -422,13 +422,13 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
 
 
 def _copies_left(view: ChannelView, received: Received, until: Step) -> bool:
-    """Can a copy of the message wait still, where copies are not told from it ("MAY deduplicate", AMB-24)?"""
+    """Can a copy of the message still wait, if the implementation does not deduplicate ("MAY deduplicate", AMB-24)?"""
     arrived = sum(r.step.index <= until.index for r in view.arrivals[received.message.message_id])
     return arrived > sum(d.step.index < until.index for d in received.delivered)
 
 
 _OTHERS = 2
-"""With so many that wait before it, a message is neither the first nor the second of the buffer."""
+"""With this number of messages waiting before it, a message is neither the first nor the second of the buffer."""
 
 
 @dataclass(slots=True)
@@ -458,7 +458,7 @@ class _Waited:
 
     @property
     def by_sweep(self) -> bool:
-        """Is there evidence of a sweep? Without a virtual clock, ticks are none."""
+        """Is there evidence of a sweep? Without a virtual clock, a tick is no evidence."""
         told = self.delivered or (self.shown is not False and self.view.can(pb.CAPABILITY_VIRTUAL_CLOCK))
         return told and self.received.unmet <= self.view.logged_ids
 

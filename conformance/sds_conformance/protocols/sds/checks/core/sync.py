@@ -71,7 +71,7 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
 def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
-    """Periodic sync messages are not sent at whatever rate the work runs, be there requests to send or not.
+    """The rate of periodic sync messages does not follow the rate of periodic work, with or without requests to send.
 
     They may be uneven, and who fell behind may catch up: what counts is how many there are since the beginning, and
     they are too many where there are more than twice as many as intervals. A clock that went back may make one due.

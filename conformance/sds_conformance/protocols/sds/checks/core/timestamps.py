@@ -1,4 +1,4 @@
-"""Lamport timestamps of own messages, and of states that are shown: which rule it was that went wrong.
+"""Lamport timestamps of own messages and shown states: which rule was violated.
 
 The rule for sending, ``max(now, previous + 1)``, has many parts: the start, the time, the increase, what deliveries and
 other channels do to it. Whatever went wrong shows as one wrong number, and is one violation: of the first part that
@@ -261,7 +261,7 @@ class Stamp:
 
     @property
     def started_elsewhere(self) -> bool:
-        """Does the first timestamp show that it did not start at the epoch time, whatever was made of it since?"""
+        """Does the first timestamp show that it did not start at the epoch time, even after later changes?"""
         opened, e = clock_at(self.view.trace, self.view.party.opened_ms), self.e
         wrong = e.source == "open" and not self.right
         return wrong and not opened.low <= self.seen <= max(e.high, e.now.high) + NEARBY
@@ -339,7 +339,7 @@ def _claimed_ahead(s: Stamp) -> bool:
 
 
 def _moved_by_its_name(s: Stamp) -> bool:
-    """Not what is wrong by a little, and more likely by another rule."""
+    """Not for a small difference, which another rule explains better."""
     past = s.seen - s.e.as_it_was_heard
     return past > 0 and not s.elsewhere and past > abs(s.e.claimed_high - s.seen)
 
@@ -431,9 +431,10 @@ def _high_without_reason(s: Stamp) -> bool:
 
 
 OTHERS, CLOCK_WENT_BACK = "other channels change nothing", "the clock went back"
-ONE_MORE, SHOWN = "one more than what was delivered", "that of the message delivered"
+ONE_MORE, SHOWN = "one more than the delivered timestamp", "that of the message delivered"
 AFTER_SYNC, HEARD = "one more than the sync message before", "sync messages are not delivered"
-DELIVERED_LATE, CLAIMED = "the message delivered late changes nothing", "what comes in its own name changes nothing"
+DELIVERED_LATE = "the message delivered late changes nothing"
+CLAIMED = "a message with its own sender ID changes nothing"
 COUNTED = "messages that are received are not counted"
 BUFFERED, COPIED = "the message from further ahead still waits", "the rebroadcast before it is no new message"
 BY_EPHEMERAL, OPENED = "an ephemeral message does not move the clock", "it starts when the channel is opened"

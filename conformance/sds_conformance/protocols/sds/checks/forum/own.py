@@ -26,7 +26,7 @@ _HISTORY = 4
 _PLAUSIBLE = 1_000
 """Any increase is one, so a first message may carry more than 1; so much more is no count of messages."""
 _LATE_SWEEPS = 3
-"""Sweeps after the period by which what is missing is given up; how often they run is not said."""
+"""Number of sweeps after the period within which missing messages are given up. The text sets no interval of sweeps."""
 _TEN_MINUTES_MS = 600_000
 _CROWD = 100
 """Messages of ten minutes that a filter of any design should have room for."""
@@ -305,7 +305,7 @@ def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-44", pb.CAPABILITY_DELIVERED, of="received")
 def ties_need_no_message(view: ChannelView) -> Iterator[Observation]:
-    """A message whose timestamp others have, too, is put in its place without a new message to anybody."""
+    """A message with the timestamp of other messages is inserted at its place without a new broadcast."""
     places: set[int] = set()
     copies = {(copy.step.index, copy.message.message_id) for copy in view.copies}
     for received in view.received:

@@ -112,7 +112,7 @@ class Due:
     # ---- what else was answered ------------------------------------------------------------------------------------
 
     def nothing_is_answered(self) -> bool:
-        """Own or of others, as this one is."""
+        """Whether no message of the same kind (own, or of others) was answered."""
         return not answers_at_all(self.view, others=not self.own)
 
     def was_answered_before(self) -> bool:

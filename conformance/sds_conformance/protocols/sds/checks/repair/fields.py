@@ -79,7 +79,7 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
 def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """With SDS-R, an entry of a causal history has the sender of its message in field 3; none is a warning (AMB-87)."""
     for sent in view.repair.requesting if view.terms.on else ():
-        # Where the entries themselves stand is SDS-MSG-05's matter: what is inside is the same in every dialect.
+        # SDS-MSG-05 judges the place of the entries. Their content is the same in every dialect.
         for field in (_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields) or ():
             if field.number != _HISTORY:
                 continue
@@ -139,7 +139,7 @@ def _whose(view: ChannelView, sender_id: str) -> str:
 
 @check("SDS-R-FIELDS-01", pb.CAPABILITY_SDS_R, of="sds-r")
 def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
-    """The sender in an entry of what is sent again for others is its author's, or what the original said."""
+    """In a rebroadcast for others, the sender of an entry is its author, or the value in the original message."""
     for step in view.trace.of(view.party.name):
         for message in step.messages if view.terms.on else ():
             original = view.repair.original(message.message_id)
@@ -171,7 +171,7 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
         if message_id in named_elsewhere(view):
             continue  # it is missing in another channel: SDS-STATE-16
         own = view.own(message_id)
-        # Who gives dependencies up may drop what arrives after that, and still want it (AMB-92).
+        # After giving up a dependency, a participant may drop later copies and still request them (AMB-92).
         logged = not view.gives_up and side.in_log(message_id, sent.step)
         sent_before = own is not None and own.step.index < sent.step.index
         has = logged or (sent_before and view.kept.holds(message_id, sent.step.index - 1))

@@ -46,7 +46,8 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
         asked = next((s for s in sends if side.requests_repair_of(s, missing.message_id)), None)
         if kept is not None:
             which = f"{missing.message_id!r}, arrived at step {arrived.index}"
-            yield violated(kept.step, "not-dropped", f"{which}, no longer among what is to be asked for", "it is")
+            expected = f"{which}, no longer in the outgoing repair request buffer"
+            yield violated(kept.step, "not-dropped", expected, "it is")
         elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
             expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
             yield violated(asked.step, "not-dropped", expected, "one")
@@ -90,7 +91,7 @@ def _added(view: ChannelView, missing: Missing, code: str) -> Iterator[Observati
     if shown is None or not side.in_step(detected, shown.step) or shown.step.now_ms > detected.now_ms + patience:
         return
     which = f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log"
-    expected = f"{which}, among what is to be asked for"
+    expected = f"{which}, in the outgoing repair request buffer"
     yield judged(shown.step, code, missing.message_id in shown.due, expected, "it is not")
 
 
@@ -282,7 +283,7 @@ def _readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
 def entries_come_back(view: ChannelView) -> Iterator[Observation]:
     """After others asked for it, or its own request was lost, the next message gives what is missing an entry again.
 
-    Whatever that message is about (AMB-68, AMB-118).
+    The content of that message does not matter (AMB-68, AMB-118).
     """
     side, terms = requester(view), view.terms
     if terms.t_max_ms is None or terms.t_min_ms is None:
@@ -298,7 +299,8 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
         since = step if anew else missing.detected.step
         if shown is not None and missing.message_id not in shown.due:
             if side.in_step(since, shown.step) and shown.step.now_ms < since.now_ms + terms.t_max_ms:
-                yield violated(shown.step, "not-queued-again", expected, "it is not among what is to be asked for")
+                seen = "it is not in the outgoing repair request buffer"
+                yield violated(shown.step, "not-queued-again", expected, seen)
             continue
         if shown is not None and side.first_asked(missing.message_id) >= step.index:
             yield held(shown.step)
@@ -324,9 +326,9 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
     for missing, index, received in _readded(side):
         step, offsets = received.step, view.terms.t_req(missing.message_id)
         if offsets is None or index == side.first_asked(missing.message_id):
-            continue  # what was merely asked for may have been kept
+            continue  # the entry of a message that was only requested may remain
         if any(r.step.index == index and not _must_be_honoured(r) for r in missing.overheard):
-            continue  # what was asked for in an ephemeral message has kept its entry (AMB-84)
+            continue  # a request in an ephemeral message leaves the entry (AMB-84)
         overheard = view.trace.steps[index - 1]
         allowed = [offsets.after(overheard.now_ms), offsets.after(step.now_ms)]
         expected = f"T_req of {missing.message_id!r}, which is asked for again, counted from step {step.index}"

@@ -34,7 +34,8 @@ _LENIENT_INTERVALS = 10
 
 @check("SDS-R-STATE-01", *TIMED, of="missing sds-r", together=True)
 def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
-    """The outgoing repair request buffer lists what is missing, for as long as it is; unseen, it is asked for.
+    """The outgoing repair request buffer lists missing messages as long as they are missing. If it is not shown, they
+    are requested.
 
     Not to ask at all is SDS-R-SEND-01's and SDS-R-RECV-03's matter, here and below (AMB-141).
     """
@@ -211,7 +212,7 @@ def _exact(side: Requester, missing: Missing) -> Window | None:
 
 @check("SDS-R-SEND-01", *TIMED, of="missing sds-r")
 def due_requests_go_along(view: ChannelView) -> Iterator[Observation]:
-    """Every content and sync message carries what is due and was not asked for yet, within the cap."""
+    """Every content and sync message carries the due requests that were not sent yet, within the cap."""
     side = requester(view)
     for missing in side.owing:
         due = _exact(side, missing)
@@ -274,7 +275,7 @@ def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SEND-04", *TIMED, of="missing outgoing sds-r")
 def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
-    """Where more is due than the cap allows, what is asked for has the lowest T_req."""
+    """If more requests are due than the cap allows, those with the lowest T_req are sent."""
     side = requester(view)
     known = {m.message_id: (m, due) for m in side.wanted if (due := _exact(side, m)) is not None}
     for sent in side.carriers:

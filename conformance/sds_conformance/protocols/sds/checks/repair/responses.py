@@ -1,4 +1,5 @@
-"""Sections R-STATE and R-RECV, the responder's side: what is kept and queued, and what is not to be answered."""
+"""Sections R-STATE and R-RECV, the responder's side: stored messages, queued requests, and requests without an
+answer."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
                 continue  # it was requested in another channel: SDS-STATE-16
             if named.get(message_id, NEVER) > at:
                 yield violated(
-                    observed.step, "unasked", "only requests of others to be answered for", f"{message_id!r}"
+                    observed.step, "unasked", "only requests that it must answer for others", f"{message_id!r}"
                 )
             elif arrived.get(message_id, NEVER) > at:
                 yield violated(
@@ -54,7 +55,7 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
                     "a time for one",
                 )
             else:
-                expected = f"no answer planned for {message_id!r}, of whose response group the participant is not"
+                expected = f"no answer planned for {message_id!r}, because the participant is not in its response group"
                 yield judged(observed.step, "not-eligible", message_id not in outside, expected, "a time for one")
         lacking = {i for i, since in named.items() if since < at and arrived.get(i, NEVER) > at}
         if lacking - queued:

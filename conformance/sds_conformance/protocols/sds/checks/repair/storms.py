@@ -1,4 +1,4 @@
-"""Storms: how many of those who could ask or answer do, where all hear each other.
+"""Storms: how many of the possible requesters and responders send, if all hear each other.
 
 The other checks of SDS-R look at one participant; these look at all of a channel at once, and are made by the view of
 the first. They count what goes out before the first message could be heard, and hold it against what chance allows.

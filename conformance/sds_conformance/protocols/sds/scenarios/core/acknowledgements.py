@@ -87,7 +87,7 @@ def nobody_answers(script: Script, alice: Part, bob: Peer) -> None:
     alice.send()
     alice.observe()
     tick_every(alice, greatest(1, alice.in_force.resend_unacknowledged_ms) // 3, times=13).observe()
-    # What arrives meanwhile must not change the copies.
+    # Messages that arrive meanwhile must not change the copies.
     alice.receive(bob.content(script.now))
     tick_every(alice, greatest(1, alice.in_force.resend_unacknowledged_ms) // 3, times=7)
 

@@ -1,4 +1,4 @@
-"""What waits: looked at, swept, and looked at again."""
+"""Waiting messages: observed, swept, and observed again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _look(alice: Part) -> None:
 
 @scenario(long=True, violated=("DELIVER-01", "INSWEEP-04"))
 def ahead_and_waiting(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message that is far ahead waits, what it waits for comes soon, and the participant sends at once."""
+    """A message far ahead waits, its dependency arrives soon, and the participant sends immediately."""
     root = carol.content(script.now)
     alice.receive(bob.content(script.now + AHEAD_MS, root))
     alice.after(100).given(root).send()

@@ -1,4 +1,4 @@
-"""As many of everything as an implementation must have room for: what is bounded, or goes wrong now and then, shows.
+"""Large numbers of everything that an implementation must store. They reveal bounds and rare faults.
 
 Nothing is timed, and no log grows beyond a thousand IDs (AMB-96), or what is declared.
 """

@@ -127,7 +127,7 @@ _ACCENTED = str.maketrans("0123456789", "ÀÁÂÃÄÅÆÇÈÉ")
 
 @scenario("STATE-03", "RECV-07", "SEND-10")
 def days_pass(script: Script, alice: Part) -> None:
-    """Two days pass, and old messages arrive; what was sent at the beginning still waits."""
+    """Two days pass, and old messages arrive; the first own messages are still unacknowledged."""
     alice.send()
     alice.after(48 * HOUR_MS).send()
     alice.send()
@@ -169,7 +169,7 @@ def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
         return
     for number in range(3 * capacity):
         alice.after(1).receive(bob.content(stage.now_ms))
-        # Often enough that a filter is shown soon after each roll-over, whatever share of its IDs that keeps.
+        # Often enough to show a filter soon after each roll-over, for any share of IDs that is kept.
         if number % 5 in (1, 4) if capacity <= OFTEN_SHOWN else number % 7 == 6:
             alice.send()
     alice.send()

@@ -1,4 +1,4 @@
-"""Input that no conforming sender makes. Nothing ordinary may be lost to it."""
+"""Input that no conforming sender makes. It must not cost ordinary messages."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def before_each_limit(script: Script, span_ms: Period | int) -> Iterator[Period 
 
 @scenario("STATE-03", "RECV-07", needs=TIMED, long=True, of_one_text=True)
 def decades_pass(script: Script, alice: Part, bob: Peer) -> None:
-    """Between two messages weeks pass, then decades; what others say then is of the same time."""
+    """Between two messages weeks pass, then decades; others send with timestamps of that time."""
     alice.send()
     for _ in before_each_limit(script, -DAY_MS):
         alice.send()
@@ -83,7 +83,8 @@ def idle_for_weeks(script: Script, bob: Peer) -> None:
 
 @scenario("INSWEEP-01", "RECV-08", needs=TIMED, long=True, of_one_text=True)
 def waiting_for_weeks(script: Script, bob: Peer, carol: Peer) -> None:
-    """Nothing runs for weeks, then for decades, while messages wait; what one of them waits for comes, then a sweep."""
+    """No periodic work runs for weeks, then for decades, while messages wait. One dependency arrives, then a sweep
+    runs."""
     pauses: tuple[Period | int, ...] = (INT32_MS, IN_2038_MS - START)
     for number, pause in enumerate(pauses):
         alice = script.open(f"alice{number}")

@@ -1,4 +1,4 @@
-"""What looks alike and is not the same: channels, IDs, senders, contents, timestamps."""
+"""Similar but different channels, IDs, senders, contents and timestamps."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def lookalikes_of_own_ids(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
 
 @scenario("STATE-12", "SEND-10", "ACK-01", long=True)
 def lookalikes_of_given_ids(script: Script, alice: Part, bob: Peer) -> None:
-    """A participant sends under given IDs; others name what is nearly these, then the IDs themselves."""
+    """A participant sends under given IDs; others name similar IDs, then the IDs themselves."""
     own = (("UPPER", "upper"), (" y", "y"), ("message-of-2026-1", "message-of-2"))
     for known, other in (*NEAR, *own, *((name, name + "_") for name in BUILT_IN)):
         sent = alice.send(message_id=known)

@@ -58,7 +58,7 @@ class Room:
         return len(self._under_way) - before
 
     def wait(self, milliseconds: int) -> None:
-        """Time passes, and what is under way arrives when it is due."""
+        """Time passes, and messages in transit arrive when they are due."""
         until = self.stage.now_ms + milliseconds
         while self._under_way and self._under_way[0][0] <= until:
             due, sender, message = self._under_way.pop(0)

@@ -25,7 +25,7 @@ def from_state_to_state(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
     alice.observe()
     alice.given(bob.content(script.now + 1, holds=[first])).observe()
     alice.given(carol.content(script.now + 2, first, second)).observe()
-    # What has been acknowledged stays so, whatever says less of it.
+    # Acknowledged messages stay acknowledged, even if later evidence is weaker.
     alice.given(bob.content(script.now + 3, holds=[first, second])).after(1_000).tick()
     alice.observe()
     alice.given(carol.content(script.now + 4, holds=[third])).observe()

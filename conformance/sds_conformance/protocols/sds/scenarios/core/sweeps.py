@@ -49,7 +49,7 @@ def given_up_for_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> No
     alice.receive(bob.content(script.now + 2, late), bob.content(script.now + 3, "never-sent"))
     tick_every(alice, timeout // 4, times=3).observe()
     tick_every(alice, timeout // 2, times=3).observe()
-    # What was given up is like any message if it comes (AMB-108), and all goes on.
+    # A message that was given up is treated normally if it arrives (AMB-108).
     take_in(alice, late, carol.content(script.now)).after(100).send()
     alice.observe()
 

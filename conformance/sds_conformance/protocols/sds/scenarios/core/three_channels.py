@@ -60,7 +60,7 @@ def own_messages_in_three_channels(script: Script) -> None:
 
 @scenario("OUTSWEEP-01", "STATE-12", needs=(pb.CAPABILITY_RESEND,), long=True)
 def nobody_answers_in_three_channels(script: Script) -> None:
-    """Nobody acknowledges what is sent in three channels, the last of which is used twice, and then the first."""
+    """Messages in three channels stay unacknowledged. The last channel is used twice, and then the first."""
     alice, peers = _in_three(script, QUICK_RESENDS)
     period = alice.in_force.resend_unacknowledged_ms
     for channel in (*CHANNELS, CHANNELS[-1]):
@@ -73,7 +73,7 @@ def nobody_answers_in_three_channels(script: Script) -> None:
 
 @scenario("INSWEEP-01", "INSWEEP-04", long=True)
 def waiting_in_three_channels(script: Script) -> None:
-    """In each of three channels several messages wait, one for another, and what they wait for comes last."""
+    """In each of three channels several messages wait, one for another; their first dependency arrives last."""
     alice, peers = _in_three(script)
     roots = [peer.content(script.now, message_id=f"root-{peer.channel}") for peer in peers]
     for peer, root in zip(peers, roots, strict=True):

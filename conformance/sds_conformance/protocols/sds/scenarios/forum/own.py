@@ -1,4 +1,4 @@
-"""What only the proposal of 2024 says: timestamps that count from 0, and sync messages that are like all others."""
+"""Rules of the proposal of 2024 only: timestamps count from 0, and sync messages are treated like all others."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def refused(actor: Actor) -> bool:
 
 def as_owed(subject: SdsSubject, message: Message, answer: VectorResult) -> VectorResult:
     """The answer to a vector whose ``message`` was refused. The refusal of an ephemeral message violates only the duty
-    to deliver it, whatever the vector is about, as in the checks.
+    to deliver it, for every subject of the vector, as in the checks.
     """
     if answer.status is not Status.FAIL or message.kind is not Kind.EPHEMERAL:
         return answer
