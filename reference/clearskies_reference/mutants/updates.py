@@ -216,6 +216,18 @@ class SkipsRevisionsAtStart(_StartedAgain):
         return self.store.revision + 10
 
 
+@mutant("08", "writes over a record of another peer under a new uuid")
+class WritesOverOthersAnew(Peer):
+    def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        current = self.store.leader(key)
+        if current is None or current.record.last_updated_by == self.peer_id:
+            return super().write(key, value, now_ms, uuid, effects)
+        self.refuse_full([None], now_ms)
+        uuid = self.new_uuid()
+        self.change(None, uuid, (key, value, False), self.time_of_change(now_ms, [current]), effects)
+        return uuid
+
+
 @mutant("27", "keeps the name of the previous writer in its own changes")
 class WritesInOthersNames(Peer):
     def change(

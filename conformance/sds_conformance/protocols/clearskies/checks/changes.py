@@ -26,7 +26,7 @@ from ..view.facts import (
     same_content,
 )
 from ..view.knowledge import SAFE_INTEGER, fits_limits
-from ..view.meetings import by_default
+from ..view.meetings import by_default, is_traced
 from ..view.peer_view import PeerView, Successive
 from ..view.replication import repeated
 
@@ -200,6 +200,24 @@ def uuids_stay(view: PeerView) -> Iterator[Observation]:
         if one.uuid is not None and other.uuid is not None:
             expected = f"{one.uuid!r}, the uuid of {other.key!r}"
             yield judged(other.step, "uuid-changed", other.uuid == one.uuid, expected, f"{other.uuid!r}")
+
+
+@check("CSDB-08", of="changes received")
+def uuids_of_others_stay(view: PeerView) -> Iterator[Observation]:
+    """A record of another peer that the application writes again keeps its uuid."""
+    for change in view.changes:
+        if change.kind != "put" or change.shown is None or change.shown.uuid is None:
+            continue
+        # A peer may read what arrived when it is ticked.
+        before = _uuid_of(view, change.key, view.quiet_before(change.step) + 1)
+        there = view.known.at(before, change.step.index - 1) if before is not None else None
+        update = there.update if there is not None else None
+        surely = update is not None and update.by != view.peer_id and is_traced(view, update)
+        # A second record with the key is a conflict of its own making.
+        conflict = view.in_conflict(view.trace.steps[change.step.index - 2])
+        if surely and before == _uuid_of(view, change.key, change.step.index) and not conflict:
+            expected, seen = f"{before!r}, the uuid of {change.key!r}", change.shown.uuid
+            yield judged(change.shown.step, "uuid-changed", seen == before, expected, f"{seen!r}")
 
 
 @check("CSDB-23", of="changes")
