@@ -37,9 +37,7 @@ class StoryError(Exception):
 
 
 def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) -> str:
-    """The story of a violated requirement: the rule, the steps, the expected and seen values, and the command to
-    replay.
-    """
+    """The story of a violated requirement: rule, steps, expected and seen values, and the command to replay."""
     console, requirement, finding = _paper(), verdict.requirement, verdict.worst
     what = finding.full_code if finding is not None else requirement.id
     console.print(headline(verdict.verdict, what, f"{requirement.level}, section {requirement.anchor!r}"))
