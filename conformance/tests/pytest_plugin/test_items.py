@@ -21,6 +21,7 @@ from sds_harness.sds.stage import Stage
 from sds_testee.framing import Framing
 from suite_terminal import controls, too_wide
 
+REAL_PROCESSES = True
 BUFFERED_IS_MET = reference_command("--mutant", "buffered-is-met")
 DIAMOND = "sds::a-diamond"
 
