@@ -44,7 +44,7 @@ _MEANING = {
     "name": "A name for reports of `fuzz` and `replay`.",
     "notes": "Notes of the finder. Counterexamples have some.",
 }
-"""Where the schema has no description, or one for programs."""
+"""Descriptions of fields whose description in the schema is missing or written for programs."""
 
 
 def operations(notation: Notation) -> Iterator[str]:

@@ -92,9 +92,9 @@ def _read(body: bytes, kind: type[M]) -> M:
         raise TypeError("no object")
     names = [0]
     fields = _reader(kind.DESCRIPTOR)(value, names)
-    # If a name is repeated, or a field has both of its names, only the second value is left to see, but it has two
-    # colons. Other colons are in strings: they follow a quotation mark only at the beginning of one, or after one that
-    # is escaped.
+    # If a name is repeated, or a field has both of its names, the parsed object has only the second value, but the text
+    # has two colons. Other colons are in strings: they follow a quotation mark only at the beginning of one, or after
+    # one that is escaped.
     if _more_than(names[0], body) and (names[0] != body.count(b'":') or _SPACED_COLON.search(body)):
         raise ValueError("perhaps a repeated name")
     return kind(**fields)

@@ -11,8 +11,8 @@ from .options import program
 
 
 def with_dashes(error: click.UsageError, words: Sequence[str]) -> str:
-    """The command line as it was probably meant, where an option of the implementation's command was taken for one of
-    ours; "" where that is not the reason for the error. ``words`` are all after the name of the program."""
+    """The command line that the user probably meant, if an option of the implementation's command was parsed as an
+    option of the suite; "" if that is not the cause of the error. ``words`` are all after the name of the program."""
     context = error.ctx
     if not isinstance(error, click.NoSuchOption | click.BadOptionUsage) or context is None or "--" in words:
         return ""

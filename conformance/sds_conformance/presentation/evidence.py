@@ -243,7 +243,7 @@ class Evidence:
         return {step.index for step in chosen}
 
     def _changing(self, steps: Sequence[Step]) -> list[Step]:
-        """Leave out periodic work of which the same came out several times: the first and the last time are enough."""
+        """Omit periodic work with repeated results, except for the first and the last time."""
         came_out = {s.index: tuple(self._narrator.came_out(s, self._about, self._told)) for s in steps}
         ticks = [step for step in steps if step.command == "tick"]
         often = Counter(came_out[step.index] for step in ticks)

@@ -33,7 +33,7 @@ class Grammar:
     passages: tuple[str, ...] = ()
     """Only these passages; empty means all."""
     longest: int = 4
-    """Most passages of one schedule."""
+    """The maximal number of passages in one schedule."""
 
     def __post_init__(self) -> None:
         hold_to_bounds(self.fewest, self.most, self.longest, self.passages, PASSAGES)

@@ -63,7 +63,8 @@ class Line:
         self.network.carry()
 
     def let_all_through(self, sender: Actor) -> None:
-        """Let only what ``sender`` has under way now arrive, in the pieces in which it was sent; keep the line held."""
+        """Deliver the bytes of ``sender`` that are in transit now, in the pieces in which they were sent. The line
+        stays held."""
         waiting, self.under_way[sender.name] = self.under_way[sender.name], deque()
         for data in waiting:
             if self.hears(self.other(sender)):

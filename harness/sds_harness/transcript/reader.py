@@ -199,7 +199,7 @@ def _conversation(number: int, begins: Row) -> Conversation:
 
 
 def _next_part(before: TranscriptPart, line: int, row: Row) -> TranscriptPart:
-    """A vector spans one part or several. The requests to a codec have no part of their own."""
+    """Read the next part. A vector spans one or several parts; requests to a codec belong to no part."""
     told = _object(row, "vector" if "vector" in row else "part")
     return TranscriptPart(
         before.conversation,

@@ -46,7 +46,7 @@ def filter_note(profile: str) -> str:
             f"{profile}. The text leaves hash and encoding open: filters of {others} are not understood by this "
             f"implementation, nor are its filters by theirs."
         )
-    named = f"{profile!r}, which is no profile known here" if profile else "no bloom profile declared"
+    named = f"{profile!r}, which is an unknown profile" if profile else "no bloom profile declared"
     return f"{named}; filters are judged by asking the implementation what they hold."
 
 

@@ -420,7 +420,7 @@ def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
             if (uuid, member) in came:
                 most = max(came[uuid, member])
                 expected = f"{most} for {view.name(member)}, as it came"
-                # One more than the number that came is counted, not lost: CSDB-44 and CSDB-46.
+                # A number above the received one was counted, so nothing was lost: CSDB-44 and CSDB-46.
                 met = number in came[uuid, member] or number == most + 1 != int(float(most))
                 yield judged(step, "wide-number-lost", met, expected, f"{number}", position)
 

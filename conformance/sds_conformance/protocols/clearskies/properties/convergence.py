@@ -1,4 +1,4 @@
-"""Convergence: what everybody has once links are at peace."""
+"""Convergence: the records of all peers after links were stable for a while."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
         acks = [a for a in view.acks if a.step is received.step]
         mentions_own = any(view.own(entry.message_id) for entry in received.message.causal_history)
         if acks:
-            expected = "no acknowledgement from the participant's own message: its own copy is no receipt"
+            expected = "no acknowledgement by the participant's own message: its own copy proves no receipt"
             seen = f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged"
             soft = "AMB-21" if all(ack.possibly for ack in acks) else ""
             yield violated(received.step, "acknowledged-by-own", expected, seen, soft)

@@ -156,7 +156,7 @@ def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterat
 
 @once
 def _wanted_again(view: ChannelView) -> list[tuple[tuple[object, ...], Requester, Missing]]:
-    """What more than one of them misses, or one more than once, by whose it is and what."""
+    """Missing messages that occur more than once with equal participant ID, T_min, T_max and message ID."""
     wanted = [
         ((side.terms.participant_id, side.terms.t_min_ms, side.terms.t_max_ms, missing.message_id), side, missing)
         for side in requesters_of_channel(view)
