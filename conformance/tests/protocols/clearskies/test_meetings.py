@@ -85,6 +85,7 @@ def test_clocks_say_what_met(clock: dict[str, int], outcome: str) -> None:
     alice, bob, carol = stage.open(), stage.peer("bob"), stage.peer("carol")
     ids = {"bob": bob.peer_id, "carol": carol.peer_id}
     alice.link(bob).say(version(bob, "door", "open", {ids["bob"]: 2, ids["carol"]: 1}))
+    stage.settle()
     alice.link(carol).say(version(carol, "door", "shut", {ids[name]: n for name, n in clock.items()}))
     look(alice)
     view = view_of(stage)
