@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearskies_club import NOW, A, B, C, get_updates, peer, plain, said, update
-from clearskies_reference import Config, Kept, MalformedMessage, RefusedWrite, before, merged, vector_clock
+from clearskies_reference import Config, Kept, MalformedMessageError, RefusedWriteError, before, merged, vector_clock
 from clearskies_reference.vector_clock import MAX_INTEGER, MAX_MEMBERS
 
 CLOCKS = st.dictionaries(st.sampled_from((A, B, C)), st.integers(1, 4))
@@ -59,7 +59,7 @@ def test_who_is_absent_has_zero() -> None:
     ],
 )
 def test_what_is_no_vector_clock_is_refused(value: object) -> None:
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(MalformedMessageError):
         vector_clock(value)
 
 
@@ -143,11 +143,11 @@ def test_nothing_follows_the_largest_number_and_what_is_refused_changes_nothing(
     one = peer()
     one.connect(1, B, one.level, NOW)
     one.receive(1, plain(update(vector_clock={A: MAX_INTEGER, B: 1})), NOW)
-    with pytest.raises(RefusedWrite, match="full"):
+    with pytest.raises(RefusedWriteError, match="full"):
         one.put("k", "2", NOW)
-    with pytest.raises(RefusedWrite, match="full"):
+    with pytest.raises(RefusedWriteError, match="full"):
         one.rename("k", "l", NOW)
-    with pytest.raises(RefusedWrite, match="full"):
+    with pytest.raises(RefusedWriteError, match="full"):
         one.delete("k", NOW)
     assert one.store.revision == 1
     assert one.records()[0].value == '{"n":1}'

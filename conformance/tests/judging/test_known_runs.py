@@ -1,0 +1,184 @@
+"""The result of a run is taken from an earlier one only if checks could see no difference between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from sds_conformance.judging.certification import Certification, certify
+from sds_conformance.judging.exercise import NOTHING, certify_reference
+from sds_conformance.judging.known_runs import KnownRuns
+from sds_conformance.judging.plan import plan
+from sds_conformance.judging.rules import Rules
+from sds_conformance.judging.run_player import VERDICTS
+from sds_conformance.protocols.clearskies.rules import MODEL as CLEARSKIES_MODEL
+from sds_conformance.protocols.clearskies.rules import RULES as CLEARSKIES
+from sds_conformance.protocols.sds.rules import MODEL, RULES
+from sds_harness.link import Limits, Link, LocalLink
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+A_FEW = ("ties", "a-diamond", "received-syncs", "asks-for-what-is-missing", "a-filter-rolls-over")
+FAULTS = ("log-by-arrival", "buffered-is-met", "updates-clock-on-reception")
+REFERENCE = partial(MODEL.reference, NOTHING)
+Change = Callable[[pb.Request, pb.Reply], None]
+
+
+def judged(start: Callable[[], Link], known: KnownRuns | None, rules: Rules = RULES, **chosen: Any) -> Certification:
+    chosen.setdefault("scenarios", A_FEW)
+    return certify_reference(rules, start, keep=VERDICTS, known=known, **chosen)
+
+
+def result(outcome: Certification) -> list[Any]:
+    verdicts = [
+        (v.requirement.id, v.verdict, v.exercised, v.places, v.traces, v.findings, v.tally) for v in outcome.verdicts
+    ]
+    return [verdicts, outcome.sightings, outcome.causes, outcome.steps, outcome.breakdowns]
+
+
+def altered(change: Change) -> Callable[[], Link]:
+    """The reference model, with ``change`` applied to each reply."""
+
+    def start() -> Link:
+        model = REFERENCE()
+
+        def answer(request: pb.Request) -> pb.Reply:
+            reply: pb.Reply = model.call(request, 1.0, pb.Reply)
+            change(request, reply)
+            return reply
+
+        return LocalLink(answer)
+
+    return start
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_known_results_are_the_results_of_a_run_that_is_played(name: str) -> None:
+    known = KnownRuns()
+    mutant = partial(MODEL.mutant, name, NOTHING)
+    judged(REFERENCE, known)
+    assert not known.recalled
+    assert result(judged(mutant, known)) == result(judged(mutant, None))
+    before = known.recalled
+    assert 0 < before < len(A_FEW)
+    assert result(judged(mutant, known)) == result(judged(mutant, None))
+    assert 2 * before <= known.recalled <= before + len(A_FEW), "only runs without violations are stored"
+
+
+def test_streams_of_clearskies_are_recalled_as_well() -> None:
+    known, start = KnownRuns(), partial(CLEARSKIES_MODEL.reference, NOTHING)
+    few = ["changes-spread", "changes-are-passed-on", "a-record-is-renamed", "an-update-by-two-ways"]
+    first = judged(start, known, CLEARSKIES, scenarios=few)
+    assert not known.recalled
+    assert result(judged(start, known, CLEARSKIES, scenarios=few)) == result(first)
+    assert known.recalled == len(few)
+
+
+def test_the_name_of_an_implementation_makes_no_difference() -> None:
+    def calls_itself_something_else(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("hello"):
+            reply.hello.name, reply.hello.version = "another", "2"
+
+    known = KnownRuns()
+    judged(REFERENCE, known)
+    outcome = judged(altered(calls_itself_something_else), known)
+    assert known.recalled == len(A_FEW)
+    assert outcome.declaration.name == "another"
+
+
+def a_longer_id(request: pb.Request, reply: pb.Reply) -> None:
+    if request.HasField("send") and reply.HasField("effects"):
+        reply.effects.message_id += "x"
+
+
+def a_capability_less(request: pb.Request, reply: pb.Reply) -> None:
+    if reply.HasField("hello"):
+        reply.hello.capabilities.remove(pb.CAPABILITY_CHANNELS)
+
+
+def a_limit(request: pb.Request, reply: pb.Reply) -> None:
+    if reply.HasField("hello"):
+        reply.hello.limits.lamport_ahead_ms = 86_400_000
+
+
+def a_profile(request: pb.Request, reply: pb.Reply) -> None:
+    if reply.HasField("hello"):
+        reply.hello.profiles.bloom = "another"
+
+
+def a_refusal(request: pb.Request, reply: pb.Reply) -> None:
+    if request.HasField("receive"):
+        reply.rejected.reason = "not today"
+
+
+def its_own_clock(request: pb.Request, reply: pb.Reply) -> None:
+    if reply.HasField("hello"):
+        reply.hello.capabilities.remove(pb.CAPABILITY_VIRTUAL_CLOCK)
+
+
+@pytest.mark.parametrize("change", [a_longer_id, a_capability_less, a_limit, a_profile, a_refusal, its_own_clock])
+def test_a_reply_or_declaration_that_differs_is_played(change: Change) -> None:
+    known = KnownRuns()
+    judged(REFERENCE, known)
+    judged(altered(change), known, scenarios=["ties"])
+    assert not known.recalled
+
+
+def crashes(request: pb.Request, reply: pb.Reply) -> None:
+    if request.HasField("receive"):
+        raise RuntimeError("no")
+
+
+def test_a_crash_is_reported_once_and_never_recalled() -> None:
+    known = KnownRuns()
+    judged(REFERENCE, known, scenarios=["ties"])
+    for _ in range(2):
+        outcome = judged(altered(crashes), known, scenarios=["ties"])
+        assert [broken.where for broken in outcome.breakdowns] == ["ties"]
+    assert not known.recalled
+
+
+def test_participants_with_a_memory_of_earlier_runs_are_played_from_the_difference() -> None:
+    """An implementation that differs only in its second run is not taken for one that never does."""
+
+    def start() -> Link:
+        opened = 0
+        model = REFERENCE()
+
+        def answer(request: pb.Request) -> pb.Reply:
+            nonlocal opened
+            opened += request.HasField("open")
+            reply: pb.Reply = model.call(request, 1.0, pb.Reply)
+            if request.HasField("send") and opened > 1:
+                reply.effects.broadcasts[0] = b"\x00"
+            return reply
+
+        return LocalLink(answer)
+
+    known = KnownRuns()
+    judged(REFERENCE, known)
+    assert result(judged(start, known))[0] == result(judged(start, None))[0]
+
+
+def test_other_requirements_revisions_and_environments_are_played() -> None:
+    known = KnownRuns()
+    judged(REFERENCE, known, scenarios=["ties"])
+    what = plan(RULES, ["SDS-SEND-*"], scenarios=["ties"])
+    certify(lambda _: REFERENCE(), what, Limits(), keep=VERDICTS, known=known)
+    judged(REFERENCE, known, scenarios=["ties"], revision="sds-2025-10-amended")
+    what = plan(RULES, scenarios=["ties"], environments=["plain", "equal-contents"])
+    certify(lambda _: REFERENCE(), what, Limits(), keep=VERDICTS, known=known)
+    assert known.recalled == 1, "only the plain environment was played with all requirements before"
+
+
+def test_the_run_that_was_not_used_for_the_longest_time_is_forgotten() -> None:
+    known = KnownRuns(2)
+    for name in ("ties", "a-diamond", "received-syncs", "received-syncs"):
+        judged(REFERENCE, known, scenarios=[name])
+    assert known.recalled == 1
+    judged(REFERENCE, known, scenarios=["ties"])
+    assert known.recalled == 1
+    judged(REFERENCE, known, scenarios=["received-syncs"])
+    assert known.recalled == 2
