@@ -66,7 +66,7 @@ class ScriptedProcess:
         del self._said[: len(out)]
         return out
 
-    def rest(self) -> bytes:
+    def read_remaining(self) -> bytes:
         return self.read()
 
     def settle_exit(self, seconds: float = 0.5) -> int | None:
@@ -75,7 +75,7 @@ class ScriptedProcess:
     def stderr_lines(self) -> tuple[str, ...]:
         return ()
 
-    def said(self) -> tuple[str, ...]:
+    def new_stderr_lines(self) -> tuple[str, ...]:
         return ()
 
     def close(self, grace_s: float) -> bool:

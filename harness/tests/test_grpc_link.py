@@ -138,7 +138,7 @@ def test_a_connection_that_is_reset_in_the_middle_is_a_breakdown_and_the_next_on
         breakdown = broken(lambda: ticked(session), 0.0)
         assert breakdown.kind is FaultKind.CRASH
         assert "the connection broke in answer to tick (UNAVAILABLE" in breakdown.detail
-        assert "It was not started here" in breakdown.advice
+        assert "The suite did not start it" in breakdown.advice
         assert broken(lambda: ticked(session), 0.0) == breakdown
         cuts.append(lambda: None)
         again = connected(port)
