@@ -81,10 +81,10 @@ SITE_MAP = (
         "how-to/add-a-revision", "CONTRIBUTING.md", "add a revision of the text", section="Another revision of the text"
     ),
     Page(
-        "how-to/add-a-vector",
+        "how-to/change-the-vectors",
         "vectors/README.md",
         "add golden vectors, and regenerate them after a change",
-        section="Add a vector",
+        section="Change the vectors",
     ),
     Page("how-to/contributing", "CONTRIBUTING.md", "find the file to change, and run the tests"),
     Page("how-to/harness", "harness/README.md", "find your way in the harness"),

@@ -71,7 +71,9 @@ def test_vectors_run_names_the_layout_that_was_not_declared() -> None:
 def test_in_pytest_none_can_be_asked_for_too(typed_one: str | None, in_file: str, spoken: str | None) -> None:
     options: dict[str, Any] = {"sds_testee": "adapter", "sds_dialect": typed_one}
     config: Any = SimpleNamespace(
-        getoption=options.get, getini=lambda name: {"sds_dialect": in_file, "sds_environment": []}.get(name, "")
+        getoption=options.get,
+        getini=lambda name: {"sds_dialect": in_file, "sds_environment": []}.get(name, ""),
+        stash=pytest.Stash(),
     )
     found = read_session_options(config)
     assert found.dialect == spoken

@@ -381,7 +381,7 @@ def limited(request: pb.Request, reply: pb.Reply) -> None:
         ("waiting_messages > 1000000", True),
         ("max_lamport > 4294967295", True),
         ("now_ms - start_ms == 50", True),
-        ("t_max_ms < 5", False),
+        ("causal_history_size > 100", False),
     ],
 )
 def test_an_operation_is_played_only_if_its_condition_holds(when: str, *, played: bool) -> None:

@@ -181,8 +181,7 @@ class MixedGroups:
         return [*facts, *([("Kept in", Text(str(kept), no_wrap=True))] if kept is not None else [])]
 
     def first_again(self) -> str:
-        """The command that replays the first counterexample, or else the first file with an expectation that was not
-        met; "" if there is none."""
+        """The command that replays the first counterexample, else the first file with an unmet expectation; else ""."""
         again = (self._replay_command(one, files["schedule"]) for _, one, files in self.found if one and files)
         return next(again, next((one.file["again"] for one in unmet(self._rows())), ""))
 
@@ -192,9 +191,9 @@ class MixedGroups:
             return []
         spoken = ["--revision", self._cast.revision] if self._cast.revision != CURRENT else []
         pairs = [f"{name}={shlex.join(words)}" for name, words in self._commands.items()]
-        again = [program(), "interop", *self._options, *spoken, "--schedules", "0", "--scenario-file"]
+        again = [program(), "interop", *self._options, *spoken, "--schedules", "0"]
         return [
-            loaded.row(self.mixed.by_cast(number), shlex.join([*again, str(loaded.path), *pairs]))
+            loaded.row(self.mixed.by_cast(number), shlex.join([*again, "--scenario-file", str(loaded.path), *pairs]))
             for number, loaded in enumerate(self._files)
         ]
 
