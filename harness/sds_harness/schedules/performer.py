@@ -116,7 +116,10 @@ class Performer(ABC, Generic[A, S, T, W]):
         """Remove all obstacles on the network."""
 
     def _wait(self, op: Wait) -> None:
-        ms = op.ms + self._value(op.period)
+        self._advance(op.ms + self._value(op.period))
+
+    def _advance(self, ms: int) -> None:
+        """Let a period pass that an implementation may have told. Raises ScheduleStoppedError if it is too long."""
         for stage in self._distinct:
             outside = stage.trace.declaration.outside_clock
             latest = outside.latest_ms if outside is not None else MOST

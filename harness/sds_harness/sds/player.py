@@ -291,7 +291,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 continue
             in_force = actor.party.in_force
             for _ in range(MAX_TICKS):
-                self._pass(in_force.incoming_sweep_ms if in_force.HasField("incoming_sweep_ms") else 60_000)
+                self._advance(in_force.incoming_sweep_ms if in_force.HasField("incoming_sweep_ms") else 60_000)
                 ticks: list[Step] = []
                 self._act(who, lambda: ticks.append(actor.tick()), STRAIGHT)  # noqa: B023
                 progress = any(event.kind in ("delivered", "lost") for event in ticks[0].events)
