@@ -73,7 +73,7 @@ def test_the_modules_of_all_packages_are_found() -> None:
 @pytest.mark.parametrize("package", LAYERS)
 def test_no_package_imports_tests_or_adapters(package: str) -> None:
     local = {path.stem for path in TESTS}
-    assert "played" in local
+    assert "run_helpers" in local
     for path in LAYERS[package].rglob("*.py"):
         assert imported(path.read_text("utf-8")) & local == set(), name(path)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from run_helpers import REPOSITORY
 from sds_conformance.cli.name_types import KINDS, names_of
 from sds_conformance.protocols import revisions
 from sds_harness.suggestions import did_you_mean
@@ -48,8 +49,8 @@ from suite_terminal import typed, words
         ("scenarios list tiex", "ties"),
         ("vectors run --group lamporx", "lamport"),
         ("vectors list --group lamporx", "lamport"),
-        ("vectors replace lamport/send-clock-far-aheax NONE", "lamport/send-clock-far-ahead"),
-        ("vectors add lamporx NONE", "lamport"),
+        ("vectors replace --out VECTORS lamport/send-clock-far-aheax NONE", "lamport/send-clock-far-ahead"),
+        ("vectors add --out VECTORS lamporx NONE", "lamport"),
         ("new-adapter pythom folder", "python"),
         ("selftest --only buffered-is-mex", "buffered-is-met"),
         ("selftest --without obserwe", "observe"),
@@ -58,7 +59,7 @@ from suite_terminal import typed, words
     ],
 )
 def test_a_name_with_a_wrong_letter_is_answered_with_the_nearest(line: str, meant: str) -> None:
-    result = typed(*shlex.split(line))
+    result = typed(*(str(REPOSITORY / "vectors") if word == "VECTORS" else word for word in shlex.split(line)))
     assert result.exit_code == 2
     assert f"Did you mean {meant}" in words(result.stderr)
 

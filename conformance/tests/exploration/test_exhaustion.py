@@ -228,7 +228,7 @@ def test_odd_values_that_it_breaks_at_are_left_out_and_the_others_are_played() -
     inner = reference()
     alphabet = (AlphabetPart(("send", "arrive", "values")),)
     coverage = exhausted(2, handle=breaking, alphabet=alphabet)
-    large = "values: A timestamp after which there are few more of so many bits; and then there are none."
+    large = "values: A peer's timestamp is close to the maximum of 63 or 64 bits, and own messages reach it."
     assert events_left_out(coverage) == [large]
     assert coverage.tally.exercised["SDS-RECV-07"] > 0
     assert coverage.finished is coverage.bounds[-1]

@@ -18,7 +18,7 @@ from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Finding
 from sds_conformance.protocols import repertoire_of, scheduled
 from sds_conformance.protocols.properties import Sighting
-from sds_conformance.protocols.sds.catalogue import load_catalogue
+from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.properties import PROPERTIES, PROPOSED
 from sds_conformance.protocols.sds.properties.proposal import DOES_NOT_HOLD, HOLDS
 from sds_harness.link import LocalLink
@@ -291,7 +291,8 @@ def test_2_a_schedule_of_a_revision_that_nobody_plays_is_refused(tmp_path: Path,
     [
         (
             ("--passage", "gap"),
-            f"{FORUM} has no passage 'gap'. `sds-conformance list passages --revision {FORUM}` shows the names",
+            f"{FORUM} has no passage 'gap'. It is of {CURRENT}: add --revision {CURRENT}. "
+            f"`sds-conformance list passages --revision {FORUM}` shows the names",
         ),
         (("--profile", "sds-r"), f"{FORUM} has no SDS-R: leave --profile out"),
         (("--dialect", "nim-sds"), f"which {FORUM} has not: leave --dialect out"),

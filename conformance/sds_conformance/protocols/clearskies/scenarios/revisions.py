@@ -63,7 +63,7 @@ def revisions_beyond_32_bits(script: Script, alice: Part, bob: Peer, carol: Peer
     alice.link(bob)
 
 
-@scenario("59", long=True)
+@scenario("33", "56", violated=("59",), long=True)
 def a_deletion_is_the_last_update(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The last changes of Bob and of the application are deletions; Carol names them, and those before them."""
     link = alice.link(bob)

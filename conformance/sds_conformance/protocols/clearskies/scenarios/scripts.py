@@ -26,6 +26,7 @@ def scenario(
     needs: tuple[int, ...] = (),
     store: bool = False,
     resolution: pb.Resolution | None = None,
+    violated: tuple[str, ...] = (),
     long: bool = False,
 ) -> Callable[[Callable[..., None]], ScenarioFunction]:
     """Register a function that writes a schedule as a scenario, as ``Register.scenario`` does.
@@ -50,7 +51,7 @@ def scenario(
             script.settle()
         return script.schedule(plot.__name__.replace("_", "-"))
 
-    return REGISTER.schedule(write, perform, *exercises, long=long)
+    return REGISTER.schedule(write, perform, *exercises, violated=violated, long=long)
 
 
 def listening(part: Part, peer: Peer, since: Numbers | None = None) -> ScriptedLink:

@@ -34,8 +34,7 @@ _LENIENT_INTERVALS = 10
 
 @check("SDS-R-STATE-01", *TIMED, of="missing sds-r", together=True)
 def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
-    """The outgoing repair request buffer lists missing messages as long as they are missing. If it is not shown, they
-    are requested.
+    """The outgoing repair request buffer lists missing messages; if it is not shown, they are requested.
 
     Not to ask at all is SDS-R-SEND-01's and SDS-R-RECV-03's matter, here and below (AMB-141).
     """

@@ -83,8 +83,7 @@ def idle_for_weeks(script: Script, bob: Peer) -> None:
 
 @scenario("INSWEEP-01", "RECV-08", needs=TIMED, long=True, of_one_text=True)
 def waiting_for_weeks(script: Script, bob: Peer, carol: Peer) -> None:
-    """No periodic work runs for weeks, then for decades, while messages wait. One dependency arrives, then a sweep
-    runs."""
+    """No periodic work runs for weeks, then for decades, while messages wait; one dependency arrives before a sweep."""
     pauses: tuple[Period | int, ...] = (INT32_MS, IN_2038_MS - START)
     for number, pause in enumerate(pauses):
         alice = script.open(f"alice{number}")

@@ -131,8 +131,7 @@ def somebody_asks_for_many(script: Script, alice: Part, bob: Peer, dave: Peer) -
 
 @repair_scenario("R-RECV-12")
 def somebody_asks_for_a_thousand(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """A request and a causal history with 1,000 entries arrive, which may be rejected; then ordinary messages
-    follow."""
+    """A request and a history of 1,000 entries arrive, which may be rejected; then ordinary messages follow."""
     alice.receive(carol.sync(script.now, requests=[f"unknown-{number}" for number in range(1_000)]))
     alice.receive(carol.content(script.now, *(f"unheard-of-{number}" for number in range(1_000))))
     say(alice.after(T_MAX + 1_000), content=False)
