@@ -33,6 +33,8 @@ def repairs_in_three_channels(script: Script) -> None:
     for number, asker in enumerate(askers):
         other = entry(names[(number + 2) % 3], sender="bob")
         alice.receive(asker.sync(now + 3, requests=(other,)))
+    for channel in CHANNELS:
+        alice.observe(channel=channel)
     wait_out(alice)
     for channel in CHANNELS:
         alice.send(channel=channel)
