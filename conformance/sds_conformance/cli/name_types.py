@@ -79,11 +79,12 @@ def _codes(revision: str) -> dict[str, str]:
 
 
 def _groups(revision: str) -> dict[str, str]:
-    from ..vectors.folder import default_folder, load_all  # the vectors take time to read
+    from ..vectors.folder import default_folder, files_in, read_json  # the vectors take time to read
     from .vectors.shared import VECTOR_SET
 
-    files = load_all(VECTOR_SET, default_folder())
-    return {file["group"]: file["title"] for file in files if revision in file["revisions"]}
+    # Names do not need what `load_all` checks of each file, which takes seconds.
+    files = (read_json(path) for path in files_in(VECTOR_SET, default_folder(), "*.json").values())
+    return {file["group"]: file["title"] for file in files if revision in file.get("revisions", ())}
 
 
 def _capabilities(revision: str) -> list[str]:
