@@ -53,8 +53,7 @@ def begun(path: Path | None, revision: str) -> Baseline | None:
         return None
     with refused(BaselineError):
         baseline = load(path)
-    if baseline.revision != revision:
-        told = f"{baseline.printable_path} is of {printable(baseline.revision, 40)}, and {revision} is judged"
+    if told := baseline.mismatch(revision):
         raise click.UsageError(f"{told}: name the file of that revision, or another --revision")
     return baseline
 

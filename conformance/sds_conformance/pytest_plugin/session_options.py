@@ -227,8 +227,7 @@ def _baseline(config: pytest.Config, revision: str) -> Baseline | None:
         baseline = load_baseline(Path(path))
     except BaselineError as error:
         raise pytest.UsageError(f"{_named(config, 'baseline')}: {error}") from None
-    if baseline.revision != revision:
-        told = f"{baseline.printable_path} is of {printable(baseline.revision, 40)}, and {revision} is judged"
+    if told := baseline.mismatch(revision):
         raise pytest.UsageError(f"{_named(config, 'baseline')}: {told}")
     return baseline
 

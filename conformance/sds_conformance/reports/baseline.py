@@ -258,6 +258,12 @@ class Baseline:
     known: int
     """The line where the list begins."""
 
+    def mismatch(self, revision: str) -> str:
+        """Says that the baseline is of another revision than the one that is judged; "" if it is not."""
+        if self.revision == revision:
+            return ""
+        return f"{self.printable_path} is of {printable(self.revision, 40)}, and {revision} is judged"
+
     @property
     def printable_path(self) -> str:
         return printable(str(self.path))

@@ -7,9 +7,7 @@ for the configured time.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable
-from itertools import pairwise
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -19,6 +17,7 @@ from ....judging.view_cache import once
 from .channel_view import ChannelView
 from .facts import Received
 from .repair_tracker import NEVER
+from .resends import steps_back
 
 
 def may_be_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
@@ -57,20 +56,8 @@ def _counted_from(view: ChannelView, message_id: str, by: Step) -> int:
     """The earliest time, in ms, from which a timer for a missing message may count: timers may restart when the clock
     steps back."""
     mentions = _mentions(view)[message_id]
-    restarts = _after_steps_back(view)
-    first, end = (bisect_left(restarts, index, key=_index) for index in (mentions[0].index, by.index + 1))
-    return min(step.now_ms for step in [*mentions, *restarts[first:end]])
-
-
-def _index(step: Step) -> int:
-    return step.index
-
-
-@once
-def _after_steps_back(view: ChannelView) -> list[Step]:
-    """The steps of the participant whose time is before that of its previous step."""
-    steps = [step for step in view.trace.of(view.party.name) if step.now_ms]
-    return [later for earlier, later in pairwise(steps) if later.now_ms < earlier.now_ms]
+    restarts = [later for _, later in steps_back(view) if mentions[0].index <= later.index <= by.index]
+    return min(step.now_ms for step in [*mentions, *restarts])
 
 
 @once

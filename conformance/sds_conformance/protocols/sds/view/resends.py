@@ -166,11 +166,21 @@ class _Clock:
         return self.latest[place - 1] if place else 0
 
 
+def _timed(view: ChannelView) -> list[Step]:
+    return [step for step in view.trace.of(view.party.name) if step.now_ms]
+
+
+@once
+def steps_back(view: ChannelView) -> list[tuple[Step, Step]]:
+    """The steps of the participant before and after each backward jump of its clock, in order."""
+    return [(one, later) for one, later in itertools.pairwise(_timed(view)) if later.now_ms < one.now_ms]
+
+
 @once
 def _clock(view: ChannelView) -> _Clock:
-    steps = [step for step in view.trace.of(view.party.name) if step.now_ms]
+    steps = _timed(view)
     latest = list(itertools.accumulate((step.now_ms for step in steps), max))
-    back = [(one.index, next_.index) for one, next_ in itertools.pairwise(steps) if next_.now_ms < one.now_ms]
+    back = [(one.index, next_.index) for one, next_ in steps_back(view)]
     indices, went_back = [step.index for step in steps], {index for _, index in back}
     telling = [place for place, step in enumerate(steps) if step.command == "tick" or step.index in went_back]
     return _Clock(steps, indices, latest, back, telling)

@@ -71,19 +71,20 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
     for delivery, unmet in _delivered_without(view):
         never = unmet - delivery.unmet_buffered - {delivery.message_id} - _known_elsewhere(view, delivery)
         if not view.revision.syncs_are_logged:  # elsewhere nothing else is said of what meets a dependency
-            never -= outsiders(view, never, delivery.step.index) - _empty_entry(view, delivery)
+            empty = {""} if "" in never and _is_empty_entry(view, delivery) else set()
+            never -= outsiders(view, never, delivery.step.index) - empty
         never -= {i for i in never if view.own(i) is not None}  # it is in the log, unless it has no timestamp
         if never and (never := never - _given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {_what_became_of(view, min(never), delivery.step)}"
             yield violated(delivery.step, "delivered-early", expected, "its delivery")
 
 
-def _empty_entry(view: ChannelView, delivery: Delivered) -> set[str]:
-    """The empty ID, if a scripted peer named it and no message has it: it "can never appear there" (AMB-46)."""
+def _is_empty_entry(view: ChannelView, delivery: Delivered) -> bool:
+    """Did a scripted peer name the empty ID, and has no message it? It "can never appear there" (AMB-46)."""
     received = delivery.received
     participants = {party.participant_id for party in view.trace.parties.values()}
     scripted = received is not None and received.message.sender_id not in participants
-    return {""} if scripted and "" not in view.arrivals and "" not in sync_ids(view) else set()
+    return scripted and "" not in view.arrivals and "" not in sync_ids(view)
 
 
 def _known_elsewhere(view: ChannelView, delivery: Delivered) -> set[str]:
