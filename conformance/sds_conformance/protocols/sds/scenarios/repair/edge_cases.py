@@ -14,7 +14,7 @@ from .requests import missing, say_both, say_by_turns
 from .responses import ask, ask_one_by_one, fine_ticks, holding, wait_out
 
 
-@scenario("R-SWEEP-01", "R-RECV-03", "R-RECV-08", long=True, violated=("R-SEND-01",))
+@scenario("R-SWEEP-01", "R-RECV-03", "R-RECV-08", "STATE-16", long=True, violated=("R-SEND-01",))
 def repairs_in_three_channels(script: Script) -> None:
     """In each of three channels a message is missing and another is asked for; other channels use the same IDs."""
     alice = repairing(script, channels=CHANNELS)
