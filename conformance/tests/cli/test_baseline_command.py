@@ -72,7 +72,7 @@ def test_a_failure_under_a_known_root_cause_is_not_called_new(tmp_path: Path) ->
     said = " ".join(checked.stdout.split())
     assert "New in" not in said
     assert re.match(r"SDS-CONFLICT-01/[a-z-]+ shows now, under the known SDS-DELIVER-05; ", said)
-    assert f"{file} does not list it." in said
+    assert f"{file} does not list it.".replace(" ", "") in said.replace(" ", "")  # a long path is broken
     advised = shlex.split(said.partition(" Add ")[2])
     assert advised == [program(), "baseline", "update", str(file), str(report)]
     ended = typed("run", *SHORT, "--baseline", str(file), *driven(ANOTHER))
