@@ -86,7 +86,7 @@ class BloomProfile:
 
     def positions(self, message_id: str, parameters: BloomParameters) -> tuple[tuple[int, int], ...]:
         """Return (byte, mask) of each of the k bits of ``message_id``, the form that makes queries fastest."""
-        return _masked(self.locator(parameters)(message_id))
+        return _positions(self.hash, self.swizzle, parameters.bits, parameters.hashes)(message_id)
 
     def locator(self, parameters: BloomParameters) -> Callable[[str], tuple[int, ...]]:
         """Return a function that computes the k bit numbers of an ID by double hashing.
@@ -120,9 +120,17 @@ def _locator(hash_of: Callable[[str], int], swizzle: int, bits: int, hashes: int
     return places
 
 
-@lru_cache(4_096)
-def _masked(places: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    return tuple([(place >> 3, 1 << (place & 7)) for place in places])
+@lru_cache(8)
+def _positions(
+    hash_of: Callable[[str], int], swizzle: int, bits: int, hashes: int
+) -> Callable[[str], tuple[tuple[int, int], ...]]:
+    places = _locator(hash_of, swizzle, bits, hashes)
+
+    @lru_cache(4_096)
+    def positions(message_id: str) -> tuple[tuple[int, int], ...]:
+        return tuple([(place >> 3, 1 << (place & 7)) for place in places(message_id)])
+
+    return positions
 
 
 def set_bits(bits: bytearray, places: Iterable[int]) -> None:

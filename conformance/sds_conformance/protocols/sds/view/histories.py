@@ -7,6 +7,7 @@ consequences, an additional or missing entry in a history, are no second fault.
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Iterable
 
 from sds_harness.sds.trace import Step
@@ -71,9 +72,21 @@ def _is_waiting(view: ChannelView, message_id: str, before: int) -> bool:
     return any(since < before <= until for since, until in _waits(view).get(message_id, ()))
 
 
-def waiting_ids(view: ChannelView, before: int) -> set[str]:
-    """IDs of content that has arrived before a step and waits for dependencies."""
-    return {message_id for message_id in _waits(view) if _is_waiting(view, message_id, before)}
+@once
+def _latest_end(view: ChannelView) -> tuple[list[int], list[int]]:
+    """The steps at which content begins to wait, ascending, and the last step up to which any of it waits by then."""
+    waits = sorted(wait for found in _waits(view).values() for wait in found)
+    return [since for since, _ in waits], list(itertools.accumulate((until for _, until in waits), max))
+
+
+def waiting_among(view: ChannelView, ids: Iterable[str], before: int) -> list[str] | None:
+    """Those of ``ids`` whose content has arrived before a step and waits for dependencies; None if no content waits."""
+    begins, latest = _latest_end(view)
+    place = bisect_left(begins, before)
+    if not place or latest[place - 1] < before:
+        return None
+    waits = _waits(view)
+    return [message_id for message_id in ids if message_id in waits and _is_waiting(view, message_id, before)]
 
 
 @once

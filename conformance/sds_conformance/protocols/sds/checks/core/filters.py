@@ -39,9 +39,10 @@ class _Filter(NamedTuple):
     """The filter of an own message, where it can be read."""
 
     sent: Sent
-    holds: Membership
     newest: list[Received]
     """The content received before that every roll-over keeps."""
+    hits: list[bool | None]
+    """Is it in the filter? In the order of ``newest``; None if unknown."""
 
 
 @once
@@ -57,15 +58,15 @@ def _filters(view: ChannelView) -> list[_Filter]:
         if holds is not None and not sent.repeat:
             others = bisect_left(taking_room, sent.step.index) + bool(holds(sent.message.message_id))
             end = bisect_left(view.received, sent.step.index, key=lambda r: r.step.index)
-            newest = view.received[max(0, end - max(0, kept - others)) : end]
-            found.append(_Filter(sent, holds, [received for received in newest if received.acceptable]))
+            newest = [r for r in view.received[max(0, end - max(0, kept - others)) : end] if r.acceptable]
+            found.append(_Filter(sent, newest, [holds(received.message.message_id) for received in newest]))
     return found
 
 
 def first_hit(view: ChannelView, received: Received) -> bool | None:
     """Does the next filter that must hold a received message hold it? None if there is no filter or no evidence."""
     later = (one for one in _filters(view) if one.sent.step.index > received.step.index and received in one.newest)
-    return next((one.holds(received.message.message_id) for one in later), None)
+    return next((one.hits[one.newest.index(received)] for one in later), None)
 
 
 class _Members(NamedTuple):
@@ -80,11 +81,15 @@ class _Members(NamedTuple):
 
 def filters_hold_what_was_delivered(view: ChannelView) -> Iterator[_Members]:
     """The filter in a message holds the newest that was delivered before it was sent."""
-    for sent, holds, newest in _filters(view):
+    for sent, newest, hits in _filters(view):
         index = sent.step.index
-        delivered = [r.message.message_id for r in newest if r.delivered and r.delivered[0].step.index < index]
-        missing = missing_from(holds, delivered)
-        if delivered and (missing or hold_all(holds, delivered)):
+        delivered = [
+            (received.message.message_id, hit)
+            for received, hit in zip(newest, hits, strict=True)
+            if received.delivered and received.delivered[0].step.index < index
+        ]
+        missing = next((message_id for message_id, hit in delivered if hit is False), "")
+        if delivered and (missing or all(hit for _, hit in delivered)):
             yield _Members(sent.step, sent.sync, len(delivered), missing)
 
 
@@ -130,13 +135,14 @@ table(
 @check("SDS-RECV-04", of="received")
 def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
     """Received content enters the local filter, delivered or not."""
-    for sent, holds, newest in _filters(view):
-        for received in newest:
-            hit = holds(received.message.message_id)
-            waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
+    for sent, newest, hits in _filters(view):
+        met = held(sent.step)
+        for received, hit in zip(newest, hits, strict=True):
             if hit:
-                yield held(sent.step)
-            elif waits and hit is False:
+                yield met
+                continue
+            waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
+            if waits and hit is False:
                 which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
                 yield violated(sent.step, "not-in-filter", f"{which}, in the filter", "it is not in it")
 

@@ -27,7 +27,7 @@ from ...view.histories import (
     is_hybrid,
     outsiders,
     sync_ids,
-    waiting_ids,
+    waiting_among,
     with_outsiders,
 )
 from ...view.log_orders import Neighbours, neighbours
@@ -56,10 +56,10 @@ def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
 def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
     """A message that waits is not in the log and in no causal history."""
     for sent in view.outgoing:
-        waiting = waiting_ids(view, sent.step.index)
-        if not waiting or not sent.certain:
+        named = waiting_among(view, sent.history, sent.step.index)
+        if named is None or not sent.certain:
             continue
-        shown = next((message_id for message_id in sent.history if message_id in waiting), None)
+        shown = next(iter(named), None)
         expected = f"{shown!r}, which still waits, in no causal history"
         yield judged(sent.step, "logged", shown is None, expected, f"{list(sent.history)}")
     for observed in view.observed:

@@ -466,19 +466,26 @@ class _Waited:
 
 def delivered_after_waiting(view: ChannelView) -> Iterator[_Waited]:
     """A message with unmet dependencies is kept, and delivered by a sweep once they have come, without being resent."""
-    # By unmet dependencies: the steps up to which messages wait for them, ascending.
+    # The steps up to which messages wait, ascending: of all of them, and by unmet dependencies.
+    ends: list[int] = []
     waits: dict[frozenset[str], list[int]] = {}
+    waiting_for: dict[str, list[frozenset[str]]] = {}
     last_look = next(reversed(view.showing("incoming")), None)
     for received in view.received:
         if not (received.acceptable and received.unmet):
             continue
-        insort(waits.setdefault(received.unmet, []), received.delivered[0].step.index if received.delivered else NEVER)
+        until = received.delivered[0].step.index if received.delivered else NEVER
+        if received.unmet not in waits:
+            for message_id in received.unmet:
+                waiting_for.setdefault(message_id, []).append(received.unmet)
+        insort(waits.setdefault(received.unmet, []), until)
+        insort(ends, until)
         due = not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received)
         if received.delivered_at_once or not (received.delivered or due) or may_be_given_up(view, received):
             continue
         shown = last_look if last_look is not None and last_look.step.index > received.step.index else None
         end = received.delivered[0].step.index if received.delivered else len(view.trace.steps) + 1
-        before = (ends for unmet, ends in waits.items() if unmet.isdisjoint(received.unmet))
+        same = {unmet for message_id in received.unmet for unmet in waiting_for[message_id]}
         own = (sent for message_id in received.unmet if (sent := view.own(message_id)) is not None)
         yield _Waited(
             view,
@@ -486,9 +493,13 @@ def delivered_after_waiting(view: ChannelView) -> Iterator[_Waited]:
             waiting_dependencies(view, received),
             woken_beside(view, received),
             received.message.message_id in shown.state.incoming.message_ids if shown is not None else None,
-            sum(len(ends) - bisect_right(ends, end) for ends in before),
+            _number_after(ends, end) - sum(_number_after(waits[unmet], end) for unmet in same),
             next((sent.message.message_id for sent in own if sent.step.index > received.step.index), ""),
         )
+
+
+def _number_after(steps: list[int], step: int) -> int:
+    return len(steps) - bisect_right(steps, step)
 
 
 def _waited_told(waited: _Waited, row: RuleRow[_Waited]) -> tuple[str, str]:
