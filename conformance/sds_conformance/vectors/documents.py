@@ -7,7 +7,7 @@ the vector that it follows in the file. Derived data such as results, counts and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,11 +43,11 @@ class Document:
 # ---- Computed --------------------------------------------------------------------------------------------------------
 
 
-def computed_documents(material: Material) -> Iterator[Document]:
+def computed_documents(material: Material, computed: Callable[[], None] = lambda: None) -> Iterator[Document]:
     """Every file of a protocol with computed vectors, with these alone, in the order of the groups.
 
     Vectors that several revisions share are in one file that lists them. Others are in a file for each revision, with
-    an ID that ends in the revision.
+    an ID that ends in the revision. ``computed`` is called when a builder has returned.
     """
     for entry in material.computed.values():
         shared: dict[str, list[str]] = {}
@@ -57,6 +57,7 @@ def computed_documents(material: Material) -> Iterator[Document]:
                 key = digest(vector)
                 shared.setdefault(key, []).append(name)
                 kept[key] = vector
+            computed()
         parts: dict[tuple[str, ...], list[Vector]] = {}
         for key, names in shared.items():
             parts.setdefault(tuple(names), []).append(kept[key])
@@ -183,17 +184,24 @@ def _completed(material: Material, test: Vector) -> Vector:
 # ---- All files -------------------------------------------------------------------------------------------------------
 
 
-def documents(vector_set: VectorSet, folder: Path, *, compute: bool = True) -> list[Document]:
+def documents(
+    vector_set: VectorSet,
+    folder: Path,
+    *,
+    compute: bool = True,
+    computed: Callable[[], None] = lambda: None,
+) -> list[Document]:
     """Every file of vectors as it should be in ``folder``. Raises VectorsError.
 
-    Without ``compute`` no builder is called, and computed vectors are read from the files.
+    Without ``compute`` no builder is called, and computed vectors are read from the files. ``computed`` is called
+    when a builder has returned: once for each group and revision of a protocol.
     """
     out = []
     for material in vector_set.materials:
         paths = sorted((folder / material.folder).glob("*.json"))
         there = {f"{material.folder}/{path.name}": read_json(path) for path in paths}
         known = {path: Document(path, data) for path, data in there.items()}
-        for document in computed_documents(material) if compute else ():
+        for document in computed_documents(material, computed) if compute else ():
             path = document.path
             known[path] = _with_written(document, there[path]) if path in there else document
         try:

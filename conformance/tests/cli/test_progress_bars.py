@@ -36,6 +36,7 @@ COMMANDS = {
     "selftest --generated": (("selftest", "--generated", "--jobs", "1"), "interrupted before"),
     "hunt": (("hunt", "--jobs", "1"), "interrupted before"),
     "requirements --run": (("requirements", "--run", "SDS-RECV-06"), "Interrupted."),
+    "vectors generate": (("vectors", "generate", "--check"), "Interrupted."),
     "vectors run": (("vectors", "run", "--", *REFERENCE), ""),
 }
 

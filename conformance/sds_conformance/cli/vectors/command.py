@@ -42,7 +42,7 @@ from ...vectors.model import Material
 from ...vectors.safeguards import refuse_links, refuse_overlap, replaceable
 from ..campaign_output import print_json
 from ..command_groups import HelpGroup
-from ..options import Decorator, console, program
+from ..options import Decorator, console, program, progress_bar
 from ..paths import INPUT_FILE, INPUT_FOLDER, OUTPUT_FOLDER, OutputFolder
 from .run import run_command
 from .shared import LONGEST, VECTOR_SET
@@ -175,6 +175,14 @@ def format_command(folder: Path | None) -> None:
     _write(folder, documents(VECTOR_SET, folder, compute=False))
 
 
+def _computed(folder: Path) -> list[Document]:
+    """Every file of vectors as it should be, with a progress bar while vectors are computed. Raises VectorsError."""
+    with progress_bar(console(stderr=True)) as bar:
+        total = sum(len(material.computed) * len(material.revisions) for material in VECTOR_SET.materials)
+        task = bar.add_task("vectors", total=total)
+        return documents(VECTOR_SET, folder, computed=lambda: bar.advance(task))
+
+
 def _write(folder: Path, every: list[Document]) -> None:
     """Write all files that have changed, and name them."""
     out = console()
@@ -210,7 +218,7 @@ def generate(check: bool, folder: Path | None) -> None:
     if not check:
         begin(VECTOR_SET, folder, default_folder())
         refuse_links(VECTOR_SET, folder, ())
-    every = documents(VECTOR_SET, folder)
+    every = _computed(folder)
     if not check:
         _write(folder, every)
         return
@@ -252,7 +260,7 @@ def release(version: str, folder: Path | None) -> None:
     Files that are out of date or wrong are refused. A release cannot be undone.
     """
     folder = folder or writable_folder()
-    every = documents(VECTOR_SET, folder)
+    every = _computed(folder)
     found = _faults(folder, every, wanted_files(VECTOR_SET, folder, every))
     _refuse([*found, *lint_folder(VECTOR_SET, folder)])
     refuse_links(VECTOR_SET, folder, [LEDGER])
