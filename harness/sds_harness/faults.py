@@ -12,7 +12,7 @@ class FaultKind(Enum):
     """Ways in which an implementation under test, or its adapter, breaks the conversation."""
 
     advice: str
-    """The likely question to ask next."""
+    """A hint: what to look at, or to change."""
 
     NO_START = "no-start", "Does the command run by itself in this folder?"
     HANG = (
@@ -72,11 +72,11 @@ class Breakdown:
     stderr: tuple[str, ...] = ()
     """The last lines of its standard error."""
     hint: str = ""
-    """The likely question to ask next, if it differs from that of the kind."""
+    """A hint, if it differs from that of the kind."""
 
     @property
     def advice(self) -> str:
-        """The likely question to ask next."""
+        """A hint: what to look at, or to change."""
         return self.hint or self.kind.advice
 
 

@@ -67,5 +67,5 @@ def _show(out: Console, complaint: SchemaComplaint) -> None:
         labelled(out, "", Text(f"and {complaint.more} more like it", "dim"))
     page = PAGES["protocol"].file
     mend = f"What does {page} say of it?" if adapter else "This is a fault of ours: please report it."
-    labelled(out, "Ask", Text(mend))
+    labelled(out, "Hint", Text(mend))
     out.print()

@@ -160,7 +160,7 @@ class InteropStory:
         for (sender, receiver), meeting in outcome.meetings.items():
             if not meeting.understood:
                 what = self._join_aspects(meeting.misunderstood) or "nothing got through"
-                facts.append(("Not", Text(f"{self._pair(sender, receiver)}: {what}", "bold red")))
+                facts.append(("Disagree", Text(f"{self._pair(sender, receiver)}: {what}", "bold red")))
         return facts
 
     def _join_aspects(self, aspects: Sequence[str]) -> str:

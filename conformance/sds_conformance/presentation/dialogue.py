@@ -195,9 +195,7 @@ class Dialogue:
             print_hanging(self._console, Text(" " * _INDENT), Text(line, "dim"))
 
     def _print_breakdown(self, broke: Broke) -> None:
-        self._console.print(
-            Text.assemble(("BROKE ", "bold red"), (printable(broke.kind), "bold"), f"  line {broke.line}")
-        )
+        self._console.print(Text.assemble((printable(broke.kind).upper(), "bold red"), f"  line {broke.line}"))
         labelled(self._console, "What", Text(printable(broke.detail, 600)))
         if broke.raw:
             shown = printable(broke.raw[:_EXCERPT].decode("utf-8", "replace"), _EXCERPT)

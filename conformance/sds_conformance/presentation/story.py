@@ -76,7 +76,9 @@ def show_name(console: Console, declared: Declaration, carrier: str = "") -> Non
 def show_doubts(console: Console, doubts: Sequence[str]) -> None:
     """Print likely reasons for most of the findings; the last sentence is a question."""
     for number, sentence in enumerate(doubts):
-        labelled(console, "" if number else "Beware", Text(sentence, "bold" if number == len(doubts) - 1 else "yellow"))
+        labelled(
+            console, "" if number else "Warning", Text(sentence, "bold" if number == len(doubts) - 1 else "yellow")
+        )
     if doubts:
         console.print()
 
@@ -151,13 +153,16 @@ def show_breakdown(
     *,
     warned: bool = False,
 ) -> None:
-    """Print a breakdown, who caused it, and the question to ask next.
+    """Print a breakdown, who caused it, and a hint.
 
     ``again`` is the command that replays it; ``warned`` is set if it is only a warning.
     """
     breakdown = broken.breakdown
-    label = ("WARN", STYLES[Verdict.WARN]) if warned else ("BROKE", "bold red")
-    console.print(Text.assemble(label, (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
+    kind = breakdown.kind.value
+    head = Text(kind.upper(), "bold red")
+    if warned:
+        head = Text.assemble(("WARN", STYLES[Verdict.WARN]), (f" {kind}", "bold"))
+    console.print(Text.assemble(head, f"  in {broken.where}"))
     at = f" (step {broken.step}, {broken.command})" if broken.step else ""
     labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
     show_flaky(console, broken.again)
@@ -172,7 +177,7 @@ def show_breakdown(
         narrator, step = protocol_of(trace.revision.name).narrator(trace), trace.steps[-1]
         labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
     show_stderr(console, breakdown.stderr)
-    labelled(console, "Ask", Text(breakdown.advice))
+    labelled(console, "Hint", Text(breakdown.advice))
     if again:
         show_command(console, "Again", again)
     if also_in:

@@ -211,7 +211,7 @@ def notices(report: Report) -> Iterator[Notice]:
     if told := [*remarks(report.scenario_files)]:
         yield Notice("Scenario files that do not test what they say", tuple(told), grave=True)
     if data["doubts"]:
-        yield Notice("Beware", tuple(data["doubts"]), grave=True)
+        yield Notice("Warning", tuple(data["doubts"]), grave=True)
     left_out = [f"Environment {name}: {reason}" for name, reason in summary["left_out"].items()]
     partial = [] if data["whole"] else [f"Not all {' and '.join(data['narrowed']) or 'of it'} were asked for."]
     if why := report.unfinished:

@@ -45,7 +45,7 @@ def _parts(report: Report) -> Iterator[str]:
     yield _counts(report)
     yield _played(data)
     if data["doubts"]:
-        yield "**Beware.** " + " ".join(map(prose, data["doubts"]))
+        yield "**Warning.** " + " ".join(map(prose, data["doubts"]))
     for one in unmet(report.scenario_files):
         yield f"{_ITEM}**Expectation not met**, {code(one.place)}: {prose(one.sentence)}"
     for sentence in remarks(report.scenario_files):

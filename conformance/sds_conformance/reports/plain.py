@@ -40,7 +40,7 @@ def breakdown(broken: Row) -> str:
         lines += _labelled("Flaky", again.sentence)
     for number, line in enumerate(broken["stderr"]):
         lines += _labelled("" if number else "stderr", line)
-    return "\n".join([*lines, *_labelled("Ask", broken["advice"])])
+    return "\n".join([*lines, *_labelled("Hint", broken["advice"])])
 
 
 def _labelled(label: str, text: str, head: str = "") -> Iterator[str]:

@@ -59,13 +59,13 @@ def test_1_a_fault_is_told_as_a_story() -> None:
     assert last in words(result.stdout)
 
 
-def test_1_a_breakdown_is_told_with_its_last_words_and_the_question_to_ask() -> None:
+def test_1_a_breakdown_is_told_with_its_last_words_and_a_hint() -> None:
     result = typed("run", "--scenario", "nobody-answers", "--scenario", "clock-*", "--", *broken_adapter("crashes"))
     assert result.exit_code == 1
-    assert "BROKE crash  in nobody-answers" in result.stdout
+    assert "CRASH  in nobody-answers" in result.stdout
     assert "panic: the log is inside out" in result.stdout
     assert "in answer to tick" in words(result.stdout)
-    assert re.search(r"^  Ask ", result.stdout, re.MULTILINE)
+    assert re.search(r"^  Hint ", result.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_1_a_promise_that_is_not_kept_is_a_breakdown_that_counts(name: str, said
     result = typed("run", "--scenario", "nobody-answers", "--", *broken_adapter(name))
     assert result.exit_code == 1
     assert too_wide(result.stdout) == []
-    assert "BROKE refusal  in nobody-answers" in result.stdout
+    assert "REFUSAL  in nobody-answers" in result.stdout
     assert said in words(result.stdout)
     assert "Implement the command in the adapter" in words(result.stdout)
 
@@ -88,7 +88,7 @@ def test_1_a_promise_that_is_not_kept_is_a_breakdown_that_counts(name: str, said
 def test_0_what_is_not_declared_may_be_unsupported() -> None:
     result = typed("run", "--scenario", "nobody-answers", "--", *reference_command("--without", "observe"))
     assert result.exit_code == 0
-    assert "BROKE" not in result.stdout
+    assert "REFUSAL" not in result.stdout
 
 
 def test_1_a_breakdown_at_the_end_of_a_scenario_is_told_as_one_of_close() -> None:

@@ -42,7 +42,7 @@ def test_the_level_of_another_version_is_computed_from_the_rows() -> None:
     text = words(result.stdout)
     assert "Level none" in text
     assert "Core + SDS-R, strict" not in text
-    assert "Beware it is of version 9.9 of the suite" in text
+    assert "Warning it is of version 9.9 of the suite" in text
 
 
 def test_a_certificate_is_no_report_to_compare() -> None:

@@ -186,7 +186,7 @@ def test_one_that_breaks_down_is_named_and_the_others_are_played() -> None:
         "interop", "--schedules", "0", REF, named("bad", broken_adapter("crashes")), named("two", reference_command())
     )
     assert result.exit_code == 1
-    assert "BROKE crash" in result.stdout
+    assert "CRASH" in result.stdout
     assert "bad broke down" in words(result.stdout)
     assert "ref → ref, ref → two" in result.stdout
     assert too_wide(result.stdout) == []

@@ -61,7 +61,7 @@ def test_vectors_run_names_the_layout_that_was_not_declared() -> None:
         for options in (("--dialect", ""), ())
     )
     assert "Its messages are in the dialect nim-sds: try --dialect nim-sds" in asked_for
-    assert "Beware" not in declared
+    assert "Warning" not in declared
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_a_run_that_broke_is_kept_up_to_what_broke_it(talk: Path, name: str, kin
     scenario = ["--scenario", "nobody-answers", "--environment", "plain"]
     typed("run", *scenario, "--transcript", talk, "--", *broken_adapter(name))
     shown = typed("explain", talk)
-    assert f"BROKE {kind}" in shown.stdout
+    assert f"{kind.upper()}  line" in shown.stdout
     assert said in words(shown.stdout)
     assert too_wide(shown.stdout) == []
 

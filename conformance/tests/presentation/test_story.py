@@ -87,7 +87,7 @@ def test_smoke_shows_that_an_adapter_answers_and_what_to_type_next() -> None:
 def test_smoke_tells_of_an_adapter_that_breaks() -> None:
     result = typed("smoke", "--", *broken_adapter("crashes"))
     assert result.exit_code == 1
-    assert "BROKE crash  in replies-to-own-messages" in result.stdout
+    assert "CRASH  in replies-to-own-messages" in result.stdout
 
 
 def test_requirements_are_listed_with_their_status() -> None:

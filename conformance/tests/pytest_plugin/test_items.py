@@ -133,7 +133,7 @@ def test_a_crash_fails_every_item_of_its_scenario_and_no_other(pytester: pytest.
     failed = ended(result, "FAILED")
     assert len(failed) == items_of("a-diamond")
     assert all(name.startswith(f"{DIAMOND}::") for name in failed)
-    result.stdout.fnmatch_lines(["BROKE crash  in a-diamond", "  stderr    | panic: *", "  Ask       Its last words *"])
+    result.stdout.fnmatch_lines(["CRASH  in a-diamond", "  stderr    | panic: *", "  Hint      Its last words *"])
     result.stdout.fnmatch_lines(["  Again     sds-conformance run --scenario a-diamond -- *crashes"])
 
 
@@ -182,7 +182,7 @@ def test_what_cannot_be_driven_is_one_error(pytester: pytest.Pytester, command: 
 def test_a_command_that_does_not_exist_has_to_be_refused(pytester: pytest.Pytester) -> None:
     result = run(pytester, broken_adapter("is-dishonest"), "sds::handshake", DIAMOND)
     assert ended(result, "FAILED") == ["sds::handshake"]
-    result.stdout.fnmatch_lines(["BROKE dishonest  in honesty probe"])
+    result.stdout.fnmatch_lines(["DISHONEST  in honesty probe"])
 
 
 @pytest.mark.exhaustive

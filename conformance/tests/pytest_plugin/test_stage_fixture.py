@@ -121,7 +121,7 @@ def test_a_crash_fails_the_test_and_the_next_one_gets_a_fresh_process(own: pytes
     )
     result = run(own, broken_adapter(adapter), "test_own.py")
     assert ended(result, "FAILED") == ["test_own.py::test_one", "test_own.py::test_three"]
-    result.stdout.fnmatch_lines(["BROKE crash  in test_one", "  Again     pytest --sds-testee * test_own.py::test_one"])
+    result.stdout.fnmatch_lines(["CRASH  in test_one", "  Again     pytest --sds-testee * test_own.py::test_one"])
     assert controls(result.stdout.str()) == set()
 
 
@@ -129,7 +129,7 @@ def test_a_breakdown_that_the_test_catches_is_told_all_the_same(own: pytest.Pyte
     write(own, "pytest.raises(Exception, alice.tick)")
     result = run(own, broken_adapter("crashes"), "test_own.py")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["BROKE crash  in test_own"])
+    result.stdout.fnmatch_lines(["CRASH  in test_own"])
 
 
 def test_the_process_is_there_until_the_last_fixture_is_done(own: pytest.Pytester) -> None:

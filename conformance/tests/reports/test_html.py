@@ -170,7 +170,7 @@ def test_traces_that_somebody_has_changed_cost_no_html(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"doubts": ["Most was refused.", "Another layout?"]}, ("Beware", "Another layout?")),
+        ({"doubts": ["Most was refused.", "Another layout?"]}, ("Warning", "Another layout?")),
         ({"whole": False, "narrowed": ["scenarios"]}, ("Not all was played", "Not all scenarios were asked for.")),
         ({"strict": True}, ("strict", "no position softens a failure")),
         ({"baseline": BASELINE}, ("known failure", "waits for a release", 'href="https://x.test/7"')),

@@ -134,7 +134,7 @@ def show_certificate(file: Path, page_file: Path | None) -> None:
     show(out, read)
     if other:
         told = f"{'; '.join(other)}. The level is what this version computes from its rows"
-        labelled(out, "Beware", Text(printable(told, 600), "yellow"))
+        labelled(out, "Warning", Text(printable(told, 600), "yellow"))
 
 
 def show_level(out: Console, made: Certificate) -> None:

@@ -81,7 +81,7 @@ def _show_head(out: Console, certificate: Certificate) -> None:
     labelled(out, "All of them", Text(exhausted_told(data)))
     labelled(out, "Limits", Text(limits_told(data)))
     for doubt in data["doubts"]:
-        labelled(out, "Beware", Text(printable(doubt, 600), "yellow"))
+        labelled(out, "Warning", Text(printable(doubt, 600), "yellow"))
     out.print()
 
 

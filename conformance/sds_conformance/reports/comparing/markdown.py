@@ -51,7 +51,7 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
             (turn.after.date, prose(turn.after.version), turn.told.id, *turn.verdicts, turn.change.value, turn.doubt)
             for turn in series.turns
         ]
-        lines += table(("Date", "Version", "Requirement", "Before", "After", "Change", "Beware"), rows)
+        lines += table(("Date", "Version", "Requirement", "Before", "After", "Change", "Warning"), rows)
     return "\n".join(lines)
 
 

@@ -120,7 +120,7 @@ def _show_column(console: Console, letter: str, column: ReportColumn) -> None:
 
 def _show_cautions(console: Console, cautions: Iterable[str]) -> None:
     for number, sentence in enumerate(cautions):
-        labelled(console, "" if number else "Beware", Text(sentence, "yellow"))
+        labelled(console, "" if number else "Warning", Text(sentence, "yellow"))
     console.print()
 
 
@@ -293,7 +293,7 @@ def _show_turns(console: Console, turns: Sequence[HistoryTurn]) -> None:
     report = turns[0].after
     console.print(Text.assemble((report.date, "bold"), f"  {report.version}"))
     if doubt := ", ".join(dict.fromkeys(turn.doubt for turn in turns if turn.doubt)):
-        labelled(console, "Beware", Text(f"It differs from the report before by {doubt}.", "yellow"))
+        labelled(console, "Warning", Text(f"It differs from the report before by {doubt}.", "yellow"))
     for turn in turns:
         before, after = turn.verdicts
         what = f"{before} → {after}" if before != after else f"{after}, {turn.change.value}"

@@ -297,10 +297,10 @@ def test_the_report_has_it_as_well() -> None:
 def test_smoke_and_the_first_screen_of_run_ask_it() -> None:
     private = reference_command("--mutant", "undeclared-layout")
     greeted = typed("smoke", "--", *private)
-    assert "Beware" in greeted.stdout
+    assert "Warning" in greeted.stdout
     assert "try --dialect nim-sds" in words(greeted.stdout)
     some = ["run", "--environment", "plain", "--scenario", "named-*"]
     judged = typed(*some, "--", *private)
-    assert judged.stdout.index("Declares") < judged.stdout.index("Beware") < judged.stdout.index("FAIL")
+    assert judged.stdout.index("Declares") < judged.stdout.index("Warning") < judged.stdout.index("FAIL")
     assert too_wide(greeted.stdout) == []
-    assert "Beware" not in typed(*some, "--dialect", "nim-sds", "--", *private).stdout
+    assert "  Warning " not in typed(*some, "--dialect", "nim-sds", "--", *private).stdout
