@@ -16,12 +16,16 @@ and package runners send each signal twice.
     with signals.calling(spark.sparkContext.cancelAllJobs):
         ...  # KeyboardInterrupt is raised here, while the hook runs in another thread
 
+Where Python calls a destructor or a callback of the garbage collector, it drops what is raised. A KeyboardInterrupt
+that is dropped there is raised once more.
+
 A hook has GRACE_S seconds; exceptions that it raises are ignored. To keep an interrupt out of a section, for example
 while results are being written, use ``with signals.held():``, or ``signals.hold()`` for the rest of the command.
 """
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import signal
@@ -38,6 +42,8 @@ import psutil
 GRACE_S = 4.0
 """Maximal seconds from the first signal to the end of the program. The kill itself takes a moment, too."""
 AGAIN_S = 1.0
+_SOON_S = 0.02
+"""Seconds in which a destructor or a callback has returned."""
 HEEDED = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 Hook = Callable[[], object]
@@ -53,6 +59,8 @@ class EndRequest:
         self.number = 0
         """The number of the first signal; 0 if there was none."""
         self._came = 0.0
+        self._dropped = False
+        """Python dropped the KeyboardInterrupt, and it has to be raised again."""
         self._process = os.getpid()
 
     @property
@@ -74,6 +82,9 @@ class EndRequest:
         if os.getpid() != self._process:
             os._exit(128 + number)  # a fork that has no handlers of its own yet
         if self.number:
+            if self._dropped and not _holding:
+                self._dropped = False
+                raise KeyboardInterrupt
             if time.monotonic() - self._came >= AGAIN_S:
                 end_now(self.exit_code)
             return
@@ -84,6 +95,13 @@ class EndRequest:
         threading.Thread(target=self._end_later, args=(GRACE_S,), daemon=True).start()
         if not _holding:
             raise KeyboardInterrupt
+
+    def raise_again(self) -> None:
+        """Raise KeyboardInterrupt in the main thread once more, soon: it was dropped."""
+        self._dropped = True
+        timer = threading.Timer(_SOON_S, _signal_main_thread, (self.number,))
+        timer.daemon = True
+        timer.start()
 
     def _end_later(self, seconds: float) -> None:
         time.sleep(seconds)
@@ -97,17 +115,27 @@ def handle_signals() -> Iterator[EndRequest]:
     Signals that were ignored before stay ignored: `nohup` and the background jobs of shells rely on that.
     """
     global _holding
-    ending, before, holding = EndRequest(), {}, _holding
+    ending, before, holding, hook = EndRequest(), {}, _holding, sys.unraisablehook
+
+    def dropped(unraisable: sys.UnraisableHookArgs) -> None:
+        if isinstance(unraisable.exc_value, KeyboardInterrupt) and ending.number:
+            ending.raise_again()
+        else:
+            hook(unraisable)
+
     _endings.append(ending)
     if threading.current_thread() is threading.main_thread():
         before = {number: handler for number in HEEDED if (handler := signal.getsignal(number)) != signal.SIG_IGN}
         for number in before:
             signal.signal(number, ending.handle)
+        sys.unraisablehook = dropped
     try:
         yield ending
     finally:
         _holding = holding
         _endings.remove(ending)
+        if sys.unraisablehook is dropped:
+            sys.unraisablehook = hook
         # After a signal, keep the handlers: the shutdown of Python itself may block.
         if not ending.number:
             for number, handler in before.items():
@@ -184,6 +212,14 @@ def _leave_it(number: int, frame: FrameType | None) -> None:
 
 def _unwind(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
+
+
+def _signal_main_thread(number: int) -> None:
+    main = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main is not None:
+        signal.pthread_kill(main, number)  # it also ends a wait
+    else:
+        _thread.interrupt_main(signal.Signals(number))
 
 
 def _run_suppressing_errors(hook: Hook) -> None:

@@ -52,6 +52,25 @@ def test_each_signal_interrupts_and_is_remembered(number: signal.Signals, patien
     assert ending.by_others == (number != signal.SIGINT)
 
 
+def test_an_interrupt_that_python_drops_in_a_destructor_is_raised_again() -> None:
+    child = program(
+        """
+        class Interrupted:
+            def __del__(self):
+                signal.raise_signal(signal.SIGTERM)
+
+        with signals.handle_signals() as ending:
+            try:
+                Interrupted()
+                time.sleep(40)
+            except KeyboardInterrupt:
+                print(ending.name, flush=True)
+        """
+    )
+    said, errors = child.communicate(timeout=PATIENCE_S)
+    assert (said, errors) == ("SIGTERM\n", "")
+
+
 def test_a_hook_is_called_in_another_thread_and_only_within_its_block(patient: list[int]) -> None:
     called: list[threading.Thread] = []
     there = threading.Event()
