@@ -149,8 +149,9 @@ class Engagement:
         """The reason in the baseline why a failure is expected; "" if it is new."""
         if judged.verdict is not Verdict.FAIL:
             return ""
-        entry = self.asked.known(requirement, judged.codes, run.scenario.name)
-        return printable(entry.reason, LONGEST) or "it is in the baseline" if entry is not None else ""
+        entries = self.asked.known(requirement, judged.codes, run.scenario.name)
+        reasons = dict.fromkeys(printable(entry.reason, LONGEST) or "it is in the baseline" for entry in entries)
+        return "; ".join(reasons)
 
     def close(self) -> list[BrokenRun]:
         """End the process; return breakdowns at the end of processes."""

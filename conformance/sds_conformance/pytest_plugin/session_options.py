@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,18 +76,16 @@ class SessionOptions:
         files = {scenario.name: scenario.file.path for scenario in self.files if scenario.file is not None}
         return Invocation(self.command, self.framing.value, typed, files=files)
 
-    def known(self, requirement: str, codes: frozenset[str], scenario: str) -> BaselineEntry | None:
-        """The entry of the baseline that lists a failure; None if there is none."""
+    def known(self, requirement: str, codes: Iterable[str], scenario: str) -> list[BaselineEntry]:
+        """The entries of the baseline that list a failure, one for each code; none if it does not list a code."""
         entries = self.baseline.entries if self.baseline is not None else ()
-        for entry in entries:
-            if (
-                entry.what == requirement
-                and entry.by == "run"
-                and entry.allows(scenario)
-                and all(map(entry.lists, codes))
-            ):
-                return entry
-        return None
+        found = []
+        for code in sorted(codes):
+            entry = next((e for e in entries if e.covers(requirement, code, scenario, "run")), None)
+            if entry is None:
+                return []
+            found.append(entry)
+        return found
 
 
 def file_values(config: pytest.Config) -> dict[str, Any]:

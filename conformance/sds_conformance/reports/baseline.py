@@ -238,6 +238,16 @@ class BaselineEntry:
         """Is a failure expected in a scenario?"""
         return not self.scenarios or any(fnmatchcase(scenario, glob) for glob in self.scenarios)
 
+    def is_about(self, what: str, by: str) -> bool:
+        """Is it about a requirement, property or vector, as the command ``by`` judges it? Entries for `run` also apply
+        to `fuzz`.
+        """
+        return self.what == what and (self.by == by or (self.by, by) == ("run", "fuzz"))
+
+    def covers(self, what: str, code: str, scenario: str, by: str) -> bool:
+        """Does it list a failure that the command ``by`` shows in a scenario?"""
+        return self.is_about(what, by) and self.lists(code) and self.allows(scenario)
+
     @property
     def lines(self) -> str:
         """The line numbers for a message: ``line 7``, or ``lines 7-9``."""
@@ -470,7 +480,7 @@ def match(
     out = Match(baseline, judged)
     used: set[BaselineEntry | tuple[BaselineEntry, str]] = set()
     for failure in judged.failures:
-        about = [entry for entry in baseline.entries if entry.what == failure.what and _speaks_of(entry, judged)]
+        about = [entry for entry in baseline.entries if entry.is_about(failure.what, judged.by)]
         left = list(failure.scenarios) or [""]
         for entry in about:
             here = [scenario for scenario in failure.scenarios or ("",) if entry.allows(scenario)]
@@ -502,13 +512,10 @@ def match(
 
 def covers(entries: Sequence[BaselineEntry], failure: FailureKey, judged: JudgedResult) -> bool:
     """Do the entries cover a failure in each of its scenarios?"""
-    about = [e for e in entries if e.what == failure.what and _speaks_of(e, judged) and e.lists(failure.code)]
-    return all(any(entry.allows(scenario) for entry in about) for scenario in failure.scenarios or ("",))
-
-
-def _speaks_of(entry: BaselineEntry, judged: JudgedResult) -> bool:
-    """Does an entry apply to a command? Entries for `run` also apply to `fuzz`."""
-    return entry.by == judged.by or (entry.by, judged.by) == ("run", "fuzz")
+    return all(
+        any(entry.covers(failure.what, failure.code, scenario, judged.by) for entry in entries)
+        for scenario in failure.scenarios or ("",)
+    )
 
 
 def _complain_of_other_codes(about: Sequence[BaselineEntry], failure: FailureKey) -> Complaint:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from pytest_runs import ended, items_of, typed
 from run_helpers import REPOSITORY, odd_adapter, reference_command
 from sds_conformance.cli.configuration import KEYS
-from sds_conformance.pytest_plugin.session_options import OF_FILE
+from sds_conformance.pytest_plugin.session_options import OF_FILE, SessionOptions
+from sds_conformance.reports.baseline import parse
 
 BUFFERED_IS_MET = shlex.join(reference_command("--mutant", "buffered-is-met"))
 BLAMED = "sds::a-dependent-of-the-buffered::SDS-RECV-06"
@@ -83,6 +87,20 @@ def test_a_code_or_a_scenario_that_the_baseline_does_not_list_fails(pytester: py
         (pytester.path / "known.yaml").write_text(text, "utf-8")
         result = typed(pytester, "--sds-baseline", "known.yaml", BLAMED)
         result.assert_outcomes(failed=1)
+
+
+def test_each_code_of_a_failure_may_have_an_entry_and_a_reason_of_its_own() -> None:
+    entry = "- {requirement: SDS-DELIVER-06, codes: [%s], reason: %s}\n"
+    listed = BASELINE + entry % ("logged-twice", "copies") + entry % ("delivered-twice", "sweeps")
+    baseline = parse(listed, Path("known.yaml"))
+    options = cast(Any, SimpleNamespace(baseline=baseline))
+    for codes, reasons in (
+        (["delivered-twice", "logged-twice"], ["sweeps", "copies"]),
+        (["logged-twice"], ["copies"]),
+        (["logged-twice", "wrong-order"], []),
+    ):
+        known = SessionOptions.known(options, "SDS-DELIVER-06", codes, "a-hundred-copies")
+        assert [found.reason for found in known] == reasons
 
 
 def test_a_wrong_value_is_named_with_its_place(pytester: pytest.Pytester) -> None:
