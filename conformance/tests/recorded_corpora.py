@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sds_conformance.corpus.company import Tireless
+from sds_conformance.corpus.company import RestartingCompany
 from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.exploration.company import Casting
@@ -111,7 +111,7 @@ def recording_of(folder: Path, order: CampaignOrder, *, twins: bool = False, per
         8 if twins else 0,
     )
     company.kill()
-    return Recording(Place.at(str(folder)), manifest, kind, partial(Tireless, order))
+    return Recording(Place.at(str(folder)), manifest, kind, partial(RestartingCompany, order))
 
 
 def record_here(

@@ -11,7 +11,7 @@ from sds_conformance.judging.verdict import full_code
 from sds_conformance.protocols import Protocol, protocols, revisions
 
 from .implementations import Known
-from .markdown import code, fenced, indexed, page, prose, table
+from .markdown import code, code_block, index_entries, page, prose, table
 
 FOLDER = "reference/requirements"
 _BREAKING = ("fail", "warn")
@@ -55,7 +55,7 @@ def _page(protocol: Protocol, r: Requirement, known: Known, drawn: Mapping[str, 
     if r.untestable:
         lines += ["## Why it is not tested", "", f"{prose(r.untestable).rstrip('.')}.", ""]
     if r.codes:
-        lines += ["## Violations", "", *indexed(full_code(r.id, c) for c in r.codes)]
+        lines += ["## Violations", "", *index_entries(full_code(r.id, c) for c in r.codes)]
         lines += table(("code", "meaning"), [(code(full_code(r.id, c)), prose(what)) for c, what in r.codes.items()])
     if r.positions:
         lines += ["## Positions", "", "The text leaves these points open, and the suite decided:", ""]
@@ -68,11 +68,11 @@ def _page(protocol: Protocol, r: Requirement, known: Known, drawn: Mapping[str, 
         lines += ["## Checks", ""]
         lines += table(("check", "what it decides"), [(code(one.name), prose(one.summary)) for one in checks])
     lines += _mutants(protocol, r)
-    lines += _related(protocol, r)
+    lines += _related_requirements(protocol, r)
     lines += _implementations(r, known)
     if not r.untestable:
         which = "" if r.revisions[0] == protocols()[0].rules.current else f" --revision {r.revisions[0]}"
-        lines += ["## Test it", "", *fenced(f"sds-conformance run{which} --select {r.id} -- ./my-adapter", "sh")]
+        lines += ["## Test it", "", *code_block(f"sds-conformance run{which} --select {r.id} -- ./my-adapter", "sh")]
         lines += [
             "Do you think that the requirement, or a verdict on it, is wrong? Then read",
             "[how to contest it](../../how-to/contest-a-position.md).",
@@ -131,7 +131,7 @@ def _mutants(protocol: Protocol, r: Requirement) -> list[str]:
     ]
 
 
-def _related(protocol: Protocol, r: Requirement) -> list[str]:
+def _related_requirements(protocol: Protocol, r: Requirement) -> list[str]:
     rows: dict[tuple[str, str], list[str]] = {}
     stated = protocol.rules.catalogue.requirements
     for one in protocol.rules.catalogue.consequences:

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-from sds_conformance.corpus.company import Tireless
+from sds_conformance.corpus.company import RestartingCompany
 from sds_conformance.exploration.campaign import CampaignOrder
 from sds_harness.corpus.digests import joined, schedule_digest
 from sds_harness.corpus.manifest import MANIFEST, SIDE, STEPS, SUCCESS, Manifest, implementation_of
@@ -67,7 +67,7 @@ def recorded(folder: Path) -> tuple[Manifest, pa.Table, pa.Table]:
     company = order.company()
     manifest = Manifest(implementation_of(company.start(), KIND), 0, SEEDS, {}, order.revision, "together", "", SEEDS)
     company.kill()
-    recording = Recording(Place.at(str(folder)), manifest, KIND, partial(Tireless, order))
+    recording = Recording(Place.at(str(folder)), manifest, KIND, partial(RestartingCompany, order))
     prepare(recording, overwrite=False)
     record_shard(recording, 0)
     return manifest, pq.read_table(folder / STEPS), pq.read_table(folder / SIDE)

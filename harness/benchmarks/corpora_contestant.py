@@ -85,7 +85,7 @@ def ours(job: Job, *, read_all: bool = False) -> Iterator[Run]:
         def run() -> Found:
             shutil.rmtree(out, ignore_errors=True)
             a, b = (read_complete(Place.at(folder), kind_of) for folder in (job.a, job.b))
-            scope = replace(Scope.of(), requirements=(), properties=())
+            scope = replace(Scope.select(), requirements=(), properties=())
             size = range_size(a, b, 8 * job.threads)
             differ = Differ(a, b, Place.at(str(out)), size, (scope, scope), checks=False, read_all=read_all)
             diff(spark, differ)

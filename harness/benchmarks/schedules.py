@@ -99,7 +99,7 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
                 performance = company.play(schedule)
                 times.append(time.perf_counter())
                 with nullcontext() if record else garbage_at_the_end():
-                    work(index, performance, company.judged(schedule))
+                    work(index, performance, company.participants_under_test(schedule))
                     steps += performance.steps
                     del performance
                 times.append(time.perf_counter())

@@ -22,7 +22,7 @@ from .command_groups import Commands
 from .completion import complete, completion_request
 from .configuration import explain as explain_configuration
 from .configuration import use as use_configuration
-from .output_filter import OutputError, doors
+from .output_filter import OutputError, filter_output
 from .paths import INPUT_FILE
 
 _SECTIONS = {
@@ -96,7 +96,7 @@ class SuiteCommands(Commands):
             adopt()
         _with_stderr()
         try:
-            with doors():
+            with filter_output():
                 # click would exit with 1, the code of a verdict, after an interrupt and after a closed pipe.
                 more["standalone_mode"] = False
                 try:

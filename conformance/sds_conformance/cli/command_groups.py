@@ -73,7 +73,7 @@ class _Context(click.Context):
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
-        configuration.apply(self)
+        configuration.apply_defaults(self)
 
 
 class HelpGroup(click.Group):

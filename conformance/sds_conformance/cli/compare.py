@@ -17,11 +17,11 @@ from sds_harness.suggestions import did_you_mean
 from ..judging.exits import Exit
 from ..reports.comparing import history, markdown, page
 from ..reports.comparing.columns import ReportColumn, gather, is_folder_of_reports
-from ..reports.comparing.comparison import Comparison, compare, wanted
+from ..reports.comparing.comparison import Comparison, compare, matches_globs
 from ..reports.comparing.history import Series, histories
 from ..reports.comparing.terminal import show_comparison, show_histories, worse_line
 from .campaign_output import print_json
-from .files import refuse_nowhere, refused, write_file
+from .files import refuse_nowhere, usage_errors, write_file
 from .name_types import Pattern
 from .options import console, full_id, program
 from .paths import INPUT, OUTPUT_FILE
@@ -94,9 +94,9 @@ def compare_command(
     """
     refuse_nowhere(html, text)
     globs = [full_id(glob) for glob in only]
-    with refused():
+    with usage_errors():
         columns = gather(reports)
-    if not any(wanted(id_, globs) for column in columns for id_ in (*column.told, *column.topics)):
+    if not any(matches_globs(id_, globs) for column in columns for id_ in (*column.told, *column.topics)):
         what = f"nothing matches {' '.join(only)}" if only else "there is no requirement in them"
         known = {id_ for column in columns for id_ in (*column.told, *column.topics)}
         meant = did_you_mean(globs[0], sorted(known)) if globs else ""

@@ -123,7 +123,7 @@ def _value(shown: str, key: str, value: Any) -> tuple[str, Any]:
     return name, tuple(words)
 
 
-def apply(context: click.Context) -> None:
+def apply_defaults(context: click.Context) -> None:
     """Let the file in use supply defaults for a command that has options of that name, and say so once."""
     found = context.meta.get(_IN_USE)
     if found is None or context.resilient_parsing:
@@ -148,7 +148,7 @@ def explain(error: click.UsageError) -> str:
     return f"The value stands in {printable(str(found[0]))}."
 
 
-def typed_instead(context: click.Context, name: str, other: str) -> bool:
+def is_overridden_by(context: click.Context, name: str, other: str) -> bool:
     """Was the parameter ``other`` typed, and does the value of ``name`` come from the file alone?"""
     sources = context.get_parameter_source(name), context.get_parameter_source(other)
     return sources == (ParameterSource.DEFAULT_MAP, ParameterSource.COMMANDLINE)

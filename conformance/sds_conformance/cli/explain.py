@@ -16,7 +16,7 @@ from sds_harness.suggestions import did_you_mean
 from sds_harness.transcript.reader import NotATranscriptError, parts, remarks
 
 from ..judging.exits import Exit
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..presentation.dialogue import Dialogue, DialogueSelection
 from .name_types import Pattern, names_of
 from .options import console, full_id
@@ -58,7 +58,7 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
     globs = (requirement.upper(), full_id(requirement)) if requirement else ()
     complaints: list[str] = []
     try:
-        wanted = DialogueSelection.of(remarks(file), participant, channel, globs)
+        wanted = DialogueSelection.from_remarks(remarks(file), participant, channel, globs)
         for requirement_id, verdict in wanted.verdicts:
             out.print(Text.assemble((requirement_id, "bold"), f"  {verdict}"))
         if wanted.verdicts:
@@ -75,11 +75,11 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
     for complaint in complaints[:_COMPLAINTS]:
         err.print(f"Not read: {printable(complaint)}", style="yellow", soft_wrap=True)
     if len(complaints) > _COMPLAINTS:
-        err.print(f"Not read: {counted(len(complaints) - _COMPLAINTS, 'more line')}", style="yellow")
+        err.print(f"Not read: {format_count(len(complaints) - _COMPLAINTS, 'more line')}", style="yellow")
     if not dialogue.shown:
         _report_no_match(err, dialogue, wanted)
     if dialogue.shown < dialogue.parts:
-        out.print(Text(f"{dialogue.shown} of {counted(dialogue.parts, 'part')} shown.", "dim"))
+        out.print(Text(f"{dialogue.shown} of {format_count(dialogue.parts, 'part')} shown.", "dim"))
     sys.exit(Exit.NON_CONFORMANT if complaints else Exit.CONFORMANT)
 
 

@@ -143,7 +143,7 @@ def names_of(kind: str, revision: str | None = None) -> dict[str, str]:
     return {name: summary for one in wanted for name, summary in KINDS[kind].of(one).items()}
 
 
-def unknown(kind: str, word: str, revision: str) -> str:
+def unknown_name_message(kind: str, word: str, revision: str) -> str:
     """The message about a name, or a pattern, that a revision does not have."""
     return f"{revision} has no {KINDS[kind].singular} {word!r}.{_advice(kind, word, revision)}"
 
@@ -168,7 +168,7 @@ def elsewhere(word: str, names: Mapping[str, Iterable[str]]) -> str:
     return ""
 
 
-def completed(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+def complete_name(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """The names that begin as the word does that the user is typing."""
     return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
 
@@ -195,7 +195,7 @@ class Name(click.types.StringParamType):
         return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return completed(names_of(self._kind, ctx.params.get("revision")), incomplete)
+        return complete_name(names_of(self._kind, ctx.params.get("revision")), incomplete)
 
 
 class Pattern(click.types.StringParamType):
@@ -208,4 +208,4 @@ class Pattern(click.types.StringParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         revision = ctx.params.get("revision")
-        return [item for kind in self._kinds for item in completed(names_of(kind, revision), incomplete)]
+        return [item for kind in self._kinds for item in complete_name(names_of(kind, revision), incomplete)]

@@ -15,7 +15,7 @@ from sds_harness.files import write_new
 from sds_harness.suggestions import did_you_mean
 
 from .documentation import PAGES
-from .name_types import completed
+from .name_types import complete_name
 from .options import console, program
 from .paths import OUTPUT_FOLDER
 
@@ -98,7 +98,7 @@ def _language(context: click.Context, parameter: click.Parameter, value: str) ->
 
 
 def _complete_language(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return completed(_TEMPLATES, incomplete)
+    return complete_name(_TEMPLATES, incomplete)
 
 
 @click.command("new-adapter", epilog=_EPILOG)

@@ -40,7 +40,7 @@ class OutputFile(click.Path):
         try:
             check_named(path, regular=self._regular)
         except (OSError, ValueError) as error:  # no path has a NUL in it
-            self.fail(unwritable(path, error, self._what), param, ctx)
+            self.fail(unwritable_path_message(path, error, self._what), param, ctx)
         return path
 
 
@@ -79,7 +79,7 @@ OUTPUT_FOLDER = OutputFolder()
 OUTPUT_PLACE = OutputPlace()
 
 
-def unwritable(path: Path, error: OSError | ValueError, what: str = "") -> str:
+def unwritable_path_message(path: Path, error: OSError | ValueError, what: str = "") -> str:
     """The message about a file that cannot be written."""
     why = getattr(error, "strerror", None) or "no file can have that name"
     return f"cannot write {what}{path}: {why}. Name another FILE."

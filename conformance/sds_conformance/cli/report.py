@@ -20,14 +20,14 @@ from sds_harness.files import write_named
 from ..exploration.limits.words import summary as summary_of_limits
 from ..judging.exits import Exit
 from ..presentation.last_screen import show_last_screen
-from ..presentation.story import labelled
+from ..presentation.story import print_labelled
 from ..reports.files import read_report
 from ..reports.limits import with_limits
 from ..reports.report import Report
 from ..reports.terminal import last_screen, show_report, show_tested
 from .browser import show_page
 from .campaign_output import print_json
-from .files import refuse_link, refuse_nowhere, refused
+from .files import refuse_link, refuse_nowhere, usage_errors
 from .options import TOLD, console, program
 from .output_filter import order
 from .paths import INPUT, OUTPUT_FILE
@@ -40,7 +40,7 @@ class Form:
     name: str
     help: str
 
-    def made(self, report: Report) -> str:
+    def render(self, report: Report) -> str:
         """The text of the file."""
         maker: Callable[[Report], str] = getattr(import_module(f"...reports.{self.name}", __name__), self.name)
         return maker(report)
@@ -84,7 +84,7 @@ class ReportForms:
         ends: Exit | None = None
         for form, path in [*self.files.items(), *([(Form("annotations", ""), None)] if self.annotations else [])]:
             try:
-                text = form.made(report)
+                text = form.render(report)
             except Exception as error:  # a fault of ours must not pass for a verdict
                 told = f"Our fault: {form.name}: {type(error).__name__}: {error}"
                 err.print(printable(told, 400), style="bold white on red", soft_wrap=True)
@@ -102,8 +102,8 @@ class ReportForms:
         return ends
 
 
-def reporting(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options, and hand them over as ``wanted``."""
+def add_report_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options, and hand them over as ``report_forms``."""
 
     @wraps(function)
     def wrapper(annotations: bool, **rest: Any) -> None:
@@ -131,7 +131,7 @@ Examples:
 
 @click.command("report", epilog=_EPILOG)
 @click.argument("folder", metavar="DIR", type=INPUT)
-@reporting
+@add_report_options
 @click.option(
     "--open",
     "shown",
@@ -152,7 +152,7 @@ def report_command(
     if shown:
         wanted = wanted if wanted.page is not None else wanted.with_page(_page_in(folder))
     wanted.check()
-    with refused():
+    with usage_errors():
         report = with_limits(read_report(folder))
     if report.cut_off:
         said = f"{folder} was cut off {report.cut_off}: the rest is not known."
@@ -169,7 +169,7 @@ def report_command(
         show_tested(out, report)
         show_report(out, report, program(), stories)
         if report.limits is not None:
-            labelled(out, "Limits", Text(summary_of_limits(report.limits["rows"])))
+            print_labelled(out, "Limits", Text(summary_of_limits(report.limits["rows"])))
     if ends is not None:
         sys.exit(ends)
 

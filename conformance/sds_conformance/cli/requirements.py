@@ -23,8 +23,8 @@ from sds_harness.environment import PLAIN
 from sds_harness.suggestions import did_you_mean
 
 from ..judging.catalogue import POSITION_VERDICTS, Position, Requirement
-from ..judging.exercise import Sightings, played
-from ..judging.formats import counted
+from ..judging.exercise import Sightings, find_sightings
+from ..judging.formats import format_count
 from ..judging.registry import Scenario
 from ..judging.rules import Rules
 from ..judging.severity import SEVERITIES
@@ -52,7 +52,7 @@ class LookupEntry:
     said: str
     """All that it says, to be searched."""
 
-    def has(self, word: str) -> bool:
+    def has_words(self, word: str) -> bool:
         """Does it say a word, or one that begins so? A plural stands for its singular."""
         stem = word[:-1] if len(word) > 3 and word.lower().endswith("s") else word
         return re.search(rf"(?<!\w){re.escape(stem)}", self.said, re.IGNORECASE) is not None
@@ -94,7 +94,7 @@ def _code_words(about: Requirement | GlobalProperty) -> list[str]:
     return [text for code, what in about.codes.items() for text in (full_code(about.id, code), what)]
 
 
-def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]:
+def select_entries(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]:
     """The entries that IDs, names and globs match and that have all other words.
 
     ``kinds`` narrow it down, if any are given. If nothing is ``asked`` for, these are all entries but the positions.
@@ -105,7 +105,7 @@ def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]
     if not asked:
         return [entry for entry in known if kinds or entry.kind != POSITION]
     names = {entry.id for entry in everything}
-    asked = [_without_code(word, everything) for word in asked]
+    asked = [_strip_code(word, everything) for word in asked]
     globs = [word for word in asked if _is_id(word, names)]
     words = [word for word in asked if word not in globs]
     found = known
@@ -113,15 +113,15 @@ def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]
         meant = {entry.id for glob in globs for entry in _meant(glob, known, names)}
         found = [entry for entry in known if entry.id in meant]
     for word in words:
-        if not any(entry.has(word) for entry in found):
+        if not any(entry.has_words(word) for entry in found):
             among = " or ".join(kinds or KINDS) + (f" among {' '.join(globs)}" if globs else "")
             others = ", and the other words" if len(words) > 1 else ""
             raise click.UsageError(f"no {among} has the word {word!r}{others}.{_near(word, names)}")
-        found = [entry for entry in found if entry.has(word)]
+        found = [entry for entry in found if entry.has_words(word)]
     return found
 
 
-def _without_code(word: str, everything: Sequence[LookupEntry]) -> str:
+def _strip_code(word: str, everything: Sequence[LookupEntry]) -> str:
     """The requirement or property of a full code, any other word as it is. Raises UsageError for an unknown code."""
     name, slash, code = word.partition("/")
     if withdrawn(full_id(name)):
@@ -219,17 +219,17 @@ def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run:
     cite them. 'G-*' lists the properties of the group, which `fuzz` judges. Any other WORD searches names, statements
     and sections.
     """
-    found = chosen(asked, kinds or ((REQUIREMENT,) if as_json and not asked else ()))
+    found = select_entries(asked, kinds or ((REQUIREMENT,) if as_json and not asked else ()))
     concerned = {entry.protocol.name: entry.protocol for entry in found if entry.kind == REQUIREMENT}
-    sightings = {name: _played(protocol) for name, protocol in concerned.items() if to_run}
-    rows = [explained(entry, sightings.get(entry.protocol.name)) for entry in found]
+    sightings = {name: _find_sightings(protocol) for name, protocol in concerned.items() if to_run}
+    rows = [describe_entry(entry, sightings.get(entry.protocol.name)) for entry in found]
     if as_json:
         print_json(rows)
     else:
         show(console(), [(entry.protocol, told) for entry, told in zip(found, rows, strict=True)])
 
 
-def explained(entry: LookupEntry, sightings: Sightings | None) -> Row:
+def describe_entry(entry: LookupEntry, sightings: Sightings | None) -> Row:
     """Everything that is known about it; without ``sightings`` all but where a requirement was exercised."""
     protocol, about = entry.protocol, entry.about
     match about:
@@ -282,10 +282,10 @@ def position_row(rules: Rules, position: Position) -> Row:
     }
 
 
-def _played(protocol: Protocol) -> Sightings:
+def _find_sightings(protocol: Protocol) -> Sightings:
     """Where each requirement is exercised, with the progress on a terminal."""
     with steps_bar(console(stderr=True), 30, 16) as bar:
-        return played(protocol.rules, protocol.model, bar)
+        return find_sightings(protocol.rules, protocol.model, bar)
 
 
 Row = dict[str, Any]
@@ -341,7 +341,7 @@ def _list_requirements(out: Console, found: list[tuple[Protocol, Row]]) -> None:
                 out.print()
             section = r["section"]
             out.print(_heading(protocol, r))
-        tested = Text(_tested(r) if r["status"] == "checked" else r["status"], _STYLES[r["status"]])
+        tested = Text(_test_counts(r) if r["status"] == "checked" else r["status"], _STYLES[r["status"]])
         _print_entry(
             out, Text.assemble((f"{r['id']:<{ids}}  ", "bold"), f"{r['level']:<{levels}}  ", tested), r["statement"]
         )
@@ -349,7 +349,7 @@ def _list_requirements(out: Console, found: list[tuple[Protocol, Row]]) -> None:
             out.print(Padding(Text(f"Why not: {r['reason']}.", "dim"), (0, 0, 0, 2), expand=False))
     counts = {status: sum(1 for _, r in found if r["status"] == status) for status in _STYLES}
     told = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
-    out.print(f"\n{counted(len(found), 'requirement')}: {told}")
+    out.print(f"\n{format_count(len(found), 'requirement')}: {told}")
 
 
 def _heading(protocol: Protocol, r: Row) -> Text:
@@ -360,7 +360,7 @@ def _heading(protocol: Protocol, r: Row) -> Text:
     return Text.assemble((title, style), (f"  {revision}: {revisions()[revision].title}", "dim"))
 
 
-def _tested(r: Row) -> str:
+def _test_counts(r: Row) -> str:
     """How many checks, scenarios, mutants and runs, in columns."""
     counts = [(len(r["checks"]), "check"), (len(r["scenarios"]), "scenario"), (len(r["mutants"]), "mutant")]
     counts += [(r["runs"], "run")] if r["runs"] is not None else []
@@ -394,7 +394,8 @@ def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
         total = sum(r["exercised_in"].values())
         where = ", ".join(f"{name} ({count})" for name, count in r["exercised_in"].items())
         grid.add_row(
-            "Exercised", f"{counted(total, 'time')} in {counted(r['runs'], 'run')}: {where}" if total else "never"
+            "Exercised",
+            f"{format_count(total, 'time')} in {format_count(r['runs'], 'run')}: {where}" if total else "never",
         )
     out.print(grid)
 

@@ -7,25 +7,25 @@ from typing import Any
 import click
 
 from ..protocols import repertoire_of, revisions, rules_of, scheduled
-from .name_types import unknown
-from .options import CURRENT, Driven, program
+from .name_types import unknown_name_message
+from .options import CURRENT, DrivenImplementation, program
 
 
 def grammar_of(
-    driven: Driven, revision: str, profile: str, participants: tuple[int, int], passages: tuple[str, ...]
+    driven: DrivenImplementation, revision: str, profile: str, participants: tuple[int, int], passages: tuple[str, ...]
 ) -> Any:
     """The possible content of schedules of a revision. Raises UsageError for other content, with the command to
     type."""
     if revision not in scheduled():
         raise click.UsageError(
             f"generated schedules are about {' and '.join(scheduled())}. Of {revision} there are the scenarios of "
-            f"`run`: {driven.typed('run', '--revision', revision)}"
+            f"`run`: {driven.format_command('run', '--revision', revision)}"
         )
     if wrong := rules_of(revision).misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(wrong)
     repertoire = repertoire_of(revision)
     if strange := [name for name in passages if name not in repertoire.passages]:
-        raise click.UsageError(unknown("passages", strange[0], revision))
+        raise click.UsageError(unknown_name_message("passages", strange[0], revision))
     return repertoire.grammar_of(profile, *participants, passages)
 
 

@@ -24,7 +24,7 @@ def compare_twins(revision: str, performance: Performance, replay: Replay) -> No
         properties.examine(performance, played, [name for name, entry in properties.items() if entry.twin])
 
 
-class Tireless:
+class RestartingCompany:
     """A company that is recreated when its implementation was abandoned.
 
     A campaign ends after a few breakdowns, a corpus records them all. See ``recording.Company``.
@@ -53,7 +53,7 @@ class Tireless:
             raise NotDrivenError(f"{schedule.name} was not played: {again}.") from None
 
     def judged(self, schedule: Schedule) -> tuple[str, ...]:
-        return self._company.judged(schedule)
+        return self._company.participants_under_test(schedule)
 
     def compare(self, performance: Performance, replay: Replay) -> None:
         compare_twins(self._order.revision, performance, replay)

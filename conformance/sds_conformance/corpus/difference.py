@@ -31,7 +31,7 @@ from sds_harness.declaration import printable
 
 from ..exploration.assessment import Scope, judged_revision
 from ..protocols import revisions
-from .classes import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
+from .classes import DIVERGENCE_SCHEMA, Class, Classified, as_row, classify_by_checks, classify_by_kind
 from .divergences import DIFFERENT, Divergence, divergences
 
 if TYPE_CHECKING:
@@ -156,16 +156,16 @@ class Differ:
     @property
     def ranges(self) -> int:
         """Number of ranges."""
-        return -(-self.most // self.per_range)
+        return -(-self.schedule_count // self.per_range)
 
     @property
-    def most(self) -> int:
+    def schedule_count(self) -> int:
         """Number of schedules in the larger corpus."""
         return max(self.a.manifest.schedules, self.b.manifest.schedules)
 
     def range_of(self, number: int) -> range:
         """The schedules of a range."""
-        return range(number * self.per_range, min(self.most, (number + 1) * self.per_range))
+        return range(number * self.per_range, min(self.schedule_count, (number + 1) * self.per_range))
 
     def __call__(self, number: int) -> Iterator[pa.RecordBatch]:
         wanted = self.range_of(number)
@@ -177,7 +177,7 @@ class Differ:
             pq.ParquetWriter(half.root, DIVERGENCE_SCHEMA, filesystem=half.system, compression="zstd") as writer,
         ):
             rows: list[dict[str, Any]] = []
-            for one in self._classified(wanted):
+            for one in self._classify(wanted):
                 found.add(one)
                 rows.append(as_row(one))
                 if len(rows) == _ROW_GROUP:
@@ -186,7 +186,7 @@ class Differ:
             writer.write_batch(pa.RecordBatch.from_pylist(rows, DIVERGENCE_SCHEMA))
         yield pa.RecordBatch.from_pylist([{"sum": found.to_json()}])
 
-    def _classified(self, wanted: range) -> Iterator[Classified]:
+    def _classify(self, wanted: range) -> Iterator[Classified]:
         told: set[int] = set()
         batch: list[Divergence] = []
         for divergence in divergences(self.a, self.b, wanted, verify=self.verify, read_all=self.read_all):
@@ -195,20 +195,20 @@ class Differ:
             told.add(divergence.schedule)
             batch.append(divergence)
             if len(batch) == SCHEDULES_PER_ROW_GROUP:
-                yield from self._judged(batch)
+                yield from self._classify_by_checks(batch)
                 batch = []
-        yield from self._judged(batch)
+        yield from self._classify_by_checks(batch)
 
-    def _judged(self, batch: list[Divergence]) -> Iterator[Classified]:
+    def _classify_by_checks(self, batch: list[Divergence]) -> Iterator[Classified]:
         known: dict[int, Classified] = {}
         different = sorted(
             (one for one in batch if self.checks and one.kind == DIFFERENT), key=lambda one: one.schedule
         )
         numbers = [one.schedule for one in different]
-        for one, a, b in zip(different, stored(self.a, numbers), stored(self.b, numbers), strict=True):
-            known[one.schedule] = judged(one, a, b, self.scopes)
+        for one, a, b in zip(different, read_stored(self.a, numbers), read_stored(self.b, numbers), strict=True):
+            known[one.schedule] = classify_by_checks(one, a, b, self.scopes)
         for one in batch:
-            yield known.get(one.schedule) or at_sight(one)
+            yield known.get(one.schedule) or classify_by_kind(one)
 
 
 @dataclass
@@ -249,7 +249,7 @@ class CorpusDifference:
         return self.divergent - sum(cause.schedules for cause in self.causes)
 
     @property
-    def translated(self) -> list[str]:
+    def dialect_notes(self) -> list[str]:
         """A sentence for each side whose dialect was translated, because faults of the dialect are not shown."""
         return [
             f"{name} speaks the dialect {printable(corpus.manifest.dialect, 40)}, which is translated here: violations "
@@ -259,12 +259,12 @@ class CorpusDifference:
         ]
 
     @property
-    def same(self) -> bool:
+    def is_legal(self) -> bool:
         """Are all differences legal?"""
         return set(self.classes) <= {Class.LEGAL}
 
 
-def stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
+def read_stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
     """Yield the stored data of some schedules, ascending. Raises DamagedFileError if some are missing."""
     for shard, those in groupby(sorted(numbers), lambda number: number // corpus.manifest.per_shard):
         wanted = list(those)
@@ -274,7 +274,7 @@ def stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
         yield from found
 
 
-def comparable(a: Corpus, b: Corpus) -> None:
+def require_comparable(a: Corpus, b: Corpus) -> None:
     """Raise CorpusError if the corpora do not have the same schedules."""
     if a.kind != b.kind:
         raise CorpusError(f"{a.place.shown} and {b.place.shown} are of two protocols, so there is nothing to compare.")
@@ -325,7 +325,7 @@ def _difference(differ: Differ, sums: list[str]) -> CorpusDifference:
     for text in sums:
         found.add_json(text)
     divergent = found.classes.total()
-    identical = differ.most - divergent
+    identical = differ.schedule_count - divergent
     if divergent and not identical and set(found.classes) <= {Class.MISSING, Class.EXTRA}:
         raise CorpusError("The corpora have no schedule in common, so nothing was compared.")
     return CorpusDifference(differ.a, differ.b, identical, divergent, found)

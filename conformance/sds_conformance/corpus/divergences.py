@@ -85,7 +85,7 @@ def divergences(
         shown = a.kind.shown
         unseen = shown if a.manifest.can(shown) != b.manifest.can(shown) else ""
         different: list[Divergence] = []
-        for one in _by_digest(a, b, sides, schedules, every=read_all):
+        for one in _compare_digests(a, b, sides, schedules, every=read_all):
             if one.kind == DIFFERENT:
                 different.append(one)
             else:
@@ -137,7 +137,7 @@ class _RangeReader(ExitStack):
         return table if ascends.all() else table.take(np.lexsort((step, schedule)))
 
 
-def _by_digest(
+def _compare_digests(
     a: Corpus, b: Corpus, sides: tuple[pa.Table, pa.Table], wanted: range, *, every: bool
 ) -> Iterator[Divergence]:
     """The schedules with different digests (with ``every``, all that both have), ascending; then missing and duplicate
@@ -148,7 +148,7 @@ def _by_digest(
     if len(absent):
         where = (a if absent[0] < a.manifest.schedules else b).place.shown
         raise CorpusError(f"{where} is damaged: schedule {absent[0]} is not in it, although it is complete.")
-    twice = dict.fromkeys(_repeated(of_b), "B") | dict.fromkeys(_repeated(of_a), "A")
+    twice = dict.fromkeys(_find_duplicates(of_b), "B") | dict.fromkeys(_find_duplicates(of_a), "A")
     common, at_a, at_b = np.intersect1d(of_a, of_b, return_indices=True)
     once = ~np.isin(common, list(twice))
     common, one, other = common[once], sides[0].take(at_a[once]), sides[1].take(at_b[once])
@@ -270,7 +270,7 @@ def _numbers(table: pa.Table, name: str) -> Numbers:
     return table[name].to_numpy().astype(np.int64, copy=False)
 
 
-def _repeated(numbers: Numbers) -> list[int]:
+def _find_duplicates(numbers: Numbers) -> list[int]:
     known, counts = np.unique(numbers, return_counts=True)
     return list(known[counts > 1].tolist())
 

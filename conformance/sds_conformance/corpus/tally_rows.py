@@ -44,7 +44,7 @@ Summed = tuple[str, str, int, int, str]
 """Sum over all tasks: kind, subject, schedules, first schedule with the worst result, and its description."""
 
 
-def summed(rows: DataFrame) -> list[Summed]:
+def sum_rows(rows: DataFrame) -> list[Summed]:
     """Rows that Spark has added up."""
     from pyspark.sql import functions as f
 

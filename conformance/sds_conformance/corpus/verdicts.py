@@ -37,7 +37,7 @@ from ..exploration.company import Casting, under_test
 from ..exploration.exhaustion import join
 from ..judging.garbage import garbage_at_the_end, rarely_collecting
 from .company import compare_twins
-from .tally_rows import ROWS, row_of, rows_of, summed, take
+from .tally_rows import ROWS, row_of, rows_of, sum_rows, take
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -145,7 +145,7 @@ def check(
     """Judge a corpus in a Spark job, with the same result as ``check_here``. Raises CorpusError."""
     checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
     with watched(spark, in_schedules(progress, manifest.shards, manifest.schedules)), failures_told():
-        added = summed(over(spark, range(manifest.shards), checker, ROWS))
+        added = sum_rows(over(spark, range(manifest.shards), checker, ROWS))
     tally = CampaignTally(declaration_in(corpus))
     hold_counts(corpus, {what: count for kind, what, count in take(tally, added) if kind == COUNTED})
     return tally

@@ -89,25 +89,25 @@ class Cause:
     @property
     def severity(self) -> int:
         """The severity of the most severe requirement among them, see ``judging.severity``."""
-        return min(verdict.requirement.severity for verdict in self._all)
+        return min(verdict.requirement.severity for verdict in self._verdicts)
 
     @property
     def total(self) -> int:
         """Total number of violations."""
-        return sum(verdict.tally.total for verdict in self._all)
+        return sum(verdict.tally.total for verdict in self._verdicts)
 
     @property
     def scenarios(self) -> int:
         """Number of scenarios with a violation."""
-        return len({scenario for verdict in self._all for scenario in verdict.tally.scenarios})
+        return len({scenario for verdict in self._verdicts for scenario in verdict.tally.scenarios})
 
     @property
     def requirements(self) -> set[str]:
         """The IDs of all requirements of this root cause."""
-        return {verdict.requirement.id for verdict in self._all}
+        return {verdict.requirement.id for verdict in self._verdicts}
 
     @property
-    def _all(self) -> list[RequirementVerdict]:
+    def _verdicts(self) -> list[RequirementVerdict]:
         return [self.verdict, *(verdict for verdict, _ in self.under)]
 
 
@@ -219,7 +219,7 @@ def _reason(rules: Rules, cause: Failure, effect: Failure) -> str:
         declared = consequences(rules, cause.id, name)
         codes = effect.codes if name == effect.id else frozenset[str]()
         alike = rules.register.said_by(name)
-        explained = [row.explained(one, codes) for row in declared for one in alike]
+        explained = [row.explained_codes(one, codes) for row in declared for one in alike]
         if declared and codes == frozenset[str]().union(*explained):
             return declared[0].because
     return ""

@@ -9,7 +9,7 @@ FALSE_ALARM = 1e-6
 """Largest probability that a statistical check rejects a conforming implementation."""
 
 
-def most(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
+def exceeded_rarely(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
     """Return the count of hits that ``samples``, each a hit with probability ``share``, exceed with probability <
     ``alarm``.
     """
@@ -26,7 +26,7 @@ def most(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
 
 def least(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
     """Return the count of hits that ``samples`` stay below with probability < ``alarm``."""
-    return samples - most(samples, 1 - share, alarm)
+    return samples - exceeded_rarely(samples, 1 - share, alarm)
 
 
 def least_distinct(

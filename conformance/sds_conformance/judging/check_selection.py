@@ -9,7 +9,7 @@ Facts = Mapping[str, Callable[[Any], object]]
 """Facts that a view can have, by name. The function returns a false value if the view does not have the fact."""
 
 
-class About(Protocol):
+class FactFunction(Protocol):
     """A check, or a function that shows the option of a position."""
 
     @property
@@ -18,7 +18,7 @@ class About(Protocol):
         ...
 
 
-A = TypeVar("A", bound=About)
+A = TypeVar("A", bound=FactFunction)
 _MOST = 1_000
 """Combinations of facts whose selections are cached."""
 
@@ -33,7 +33,7 @@ class CheckSelection(Generic[A]):
         self._known: dict[tuple[bool, ...], tuple[tuple[int, A], ...]] = {}
         """By the facts that are present. Most views have the same combination of facts."""
 
-    def of(self, view: Any) -> tuple[tuple[int, A], ...]:
+    def select(self, view: Any) -> tuple[tuple[int, A], ...]:
         """Return those that apply to a view, each with its index among all."""
         there = tuple([bool(fact(view)) for fact in self._facts])
         asked = self._known.get(there)

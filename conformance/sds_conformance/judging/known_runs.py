@@ -92,7 +92,7 @@ class KnownRuns:
             at = self._first.setdefault(self._key(session, runner, shown.run, requirements), _Point())
             places: dict[int, int] = {}
             for step in trace.steps:
-                request, participant, reply = _unnumbered(step, places)
+                request, participant, reply = _normalize_step(step, places)
                 if at.request is None:
                     at.request, at.participant = request, participant
                 if (at.request, at.participant) != (request, participant):
@@ -149,7 +149,7 @@ def _follow(session: Session, at: _Point) -> _Point | None:
     return found
 
 
-def _unnumbered(step: Step, places: dict[int, int]) -> tuple[bytes, int, bytes]:
+def _normalize_step(step: Step, places: dict[int, int]) -> tuple[bytes, int, bytes]:
     """Return request, place of the participant and digest of the reply of a step, without running numbers.
 
     ``places`` are the places of all participants by handle; a new one is added.

@@ -42,13 +42,13 @@ class Plan:
             if not (number and scenario.long)
         )
 
-    def of_its_own(self, also: Collection[str] = ()) -> Plan:
+    def keep_own_scenarios(self, also: Collection[str] = ()) -> Plan:
         """Keep only the scenarios that were written for the requirements of the plan, and those named in ``also``.
 
         A plan that judges all requirements keeps all scenarios.
         """
         judged = set(self.requirements)
-        if judged.issuperset(r.id for r in self.rules.judged(self.revision, self.profile)):
+        if judged.issuperset(r.id for r in self.rules.judged_requirements(self.revision, self.profile)):
             return self
         own = tuple(s for s in self.scenarios if judged.intersection(s.exercises) or s.name in also)
         less = {"scenarios"} if len(own) < len(self.scenarios) else set()
@@ -78,12 +78,12 @@ def plan(
     names, globs = {*played}, [glob for glob in played if glob not in rules.register.scenarios]
     chosen = tuple(
         requirement.id
-        for requirement in rules.judged(revision, profile)
+        for requirement in rules.judged_requirements(revision, profile)
         if not select or any(fnmatchcase(requirement.id, glob) for glob in select)
         if not any(fnmatchcase(requirement.id, glob) for glob in deselect)
     )
     spoken = {requirement for requirement in known if requirement.startswith(f"{rules.revisions[revision].prefix}-")}
-    within = {requirement for requirement in spoken if rules.in_profile(known[requirement], profile)}
+    within = {requirement for requirement in spoken if rules.is_in_profile(known[requirement], profile)}
     return Plan(
         rules,
         revision,

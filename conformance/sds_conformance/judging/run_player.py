@@ -39,7 +39,7 @@ class RunResult:
     unchecked: str = ""
     """Why the expectations of its file were not checked; "" if they were."""
 
-    def in_a_row(self, before: int) -> int:
+    def count_consecutive_breakdowns(self, before: int) -> int:
         """Return the number of consecutive breakdowns after this result, given the number ``before`` it."""
         if self.run and self.broken:
             return before + any(broken.breakdown.kind not in OUR_LIMITS for broken in self.broken)
@@ -88,12 +88,12 @@ class RunPlayer:
         """The process did not exit by itself once; do not wait for that again."""
         self._told = 0
 
-    def unit(self, runs: Sequence[Run]) -> Iterator[RunResult]:
+    def play_unit(self, runs: Sequence[Run]) -> Iterator[RunResult]:
         """Play the runs, and yield the result of each and of the end of the process."""
         self.runner.begin()
         for run in runs:
             self._announced(run.name)
-            yield self._recalled(run) or self._played(run)
+            yield self._recall(run) or self._played(run)
             if self.runner.gave_up:
                 break
         yield self.end()
@@ -104,11 +104,11 @@ class RunPlayer:
             self.runner.kill()
         else:
             self.runner.close()
-        broken = self._broken()
+        broken = self._new_breakdowns()
         self._endless |= bool(broken)
         return RunResult(broken=broken)
 
-    def _recalled(self, run: Run) -> RunResult | None:
+    def _recall(self, run: Run) -> RunResult | None:
         """The result of the run if it is known; None if it must be played."""
         if self._known is None or (shown := self._known.recall(self.runner, run, self._requirements)) is None:
             return None
@@ -117,12 +117,12 @@ class RunPlayer:
 
     def _played(self, run: Run) -> RunResult:
         with garbage_at_the_end():
-            return self._judged(run)
+            return self._play(run)
 
-    def _judged(self, run: Run) -> RunResult:
+    def _play(self, run: Run) -> RunResult:
         trace = self.runner.trace_of(run)
         if trace is None:
-            return RunResult(run.name, None, self._broken())
+            return RunResult(run.name, None, self._new_breakdowns())
         shown = self._looker.look(trace)
         if self._known is not None:
             self._known.add(self.runner, trace, self._requirements, shown)
@@ -130,16 +130,18 @@ class RunPlayer:
         kept = told or (self._keep.plain and run.plain)
         heard = self._rules.extract_doubt_data(trace) if self._keep.traces and (told or run.plain) else None
         packed = pack(trace) if self._keep.traces and kept else None
-        return RunResult(run.name, shown, self._broken(), packed, heard, trace.unmet, _unchecked(run, trace))
+        return RunResult(
+            run.name, shown, self._new_breakdowns(), packed, heard, trace.unmet, _why_unchecked(run, trace)
+        )
 
-    def _broken(self) -> tuple[BrokenRun, ...]:
+    def _new_breakdowns(self) -> tuple[BrokenRun, ...]:
         """The breakdowns since the last call."""
         new = self.runner.breakdowns[self._told :]
         self._told += len(new)
         return tuple(new)
 
 
-def _unchecked(run: Run, trace: Trace[Any]) -> str:
+def _why_unchecked(run: Run, trace: Trace[Any]) -> str:
     """Why the expectations of a scenario file were not checked; "" if they were, and if it has none."""
     if run.scenario.file is None or not run.scenario.file.expected:
         return ""

@@ -69,7 +69,7 @@ class RunSummary:
     """The ways of the implementation that the run shows."""
 
     @classmethod
-    def of(cls, trace: Trace[Any]) -> RunSummary:
+    def from_trace(cls, trace: Trace[Any]) -> RunSummary:
         """Return the data of a run that was not judged yet."""
         return cls(
             trace.schedule,
@@ -101,7 +101,7 @@ class Looker:
 
     def look(self, trace: Trace[Any]) -> RunSummary:
         """Judge one trace."""
-        shown = RunSummary.of(trace)
+        shown = RunSummary.from_trace(trace)
         try:
             sights = self._sights(trace, shown)
         except Exception as error:  # an error of the suite must not become a verdict on the implementation
@@ -117,9 +117,9 @@ class Looker:
             views = self._rules.views(trace)
             if self._ways is not None:
                 shown.ways = self._ways.read(trace, views)
-            return observe(self._rules, trace, views, self._applicable(trace.declaration))
+            return observe(self._rules, trace, views, self._applicable_checks(trace.declaration))
 
-    def _applicable(self, declared: Declaration) -> Applicable:
+    def _applicable_checks(self, declared: Declaration) -> Applicable:
         known = self._checks_for.get(declared.capabilities)
         if known is None:
             applicable = Applicable(self._rules.register, self._requirements, declared)

@@ -99,7 +99,7 @@ def severity_of(requirement: Requirement, observation: Observation, *, strict: b
     if observation.outcome is Outcome.NOTED or requirement.optional:
         return Verdict.PASS
     soft = observation.position or requirement.softened
-    if requirement.binding and (strict or not soft):
+    if requirement.is_binding and (strict or not soft):
         return Verdict.FAIL
     return Verdict.WARN
 
@@ -220,11 +220,11 @@ class Judge:
                 self._lacking.setdefault(requirement_id, set()).update(lacking)
 
     @property
-    def failed(self) -> list[str]:
+    def failed_requirements(self) -> list[str]:
         """The requirements that have failed so far."""
         return [*self._errors, *(what for what, worst in self._worst.items() if worst is Verdict.FAIL)]
 
-    def unplayed(self, run: Run, why: str) -> None:
+    def record_unplayed(self, run: Run, why: str) -> None:
         """Record why a run was not played."""
         for requirement_id in run.scenario.exercises:
             self._obstacles.setdefault(requirement_id, []).append(f"{run.name}: {why}")

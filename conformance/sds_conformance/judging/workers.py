@@ -76,7 +76,7 @@ class Workers:
         return self.context.Value("q", 0) if shared else SimpleNamespace(value=0, get_lock=nullcontext)
 
     @property
-    def alive(self) -> int:
+    def alive_count(self) -> int:
         return sum(worker.is_alive() for worker in self._processes)
 
     def lost(self) -> list[int]:

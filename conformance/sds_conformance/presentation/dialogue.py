@@ -16,10 +16,10 @@ from sds_harness.declaration import printable
 from sds_harness.environment import PLAIN
 from sds_harness.transcript.reader import Broke, Conversation, RecordedExchange, Said, TranscriptPart
 
-from ..judging.formats import by_the_clock, counted, hex_of
+from ..judging.formats import format_count, hex_of, make_times_relative
 from .evidence import lines_told
-from .stderr_quotes import quoted
-from .story import labelled, print_hanging, show_stderr
+from .stderr_quotes import quote_stderr
+from .story import print_hanging, print_labelled, show_stderr
 from .traces import Enacted, StepText
 
 MAX_RUNS = 3
@@ -47,7 +47,7 @@ class DialogueSelection:
     """Runs that judged a requirement without findings."""
 
     @classmethod
-    def of(
+    def from_remarks(
         cls, remarks: Iterable[tuple[str, Mapping[str, Any]]], participant: str, channel: str, globs: tuple[str, ...]
     ) -> DialogueSelection:
         """Select by the ``remarks`` of a transcript."""
@@ -66,10 +66,14 @@ class DialogueSelection:
 
     def found_in(self, part: TranscriptPart) -> list[Mapping[str, Any]]:
         """The findings in a part: by its line, or by its name if they have no line."""
-        return [f for f in self.findings if (f.get("part") or 0) == part.line or (not f.get("part") and named(f, part))]
+        return [
+            f
+            for f in self.findings
+            if (f.get("part") or 0) == part.line or (not f.get("part") and is_about_part(f, part))
+        ]
 
 
-def named(finding: Mapping[str, Any], part: TranscriptPart) -> bool:
+def is_about_part(finding: Mapping[str, Any], part: TranscriptPart) -> bool:
     """Does a finding name the schedule of a part, or its vector?"""
     return finding.get("run") in {part.name, part.vector} - {""}
 
@@ -113,12 +117,12 @@ class Dialogue:
             ]
             self._exchange(number, exchange, words, rest)
             for finding in rest:
-                self._finding(finding)
+                self._print_finding(finding)
             left = [finding for finding in left if finding not in rest]
         if more := len(told) - len(exchanges):
-            self._console.print(Text(f"      … {counted(more, 'more step')} in this part", "dim"))
+            self._console.print(Text(f"      … {format_count(more, 'more step')} in this part", "dim"))
         for finding in left:
-            self._finding(finding, "this part")
+            self._print_finding(finding, "this part")
         for broke in part.broke:
             self._print_breakdown(broke)
         if part.ends and not any(broke.stderr for broke in part.broke):
@@ -144,7 +148,7 @@ class Dialogue:
             about += [printable(f"{name}={value}", _NAME) for name, value in conversation.variables.items()]
             title = Text.assemble((f"Conversation {conversation.number}", "bold"), f"  {', '.join(about)}")
             print_hanging(self._console, Text(), title)
-            labelled(self._console, "With", Text(printable(conversation.command, _EXCERPT)))
+            print_labelled(self._console, "With", Text(printable(conversation.command, _EXCERPT)))
             self._console.print()
         if part.name:
             environment = f" in {printable(part.environment)}" if part.environment not in ("", PLAIN.name) else ""
@@ -182,26 +186,26 @@ class Dialogue:
         what = printable(said.what, _NAME) or "a command that does not exist"
         print_hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(said)}"))
 
-    def _finding(self, finding: Mapping[str, Any], where: str = "this step") -> None:
+    def _print_finding(self, finding: Mapping[str, Any], where: str = "this step") -> None:
         told = {name: printable(str(finding.get(name, "")), 600) for name in ("severity", "expected", "seen")}
         what = printable(str(finding.get("code") or finding.get("requirement", "")), 600)
         head = Text.assemble((f"{told['severity'].upper()} {what}", "bold red"), f" rests on {where}")
         print_hanging(self._console, Text(" " * _INDENT), head)
         for name in ("expected", "seen"):
             if told[name]:
-                print_hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(by_the_clock(told[name])))
+                print_hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(make_times_relative(told[name])))
         said = finding.get("stderr")
-        for line in quoted(list(map(str, said)), self._console.width - _INDENT) if isinstance(said, list) else ():
+        for line in quote_stderr(list(map(str, said)), self._console.width - _INDENT) if isinstance(said, list) else ():
             print_hanging(self._console, Text(" " * _INDENT), Text(line, "dim"))
 
     def _print_breakdown(self, broke: Broke) -> None:
         self._console.print(
             Text.assemble(("BROKE ", "bold red"), (printable(broke.kind), "bold"), f"  line {broke.line}")
         )
-        labelled(self._console, "What", Text(printable(broke.detail, 600)))
+        print_labelled(self._console, "What", Text(printable(broke.detail, 600)))
         if broke.raw:
             shown = printable(broke.raw[:_EXCERPT].decode("utf-8", "replace"), _EXCERPT)
-            labelled(self._console, "Came", Text(f'{counted(len(broke.raw), "byte")}: "{shown}"'))
+            print_labelled(self._console, "Came", Text(f'{format_count(len(broke.raw), "byte")}: "{shown}"'))
         show_stderr(self._console, broke.stderr[-12:])
 
 
@@ -212,8 +216,8 @@ def _concerns(finding: Mapping[str, Any], words: StepText | None) -> bool:
 
 def _excerpt(said: Said) -> str:
     if said.message is None and not said.head:
-        return counted(said.size or len(said.raw), "byte")
-    before = f"{counted(said.size, 'byte')}, not kept whole: " if said.message is None else ""
+        return format_count(said.size or len(said.raw), "byte")
+    before = f"{format_count(said.size, 'byte')}, not kept whole: " if said.message is None else ""
     message = said.head if said.message is None else said.message
     inner = [value for name, value in message.items() if name != "id"]
     try:

@@ -98,7 +98,7 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Any]:
     """
     if not request.config.pluginmanager.hasplugin(SUITE):
         pytest.skip('no implementation to test: pytest --sds-testee "COMMAND"')
-    from .stages import performing
+    from .stages import stage_for_test
 
-    with performing(request.node) as performed:
+    with stage_for_test(request.node) as performed:
         yield performed

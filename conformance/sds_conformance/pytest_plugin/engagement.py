@@ -17,7 +17,7 @@ from ..judging.certification import Certification
 from ..judging.plan import left_out
 from ..judging.registry import Run, Scenario
 from ..judging.rules import UnknownDialectError
-from ..judging.runner import BrokenRun, Runner, tolerated
+from ..judging.runner import BrokenRun, Runner, tolerated_breakdowns
 from ..judging.verdict import RANK, Judge, RequirementVerdict, Verdict
 from .session_options import SessionOptions
 from .stories import LONGEST, StoryError, brief_of, story_of, told_breakdown
@@ -88,7 +88,7 @@ class Engagement:
             known = self._runner.dialect  # evaluated here so that an unknown dialect is reported once
         except TesteeError as fault:
             self._undriven = True
-            raise told_breakdown(BrokenRun.at("handshake", fault.breakdown)) from None
+            raise told_breakdown(BrokenRun.at_last_step("handshake", fault.breakdown)) from None
         except UnknownDialectError as error:
             self._undriven = True
             sentence = printable(str(error), LONGEST)
@@ -130,9 +130,9 @@ class Engagement:
         return stage
 
     @property
-    def playing(self) -> Any:
+    def play_context(self) -> Any:
         """The context for playing a schedule, from the runner."""
-        return self._runner.playing
+        return self._runner.play_context
 
     def judge(
         self, trace: Trace[Any], requirements: Iterable[str], run: Run | None = None
@@ -145,17 +145,17 @@ class Engagement:
         outcome.traces = {trace.schedule: trace}
         return judge.verdicts(), outcome
 
-    def known(self, run: Run, requirement: str, judged: RunVerdict) -> str:
+    def known_reason(self, run: Run, requirement: str, judged: RunVerdict) -> str:
         """The reason in the baseline why a failure is expected; "" if it is new."""
         if judged.verdict is not Verdict.FAIL:
             return ""
-        entry = self.asked.known(requirement, judged.codes, run.scenario.name)
+        entry = self.asked.find_entry(requirement, judged.codes, run.scenario.name)
         return printable(entry.reason, LONGEST) or "it is in the baseline" if entry is not None else ""
 
     def close(self) -> list[BrokenRun]:
         """End the process; return breakdowns at the end of processes."""
         self._runner.close()
-        return [broken for broken in self._runner.breakdowns if broken.breakdown.kind.value in tolerated()]
+        return [broken for broken in self._runner.breakdowns if broken.breakdown.kind.value in tolerated_breakdowns()]
 
     def kill(self) -> None:
         """Kill the process."""
@@ -170,13 +170,13 @@ class Engagement:
         stage = self._runner.stage(run)
         if stage is None:
             return RunOutcome(broke=self._story_error(self._runner.breakdowns[-1]))
-        with self._runner.playing(stage):
+        with self._runner.play_context(stage):
             run.scenario.function(stage)
         trace = stage.trace
         verdicts, outcome = self.judge(trace, self.asked.what.requirements, run)
         broke = None
         if trace.breakdown is not None:
-            broke = self._story_error(BrokenRun.at(run.name, trace.breakdown, trace), outcome)
+            broke = self._story_error(BrokenRun.at_last_step(run.name, trace.breakdown, trace), outcome)
         judged, beside = dict(self._worth_keeping(verdicts, outcome, run)), 0
         for verdict in verdicts:
             if verdict.requirement.id not in run.scenario.exercises:

@@ -11,7 +11,7 @@ import pytest
 from sds_harness.declaration import harmless, printable
 from sds_harness.family import dismiss
 
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from . import stages
 from .engagement import Engagement
 from .items import EXERCISED, ROOT
@@ -124,7 +124,7 @@ class SuiteSession:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         if self._exercised_nothing and exitstatus == pytest.ExitCode.OK:
             terminalreporter.write_sep("=", "nothing was exercised", yellow=True)
-            ran = f"{counted(self._ran, 'item')} ran, and no requirement was exercised."
+            ran = f"{format_count(self._ran, 'item')} ran, and no requirement was exercised."
             terminalreporter.write_line(f"No verdict on {self._command_line}: {ran}")
             terminalreporter.write_line("`pytest -rs` shows the reasons. Capabilities are declared in the handshake.")
 

@@ -14,7 +14,7 @@ from sds_harness.schedules.worlds import AlphabetPart
 
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion
 from ..exploration.text import SCHEMA_ID as FUZZ_SCHEMA
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..vectors.running.examination import SCHEMA_ID as VECTORS_SCHEMA
 from ..vectors.running.subject import Status
 
@@ -152,20 +152,20 @@ def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def unfounded_schedules(data: dict[str, Any]) -> Iterator[str]:
+def contradictory_schedules(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each claim of a certificate about schedules that cannot be true."""
     told = data.get("exhaust")
     if told is not None and told["digest"] != _digest(told, data["revision"]):
         yield "the digest of all schedules of a small world is not that of its alphabet"
 
 
-def exhausted_told(data: dict[str, Any]) -> str:
+def describe_exhaustion(data: dict[str, Any]) -> str:
     """A sentence with the bound up to which all schedules were played, and the findings."""
     told = data.get("exhaust")
     if told is None:
         return "not played one and all"
     found = [f"{verdict}: {', '.join(told[f'{verdict}ed'])}" for verdict in ("fail", "warn") if told[f"{verdict}ed"]]
-    events = counted(told["events"], "event")
+    events = format_count(told["events"], "event")
     among = f"all {told['schedules']:,} of up to {events} of {told['participants']} participants"
     ends = "" if told["complete"] else "; not to the end"
     return f"{among} ({'; '.join(told['alphabet'])}): {'; '.join(found) or 'nothing was found'}{ends}"

@@ -18,7 +18,7 @@ from ..judging.certification import Certification
 from ..judging.plan import Plan, plan
 from ..judging.registry import IN, scenario_of
 from ..judging.rules import Rules
-from ..judging.runner import tolerated
+from ..judging.runner import tolerated_breakdowns
 from ..judging.verdict import RANK, RequirementVerdict, Verdict
 from ..protocols import protocol_of
 from .levels import JUDGED
@@ -51,7 +51,7 @@ def full_sample(data: dict[str, Any]) -> Sample:
     return Sample(whole, run["whole"] and run["complete"] and not run["interrupted"])
 
 
-def drawn(data: dict[str, Any], seed: int, size: int) -> Sample:
+def draw_sample(data: dict[str, Any], seed: int, size: int) -> Sample:
     """Draw ``size`` scenarios from all sections in turn, in the plain environment and in another one.
 
     The sample is empty if nothing was judged.
@@ -71,7 +71,7 @@ def _ids(data: dict[str, Any]) -> list[str]:
 def _scenarios(data: dict[str, Any], rules: Rules, lot: Random, size: int) -> list[str]:
     sections: dict[str, list[list[str]]] = {}
     for row in data["requirements"]:
-        fitting = _fitting(row, rules) if row["verdict"] in JUDGED else []
+        fitting = _scenarios_for(row, rules) if row["verdict"] in JUDGED else []
         if fitting:
             sections.setdefault(row["section"], []).append(fitting)
     left = list(sections.values())
@@ -84,7 +84,7 @@ def _scenarios(data: dict[str, Any], rules: Rules, lot: Random, size: int) -> li
     return [*out]
 
 
-def _fitting(row: dict[str, Any], rules: Rules) -> list[str]:
+def _scenarios_for(row: dict[str, Any], rules: Rules) -> list[str]:
     """The scenarios that judge a requirement, without the long ones, which only a complete replay plays."""
     known = rules.register.scenarios
     written = [name for name, scenario in known.items() if row["id"] in scenario.exercises]
@@ -131,7 +131,7 @@ def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> Rep
             compared.append(row["id"])
             differences += [f"{row['id']}: {told}"] if told else []
     for broken in outcome.breakdowns:
-        if broken.breakdown.kind.value not in {*tolerated(), *data["breakdowns"]}:
+        if broken.breakdown.kind.value not in {*tolerated_breakdowns(), *data["breakdowns"]}:
             where = printable(broken.where, 80)
             differences.append(f"it broke down ({broken.breakdown.kind.value}) in {where}, which is not certified")
     return ReplayResult(tuple(compared), tuple(dict.fromkeys(differences)))

@@ -19,18 +19,18 @@ from ..judging.registry import IN, scenario_of
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from ..vectors.canonical import digest
-from .attachments import unfounded_schedules
+from .attachments import contradictory_schedules
 from .certificate import (
     SHOWN,
     Certificate,
     CertificateError,
     catalogue_digest,
     golden_vectors,
-    unlike_the_text,
-    untestable,
+    rows_unlike_catalogue,
+    untestable_requirements,
 )
 from .levels import JUDGED, hard, level
-from .limits import unfounded_limits
+from .limits import contradictory_limits
 
 
 def forgeries(data: dict[str, Any]) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _contradictions_of_what_was_asked(data: dict[str, Any]) -> Iterator[str]:
             yield f"it counts golden vectors that {named}, and names none"
 
 
-def outdated(data: dict[str, Any]) -> Iterator[str]:
+def version_differences(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each difference between this version and the one that judged. Raises VectorsError."""
     theirs = printable(data["suite"]["version"], 40)
     if theirs != suite_version():
@@ -116,14 +116,14 @@ def outdated(data: dict[str, Any]) -> Iterator[str]:
         yield f"its golden vectors are those of version {told}, and these are {golden['version']}"
 
 
-def unfounded(data: dict[str, Any]) -> Iterator[str]:
+def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each claim of a certificate of this version that contradicts the catalogue."""
-    yield from (f"it was not judged by the catalogue, {wrong}" for wrong in unlike_the_text(data))
-    if data["untestable"] != untestable(data["revision"]):
+    yield from (f"it was not judged by the catalogue, {wrong}" for wrong in rows_unlike_catalogue(data))
+    if data["untestable"] != untestable_requirements(data["revision"]):
         yield "what cannot be tested is not what the catalogue says"
     yield from _unknown_names(data)
-    yield from unfounded_schedules(data)
-    yield from unfounded_limits(data)
+    yield from contradictory_schedules(data)
+    yield from contradictory_limits(data)
     found = level({key: value for key, value in data.items() if key not in ("level", "digest")})
     if found != data["level"]:
         told, true = printable(data["level"]["name"], 60), found["name"]
@@ -139,7 +139,7 @@ def _unknown_names(data: dict[str, Any]) -> Iterator[str]:
     protocol, run = protocol_of(data["revision"]), data["run"]
     rules = protocol.rules
     rows = {row["id"] for row in data["requirements"]}
-    judged = {requirement.id for requirement in rules.judged(data["revision"], data["profile"])}
+    judged = {requirement.id for requirement in rules.judged_requirements(data["revision"], data["profile"])}
     if strange := sorted(rows - judged):
         yield f"{printable(strange[0], 40)} is not judged in the profile {data['profile']}"
     if run["whole"] and (missing := sorted(judged - rows)):
@@ -172,8 +172,8 @@ def hold_to_its_rows(certificate: Certificate, name: str) -> None:
     """
     data = certificate.data
     wrong = next(forgeries(data), "")
-    if not wrong and not list(outdated(data)):
-        wrong = next(unfounded(data), "")
+    if not wrong and not list(version_differences(data)):
+        wrong = next(contradictory_claims(data), "")
     if wrong:
         told = "`sds-conformance certificate verify` lists all that is wrong with it"
         raise CertificateError(f"{name} is forged or damaged: {printable(wrong, 300)}. {told}")

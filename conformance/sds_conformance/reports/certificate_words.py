@@ -25,7 +25,7 @@ def join_items(items: Iterable[str], between: str = ", ") -> str:
     return between.join(printable(str(item), 200) for item in items)
 
 
-def declared(data: dict[str, Any]) -> str:
+def format_declaration(data: dict[str, Any]) -> str:
     """The declared capabilities, limits and choices."""
     about = data["implementation"]
     out = [join_items(about["capabilities"]) or "nothing"]
@@ -65,6 +65,6 @@ def limits_told(data: dict[str, Any]) -> str:
     return told if limits["complete"] else f"{told}; not to the end"
 
 
-def judged(data: dict[str, Any]) -> int:
+def count_judged(data: dict[str, Any]) -> int:
     """The number of judged requirements."""
     return sum(row["verdict"] in JUDGED for row in data["requirements"])

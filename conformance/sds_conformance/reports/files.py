@@ -135,7 +135,7 @@ def _lines(file: Path, text: str) -> tuple[dict[str, Any], str, float]:
         raise ReportError(f"{file} is no report: it has no header")
     if "summary" not in data:
         cut_off = cut_off or f"after line {number}"
-        data["summary"] = _so_far(rows["requirements"])
+        data["summary"] = _partial_summary(rows["requirements"])
     return {**data, **rows}, cut_off, seconds
 
 
@@ -176,7 +176,7 @@ def _counts(rows: list[dict[str, Any]]) -> dict[str, int]:
     return {verdict.value: sum(row.get("verdict") == verdict.value for row in rows) for verdict in Verdict}
 
 
-def _so_far(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _partial_summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The summary of a truncated report, from the requirements in it. It is marked as incomplete."""
     played = dict.fromkeys(("scenarios", "runs", "steps"), 0)
     rest = {"environments": [], "left_out": {}, "interrupted": True, "complete": False}

@@ -14,10 +14,10 @@ from typing import Any
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, misshapen, parse_json, read_bytes
 
-from ..exploration.limits.case import How
+from ..exploration.limits.case import SizeOutcome
 from ..exploration.limits.measurement import SCHEMA_ID, load_schema
 from ..exploration.limits.row import Weight, weight
-from ..exploration.limits.words import cell, headline, sentences_about_failure, tellable
+from ..exploration.limits.words import cell, has_details, headline, sentences_about_failure
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from ..protocols.dimensions import Dimension
@@ -64,7 +64,7 @@ def lines(rows: Iterable[Mapping[str, Any]], *, searched: bool = True) -> list[L
             cell(row["held"]),
             cell(row["first_not"]),
             headline(row),
-            tuple(sentences_about_failure(row, searched=searched)) if tellable(row) else (),
+            tuple(sentences_about_failure(row, searched=searched)) if has_details(row) else (),
             row["replay"] or "",
         )
         for row in rows
@@ -96,7 +96,7 @@ def with_limits(report: Report) -> Report:
     return replace(report, limits=data)
 
 
-def certified(limits: Mapping[str, Any]) -> dict[str, Any]:
+def limits_for_certificate(limits: Mapping[str, Any]) -> dict[str, Any]:
     """Convert limits for a certificate, which has no null and no fractions."""
     rows = limits["rows"]
     return {
@@ -127,7 +127,7 @@ def findings(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return [f"{row['title']} ({row.get('requirement') or row.get('how')})" for row in bad]
 
 
-def unfounded_limits(data: dict[str, Any]) -> Iterator[str]:
+def contradictory_limits(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each claim of a certificate about limits that contradicts the dimensions of this version."""
     if "limits" not in data:
         return
@@ -157,7 +157,7 @@ def _inconsistency(row: dict[str, Any], dimension: Dimension, bound: int | None)
     first = row.get("first_not")
     if first is None or row["verdict"] == Weight.ERROR.value:
         return "a size that does not hold" if row["verdict"] == Weight.FINDING.value else ""
-    true = weight(dimension, first, How(row["how"]), bound, failed=row.get("severity") == Verdict.FAIL.value)
+    true = weight(dimension, first, SizeOutcome(row["how"]), bound, failed=row.get("severity") == Verdict.FAIL.value)
     held = row["held"]
     if first <= held or row["exact"] != (first == held + 1):
         return "the sizes that hold"

@@ -17,7 +17,7 @@ from sds_harness.declaration import printable
 from ..judging.severity import BREAKDOWN_SEVERITY
 from ..judging.verdict import Verdict
 from ..presentation.last_screen import CauseLine
-from ..presentation.story import headline, labelled, show_command
+from ..presentation.story import headline, print_labelled, show_command
 from .report import Row
 
 SUITE = "scenario files"
@@ -68,15 +68,15 @@ def show_scenario_files(console: Console, files: Sequence[Row]) -> None:
     for one in unmet(files):
         console.print(headline(Verdict.FAIL, "expectation", Text(printable(one.place, LONGEST))))
         if description := one.file["description"].partition("\n")[0]:
-            labelled(console, "Plot", Text(printable(description, LONGEST)))
-        labelled(console, "Expected", Text(printable(one.data["text"], LONGEST)))
-        labelled(console, "Seen", Text(printable(one.data["seen"], LONGEST)))
+            print_labelled(console, "Plot", Text(printable(description, LONGEST)))
+        print_labelled(console, "Expected", Text(printable(one.data["text"], LONGEST)))
+        print_labelled(console, "Seen", Text(printable(one.data["seen"], LONGEST)))
         if one.file["again"]:
             show_command(console, "Again", one.file["again"])
         console.print()
     told = [*remarks(files)]
     for sentence in told:
-        labelled(console, "Warning", Text(printable(sentence, LONGEST), "yellow"))
+        print_labelled(console, "Warning", Text(printable(sentence, LONGEST), "yellow"))
     if told:
         console.print()
 

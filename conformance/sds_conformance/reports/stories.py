@@ -9,9 +9,9 @@ from typing import Any
 from sds_harness.trace import Step, Trace
 
 from ..drawing.excerpt import Excerpts
-from ..judging.formats import counted, foremost, hex_of
-from ..presentation.evidence import Exhibit, Story, lines_told, quoted_in, story_of
-from ..presentation.stderr_quotes import quoted
+from ..judging.formats import foremost, format_count, hex_of
+from ..presentation.evidence import Exhibit, Story, find_quoted_ids, lines_told, story_of
+from ..presentation.stderr_quotes import quote_stderr
 from ..protocols import Protocol
 from ..protocols.words import Narrator, QuotedFacts
 from .report import Report, Row, finding_of, run_of
@@ -187,7 +187,7 @@ class _Teller:
         elif self._trace is not None and not draw:
             why = f"This page draws {MAX_PICTURES} findings, and this is none of them: the command below shows it."
         picture = self._picture(finding.step, told.exhibits) if draw and told.exhibits else ""
-        return PageStory(row, told, list(quoted(finding.said, SAID_WIDTH)), picture, why)
+        return PageStory(row, told, list(quote_stderr(finding.said, SAID_WIDTH)), picture, why)
 
     def _picture(self, blamed: int, exhibits: Iterable[Exhibit]) -> str:
         shown = [exhibit.step.index for exhibit in exhibits if exhibit.step is not None]
@@ -226,12 +226,12 @@ class _Teller:
 
 
 def _gap(steps: int) -> list[ConversationStep]:
-    return [ConversationStep(0, counted(steps, "more step"))] if steps > 0 else []
+    return [ConversationStep(0, format_count(steps, "more step"))] if steps > 0 else []
 
 
 def _turn(narrator: Narrator, step: Step, found: Sequence[Found]) -> ConversationStep:
     touched, told = narrator.touches(step), [one.told for one in found]
-    named = quoted_in(" ".join(told), touched)
+    named = find_quoted_ids(" ".join(told), touched)
     lines = lines_told(narrator.came_out(step, named or touched), told, MAX_LINES)
     raw = narrator.on_the_wire(step)
     wires = [_hex(wire) for wire in raw[:MAX_WIRES]]

@@ -13,7 +13,7 @@ from typing import Any
 from sds_harness.json_text import escaped
 
 
-def formatted(document: Any) -> bytes:
+def format_document(document: Any) -> bytes:
     """A file: keys in the order given, two spaces, LF, non-ASCII as ``\\uXXXX``.
 
     Raises ValueError for a float or null.

@@ -17,7 +17,7 @@ from sds_harness.suggestions import did_you_mean
 
 from .agreement import disagreements
 from .changelog import CORRECTED, DISAGREES, add_paragraphs, begin_version, changelog_versions
-from .documents import Document, completed, computed_documents, documents
+from .documents import Document, complete_document, computed_documents, documents
 from .folder import VectorsError, load_manifest, read_json
 from .generation import wanted_files, write
 from .ledger import content_digest, read_ledger
@@ -48,7 +48,7 @@ def add_vector(vector_set: VectorSet, folder: Path, name: str, fragment: Path) -
     used |= read_ledger(folder).ids | set(load_manifest(vector_set, folder).retired)
     _, mark, revision = data["tests"][0]["id"].partition("@")
     test_id = _id(data["group"], told.get("id"), mark + revision, used)
-    edit = _edited(material, path, data, [*data["tests"], {**told, "id": test_id}], test_id, fragment)
+    edit = _make_edit(material, path, data, [*data["tests"], {**told, "id": test_id}], test_id, fragment)
     return replace(edit, is_new=True)
 
 
@@ -68,15 +68,15 @@ def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: 
             f"{did_you_mean(test_id, every)}"
         )
     path, data = found[0].path, found[0].content
-    material = vector_set.of(data["revisions"][0])
+    material = vector_set.material_of(data["revisions"][0])
     told = _read_fragment(fragment)
     if told.get("id", test_id) != test_id:
         raise VectorsError(f"{fragment}: id: it is {printable(str(told['id']))}, and {test_id} is to be replaced")
     _refuse_computed(material, data["group"], test_id)
     tests = [{**told, "id": test_id} if test["id"] == test_id else test for test in data["tests"]]
-    edit = _edited(material, path, data, tests, test_id, fragment)
+    edit = _make_edit(material, path, data, tests, test_id, fragment)
     ledger = read_ledger(folder)
-    was = {tests[test_id] for tests in ledger.standing.values() if test_id in tests}
+    was = {tests[test_id] for tests in ledger.current_tests.values() if test_id in tests}
     if was <= {content_digest(edit.test)}:
         return edit
     if not corrected:
@@ -152,12 +152,12 @@ def _id(group: str, told: object, suffix: str, used: Iterable[str]) -> str:
     return test_id
 
 
-def _edited(
+def _make_edit(
     material: Material, path: str, data: dict[str, Any], tests: list[Vector], test_id: str, fragment: Path
 ) -> Edit:
     """The file with these tests. Raises VectorsError, with the fragment, the vector and the field that is wrong."""
     try:
-        document = completed(material, Document(path, {**data, "tests": tests}))
+        document = complete_document(material, Document(path, {**data, "tests": tests}))
         wrong = next(faults(material, Path(path).stem, document.content), None)
     except VectorsError as error:
         wrong = str(error)

@@ -88,7 +88,7 @@ class VectorManifest:
     """The SHA-256 of the manifest."""
 
 
-def places(vector_set: VectorSet) -> tuple[str, ...]:
+def generated_folders(vector_set: VectorSet) -> tuple[str, ...]:
     """The subfolders of generated files."""
     return *(material.folder for material in vector_set.materials), "schema"
 
@@ -97,7 +97,7 @@ def files_in(vector_set: VectorSet, folder: Path, pattern: str = "*") -> dict[st
     """All files in these subfolders, by relative path."""
     return {
         path.relative_to(folder).as_posix(): path
-        for place in places(vector_set)
+        for place in generated_folders(vector_set)
         for path in sorted((folder / place).glob(pattern))
     }
 
@@ -113,7 +113,7 @@ def load_manifest(vector_set: VectorSet, folder: Path) -> VectorManifest:
         raise VectorsError(f"{MANIFEST}: version and generatorVersion are strings")
     if not isinstance(files, dict) or not all(isinstance(value, str) for value in files.values()):
         raise VectorsError(f"{MANIFEST}: files is an object of paths and digests")
-    known = places(vector_set)
+    known = generated_folders(vector_set)
     for path in files:
         if not re.fullmatch(rf"({'|'.join(known)})/[A-Za-z0-9][A-Za-z0-9._-]*\.json", path):
             raise VectorsError(f"{MANIFEST}: {printable(path)} is no file in {'/, '.join(known[:-1])}/ or {known[-1]}/")
@@ -145,7 +145,7 @@ def load_of(vector_set: VectorSet, material: Material, folder: Path) -> list[dic
     missing = sorted(name for name in manifest.files if name.startswith(f"{material.folder}/") and name not in names)
     if missing:
         raise VectorsError(f"{missing[0]} is in the manifest, and is missing: {ANEW}")
-    out = [_published(material, path, manifest) for path in paths]
+    out = [_load_file(material, path, manifest) for path in paths]
     for test_id, times in Counter(test["id"] for data in out for test in data["tests"]).items():
         if times > 1:
             raise VectorsError(f"two vectors are called {printable(test_id)}: {ANEW}")
@@ -159,7 +159,7 @@ WINDOWS_LINE_ENDS = (
 )
 
 
-def _published(material: Material, path: Path, manifest: VectorManifest) -> dict[str, Any]:
+def _load_file(material: Material, path: Path, manifest: VectorManifest) -> dict[str, Any]:
     """Load one file, and check its digest and schema. Raises VectorsError."""
     name, content = f"{material.folder}/{path.name}", read_bytes(path)
     data = _json(path.name, content)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sds_harness.files import write_whole
 
-from .canonical import file_digest, formatted
+from .canonical import file_digest, format_document
 from .changelog import changelog_versions, manifest_line, name_manifest
 from .documents import Document, files_of
 from .folder import CHANGELOG, LEDGER, MANIFEST, PROSE, WINDOWS_LINE_ENDS, VectorsError, files_in, read_bytes
@@ -23,7 +23,7 @@ def wanted_files(vector_set: VectorSet, folder: Path, every: list[Document]) -> 
     version = changelog_versions(folder)[0][0]
     ledger = Ledger(()) if _is_new(folder) else read_ledger(folder)
     now = {test["id"] for document in every for test in document.content["tests"]}
-    return files_of(vector_set, every, version, sorted(ledger.retired | (ledger.ids - now)))
+    return files_of(vector_set, every, version, sorted(ledger.retired_ids | (ledger.ids - now)))
 
 
 def begin(vector_set: VectorSet, folder: Path, source: Path) -> None:
@@ -67,7 +67,7 @@ def write(folder: Path, wanted: dict[str, bytes]) -> list[str]:
     """
     changed = []
     if _is_new(folder):
-        wanted = {**wanted, LEDGER: formatted({"releases": []})}
+        wanted = {**wanted, LEDGER: format_document({"releases": []})}
     for path, content in wanted.items():
         file = folder / path
         if not file.is_file() or file.read_bytes() != content:
@@ -87,7 +87,7 @@ def changelog_gap(folder: Path, manifest: bytes) -> str:
     """
     try:
         version, told = changelog_versions(folder)[0]
-        otherwise = released_otherwise(folder, manifest)
+        otherwise = has_other_release(folder, manifest)
     except VectorsError as error:
         return str(error)
     digest = file_digest(manifest)
@@ -104,7 +104,7 @@ def changelog_gap(folder: Path, manifest: bytes) -> str:
     )
 
 
-def released_otherwise(folder: Path, manifest: bytes) -> bool:
+def has_other_release(folder: Path, manifest: bytes) -> bool:
     """Was the version of the changelog released with another manifest?"""
     if not (folder / LEDGER).is_file():
         return False

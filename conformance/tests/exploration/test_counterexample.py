@@ -63,7 +63,7 @@ def first_finding(order: CampaignOrder, what: str) -> tuple[int, Finding]:
     company, scope = company_of(order), order.scope.restricted_to(what)
     for index in range(EXAMPLES):
         schedule = generated(order.seed, index, order.grammar)
-        for finding in assess(company.play(schedule), scope, company.judged(schedule)).findings:
+        for finding in assess(company.play(schedule), scope, company.participants_under_test(schedule)).findings:
             if finding.requirement == what:
                 return index, finding
     raise AssertionError(f"{what} was not found within {EXAMPLES} schedules")
@@ -71,7 +71,7 @@ def first_finding(order: CampaignOrder, what: str) -> tuple[int, Finding]:
 
 def judged(order: CampaignOrder, schedule: Schedule) -> Assessment:
     company = company_of(order)
-    return assess(company.play(schedule), order.scope, company.judged(schedule), company.play)
+    return assess(company.play(schedule), order.scope, company.participants_under_test(schedule), company.play)
 
 
 @pytest.fixture(scope="module", params=KILLED)

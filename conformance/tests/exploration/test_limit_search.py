@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from capped_implementations import CHANNELS, FILTERS, PARTICIPANTS, REPAIRS, Start, capped
 from run_helpers import altered, reference
-from sds_conformance.exploration.limits.case import How, SizeResult
+from sds_conformance.exploration.limits.case import SizeOutcome, SizeResult
 from sds_conformance.exploration.limits.cost import STEADY, growth
 from sds_conformance.exploration.limits.cpu_time import spent_s
 from sds_conformance.exploration.limits.measurement import Measured, MeasurementOrder, measure, perform_handshake
@@ -205,17 +205,19 @@ def test_what_a_message_costs_is_told_with_its_exponent() -> None:
 
 @given(st.floats(0.0, 2.0), st.floats(1e-4, 1e-3))
 def test_the_exponent_is_the_one_of_the_cost(power: float, each_s: float) -> None:
-    cases = [SizeResult(1 << n, How.HELD, spent_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
+    cases = [SizeResult(1 << n, SizeOutcome.HELD, spent_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
     assert growth(cases) == pytest.approx(power, abs=1e-6)
     assert growth(cases[:6]) is None
 
 
 def test_how_many_messages_a_second_there_are_is_told() -> None:
     for power, told in ((0.0, "steady: "), (1.0, "grows: each costs as N^1.00, ")):
-        search = Search(DIMENSIONS["cost"], 1 << 14, lambda size, known: SizeResult(size, How.HELD), lambda *_: True)
+        search = Search(
+            DIMENSIONS["cost"], 1 << 14, lambda size, known: SizeResult(size, SizeOutcome.HELD), lambda *_: True
+        )
         search.run()
         search.cases |= {
-            1 << n: SizeResult(1 << n, How.HELD, spent_s=0.001 * (1 << n) ** (1 + power)) for n in range(2, 15)
+            1 << n: SizeResult(1 << n, SizeOutcome.HELD, spent_s=0.001 * (1 << n) ** (1 + power)) for n in range(2, 15)
         }
         found = row_of(search, Declaration.unknown("x", SDS), "")
         assert found.why.startswith(told)
@@ -352,7 +354,7 @@ def searched(limit: int, most: int = 1 << 62) -> Search:
     search = Search(
         PLAIN,
         most,
-        lambda size, known: SizeResult(size, How.HELD if size <= limit else How.CRASHED),
+        lambda size, known: SizeResult(size, SizeOutcome.HELD if size <= limit else SizeOutcome.CRASHED),
         lambda seconds, narrowing: True,
     )
     search.run()
@@ -380,7 +382,7 @@ def test_nothing_is_tried_for_which_there_is_no_time() -> None:
     def attempt(size: int, known: frozenset[str]) -> SizeResult:
         nonlocal spent
         spent += size / 100
-        return SizeResult(size, How.HELD if size <= 1_000 else How.SLOW, seconds=size / 100)
+        return SizeResult(size, SizeOutcome.HELD if size <= 1_000 else SizeOutcome.SLOW, seconds=size / 100)
 
     search = Search(PLAIN, 1 << 62, attempt, lambda seconds, narrowing: spent + seconds <= 30)
     search.run()

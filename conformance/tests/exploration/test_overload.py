@@ -148,7 +148,7 @@ SEEN = {"SDS-MSG-01": 1}
 )
 def test_the_last_line_and_the_exit_code_say_the_same(changes: dict[str, object], code: Exit) -> None:
     one = tally(**changes)
-    said = last_line(one, roots_of(one, Scope.of().rules), "x").plain
+    said = last_line(one, roots_of(one, Scope.select().rules), "x").plain
     assert one.exit_code == code
     assert said.startswith("Nothing was found against") == (code in (Exit.CONFORMANT, Exit.INTERRUPTED))
     assert ("does not conform" in said) == (code == Exit.NON_CONFORMANT)

@@ -121,14 +121,14 @@ def test_nothing_is_found_in_a_mixed_group_of_what_is_legal() -> None:
         Troupe(cast) as troupe,
     ):
         cast.start()
-        mixed = explore_mixed(troupe, 2, 16, Scope.of(revision=FORUM))
+        mixed = explore_mixed(troupe, 2, 16, Scope.select(revision=FORUM))
     assert (mixed.schedules, mixed.discoveries, mixed.errors) == (16, {}, {})
 
 
 def test_a_fault_in_a_mixed_group_is_that_of_who_has_it() -> None:
     with cast_of(ref=reference, bad=lambda: mutated("starts-at-the-clock")) as cast, Troupe(cast) as troupe:
         cast.start()
-        mixed = explore_mixed(troupe, 0, 6, Scope.of(revision=FORUM))
+        mixed = explore_mixed(troupe, 0, 6, Scope.select(revision=FORUM))
     assert {name for name, _ in mixed.discoveries} == {"bad"}
     assert ("bad", "FORUM-09") in mixed.discoveries
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from run_helpers import altered, plan, reference, verdict_on
 from sds_conformance.cli import main
-from sds_conformance.cli.options import Driven
+from sds_conformance.cli.options import DrivenImplementation
 from sds_conformance.judging import flakiness
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.finding_replays import FindingReplays
@@ -69,7 +69,7 @@ def played(connect: Connect, environment: str = "plain") -> Certification:
 def printed(outcome: Certification) -> str:
     out = StringIO()
     console = Console(file=out, width=200)
-    show_report(console, Report.of(outcome, HOW), "sds-conformance")
+    show_report(console, Report.from_outcome(outcome, HOW), "sds-conformance")
     return out.getvalue()
 
 
@@ -168,7 +168,7 @@ def test_an_interrupt_ends_the_playing_and_keeps_what_was_found() -> None:
 @pytest.mark.parametrize("more", [(), ("--fail-fast",)], ids=str)
 def test_the_command_plays_again_what_fails(monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]) -> None:
     connect = one_after_the_other(True)
-    monkeypatch.setattr(Driven, "connect", lambda _, variables: connect(variables))
+    monkeypatch.setattr(DrivenImplementation, "connect", lambda _, variables: connect(variables))
     typed = ["run", "--scenario", SCENARIO, "--environment", "plain", *more, "--", "./adapter"]
     result = CliRunner().invoke(main, typed)
     assert result.exit_code == 1

@@ -20,7 +20,7 @@ from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.reports.document import document, load_schema
-from sds_conformance.vectors.running.examination import VectorExaminer, chosen
+from sds_conformance.vectors.running.examination import VectorExaminer, select_files
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, LocalLink
@@ -120,11 +120,11 @@ def test_the_total_time_ends_a_campaign() -> None:
 
 
 def test_vectors_are_not_asked_after_the_total_time() -> None:
-    handle, asked = _sleeps_once(1.1, at=20), list(chosen(files(), CURRENT, ["lamport"]))
+    handle, asked = _sleeps_once(1.1, at=20), list(select_files(files(), CURRENT, ["lamport"]))
     examiner = VectorExaminer(MATERIAL, lambda _: LocalLink(handle), Limits(total_s=1), CURRENT)
     outcome = examiner.examine(asked)
     assert outcome.out_of_time
-    assert len(outcome.asked) + outcome.unasked == sum(len(file["tests"]) for file in asked)
+    assert len(outcome.asked) + outcome.unasked_count == sum(len(file["tests"]) for file in asked)
     assert (outcome.count(Status.BROKEN), outcome.exit_code) == (0, Exit.NON_CONFORMANT)
 
 

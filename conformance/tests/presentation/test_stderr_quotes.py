@@ -61,7 +61,7 @@ def judged(words: str = TOLD) -> Certification:
 
 def printed(outcome: Certification) -> str:
     out = StringIO()
-    show_report(Console(file=out, width=80), Report.of(outcome, HOW), "sds-conformance")
+    show_report(Console(file=out, width=80), Report.from_outcome(outcome, HOW), "sds-conformance")
     return out.getvalue()
 
 
@@ -106,5 +106,5 @@ def test_a_counterexample_of_generated_schedules_tells_it() -> None:
     show = shown(ops.Send("alice", "m1"), handle=altered(loses))
     (act,) = [act for act in show.acts if act.step.command == "send"]
     act.step.said = (TOLD,)
-    found = next(finding for finding in assess(show, Scope.of()).findings if finding.step == act.step.index)
-    assert f"stderr  | {TOLD}" in plain_story(Counterexample.unshrunk(found, show))
+    found = next(finding for finding in assess(show, Scope.select()).findings if finding.step == act.step.index)
+    assert f"stderr  | {TOLD}" in plain_story(Counterexample.from_unshrunk(found, show))

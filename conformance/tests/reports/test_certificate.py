@@ -20,7 +20,7 @@ from sds_conformance.reports.certificate import (
     read_certificate,
 )
 from sds_conformance.reports.certificate_page import page
-from sds_conformance.reports.certificate_validity import forgeries, outdated
+from sds_conformance.reports.certificate_validity import forgeries, version_differences
 from sds_conformance.reports.report import Report
 
 MUST, SHOULD, OF_SDS_R = "SDS-MSG-01", "SDS-STATE-06", "SDS-R-STATE-01"
@@ -290,8 +290,8 @@ def test_the_level_and_its_page_are_those_of_the_rows_whatever_the_file_says() -
     ],
 )
 def test_what_another_version_judged_is_told(change: Callable[[dict[str, Any]], object], said: str) -> None:
-    assert not list(outdated(certified().data))
-    (found,) = outdated(forged(certified(), change).data)
+    assert not list(version_differences(certified().data))
+    (found,) = version_differences(forged(certified(), change).data)
     assert said in found
 
 

@@ -14,7 +14,7 @@ from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
 from sds_conformance.vectors.running.causes import WrongAnswers, causes_of
-from sds_conformance.vectors.running.examination import AnsweredVector, Examination, VectorExaminer, weighed
+from sds_conformance.vectors.running.examination import AnsweredVector, Examination, VectorExaminer, soften_result
 from sds_conformance.vectors.running.subject import Status, VectorResult
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS, open_session
@@ -246,7 +246,7 @@ def test_who_breaks_is_asked_again_and_then_left_alone() -> None:
 
     outcome = asked(lambda: altered(lambda q, r: once(q, r) if q.HasField("decode") else None), ["wire-decoding"])
     assert [a.vector["id"] for a in outcome.asked if a.answer.status is Status.BROKEN] == ["wire-decoding/no-bytes"]
-    assert (outcome.exit_code, outcome.unasked) == (1, 0)
+    assert (outcome.exit_code, outcome.unasked_count) == (1, 0)
 
     def always(request: pb.Request, reply: pb.Reply) -> None:
         if request.HasField("decode"):
@@ -254,7 +254,7 @@ def test_who_breaks_is_asked_again_and_then_left_alone() -> None:
 
     outcome = asked(lambda: altered(always), ["wire-decoding"])
     assert outcome.count(Status.BROKEN) == len(outcome.asked) == 4
-    assert outcome.unasked > 100
+    assert outcome.unasked_count > 100
     assert outcome.exit_code == 3
 
 
@@ -307,7 +307,7 @@ def test_a_private_layout_that_is_not_translated_is_one_difference_of_all_transc
 
 
 def _weighed(requirements: list[str], answer: VectorResult) -> VectorResult:
-    return weighed(MATERIAL, {"requirements": requirements}, answer, CURRENT)
+    return soften_result(MATERIAL, {"requirements": requirements}, answer, CURRENT)
 
 
 def test_a_failure_against_a_should_is_a_warning() -> None:
@@ -316,7 +316,7 @@ def test_a_failure_against_a_should_is_a_warning() -> None:
     assert _weighed(["SDS-EPHEMERAL-04", "SDS-MSG-05"], failed).status is Status.FAIL
     assert _weighed(["SDS-EPHEMERAL-04"], VectorResult(Status.PASS)).status is Status.PASS
     assert (
-        weighed(
+        soften_result(
             MATERIAL, {"requirements": ["SDS-MSG-05"]}, replace(failed, requirements=("SDS-MSG-18",)), CURRENT
         ).status
         is Status.WARN
@@ -373,4 +373,4 @@ def wrong(outcome: Examination) -> list[WrongAnswers]:
 
 
 def violated_of(one: AnsweredVector) -> list[str]:
-    return list(one.answer.requirements) or MATERIAL.stated(one.vector["requirements"], [CURRENT])
+    return list(one.answer.requirements) or MATERIAL.select_stated(one.vector["requirements"], [CURRENT])

@@ -28,7 +28,7 @@ def signature_of(certificate: Path) -> Path:
     return certificate.with_name(f"{certificate.name}.sig")
 
 
-def signed(content: bytes, key: Path) -> str:
+def make_signature(content: bytes, key: Path) -> str:
     """The signature of a content with a private key, or with the public one of a key in the agent."""
     if not key.is_file():
         raise SignatureError(f"there is no key {key}: `{PROGRAM} -t ed25519 -f {key}` makes one")

@@ -117,12 +117,12 @@ def spark_job(
     from sds_harness.corpus.spark import spark_session
 
     err.print(Text(f"Spark starts ({options.printable_master})."), soft_wrap=True)
-    with spark_session(options, title) as spark, counted(err, what) as progress:
+    with spark_session(options, title) as spark, progress_callback(err, what) as progress:
         yield spark, progress
 
 
 @contextmanager
-def counted(err: Console, what: str) -> Iterator[Callable[[int, int], None]]:
+def progress_callback(err: Console, what: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar, and what tells it how much is done, and of how much."""
     with progress_bar(err) as bar:
         task = bar.add_task(what, total=None)

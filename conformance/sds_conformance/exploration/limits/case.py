@@ -22,7 +22,7 @@ from ...protocols.dimensions import Dimension
 from .cpu_time import spent_s
 
 
-class How(Enum):
+class SizeOutcome(Enum):
     """The result of one size."""
 
     HELD = "held"
@@ -50,13 +50,21 @@ class How(Enum):
         return self in _LIMITS
 
 
-_LIMITS = {How.WRONG, How.UNMET, How.REFUSED, How.LOST, How.CRASHED, How.SLOW, How.MEMORY}
+_LIMITS = {
+    SizeOutcome.WRONG,
+    SizeOutcome.UNMET,
+    SizeOutcome.REFUSED,
+    SizeOutcome.LOST,
+    SizeOutcome.CRASHED,
+    SizeOutcome.SLOW,
+    SizeOutcome.MEMORY,
+}
 _BREAKDOWNS = {
-    FaultKind.HANG: How.SLOW,
-    FaultKind.OUT_OF_MEMORY: How.MEMORY,
-    FaultKind.TOO_MUCH: How.UNREACHED,
-    FaultKind.TOO_LONG: How.UNREACHED,
-    FaultKind.OUT_OF_TIME: How.UNREACHED,
+    FaultKind.HANG: SizeOutcome.SLOW,
+    FaultKind.OUT_OF_MEMORY: SizeOutcome.MEMORY,
+    FaultKind.TOO_MUCH: SizeOutcome.UNREACHED,
+    FaultKind.TOO_LONG: SizeOutcome.UNREACHED,
+    FaultKind.OUT_OF_TIME: SizeOutcome.UNREACHED,
 }
 """All other breakdowns are crashes."""
 
@@ -66,7 +74,7 @@ class SizeResult:
     """The result of one size."""
 
     size: int
-    how: How
+    how: SizeOutcome
     said: str = ""
     """What happened, if there is no finding."""
     finding: Finding | None = None
@@ -81,10 +89,10 @@ class SizeResult:
 
     @property
     def held(self) -> bool:
-        return self.how is How.HELD
+        return self.how is SizeOutcome.HELD
 
     @property
-    def same_as(self) -> tuple[How, str]:
+    def same_as(self) -> tuple[SizeOutcome, str]:
         """Two cases of this size with equal values show the same."""
         return self.how, self.finding.requirement if self.finding is not None else ""
 
@@ -121,15 +129,15 @@ class Cases:
         if trace is None:
             broken = self.runner.breakdowns[before].breakdown
             return SizeResult(
-                size, _broken(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began
+                size, _breakdown_outcome(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began
             )
         # A timed dimension is not judged: another dimension plays the same.
-        shown = RunSummary.of(trace) if dimension.timed else self._looker.look(trace)
+        shown = RunSummary.from_trace(trace) if dimension.timed else self._looker.look(trace)
         findings = self._findings(shown)
         new = [finding for finding in findings if finding.requirement not in known]
         how, why = _result_of(trace, shown, bool(new), "".join(said))
         if trace.breakdown is not None:
-            how, why = _broken(trace.breakdown, dimension, size), _detail(trace.breakdown)
+            how, why = _breakdown_outcome(trace.breakdown, dimension, size), _detail(trace.breakdown)
         about = dimension.about
         worst = min(
             new, key=lambda f: (-RANK[f.severity], f.requirement not in about, f.step, f.requirement), default=None
@@ -158,26 +166,26 @@ class Cases:
         return list(out.values())
 
 
-def _result_of(trace: Trace[Any], shown: RunSummary, violated: bool, said: str) -> tuple[How, str]:
+def _result_of(trace: Trace[Any], shown: RunSummary, violated: bool, said: str) -> tuple[SizeOutcome, str]:
     """The result of a trace without a breakdown, and the reason."""
     ours = trace.suite_error or shown.unread or next((met.error for met in shown.met.values() if met.error), "")
     if ours:
-        return How.OURS, ours
+        return SizeOutcome.OURS, ours
     if NEEDS in trace.stopped:
-        return How.LACKING, trace.stopped.partition(NEEDS)[2]
+        return SizeOutcome.LACKING, trace.stopped.partition(NEEDS)[2]
     refused = next((step for step in trace.steps if step.answer == "rejected" and not _copies(step, trace)), None)
     if refused is not None:
         reason = refused.reply.rejected.reason if refused.reply is not None else ""
-        return How.REFUSED, f"step {refused.index}, {refused.command}: {reason or 'no reason given'}"
+        return SizeOutcome.REFUSED, f"step {refused.index}, {refused.command}: {reason or 'no reason given'}"
     if trace.unchecked:
-        return How.LACKING, trace.unchecked.removeprefix(NEEDS)
+        return SizeOutcome.LACKING, trace.unchecked.removeprefix(NEEDS)
     if violated or trace.stopped:
-        return How.WRONG, trace.stopped
+        return SizeOutcome.WRONG, trace.stopped
     if trace.unmet:
-        return How.UNMET, said
+        return SizeOutcome.UNMET, said
     if said:
-        return How.LOST, said
-    return How.HELD, ""
+        return SizeOutcome.LOST, said
+    return SizeOutcome.HELD, ""
 
 
 def _copies(refused: Step, trace: Trace[Any]) -> bool:
@@ -197,11 +205,11 @@ def _copies(refused: Step, trace: Trace[Any]) -> bool:
     )
 
 
-def _broken(breakdown: Breakdown, dimension: Dimension, size: int) -> How:
+def _breakdown_outcome(breakdown: Breakdown, dimension: Dimension, size: int) -> SizeOutcome:
     """The result of a breakdown. A reply may be too large for a frame, which is allowed beyond the demanded size."""
     if breakdown.kind is FaultKind.OVERSIZED and size > dimension.demanded:
-        return How.UNREACHED
-    return _BREAKDOWNS.get(breakdown.kind, How.CRASHED)
+        return SizeOutcome.UNREACHED
+    return _BREAKDOWNS.get(breakdown.kind, SizeOutcome.CRASHED)
 
 
 def _detail(breakdown: Breakdown) -> str:

@@ -20,7 +20,7 @@ from ...judging.garbage import rarely_collecting
 from ...judging.rules import Rules
 from ...judging.runner import Connect, Runner
 from ...protocols.dimensions import Dimension
-from .case import Cases, How, SizeResult
+from .case import Cases, SizeOutcome, SizeResult
 from .row import LimitRow, Weight, most_of, row_of
 from .search import Search
 
@@ -98,7 +98,7 @@ def measure(order: MeasurementOrder, out: Measured, told: Told = lambda what, nu
     with rarely_collecting():
         for number, dimension in enumerate(order.dimensions):
             share = (ends - time.monotonic()) / (len(order.dimensions) - number)
-            one = _One(order, out.declaration, dimension, share, ends)
+            one = _DimensionMeasurement(order, out.declaration, dimension, share, ends)
             try:
                 if not out.interrupted and share > 0:
                     one.search(partial(_tell, told, dimension, number, len(order.dimensions)))
@@ -112,7 +112,7 @@ def measure(order: MeasurementOrder, out: Measured, told: Told = lambda what, nu
     out.seconds = time.monotonic() - began
 
 
-class _One:
+class _DimensionMeasurement:
     """One dimension of one implementation."""
 
     def __init__(
@@ -135,7 +135,7 @@ class _One:
         if first is None or self.searching.held is None or self._order.at is not None:
             return
         case = self.searching.cases[first]
-        if case.how is not How.SLOW and self._affords(case.seconds, True):
+        if case.how is not SizeOutcome.SLOW and self._affords(case.seconds, True):
             self.cases.runner.kill()
             self.cases = self._fresh()
             self._again = self._play(first, self.searching.known).same_as == case.same_as
@@ -148,7 +148,9 @@ class _One:
         order = self._order
         total_s = min(order.limits.left_s, self._share * NARROWING + order.limits.command_s)
         runner = _runner(order, replace(order.limits, total_s=total_s, began=Moment()), self._declared)
-        requirements = [requirement.id for requirement in order.rules.judged(order.revision, order.profile)]
+        requirements = [
+            requirement.id for requirement in order.rules.judged_requirements(order.revision, order.profile)
+        ]
         return Cases(runner, order.rules, requirements, strict=order.strict)
 
     def _play(self, size: int, known: frozenset[str]) -> SizeResult:

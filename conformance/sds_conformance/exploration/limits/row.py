@@ -11,11 +11,11 @@ from sds_harness.faults import FaultKind
 
 from ...judging.verdict import Verdict
 from ...protocols.dimensions import Dimension
-from .case import How, SizeResult
+from .case import SizeOutcome, SizeResult
 from .cost import STEADY, growth
 from .search import Search
 
-_FAILURES = {How.UNMET, How.CRASHED, How.SLOW, How.MEMORY}
+_FAILURES = {SizeOutcome.UNMET, SizeOutcome.CRASHED, SizeOutcome.SLOW, SizeOutcome.MEMORY}
 _MAX_TOLD = 300
 _NO_ROOM = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value, FaultKind.TOO_LONG.value)
 
@@ -128,7 +128,7 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
             dimension, weight, held, shown, dimension.bound(declared.limits.get), why, again, cases, known=known
         )
 
-    ours = next((c for c in cases if c.how is How.OURS), None)
+    ours = next((c for c in cases if c.how is SizeOutcome.OURS), None)
     if ours is not None:
         return row(Weight.ERROR, printable(ours.said, _MAX_TOLD), case if held is not None else None)
     if held is None:
@@ -137,14 +137,14 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
         failed = case.finding is not None and case.finding.severity is Verdict.FAIL
         return row(weight(dimension, case.size, case.how, bound, failed=failed), "", case)
     if dimension.timed:
-        return _timed(row(Weight.HELD))
+        return _add_cost(row(Weight.HELD))
     if held == search.most:
         return row(Weight.HELD, why_no_more or "no more is played")
-    beyond = next((c for c in cases if c.size > held and c.how is How.UNREACHED), None)
+    beyond = next((c for c in cases if c.size > held and c.how is SizeOutcome.UNREACHED), None)
     return row(Weight.HELD, f"not tried beyond{_reason_unless_time(beyond)}" if search.ended else "interrupted")
 
 
-def _timed(row: LimitRow) -> LimitRow:
+def _add_cost(row: LimitRow) -> LimitRow:
     """Add the cost, if enough was played."""
     power = growth(row.cases)
     if power is None:
@@ -157,7 +157,7 @@ def _timed(row: LimitRow) -> LimitRow:
     return replace(row, weight=Weight.WARNING, exponent=power, why=f"grows: {told}")
 
 
-def weight(dimension: Dimension, size: int, how: How, bound: int | None, *, failed: bool) -> Weight:
+def weight(dimension: Dimension, size: int, how: SizeOutcome, bound: int | None, *, failed: bool) -> Weight:
     """The weight of a failing size.
 
     It is a finding below the declared ``bound``. Without a declaration, it is a finding if a requirement is violated
@@ -166,7 +166,7 @@ def weight(dimension: Dimension, size: int, how: How, bound: int | None, *, fail
     """
     if bound is not None and size <= bound:
         return Weight.FINDING
-    if how is How.CRASHED and dimension.at_once:
+    if how is SizeOutcome.CRASHED and dimension.at_once:
         return Weight.FINDING
     if failed or how in _FAILURES:
         return Weight.FINDING if size <= dimension.demanded else Weight.WARNING
@@ -178,7 +178,7 @@ def _why_nothing(cases: tuple[SizeResult, ...], ended: bool) -> str:
     if not cases:
         return "not tried: the budget was used up" if ended else "not tried: interrupted"
     case = cases[0]
-    if case.how is How.LACKING:
+    if case.how is SizeOutcome.LACKING:
         return f"not declared: {printable(case.said)}"
     what = case.finding.requirement if case.finding is not None else printable(case.said, _MAX_TOLD)
     size = "1 already" if case.size == 1 else f"{case.size:,} already"

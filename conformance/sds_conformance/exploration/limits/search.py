@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...protocols.dimensions import Dimension
-from .case import How, SizeResult
+from .case import SizeOutcome, SizeResult
 
 FIRST = 3
 """The first size that is tried."""
@@ -58,7 +58,7 @@ class Search:
         for size in dict.fromkeys((min(FIRST, self.most), 1)):
             case = self._try(size)
             own = frozenset(self.dimension.about)
-            if case.how is How.WRONG and case.finding is not None and not (own & case.failing):
+            if case.how is SizeOutcome.WRONG and case.finding is not None and not (own & case.failing):
                 # It fails for another reason at any size, which `run` reports.
                 self.known |= case.failing
                 case = self._try(size)
@@ -105,7 +105,9 @@ class Search:
 
     def _estimate(self, size: int) -> float:
         """Estimate the seconds of a size from earlier ones."""
-        done = sorted((c for c in self.cases.values() if c.how is not How.UNREACHED), key=lambda case: case.size)
+        done = sorted(
+            (c for c in self.cases.values() if c.how is not SizeOutcome.UNREACHED), key=lambda case: case.size
+        )
         last = max((case for case in done if case.size <= size), key=lambda case: case.size, default=done[0])
         if len(done) < 2:
             return 0.0  # the first one includes the start of a process

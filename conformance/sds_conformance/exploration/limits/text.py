@@ -12,15 +12,15 @@ from rich.text import Text
 from sds_harness.declaration import printable
 
 from ...judging.causes import Failure, roots
-from ...judging.formats import counted
+from ...judging.formats import format_count
 from ...judging.severity import BREAKDOWN_SEVERITY
 from ...judging.verdict import Verdict
-from ...presentation.last_screen import CauseLine, ordered
-from ...presentation.story import labelled, plain_table, show_command, unbroken
+from ...presentation.last_screen import CauseLine, sort_causes
+from ...presentation.story import plain_table, print_labelled, show_command, unwrapped_column
 from ...protocols import protocol_of
 from ..text import severity_number
 from .row import Weight
-from .words import cell, headline, sentences_about_failure, summary, tellable
+from .words import cell, has_details, headline, sentences_about_failure, summary
 
 STYLES = {
     Weight.HELD.value: "green",
@@ -53,13 +53,13 @@ def cause_lines(told: Mapping[str, Any]) -> list[CauseLine]:
     lines = [_cause_line(row, BREAKDOWN_SEVERITY) for row in rows if not row["requirement"]]
     lines += [
         _cause_line(group[0], min(severity_number(row["requirement"]) for row in group), len(group) - 1)
-        for group in _grouped(told, [row for row in rows if row["requirement"]])
+        for group in _group_by_root_cause(told, [row for row in rows if row["requirement"]])
     ]
-    return ordered(lines)
+    return sort_causes(lines)
 
 
 def _cause_line(row: Mapping[str, Any], severity: int, others: int = 0) -> CauseLine:
-    more = f" (and in {counted(others, 'more dimension')})" if others else ""
+    more = f" (and in {format_count(others, 'more dimension')})" if others else ""
     return CauseLine(
         _VERDICTS[row["verdict"]],
         severity,
@@ -68,7 +68,7 @@ def _cause_line(row: Mapping[str, Any], severity: int, others: int = 0) -> Cause
     )
 
 
-def _grouped(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+def _group_by_root_cause(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
     """The rows that violate requirements by root cause, those of the root cause itself first, the worst of them first.
 
     A dimension counts as a run. It is not known which other dimensions exercise a requirement.
@@ -98,14 +98,14 @@ def show_limits(console: Console, told: Mapping[str, Any], stories: int | None =
     ``told`` is the output of `limits --json`.
     """
     show_rows(console, told["rows"])
-    for row in [row for row in told["rows"] if tellable(row)][:stories]:
+    for row in [row for row in told["rows"] if has_details(row)][:stories]:
         _show_behind(console, row, searched=told["at"] is None)
 
 
 def show_rows(console: Console, rows: Iterable[Mapping[str, Any]]) -> None:
     """Print the table."""
     table = plain_table(
-        unbroken("Dimension"),
+        unwrapped_column("Dimension"),
         Column("Held", justify="right", no_wrap=True),
         Column("Not", justify="right", no_wrap=True),
         Column("What broke there"),
@@ -133,7 +133,7 @@ def _show_behind(console: Console, row: Mapping[str, Any], *, searched: bool) ->
     at = f", {cell(row['first_not'])}" if row["first_not"] is not None else ""
     console.print(Text(f"{printable(row['title'], 40)}{at}: {headline(row)}", STYLES[row["verdict"]]))
     for label, sentence in sentences_about_failure(row, searched=searched):
-        labelled(console, label, Text(sentence))
+        print_labelled(console, label, Text(sentence))
     if row["replay"]:
         show_command(console, "Again", row["replay"])
     console.print()

@@ -53,4 +53,4 @@ def stale(
     """The outdated excuses by place, with the reason."""
     known = {place.name for place in places}
     out = {name: "there is no such place" for name in excuses if name not in known}
-    return out | {fate.name: f"killed: {fate.end.value}" for fate in fates if fate.killed and fate.name in excuses}
+    return out | {fate.name: f"killed: {fate.end.value}" for fate in fates if fate.is_killed and fate.name in excuses}

@@ -66,7 +66,7 @@ class SdsRules(Rules):
     def views(self, trace: Trace) -> list[ChannelView]:
         return channel_views(trace)
 
-    def in_profile(self, requirement: Requirement, profile: str) -> bool:
+    def is_in_profile(self, requirement: Requirement, profile: str) -> bool:
         """Does a requirement belong to a profile: core SDS, or the extension SDS-R?"""
         core = not requirement.section.startswith("R-")
         return profile == "full" or core == (profile == "core")

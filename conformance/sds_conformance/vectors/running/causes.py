@@ -47,12 +47,12 @@ def causes_of(
     found: list[WrongAnswers] = []
     for status, verdict in _VERDICTS.items():
         those = [one for one in wrong if one.answer.status is status]
-        counts = Counter(name for one in those for name in _counted_requirements(one, violated[id(one)]))
+        counts = Counter(name for one in those for name in _requirements_to_blame(one, violated[id(one)]))
         failures = [Failure(name, verdict, count, exercised[name]) for name, count in counts.items()]
         root_of = {name: root for root in roots(rules, failures) for name in (root.id, *root.under)}
         groups: dict[str, WrongAnswers] = {}
         for one in those:
-            named = [root_of[name] for name in _counted_requirements(one, violated[id(one)])]
+            named = [root_of[name] for name in _requirements_to_blame(one, violated[id(one)])]
             root = next((root for root in named if root.id in violated[id(one)]), named[0])
             group = groups.setdefault(root.id, WrongAnswers(root.id, []))
             group.asked.append(one)
@@ -64,7 +64,7 @@ def causes_of(
     return sorted(found, key=lambda one: (one.verdict is Verdict.WARN, -len(one.asked), order[id(one.asked[0])]))
 
 
-def _counted_requirements(asked: AnsweredVector, violated: Sequence[str]) -> Sequence[str]:
+def _requirements_to_blame(asked: AnsweredVector, violated: Sequence[str]) -> Sequence[str]:
     """The requirements that count: all if the answer itself names them, otherwise the first one of the vector."""
     return violated if asked.answer.requirements else violated[:1]
 

@@ -48,7 +48,7 @@ class Examination:
     """The total time was over before all vectors were run."""
 
     @property
-    def unasked(self) -> int:
+    def unasked_count(self) -> int:
         return len(self.left_out)
 
     def count(self, status: Status, group: str | None = None) -> int:
@@ -71,7 +71,7 @@ class Examination:
         if not any(map(self.count, answered)):
             nothing = Exit.OURS if self.count(Status.ERROR) else Exit.NOTHING_EXERCISED
             return Exit.NOT_DRIVEN if self.count(Status.BROKEN) else nothing
-        if any(map(self.count, [Status.FAIL, Status.BROKEN])) or self.unasked:
+        if any(map(self.count, [Status.FAIL, Status.BROKEN])) or self.unasked_count:
             return Exit.NON_CONFORMANT
         return Exit.OURS if self.count(Status.ERROR) else Exit.CONFORMANT
 
@@ -146,7 +146,7 @@ class VectorExaminer:
             session.link.note("vector", name=test["id"], revision=self._revision)
             subject = material.open(session, self._revision, self._dialect, self._remembered)
             try:
-                answer = weighed(material, test, material.shapes[shape].ask(subject, test), self._revision)
+                answer = soften_result(material, test, material.shapes[shape].ask(subject, test), self._revision)
             except (ScheduleStoppedError, VectorSkippedError) as stopped:
                 answer = VectorResult(Status.SKIPPED, reason=str(stopped))
             answer = material.held(subject, test, answer)
@@ -183,13 +183,15 @@ class VectorExaminer:
                 session.kill()
 
 
-def weighed(material: Material, vector: Vector, answer: VectorResult, revision: str) -> VectorResult:
+def soften_result(material: Material, vector: Vector, answer: VectorResult, revision: str) -> VectorResult:
     """Turn a failure into a warning if it violates only a SHOULD or a softened requirement."""
-    violated = answer.requirements or material.stated(vector["requirements"], [revision])
+    violated = answer.requirements or material.select_stated(vector["requirements"], [revision])
     return replace(answer, status=Status.WARN) if answer.status is Status.FAIL and material.soft(violated) else answer
 
 
-def chosen(files: Iterable[dict[str, Any]], revision: str, groups: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
+def select_files(
+    files: Iterable[dict[str, Any]], revision: str, groups: Iterable[str] = ()
+) -> Iterator[dict[str, Any]]:
     """The files for a revision, restricted to groups that match a glob if any are given."""
     wanted = list(groups)
     for file in files:

@@ -79,7 +79,9 @@ def test_generated_schedules_find_faults(name: str) -> None:
 @pytest.mark.parametrize("name", ["keeps-clock-on-delivery", "first-dependency-only"])
 def test_a_requirement_finds_what_a_withdrawn_property_found(name: str) -> None:
     played = (performed(generated(SEED, index), lambda: faulty(name)) for index in range(10))
-    found = ({finding.requirement for finding in assess(performance, Scope.of()).findings} for performance in played)
+    found = (
+        {finding.requirement for finding in assess(performance, Scope.select()).findings} for performance in played
+    )
     assert any(MUTANTS[name].requirement in requirements for requirements in found)
 
 
