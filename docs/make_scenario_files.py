@@ -63,10 +63,10 @@ def details(notation: Notation) -> Iterator[str]:
     yield "| --- | --- |"
     parts: list[tuple[str, type[Any]]] = [*notation.operations.items(), ("members", notation.member)]
     for name, kind in parts:
-        told = _field_docstrings(kind)
+        docstrings = _field_docstrings(kind)
         for each in fields(kind):
-            if each.name in told and each.name not in OF_ALL:
-                yield f"| `{name}`: `{each.name}` | {_cell(told[each.name])} |"
+            if each.name in docstrings and each.name not in OF_ALL:
+                yield f"| `{name}`: `{each.name}` | {_cell(docstrings[each.name])} |"
     if notation is SDS:
         from sds_harness.schedules.operations import Route
 

@@ -93,8 +93,8 @@ def _facts(r: Requirement, section: str) -> Iterator[tuple[str, str]]:
     yield "Revisions", ", ".join(f"{code(name)} ({prose(revisions()[name].title)})" for name in r.revisions)
     yield "Observed", {"wire": "on the wire", "state": "in events and state"}.get(r.observable, r.observable)
     if r.softened:
-        told = f"[{r.softened}](../positions/{r.softened}.md)"
-        yield "Softened", f"a violation is a warning by {told}; `--strict` makes it a failure"
+        text = f"[{r.softened}](../positions/{r.softened}.md)"
+        yield "Softened", f"a violation is a warning by {text}; `--strict` makes it a failure"
     if r.experimental:
         yield "Experimental", "a violation is at most a warning"
 
@@ -151,13 +151,13 @@ def _implementations(r: Requirement, known: Known) -> list[str]:
     if not verdicts:
         return []
     failing = [name for name, verdict in verdicts.items() if verdict in _BREAKING]
-    told = (
+    text = (
         f"{', '.join(failing)} {'violates' if len(failing) == 1 else 'violate'} it." if failing else "None violates it."
     )
     return [
         "## Implementations",
         "",
-        prose(told) + " [All implementations](../implementations.md) has the runs.",
+        prose(text) + " [All implementations](../implementations.md) has the runs.",
         "",
         *table(("implementation", "verdict"), [(prose(name), verdict) for name, verdict in verdicts.items()]),
     ]

@@ -154,13 +154,13 @@ class CachingLink(Link):
             left.append(at)
             assert at.before is not None
             at = at.before
-        for told in reversed(left):
+        for cached in reversed(left):
             self._again += 1
-            again = request.FromString(told.request)
+            again = request.FromString(cached.request)
             answer = self._tell(who, again, self._again, ask)
-            if answer.id != self._again or _body(answer) != told.reply:
+            if answer.id != self._again or _body(answer) != cached.reply:
                 raise ChangedAnswerError(again.WhichOneof("command"))
-            who.truly = told
+            who.truly = cached
 
     def _tell(self, who: _Participant, request: Any, number: int, ask: Ask) -> Any:
         name = request.WhichOneof("command")

@@ -178,8 +178,8 @@ class Declaration:
 
     def why_skipped(self, names: Collection[str]) -> str:
         """Why something that needs these capabilities (short names, not declared) is skipped."""
-        told = self.outside_clock.why_not if self.outside_clock is not None else ""
-        reasons = {name: told for name in names if told and name == VIRTUAL_CLOCK}
+        reason = self.outside_clock.why_not if self.outside_clock is not None else ""
+        reasons = {name: reason for name in names if reason and name == VIRTUAL_CLOCK}
         others = ", ".join(name for name in names if name not in reasons)
         return "; ".join([*([f"not declared: {others}"] if others else []), *reasons.values()])
 

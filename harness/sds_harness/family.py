@@ -180,12 +180,12 @@ def survivors() -> str:
                 process.kill()
     if not _survivors:
         return ""
-    told, more = ", ".join(_survivors[:_NAMED]), len(_survivors) - _NAMED
+    names, more = ", ".join(_survivors[:_NAMED]), len(_survivors) - _NAMED
     what = "1 process that the implementation started was"
     if len(_survivors) > 1:
         what = f"{len(_survivors)} processes that the implementation started were"
     _survivors.clear()
-    return f"{what} still there after it had ended: {told}{f' and {more} more' if more > 0 else ''}. Killed."
+    return f"{what} still there after it had ended: {names}{f' and {more} more' if more > 0 else ''}. Killed."
 
 
 def dismiss() -> None:

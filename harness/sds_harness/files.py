@@ -303,8 +303,8 @@ def _take_over(handle: int, path: Path, old: os.stat_result) -> None:
     except OSError as error:
         if error.errno in _FULL:
             raise
-        told = f"owner, mode or attributes cannot be kept ({error.strerror})"
-        raise PermissionError(errno.EPERM, told) from None
+        reason = f"owner, mode or attributes cannot be kept ({error.strerror})"
+        raise PermissionError(errno.EPERM, reason) from None
 
 
 def _attributes(file: Path | int) -> dict[str, bytes]:

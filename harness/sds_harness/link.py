@@ -216,8 +216,8 @@ class StdioLink(Link):
         if process.failure is FaultKind.HANG and pipe == "stdin":
             self._fail(FaultKind.HANG, f"{what} was not read from stdin within {timeout_s:g} s")
         if process.failure is FaultKind.HANG:
-            said = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
-            self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s{said}")
+            text = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
+            self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s{text}")
         died = how_it_died(process, f"in answer to {what}")
         if died is None:
             self._fail(FaultKind.EXIT, f"{pipe} closed in answer to {what} while the process runs on")
@@ -230,10 +230,10 @@ class StdioLink(Link):
             if kind is FaultKind.EXIT and self._framing is Framing.JSON and end and not line.lstrip().startswith(b"{"):
                 words = _first_words(self._buffer)
                 self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({_blank(words)}): {_excerpt(words)}")
-        said = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
+        text = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
         # A crash before the first answer: probably the command is wrong, or something is not installed.
         at_once = kind is FaultKind.CRASH and what == "hello"
-        self._fail(kind, f"{detail}{said}", process.why_at_once if at_once else "")
+        self._fail(kind, f"{detail}{text}", process.why_at_once if at_once else "")
 
     def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.kill()
@@ -296,5 +296,5 @@ def _blank(words: bytes) -> str:
 
 def _excerpt(data: bytes | bytearray) -> str:
     text = bytes(data[:120]).decode("utf-8", "backslashreplace")
-    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
-    return f'"{shown}"' + ("..." if len(data) > 120 else "")
+    escaped = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    return f'"{escaped}"' + ("..." if len(data) > 120 else "")

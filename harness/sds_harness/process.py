@@ -93,9 +93,9 @@ class TesteeProcess:
                 self._family.lead(self._child.pid)
         except (OSError, ValueError) as error:
             self._family.end()
-            said = getattr(error, "strerror", None) or error
+            reason = getattr(error, "strerror", None) or error
             hint = why_not_started(command, error)
-            raise TesteeError(FaultKind.NO_START, f"cannot start {command[0]!r}: {said}", hint=hint) from None
+            raise TesteeError(FaultKind.NO_START, f"cannot start {command[0]!r}: {reason}", hint=hint) from None
         assert self._child.stdin
         assert self._child.stdout
         self._stdin = self._child.stdin.fileno()
@@ -188,8 +188,8 @@ class TesteeProcess:
 
     def _lines(self, text: bytes) -> list[str]:
         """The lines of stderr that are not empty, cut, without the token and control characters."""
-        said = self._redaction.text(text.decode("utf-8", "replace"))
-        lines = (without_controls(line, " ").rstrip()[:300] for line in said.splitlines())
+        clean = self._redaction.text(text.decode("utf-8", "replace"))
+        lines = (without_controls(line, " ").rstrip()[:300] for line in clean.splitlines())
         return [line for line in lines if line]
 
     def close(self, grace_s: float) -> bool:

@@ -72,8 +72,8 @@ class Session:
         answer = reply.WhichOneof("answer")
         if reply.id != request.id:
             # An adapter that cannot read a request does not know its ID. Quote its message, which says more.
-            said = f" ({reply.error.message[:200]})" if answer == "error" else ""
-            self._fail(FaultKind.WRONG_ID, f"request {request.id} ({command}) was answered with id {reply.id}{said}")
+            text = f" ({reply.error.message[:200]})" if answer == "error" else ""
+            self._fail(FaultKind.WRONG_ID, f"request {request.id} ({command}) was answered with id {reply.id}{text}")
         if answer == "error":
             self._fail(FaultKind.ERROR, f"{command}: {reply.error.message[:300] or 'no reason given'}")
         expected = self.language.answer_to(command)

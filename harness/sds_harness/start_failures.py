@@ -72,10 +72,14 @@ def _asked_for(path: Path) -> str:
         return (
             f"The lines of {_quoted(str(path))} end as on Windows, and so does the name of what runs it: use LF alone."
         )
-    said = line[2:].decode("utf-8", "replace").split()
-    words = [word for word in said[1:] if not word.startswith("-")] if said and said[0].endswith("/env") else said
+    shebang = line[2:].decode("utf-8", "replace").split()
+    words = (
+        [word for word in shebang[1:] if not word.startswith("-")]
+        if shebang and shebang[0].endswith("/env")
+        else shebang
+    )
     name = words[0] if words else ""
-    return f"Its first line, `#!{printable(' '.join(said))}`, asks for {_quoted(name)}: is that installed there?"
+    return f"Its first line, `#!{printable(' '.join(shebang))}`, asks for {_quoted(name)}: is that installed there?"
 
 
 def _split_first_word(command: Sequence[str]) -> list[str]:

@@ -97,8 +97,8 @@ class Validator(Listener):
                 found = self._of_json(side, message)
             except _NotAnObjectError as error:
                 found = iter([("", str(error), "")])
-        for path, said, rule in islice(found, MAX_OF_ONE):
-            self._keep(SchemaComplaint(side, number, what, path, said, rule))
+        for path, complaint, rule in islice(found, MAX_OF_ONE):
+            self._keep(SchemaComplaint(side, number, what, path, complaint, rule))
 
     def _keep(self, complaint: SchemaComplaint) -> None:
         alike = complaint.side, re.sub(r"\[\d+\]", "[]", complaint.path), complaint.rule or complaint.said
@@ -118,12 +118,14 @@ class Validator(Listener):
         errors = sorted(self._schemas[side].iter_errors(message), key=lambda error: list(map(str, error.absolute_path)))
         strange = {tuple(error.absolute_path) for error in errors if error.validator == "additionalProperties"}
         for error in errors:
-            for told in _fields_with_errors(error):
+            for complaint in _fields_with_errors(error):
                 # Do not also report a misspelt field as missing.
                 if not (
-                    error.validator == "oneOf" and tuple(error.absolute_path) in strange and told[1].startswith("none")
+                    error.validator == "oneOf"
+                    and tuple(error.absolute_path) in strange
+                    and complaint[1].startswith("none")
                 ):
-                    yield told
+                    yield complaint
 
     def _of_protobuf(self, side: MessageOrigin, body: bytes) -> Iterator[Told]:
         """Protobuf has no field names to misspell, but it can have unknown field numbers."""
@@ -193,12 +195,18 @@ def _fields_with_errors(error: ValidationError) -> Iterator[Told]:
     path = _path(error.absolute_path)
     match error.validator:
         case "additionalProperties":
-            known = [name for name, of in schema["properties"].items() if "/properties/" not in of.get("$ref", "")]
+            field_names = [
+                name for name, of in schema["properties"].items() if "/properties/" not in of.get("$ref", "")
+            ]
             for name in value:
                 if name not in schema["properties"]:
-                    likely = _closest_name(name, known)
-                    said = f"did you mean {likely}?" if likely else f"there are {', '.join(known) or 'no fields here'}"
-                    yield _path([*error.absolute_path, name]), f"unknown field: {said}", ""
+                    likely = _closest_name(name, field_names)
+                    text = (
+                        f"did you mean {likely}?"
+                        if likely
+                        else f"there are {', '.join(field_names) or 'no fields here'}"
+                    )
+                    yield _path([*error.absolute_path, name]), f"unknown field: {text}", ""
         case "required":
             for name in schema["required"]:
                 if name not in value:
@@ -208,8 +216,8 @@ def _fields_with_errors(error: ValidationError) -> Iterator[Told]:
         case "anyOf":
             names: list[str] = next((one["enum"] for one in schema["anyOf"] if "enum" in one), [])
             likely = _closest_name(value, names) if isinstance(value, str) else ""
-            said = f"did you mean {likely}?" if likely else f"there are {', '.join(names)}"
-            yield path, f"{_quoted(value)} is no value of this enum: {said}", ""
+            text = f"did you mean {likely}?" if likely else f"there are {', '.join(names)}"
+            yield path, f"{_quoted(value)} is no value of this enum: {text}", ""
         case "not":
             yield path, "null does not stand for anything here: leave it out or give it a value", ""
         case "pattern" if "contentEncoding" in schema:
@@ -248,8 +256,8 @@ def _closest_name(name: str, known: list[str]) -> str:
 
 
 def _path(parts: Iterable[str | int]) -> str:
-    shown = "".join(f"[{part}]" if isinstance(part, int) else f".{printable(part, _SHOWN)}" for part in parts)
-    return shown.removeprefix(".")
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{printable(part, _SHOWN)}" for part in parts)
+    return text.removeprefix(".")
 
 
 def _quoted(value: Any) -> str:

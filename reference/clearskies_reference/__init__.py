@@ -20,7 +20,7 @@ from .errors import (
 from .framing import Message, Parser
 from .messages import EXTENSION, GetUpdates, get_updates_body, read, update_body
 from .peer import Link, Peer
-from .record import Kept, Record
+from .record import Record, StoredRecord
 from .signing import PROFILES, Keys, SignatureProfile, private_key, public_key, signature_profile
 from .sqlite_store import SqliteStore
 from .store import MemoryStore, Store
@@ -41,7 +41,6 @@ __all__ = [
     "Effects",
     "Event",
     "GetUpdates",
-    "Kept",
     "Keys",
     "Link",
     "LinkClosed",
@@ -60,6 +59,7 @@ __all__ = [
     "SqliteStore",
     "Store",
     "StoreError",
+    "StoredRecord",
     "Timestamp",
     "UnknownLinkError",
     "VectorClock",

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from .config import Config
 from .errors import MalformedMessageError, RefusedWriteError
-from .record import Kept
+from .record import StoredRecord
 from .store import Store
 from .vector_clock import MAX_INTEGER, MAX_MEMBERS, VectorClock, counted, merged
 
@@ -34,7 +34,7 @@ class LogicalClock:
         self.store = store
         self.keeps_originals = keeps_originals
 
-    def changed(self, current: Kept | None) -> VectorClock:
+    def changed(self, current: StoredRecord | None) -> VectorClock:
         """Rule 2: the clock of a local change of ``current``, None for a new record. Raises RefusedWriteError."""
         seen = current.record.vector_clock if current is not None else {}
         if self.config.clock_per_peer:
@@ -45,18 +45,18 @@ class LogicalClock:
             raise RefusedWriteError("the vector clock is full: nothing can follow this change of the record")
         return clock
 
-    def sent(self, kept: Kept) -> Kept:
+    def sent(self, stored: StoredRecord) -> StoredRecord:
         """Rule 3: a record is about to be sent."""
-        if kept.sent and not self.config.hops_show:
-            return kept
-        record = kept.record
-        number = min(self._next(kept, record.vector_clock), MAX_INTEGER)
+        if stored.sent and not self.config.hops_show:
+            return stored
+        record = stored.record
+        number = min(self._next(stored, record.vector_clock), MAX_INTEGER)
         if not (record.last_updated_by == self.peer_id or self.config.hops_show):
-            return replace(kept, ticks=number, sent=True)
+            return replace(stored, ticks=number, sent=True)
         clock = counted(record.vector_clock, self.peer_id, number)
-        return replace(self.with_clock(kept, clock, number), sent=True)
+        return replace(self.with_clock(stored, clock, number), sent=True)
 
-    def received(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+    def received(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         """Rule 4: merge the received clock into the clock of a record, and add the peer's own number.
 
         Raises MalformedMessageError.
@@ -71,19 +71,19 @@ class LogicalClock:
             )
         return clock, number
 
-    def with_clock(self, kept: Kept, clock: VectorClock, ticks: int) -> Kept:
+    def with_clock(self, stored: StoredRecord, clock: VectorClock, ticks: int) -> StoredRecord:
         """A version with another clock, which a signature of the peer's own does not cover."""
-        foreign = kept.record.last_updated_by != self.peer_id
-        signed = kept.signed if self.keeps_originals and foreign else None
-        return replace(kept, record=replace(kept.record, vector_clock=clock), ticks=ticks, signed=signed)
+        foreign = stored.record.last_updated_by != self.peer_id
+        signed = stored.signed if self.keeps_originals and foreign else None
+        return replace(stored, record=replace(stored.record, vector_clock=clock), ticks=ticks, signed=signed)
 
-    def remember(self, kept: Kept) -> None:
+    def remember(self, stored: StoredRecord) -> None:
         """Each stored change counts in one clock for all records."""
         if self.config.clock_per_peer:
-            clock = merged(self.store.clock, kept.record.vector_clock)
-            self.store.set_clock(merged(clock, {self.peer_id: kept.ticks}))
+            clock = merged(self.store.clock, stored.record.vector_clock)
+            self.store.set_clock(merged(clock, {self.peer_id: stored.ticks}))
 
-    def _next(self, current: Kept | None, seen: VectorClock) -> int:
+    def _next(self, current: StoredRecord | None, seen: VectorClock) -> int:
         """The number of the next event. ``seen`` can be ahead of a peer that lost its store."""
         own = self.store.clock.get(self.peer_id, 0) if self.config.clock_per_peer else 0
         return max(own, current.ticks if current is not None else 0, seen.get(self.peer_id, 0)) + 1

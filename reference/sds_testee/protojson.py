@@ -44,8 +44,8 @@ def write(message: Message, *, compact: bool = False) -> str:
         return _writer(message.DESCRIPTOR, compact)(message)
     except _UNSURE:
         pass
-    told = json_format.MessageToDict(message)
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":") if compact else None)
+    data = json_format.MessageToDict(message)
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":") if compact else None)
 
 
 def _described(message: Any, within: frozenset[Any]) -> list[FieldDescriptor]:

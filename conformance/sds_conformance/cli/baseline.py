@@ -118,10 +118,10 @@ def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str
             baseline, added, removed = parse(update.text, file), added + update.added, removed + update.removed
             left = held(baseline, one)  # a flaky entry with an unknown code or scenario
         if left.complaints and not wrong:
-            told = (
+            text = (
                 f"Correct these entries of {baseline.printable_path}: `update` keeps every entry that is marked flaky."
             )
-            print_hanging(out, Text(""), Text(told))
+            print_hanging(out, Text(""), Text(text))
         show_complaints(out, left)
         wrong = wrong or bool(left.complaints)
     if baseline.text != before:
@@ -155,8 +155,8 @@ def check_command(file: Path, sources: tuple[Path, ...]) -> None:
 def _print_missing_reasons(entries: Any, file: Path) -> None:
     lines = [str(entry.first) for entry in entries if entry.reason == TO_DO]
     if lines:
-        told = ", ".join(lines[:10]) + (f" and {len(lines) - 10} more" if len(lines) > 10 else "")
-        click.echo(f"Give each a reason and a link in {file}: {'line' if len(lines) == 1 else 'lines'} {told}.")
+        text = ", ".join(lines[:10]) + (f" and {len(lines) - 10} more" if len(lines) > 10 else "")
+        click.echo(f"Give each a reason and a link in {file}: {'line' if len(lines) == 1 else 'lines'} {text}.")
 
 
 def _load_baseline(file: Path) -> Baseline:
@@ -166,15 +166,15 @@ def _load_baseline(file: Path) -> Baseline:
 
 def _data(source: Path) -> dict[str, Any]:
     """The JSON of a command, or of the report in a folder. Raises UsageError."""
-    shown = printable(str(source))
+    path_text = printable(str(source))
     if source.is_dir() or source.suffix == ".jsonl":
         return _report(source)
     if not source.is_file():
-        raise click.UsageError(f"{shown} is not there, or no file: `{program()} run --report DIR` writes a report")
+        raise click.UsageError(f"{path_text} is not there, or no file: `{program()} run --report DIR` writes a report")
     try:
         data = parse_json(read_bytes(source, MAX_BYTES))
     except FileError as error:
-        raise click.UsageError(f"{shown} {error}") from None
+        raise click.UsageError(f"{path_text} {error}") from None
     return _report(source) if isinstance(data, dict) and data.get("schema") == SCHEMA_ID else data
 
 
@@ -206,8 +206,8 @@ def _check_comparable(several: list[JudgedResult]) -> list[JudgedResult]:
         ("revisions", {one.revision for one in several}),
     ):
         if len(values) > 1:
-            told = " and ".join(sorted(map(printable, values)))
-            raise click.UsageError(f"the reports are of different {name}, {told}: write a file for each")
+            values_text = " and ".join(sorted(map(printable, values)))
+            raise click.UsageError(f"the reports are of different {name}, {values_text}: write a file for each")
     if len({one.by for one in several}) < len(several):
         raise click.UsageError("two reports are of the same command: give one of `run`, of `fuzz`, of `vectors run`")
     return several

@@ -53,8 +53,8 @@ def load_baseline(path: Path | None, revision: str) -> Baseline | None:
         return None
     with usage_errors(BaselineError):
         baseline = load(path)
-    if told := baseline.mismatch(revision):
-        raise click.UsageError(f"{told}: name the file of that revision, or another --revision")
+    if mismatch := baseline.mismatch(revision):
+        raise click.UsageError(f"{mismatch}: name the file of that revision, or another --revision")
     return baseline
 
 
@@ -129,8 +129,8 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
         head = f"New in {name}: {format_count(len(new), 'failure')} that {shown} does not list: {_first(new)}"
         print_hanging(console, Text(""), Text(f"{head}.", "bold red"))
     for code, cause in list(explained.items())[:TOLD]:
-        told = f"{printable(code)} shows now, under the known {printable(cause)}; {shown} does not list it."
-        print_hanging(console, Text(""), Text(told, "bold red"))
+        text = f"{printable(code)} shows now, under the known {printable(cause)}; {shown} does not list it."
+        print_hanging(console, Text(""), Text(text, "bold red"))
     if len(explained) > TOLD:
         more = format_count(len(explained) - TOLD, "more failure")
         console.print(Text(f"{more} under known root causes, which {shown} does not list.", "bold red"))
@@ -158,8 +158,8 @@ def show_complaints(console: Console, found: Match) -> None:
     shown = found.baseline.printable_path
     for complaint in found.complaints[:TOLD]:
         before = Text(f"  {shown}:{complaint.line}  ", "dim")
-        told = Text.assemble((f"{printable(complaint.what)} ", "bold"), f"{printable(complaint.says, 400)}: ")
-        print_hanging(console, before, Text.assemble(told, (complaint.change, "blue")))
+        line = Text.assemble((f"{printable(complaint.what)} ", "bold"), f"{printable(complaint.says, 400)}: ")
+        print_hanging(console, before, Text.assemble(line, (complaint.change, "blue")))
     if len(found.complaints) > TOLD:
         console.print(Text(f"  and {len(found.complaints) - TOLD} more", "dim"))
 
@@ -169,8 +169,8 @@ def _show_flaky(console: Console, found: Match) -> None:
     rows = sorted(found.flaky, key=lambda row: row[1] is not FlakyOutcome.FAILED)
     for entry, outcome in rows[:TOLD]:
         before = Text(f"  {found.baseline.printable_path}:{entry.first}  ", "dim")
-        told = Text.assemble((f"{printable(entry.what)} ", "bold"), (outcome.phrase, "yellow"))
-        print_hanging(console, before, Text.assemble(told, f": {printable(entry.reason, 400)}"))
+        line = Text.assemble((f"{printable(entry.what)} ", "bold"), (outcome.phrase, "yellow"))
+        print_hanging(console, before, Text.assemble(line, f": {printable(entry.reason, 400)}"))
     if len(rows) > TOLD:
         console.print(Text(f"  and {format_count(len(rows) - TOLD, 'more flaky entry', 'more flaky entries')}", "dim"))
     if rows:

@@ -29,9 +29,9 @@ from .options import DrivenImplementation, progress_bar
 from .output_filter import shown_json
 
 
-def print_json(data: object, told: Callable[[Any], object] | None = None) -> None:
-    """Print the result as JSON on stdout; ``told`` converts values that JSON cannot represent."""
-    click.echo(shown_json(data, getattr(sys.stdout, "encoding", None) or "utf-8", default=told))
+def print_json(data: object, encode: Callable[[Any], object] | None = None) -> None:
+    """Print the result as JSON on stdout; ``encode`` converts values that JSON cannot represent."""
+    click.echo(shown_json(data, getattr(sys.stdout, "encoding", None) or "utf-8", default=encode))
 
 
 class StepsBar:
@@ -44,8 +44,8 @@ class StepsBar:
 
     def __call__(self, what: str, number: int, total: int) -> None:
         """Show the current activity, its number and the total."""
-        told = f"{what[: self._chars or None]:<{self._chars}}{self._failed}"
-        self._bar.update(self._task, description=told, completed=number, total=total)
+        text = f"{what[: self._chars or None]:<{self._chars}}{self._failed}"
+        self._bar.update(self._task, description=text, completed=number, total=total)
 
     def set_failing(self, number: int) -> None:
         """Set the number of failing requirements, which is shown from the next step on."""
@@ -86,9 +86,9 @@ class Plays:
         self._since: tuple[int, float] | None = None
         """Number of finished items and the time at the first call with any; processes start before that."""
 
-    def begin(self, told: str) -> None:
-        """Start to play; ``told`` describes how much."""
-        self._told = told
+    def begin(self, title: str) -> None:
+        """Start to play; ``title`` describes how much."""
+        self._told = title
 
     def __call__(self, done: int, total: int) -> None:
         """Report how many are finished."""
@@ -104,8 +104,8 @@ class Plays:
         if self._told:
             self._print(self._told)
 
-    def _print(self, told: str) -> None:
-        print_labelled(self._out, "Plays", Text(told))
+    def _print(self, text: str) -> None:
+        print_labelled(self._out, "Plays", Text(text))
         self._out.print()
         self._told = ""
 
@@ -154,9 +154,9 @@ def scenario_in(file: Path) -> LoadedScenario:
 
 def print_unwritable_folder(err: Console, folder: Path, error: OSError) -> str:
     """Print that a folder cannot be written, and what to do."""
-    said = f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --out."
-    err.print(said, style="red")
-    return said
+    text = f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --out."
+    err.print(text, style="red")
+    return text
 
 
 def show_played(out: Console, performance: Performance, example: Counterexample | None) -> None:

@@ -22,9 +22,9 @@ class Later(click.Command):
     A hyphen in the name is an underscore in the module, and a name of a builtin gets an underscore at the end.
     """
 
-    def __init__(self, package: str, name: str, said: str) -> None:
-        """``said`` is the first sentence of its help."""
-        super().__init__(name, help=said)
+    def __init__(self, package: str, name: str, summary: str) -> None:
+        """``summary`` is the first sentence of its help."""
+        super().__init__(name, help=summary)
         self._place = package, name
 
     @property

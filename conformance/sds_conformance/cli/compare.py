@@ -102,27 +102,27 @@ def compare_command(
         meant = did_you_mean(globs[0], sorted(known)) if globs else ""
         raise click.UsageError(f"{what}: `sds-conformance requirements` lists the IDs.{meant}")
     dated = histories(columns, globs, since.replace(tzinfo=UTC) if since is not None else None)
-    told: _Told
+    result: _Told
     if len(reports) == 1 and is_folder_of_reports(reports[0]) and len(dated) < len(columns):
-        told = _History(dated, f"{since:%Y-%m-%d}" if since is not None else "", globs)
+        result = _History(dated, f"{since:%Y-%m-%d}" if since is not None else "", globs)
     elif len(columns) < 2:
         raise click.UsageError(f"{reports[0]} is one report: name another to compare it with")
     elif since is not None:
         raise click.UsageError("--since is for one folder of dated reports of the same implementation, named alone")
     else:
-        told = _Comparison(compare(columns, globs), every, ways, _with_ways(reports, only))
-    _write(html, told.html)
-    _write(text, told.markdown)
-    worse = told.worse() if fail_on_worse else []
+        result = _Comparison(compare(columns, globs), every, ways, _with_ways(reports, only))
+    _write(html, result.html)
+    _write(text, result.markdown)
+    worse = result.worse() if fail_on_worse else []
     out = console(stderr=as_json)
     for line in worse:
         out.print(line, soft_wrap=True)
     if worse:
         out.print()
     if as_json:
-        print_json(told.json())
+        print_json(result.json())
     else:
-        told.show()
+        result.show()
     sys.exit(Exit.NON_CONFORMANT if worse else Exit.CONFORMANT)
 
 

@@ -90,19 +90,19 @@ def read(file: Path) -> dict[str, Any]:
     """The values in a file, by the names of parameters. Raises ConfigurationError."""
     from sds_harness.files import FileError, read_text
 
-    shown = printable(str(file))
+    path_text = printable(str(file))
     try:
         data: Any = tomllib.loads(read_text(file, _LARGEST_BYTES))
     except FileError as error:
-        raise ConfigurationError(f"{shown}: {error}") from None
+        raise ConfigurationError(f"{path_text}: {error}") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigurationError(f"{shown} is not TOML: {printable(str(error))}") from None
+        raise ConfigurationError(f"{path_text} is not TOML: {printable(str(error))}") from None
     if file.name == PROJECT_FILE.name:
         tool = data.get("tool")
         data = tool.get(TABLE, {}) if isinstance(tool, dict) else {}
         if not isinstance(data, dict):
-            raise ConfigurationError(f"{shown}: [tool.{TABLE}] is no table")
-    return dict(_value(shown, key, value) for key, value in data.items())
+            raise ConfigurationError(f"{path_text}: [tool.{TABLE}] is no table")
+    return dict(_value(path_text, key, value) for key, value in data.items())
 
 
 def _value(shown: str, key: str, value: Any) -> tuple[str, Any]:

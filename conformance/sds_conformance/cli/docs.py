@@ -66,8 +66,8 @@ def docs_command(name: str | None, path: bool, opened: bool) -> None:
         if opened:
             (entry,) = select_entries([name])
             if not (address := address_of(entry)):
-                told = "the documentation site has no address yet, and no public text is about it"
-                raise click.UsageError(f"{name} cannot be opened: {told}. Leave out --open to print it.")
+                message = "the documentation site has no address yet, and no public text is about it"
+                raise click.UsageError(f"{name} cannot be opened: {message}. Leave out --open to print it.")
             show_address(console(stderr=True), address)
             return
         show(console(), [(entry.protocol, describe_entry(entry, None)) for entry in select_entries([name])])

@@ -205,8 +205,8 @@ def exhaust_command(
         def progress(coverage: Coverage) -> None:
             open_bound = next((bound for bound in coverage.bounds if not bound.is_complete), coverage.bounds[-1])
             found = f", {len(coverage.tally.found)} found" if coverage.tally.found else ""
-            told = f"{format_count(open_bound.events, 'event')}{found}"
-            bar.update(task, description=told, completed=open_bound.settled_count, total=open_bound.schedules)
+            text = f"{format_count(open_bound.events, 'event')}{found}"
+            bar.update(task, description=text, completed=open_bound.settled_count, total=open_bound.schedules)
 
         with _spark_source(err, master) as source:
             exhaust(order, company, coverage, events, print_forecast, progress, source)
@@ -216,8 +216,8 @@ def exhaust_command(
     shrunk, unsaved = tell_found(out, err, order, tally, roots, driven, folder, None, stories=stories if shows else 0)
     signals.hold()
     if json_wanted:
-        told = {key: value for key, value in as_json(tally, order, roots, shrunk).items() if key != "seed"}
-        print_json({**told, "schema": SCHEMA_ID, **_as_json(coverage)})
+        data = {key: value for key, value in as_json(tally, order, roots, shrunk).items() if key != "seed"}
+        print_json({**data, "schema": SCHEMA_ID, **_as_json(coverage)})
     else:
         if shows:
             show_errors(out, tally.errors)
@@ -287,9 +287,9 @@ def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> str:
         with signals.held():
             save(coverage, file)
     except OSError as error:
-        said = f"How far it is cannot be kept in {file}: {error.strerror}. Name another FILE with --resume."
-        err.print(said, style="red")
-        return said
+        text = f"How far it is cannot be kept in {file}: {error.strerror}. Name another FILE with --resume."
+        err.print(text, style="red")
+        return text
     return ""
 
 
@@ -319,13 +319,13 @@ def _show(out: Console, coverage: Coverage) -> None:
     if coverage.without:
         for event in events_left_out(coverage):
             print_labelled(out, "Left out", Text(event, "yellow"))
-        told = (
+        text = (
             f"{tally.declaration.name} breaks down at {'these events' if len(coverage.without) > 1 else 'this event'}."
         )
-        out.print(f"{told} To play without their letters from the start, use --alphabet.\n", style="yellow")
+        out.print(f"{text} To play without their letters from the start, use --alphabet.\n", style="yellow")
     if coverage.otherwise:
-        told = f"{tally.declaration.name} does not always do the same: {coverage.otherwise}."
-        out.print(f"{told} So nothing was taken from memory.\n", style="yellow")
+        text = f"{tally.declaration.name} does not always do the same: {coverage.otherwise}."
+        out.print(f"{text} So nothing was taken from memory.\n", style="yellow")
     if why := tally.gave_up or tally.not_started:
         out.print(f"The rest was not played: {why}.\n", style="yellow")
 
@@ -343,8 +343,8 @@ def _last_screen(coverage: Coverage, roots: Sequence[Root], shrunk: Shrunk, driv
 def events_left_out(coverage: Coverage) -> list[str]:
     """The events that are left out: the letter of the alphabet that each belongs to, and what it is."""
     kinds = (coverage.order.world.kinds[kind] for kind in sorted(coverage.without))
-    told = ((kind.name, first_line(kind.write) if kind.write else "") for kind in kinds)
-    return list(dict.fromkeys(f"{name}: {words}" if words else name for name, words in told))
+    descriptions = ((kind.name, first_line(kind.write) if kind.write else "") for kind in kinds)
+    return list(dict.fromkeys(f"{name}: {words}" if words else name for name, words in descriptions))
 
 
 def describe_progress(coverage: Coverage) -> str:

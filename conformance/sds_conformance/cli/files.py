@@ -18,8 +18,8 @@ def refuse_nowhere(*files: Path | None) -> None:
     """Find out before a long run, not after it, that a file has no folder. Raises UsageError."""
     for file in files:
         if file is not None and not file.absolute().parent.is_dir():
-            told = f"there is no folder {file.parent}. Make it, or name another FILE"
-            raise click.UsageError(f"cannot write {file}: {told}")
+            message = f"there is no folder {file.parent}. Make it, or name another FILE"
+            raise click.UsageError(f"cannot write {file}: {message}")
 
 
 def refuse_link(file: Path) -> None:

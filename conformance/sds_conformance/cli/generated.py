@@ -77,8 +77,8 @@ def generated_faults(
     except BrokenProcessPool:
         interrupted = True
         err.print("A process of ours was killed: the rest was not played. Try fewer --jobs.", style="bold red")
-    told = [fates[place.name] for place in chosen if place.name in fates]
-    reckoning = AlterationSummary(every, told, excuses, len(chosen), interrupted)
+    results = [fates[place.name] for place in chosen if place.name in fates]
+    reckoning = AlterationSummary(every, results, excuses, len(chosen), interrupted)
     if as_json:
         print_json(_as_json(reckoning, seed, sample))
     else:
@@ -152,9 +152,9 @@ def _show(out: Console, reckoning: AlterationSummary, source: ModelSource, seed:
     cut = f", interrupted before {reckoning.planned - len(reckoning.fates)} more" if reckoning.interrupted else ""
     out.print(f"Changed were {played}{drawn}{cut}.\n")
     table = plain_table("Found by", right=("Faults",))
-    for end, told in _TOLD.items():
+    for end, description in _TOLD.items():
         if reckoning.end_counts[end]:
-            table.add_row(told, str(reckoning.end_counts[end]))
+            table.add_row(description, str(reckoning.end_counts[end]))
     for kind, number in sorted(reckoning.excuse_counts.items()):
         table.add_row(f"excused: {kind}", str(number), style="dim")
     out.print(table)
@@ -183,8 +183,8 @@ def _list(out: Console, source: ModelSource, title: str, fates: Sequence[Alterat
     out.print(title, style="bold")
     for fate in fates:
         place = fate.place
-        told = f"  ({fate.by}: {fate.seen})" if fate.end is End.FOUND else f"  ({fate.seen})" if fate.seen else ""
-        out.print(f"{_file(source, place)}:{place.line}  {place.name}{told}", soft_wrap=True)
+        text = f"  ({fate.by}: {fate.seen})" if fate.end is End.FOUND else f"  ({fate.seen})" if fate.seen else ""
+        out.print(f"{_file(source, place)}:{place.line}  {place.name}{text}", soft_wrap=True)
         out.print(f"  -{place.old}  +{place.new}", style="dim", soft_wrap=True)
     out.print()
 

@@ -159,32 +159,32 @@ def limits_command(
     signals.hold()
     record(driven, (row.first_not.finding for row in measured.rows if row.first_not and row.first_not.finding))
     replays = [_replay_command(driven, order, row) for row in measured.rows]
-    told = as_json(order, measured, replays)
-    written = report_dir is None or _write(err, report_dir, told)
+    data = as_json(order, measured, replays)
+    written = report_dir is None or _write(err, report_dir, data)
     if as_json_wanted:
-        print_json(told)
+        print_json(data)
     else:
         if shows:
-            show_limits(out, told, stories)
-        show_last_screen(out, _last_screen(told, driven, revision, report_dir))
+            show_limits(out, data, stories)
+        show_last_screen(out, _last_screen(data, driven, revision, report_dir))
     sys.exit(measured.exit_code if written else Exit.USAGE)
 
 
 def _last_screen(
-    told: dict[str, Any], driven: DrivenImplementation, revision: str, report_dir: Path | None
+    data: dict[str, Any], driven: DrivenImplementation, revision: str, report_dir: Path | None
 ) -> LastScreen:
     spoken_of = ["--revision", revision] if revision != CURRENT else []
-    facts = [("Played", Text(format_count(len(told["rows"]), "dimension") + "; what was not tried is larger"))]
+    facts = [("Played", Text(format_count(len(data["rows"]), "dimension") + "; what was not tried is larger"))]
     if report_dir is not None:
         facts.append(("Report", Text(str(report_dir / NAME), no_wrap=True)))
-    worst = worst_of(told)
+    worst = worst_of(data)
     if worst is not None and worst["replay"]:
-        return LastScreen(last_line(told), cause_lines(told), facts, worst["replay"], "plays that size again")
+        return LastScreen(last_line(data), cause_lines(data), facts, worst["replay"], "plays that size again")
     if report_dir is not None:
         command = shlex.join([program(), "certificate", "write", str(report_dir)])
-        return LastScreen(last_line(told), cause_lines(told), facts, command, "writes a certificate")
+        return LastScreen(last_line(data), cause_lines(data), facts, command, "writes a certificate")
     command = driven.format_command("run", "--report", "report", *spoken_of)
-    return LastScreen(last_line(told), cause_lines(told), facts, command, "judges every requirement")
+    return LastScreen(last_line(data), cause_lines(data), facts, command, "judges every requirement")
 
 
 def _dimensions_of_files(files: tuple[LoadedScenario, ...], revision: str) -> list[Dimension]:
@@ -239,17 +239,17 @@ def _refuse_another(report: Report, declared: Declaration) -> None:
     about = report.data["implementation"]
     limits = {name: limit for name, limit in declared.limits.items() if limit is not None}
     if (declared.name, declared.version, limits) != (about["name"], about["version"], about["limits"]):
-        told = printable(f"{declared.name} {declared.version}".strip()) or "?"
-        other = f"about {report.name}" if told != report.name else "about one that declares other limits"
+        name_and_version = printable(f"{declared.name} {declared.version}".strip()) or "?"
+        other = f"about {report.name}" if name_and_version != report.name else "about one that declares other limits"
         raise click.UsageError(
-            f"this is {told}, and the report in {report.folder} is {other}: type "
+            f"this is {name_and_version}, and the report in {report.folder} is {other}: type "
             f"`{program()} run --report {report.folder} -- COMMAND` for this first, or name its DIR"
         )
 
 
-def _write(err: Console, folder: Path, told: dict[str, Any]) -> bool:
+def _write(err: Console, folder: Path, data: dict[str, Any]) -> bool:
     try:
-        path = write_whole(folder / NAME, dumps(told, indent=2) + "\n")
+        path = write_whole(folder / NAME, dumps(data, indent=2) + "\n")
     except OSError as error:
         err.print(f"The limits were not written to {folder}: {error.strerror}.", style="bold red", soft_wrap=True)
         return False

@@ -75,7 +75,7 @@ def _positions(revision: str) -> dict[str, str]:
 def _codes(revision: str) -> dict[str, str]:
     rules = _rules(revision)
     judged = [*rules.judged(revision, rules.full), *_properties(revision).values()]
-    return {full_code(one.id, code): told for one in judged for code, told in one.codes.items()}
+    return {full_code(one.id, code): meaning for one in judged for code, meaning in one.codes.items()}
 
 
 def _groups(revision: str) -> dict[str, str]:

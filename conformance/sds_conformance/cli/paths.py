@@ -91,8 +91,8 @@ def _refuse_unnamed_link(
     """Follow a link only if the user named it: an attacker may have put one at the default name."""
     named = ctx is None or param is None or ctx.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
     if not named and os.path.islink(path):
-        told = f"{path} is a symbolic link, and you did not name it: name this path to follow it, or another one."
-        kind.fail(told, param, ctx)
+        text = f"{path} is a symbolic link, and you did not name it: name this path to follow it, or another one."
+        kind.fail(text, param, ctx)
 
 
 def _refuse_no_folder(kind: click.Path, path: Path, param: click.Parameter | None, ctx: click.Context | None) -> None:

@@ -132,10 +132,10 @@ def replay_command(
         except OSError as error:
             raise click.UsageError(f"cannot write to {folder}: {error.strerror}. Name another DIR.") from None
     if json_wanted:
-        told = {"schedule": schedule.name, "implementation": {"name": declared.name, "version": declared.version}}
-        told |= performance_json(performance, map(unshrunk_json, examples))
-        told |= {"exercised": sorted(assessment.exercised), "errors": assessment.errors}
-        print_json(told | {"expectations": row["expectations"]})
+        data = {"schedule": schedule.name, "implementation": {"name": declared.name, "version": declared.version}}
+        data |= performance_json(performance, map(unshrunk_json, examples))
+        data |= {"exercised": sorted(assessment.exercised), "errors": assessment.errors}
+        print_json(data | {"expectations": row["expectations"]})
     else:
         name = f"{schedule.name or 'a schedule'} on {declared.name} {declared.version}".strip()
         print_labelled(out, "Playing", Text(name, "bold"))

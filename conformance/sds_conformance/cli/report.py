@@ -86,8 +86,8 @@ class ReportForms:
             try:
                 text = form.render(report)
             except Exception as error:  # a fault of ours must not pass for a verdict
-                told = f"Our fault: {form.name}: {type(error).__name__}: {error}"
-                err.print(printable(told, 400), style="bold white on red", soft_wrap=True)
+                message = f"Our fault: {form.name}: {type(error).__name__}: {error}"
+                err.print(printable(message, 400), style="bold white on red", soft_wrap=True)
                 ends = Exit.OURS
                 continue
             if path is None:
@@ -108,10 +108,10 @@ def add_report_options(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def wrapper(annotations: bool, **rest: Any) -> None:
         files = {form: path for form in FORMS if (path := rest.pop(form.name)) is not None}
-        function(wanted=ReportForms(files, annotations), **rest)
+        function(report_forms=ReportForms(files, annotations), **rest)
 
-    told = "Print errors and warnings as annotations of GitHub Actions."
-    decorated = click.option("--annotations", is_flag=True, help=told)(wrapper)
+    help_text = "Print errors and warnings as annotations of GitHub Actions."
+    decorated = click.option("--annotations", is_flag=True, help=help_text)(wrapper)
     for form in reversed(FORMS):
         decorated = click.option(f"--{form.name}", form.name, type=OUTPUT_FILE, metavar="FILE", help=form.help)(
             decorated
@@ -141,7 +141,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @TOLD
 def report_command(
-    folder: Path, wanted: ReportForms, shown: bool, as_json: bool, quiet: bool, stories: int | None
+    folder: Path, report_forms: ReportForms, shown: bool, as_json: bool, quiet: bool, stories: int | None
 ) -> None:
     """Show a report, or convert it to another format.
 
@@ -150,21 +150,21 @@ def report_command(
     """
     err = console(stderr=True)
     if shown:
-        wanted = wanted if wanted.page is not None else wanted.with_page(_page_in(folder))
-    wanted.check()
+        report_forms = report_forms if report_forms.page is not None else report_forms.with_page(_page_in(folder))
+    report_forms.check()
     with usage_errors():
         report = with_limits(read_report(folder))
     if report.cut_off:
-        said = f"{folder} was cut off {report.cut_off}: the rest is not known."
-        err.print(said, style="bold yellow", soft_wrap=True)
-    ends = wanted.write(err, report)
-    if shown and wanted.page is not None and ends is None:
-        show_page(err, wanted.page)
+        text = f"{folder} was cut off {report.cut_off}: the rest is not known."
+        err.print(text, style="bold yellow", soft_wrap=True)
+    ends = report_forms.write(err, report)
+    if shown and report_forms.page is not None and ends is None:
+        show_page(err, report_forms.page)
     if as_json:
         print_json(report.data)
     elif quiet:
         show_last_screen(console(), last_screen(report, program()))
-    elif not wanted:
+    elif not report_forms:
         out = console()
         show_tested(out, report)
         show_report(out, report, program(), stories)

@@ -61,10 +61,10 @@ class LookupEntry:
 def entries() -> list[LookupEntry]:
     """Everything, in the order of the texts."""
     return [
-        LookupEntry(kind, name, protocol, about, " ".join([name, *said]))
+        LookupEntry(kind, name, protocol, about, " ".join([name, *statement]))
         for kind in KINDS
         for protocol in protocols()
-        for name, about, said in _entries_of_kind(protocol, kind)
+        for name, about, statement in _entries_of_kind(protocol, kind)
     ]
 
 
@@ -130,8 +130,8 @@ def _strip_code(word: str, everything: Sequence[LookupEntry]) -> str:
     if not slash or not isinstance(about, Requirement | GlobalProperty):
         return word
     if code.lower() not in about.codes:
-        known = f"its codes are {', '.join(about.codes)}" if about.codes else "it has no codes"
-        raise click.UsageError(f"{about.id} has no code {code!r}: {known}.{did_you_mean(code.lower(), about.codes)}")
+        hint = f"its codes are {', '.join(about.codes)}" if about.codes else "it has no codes"
+        raise click.UsageError(f"{about.id} has no code {code!r}: {hint}.{did_you_mean(code.lower(), about.codes)}")
     return about.id
 
 
@@ -226,7 +226,7 @@ def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run:
     if as_json:
         print_json(rows)
     else:
-        show(console(), [(entry.protocol, told) for entry, told in zip(found, rows, strict=True)])
+        show(console(), [(entry.protocol, data) for entry, data in zip(found, rows, strict=True)])
 
 
 def describe_entry(entry: LookupEntry, sightings: Sightings | None) -> Row:
@@ -234,17 +234,17 @@ def describe_entry(entry: LookupEntry, sightings: Sightings | None) -> Row:
     protocol, about = entry.protocol, entry.about
     match about:
         case Requirement():
-            told = row(protocol, about, sightings)
+            data = row(protocol, about, sightings)
         case Position():
-            told = position_row(protocol.rules, about)
+            data = position_row(protocol.rules, about)
         case GlobalProperty():
-            told = {"id": about.id, "title": about.title, "summary": about.summary}
-            told |= {"says": about.says, "requirements": list(about.requirements), "codes": _codes(about)}
+            data = {"id": about.id, "title": about.title, "summary": about.summary}
+            data |= {"says": about.says, "requirements": list(about.requirements), "codes": _codes(about)}
         case Scenario():
             environments = [PLAIN.name] if about.long else list(protocol.rules.environments)
-            told = {"id": about.name, "summary": about.summary, "requirements": list(about.exercises)}
-            told["environments"] = environments
-    return {"kind": entry.kind, **told}
+            data = {"id": about.name, "summary": about.summary, "requirements": list(about.exercises)}
+            data["environments"] = environments
+    return {"kind": entry.kind, **data}
 
 
 def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | None) -> Row:
@@ -324,9 +324,9 @@ def show(out: Console, found: list[tuple[Protocol, Row]]) -> None:
                 _print_entry(out, Text.assemble((row["id"], "bold"), title), row["summary"])
 
 
-def _print_entry(out: Console, head: Text, said: str) -> None:
+def _print_entry(out: Console, head: Text, statement: str) -> None:
     out.print(head)
-    out.print(Padding(Text(said), (0, 0, 0, 2), expand=False))
+    out.print(Padding(Text(statement), (0, 0, 0, 2), expand=False))
 
 
 def _list_requirements(out: Console, found: list[tuple[Protocol, Row]]) -> None:
@@ -348,8 +348,8 @@ def _list_requirements(out: Console, found: list[tuple[Protocol, Row]]) -> None:
         if r["reason"]:
             out.print(Padding(Text(f"Why not: {r['reason']}.", "dim"), (0, 0, 0, 2), expand=False))
     counts = {status: sum(1 for _, r in found if r["status"] == status) for status in _STYLES}
-    told = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
-    out.print(f"\n{format_count(len(found), 'requirement')}: {told}")
+    text = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
+    out.print(f"\n{format_count(len(found), 'requirement')}: {text}")
 
 
 def _heading(protocol: Protocol, r: Row) -> Text:

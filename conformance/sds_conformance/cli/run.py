@@ -147,7 +147,7 @@ def run_command(
     revision: str,
     strict: bool,
     report_dir: Path | None,
-    wanted: ReportForms,
+    report_forms: ReportForms,
     baseline_file: Path | None,
     fail_fast: bool,
     last: Path | None,
@@ -189,7 +189,7 @@ def run_command(
         what = what.keep_own_scenarios({scenario_of(run) for run in failed})
     if report_dir is not None:
         _prepare(report_dir)
-    wanted.check()
+    report_forms.check()
     driven.begin()
 
     plays = Plays(out)
@@ -245,7 +245,7 @@ def run_command(
         report = report.with_values(baseline=baseline_json(found))
     written = report_dir is None or _write(err, report_dir, report)
     report = replace(report, written=report_dir / JSON if report_dir is not None and written else None)
-    ends = wanted.write(err, report)
+    ends = report_forms.write(err, report)
     if not outcome.driven:
         show_breakdown(err, outcome.breakdowns[0])
     if as_json:

@@ -50,8 +50,8 @@ def add_transcript_option(function: Callable[..., None]) -> Callable[..., None]:
             return
         transcript = _open_transcript(transcript_file)
         if transcript.failure:
-            told = f"No transcript is written to {transcript_file}: {transcript.failure}."
-            console(stderr=True).print(told, style="bold red", soft_wrap=True)
+            text = f"No transcript is written to {transcript_file}: {transcript.failure}."
+            console(stderr=True).print(text, style="bold red", soft_wrap=True)
             function(driven=driven, **rest)
             return
         try:
@@ -133,10 +133,10 @@ def _open_transcript(path: Path) -> Transcript:
 def _show(transcript: Transcript) -> None:
     err = console(stderr=True)
     if transcript.failure:
-        told = f"The transcript {transcript.path} ends early: {transcript.failure}."
-        err.print(told, style="bold red", soft_wrap=True)
+        text = f"The transcript {transcript.path} ends early: {transcript.failure}."
+        err.print(text, style="bold red", soft_wrap=True)
     elif transcript.vanished:
-        told = f"The transcript {transcript.path} is gone: it was deleted, renamed or replaced while it was written."
-        err.print(told, style="bold red", soft_wrap=True)
+        text = f"The transcript {transcript.path} is gone: it was deleted, renamed or replaced while it was written."
+        err.print(text, style="bold red", soft_wrap=True)
     else:
         err.print(f"Transcript: {transcript.path}. See it: {program()} explain {transcript.path}", soft_wrap=True)

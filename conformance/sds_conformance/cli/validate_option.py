@@ -49,10 +49,10 @@ class Validation:
             out.print(f"  and {format_count(validator.dropped, 'complaint')} more\n")
         if not validator.complaints:
             of = f"{format_count(validator.requests, 'request')} and as many replies"
-            told = "as the schemas say"
+            text = "as the schemas say"
             if validator.framing is Framing.BINARY:
-                told = "without unknown fields: protobuf has no names that could be misspelt"
-            print_labelled(out, "Valid", Text(f"{of}, {told}.", "green"))
+                text = "without unknown fields: protobuf has no names that could be misspelt"
+            print_labelled(out, "Valid", Text(f"{of}, {text}.", "green"))
             out.print()
         return not validator.complaints
 

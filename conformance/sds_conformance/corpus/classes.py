@@ -200,7 +200,7 @@ def _violations(rebuilt: Rebuilt, assessment: Assessment, rules: Rules) -> tuple
 def as_row(one: Classified) -> dict[str, Any]:
     """The row in the Parquet file of all divergences."""
     divergence, row = one.divergence, one.divergence.row
-    return {name: told(one, divergence, row) for name, (_, told) in _COLUMNS.items()}
+    return {name: value_of(one, divergence, row) for name, (_, value_of) in _COLUMNS.items()}
 
 
 _STRINGS = pa.list_(pa.string())

@@ -187,12 +187,12 @@ class Differ:
         yield pa.RecordBatch.from_pylist([{"sum": found.to_json()}])
 
     def _classify(self, wanted: range) -> Iterator[Classified]:
-        told: set[int] = set()
+        reported: set[int] = set()
         batch: list[Divergence] = []
         for divergence in divergences(self.a, self.b, wanted, verify=self.verify, read_all=self.read_all):
-            if divergence.schedule in told:
+            if divergence.schedule in reported:
                 continue  # a wrong digest is reported, and explains the divergence
-            told.add(divergence.schedule)
+            reported.add(divergence.schedule)
             batch.append(divergence)
             if len(batch) == SCHEDULES_PER_ROW_GROUP:
                 yield from self._classify_by_checks(batch)

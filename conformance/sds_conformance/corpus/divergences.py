@@ -240,12 +240,12 @@ def fault_in(steps: Numbers, promised: int, side: str) -> tuple[str, str, int] |
 
 def _stale(corpus: Corpus, schedules: range, name: str) -> Iterator[Divergence]:
     """Schedules whose hashes or digests do not match their rows, requests, replies or plan."""
-    told = set[int]()
+    reported = set[int]()
     for shard in corpus.manifest.shards_of(schedules):
         for one in stored_in(corpus, shard, schedules, None):
-            if one.schedule in told:
+            if one.schedule in reported:
                 continue  # a duplicate, which is reported elsewhere
-            told.add(one.schedule)
+            reported.add(one.schedule)
             rows = sorted((row for row in one.rows if row["step"]), key=lambda row: row["step"])
             fault = fault_in(np.array([row["step"] for row in rows], np.int64), one.side["steps"], name)
             if fault is not None:

@@ -107,8 +107,8 @@ def write_samples(difference: CorpusDifference, scopes: tuple[Scope, Scope], out
     """Write samples of the reported causes. Raises CorpusError."""
     (out / SAMPLES).make()
     samples, pictures = [], 0
-    told = [cause for cause in difference.causes if cause.samples][:MOST]
-    for place, cause in enumerate(told):
+    causes = [cause for cause in difference.causes if cause.samples][:MOST]
+    for place, cause in enumerate(causes):
         for rank, number in enumerate(cause.samples):
             plan = _plan(difference, cause, number)
             if plan is None:
@@ -195,12 +195,12 @@ def sentence(divergence: Divergence, opaque: frozenset[str]) -> str:
     row = divergence.row
     if not row:
         return f"They part at step {divergence.step}."
-    told = [
+    parts = [
         f"{name} differs" if name in opaque else f"{name} is {_short(a)} in A and {_short(b)} in B"
         for name, (a, b) in divergence.values.items()
     ]
     missing = "A" if divergence.a is None else "B"
-    what = "; ".join(told[:4]) or f"{missing} has no such step"
+    what = "; ".join(parts[:4]) or f"{missing} has no such step"
     who, does = (printable(str(row[name]), 40) for name in ("participant", "command"))
     return f"They part at step {divergence.step}, {who}: {does}: {what}."
 
@@ -331,15 +331,15 @@ def as_json(difference: CorpusDifference, samples: list[DivergenceSample]) -> di
     }
 
 
-def finish(difference: CorpusDifference, samples: list[DivergenceSample], told: dict[str, Any], place: Place) -> None:
+def finish(difference: CorpusDifference, samples: list[DivergenceSample], data: dict[str, Any], place: Place) -> None:
     """Write all but the divergences and the samples, which are there. Raises CorpusError."""
-    causes = [{key: value for key, value in cause.items() if key != "samples"} for cause in told["causes"]]
+    causes = [{key: value for key, value in cause.items() if key != "samples"} for cause in data["causes"]]
     with (place / CAUSES).writing() as half:
         pq.write_table(
             pa.Table.from_pylist(causes, pa.schema(_CAUSES)), half.root, filesystem=half.system, compression="zstd"
         )
     (place / PAGE).write_text(page(difference, samples))
-    (place / SUMMARY).write_text(dumps(told, indent=2) + "\n")
+    (place / SUMMARY).write_text(dumps(data, indent=2) + "\n")
 
 
 def _side(corpus: Corpus) -> dict[str, Any]:

@@ -161,26 +161,28 @@ def hold_counts(corpus: Corpus, counted: Mapping[str, int]) -> None:
     """Compare the manifest with the counted data. Raises DamagedFileError."""
     for what, count in counted.items():
         if count != getattr(corpus.manifest, what):
-            said = f"the manifest says {getattr(corpus.manifest, what):,}"
-            raise DamagedFileError(f"{corpus.place.shown} is damaged: it has {count:,} {what}, and {said}.")
+            message = f"the manifest says {getattr(corpus.manifest, what):,}"
+            raise DamagedFileError(f"{corpus.place.shown} is damaged: it has {count:,} {what}, and {message}.")
 
 
 def declaration_in(corpus: Corpus) -> Declaration:
     """The declaration of the implementation in the manifest, without unknown capabilities."""
-    language, told = corpus.kind.language, corpus.manifest.implementation
+    language, implementation = corpus.kind.language, corpus.manifest.implementation
     empty = Declaration.unknown("", language)
 
     def text(name: str) -> str:
-        return printable(str(told.get(name) or ""))
+        return printable(str(implementation.get(name) or ""))
 
     words: dict[str, Any] = {name: text(name) for name in WORDS}
     return replace(
         empty,
         **words,
-        revisions=tuple(printable(str(revision)) for revision in told.get("revisions") or ()),
+        revisions=tuple(printable(str(revision)) for revision in implementation.get("revisions") or ()),
         capabilities=frozenset(
-            language.capabilities[name] for name in told.get("capabilities") or () if name in language.capabilities
+            language.capabilities[name]
+            for name in implementation.get("capabilities") or ()
+            if name in language.capabilities
         ),
         profiles={name: text(corpus.kind.stored_name(name)) for name in empty.profiles},
-        limits={name: value if type(value := told.get(name)) is int else None for name in empty.limits},
+        limits={name: value if type(value := implementation.get(name)) is int else None for name in empty.limits},
     )

@@ -246,9 +246,12 @@ class Course:
                 out[-1][1].extend(names)
             else:
                 out.append((kind, names))
-        told = self.reading.signalled
-        between = {kind: ", then " if kind == DELIVERED else ", " for kind in told}
-        return [(told[kind][0], told[kind][1].format(self.join_names(names, by=between[kind]))) for kind, names in out]
+        signal_names = self.reading.signalled
+        between = {kind: ", then " if kind == DELIVERED else ", " for kind in signal_names}
+        return [
+            (signal_names[kind][0], signal_names[kind][1].format(self.join_names(names, by=between[kind])))
+            for kind, names in out
+        ]
 
     def list_broadcasts(self, act: Act) -> list[tuple[Packet, str]]:
         """The packets that an act broadcast, each with the verb; one sent to several receivers is listed once."""

@@ -75,8 +75,8 @@ class Flight:
 def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]:
     """Participants, followed by scripted peers; with ``only``, those that take part in these operations."""
     show = course.performance
-    said = (p for number, packets in course.said.items() if only is None or number in only for p in packets)
-    peers = [p.sender for p in said if course.items[p.number] is not None]
+    scripted = (p for number, packets in course.said.items() if only is None or number in only for p in packets)
+    peers = [p.sender for p in scripted if course.items[p.number] is not None]
     acting = {act.who for act in show.acts if only is None or act.operation in only}
     names = [name for name in show.schedule.names if only is None or name in acting]
     return list(dict.fromkeys([*names, *peers]))

@@ -240,16 +240,16 @@ class _Story:
         losses = self._losses.get(number, [])
         out = [self._line(text, own, self._course.format_time(self._show.began[number]))]
         out += _cut_middle(self._effects([act for act in acts if act is not own], self._show.began[number]))
-        told: dict[tuple[int, str], list[str]] = {}
+        results: dict[tuple[int, str], list[str]] = {}
         for loss in losses:
             if loss.why != "absent":
-                told.setdefault((loss.packet.number, loss.why), []).append(short(loss.listener))
-        for (packet, why), who in list(told.items())[:12]:
+                results.setdefault((loss.packet.number, loss.why), []).append(short(loss.listener))
+        for (packet, why), who in list(results.items())[:12]:
             name = self._course.name(self._show.packets[packet - 1])
             verb = "lose" if len(who) > 1 else "loses"
             out.append(self._line(f"  {self._course.join_names(who, 12)} {verb} {name}{_WHY.get(why, '')}"))
-        if len(told) > 12:
-            out.append(self._line(f"  and {len(told) - 12} more losses"))
+        if len(results) > 12:
+            out.append(self._line(f"  and {len(results) - 12} more losses"))
         return out
 
     def _effects(self, acts: list[Act], began: int = 0) -> list[str]:

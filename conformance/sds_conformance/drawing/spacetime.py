@@ -278,10 +278,10 @@ class _Artist:
         act, course = spot.act, self._course
         if act is None:
             return "; ".join(text for _, text in spot.above + spot.below)
-        said = [course.describe_arrival(act) and f"{course.describe_arrival(act)} arrives"]
-        said += [f"{verb} {course.describe_message(packet)}" for packet, verb in course.list_broadcasts(act)]
-        said += [text for _, text in course.signals(act)] + [course.refusal(act)]
-        what = "; ".join(text for text in said if text) or act.step.command.replace("_", " ")
+        parts = [course.describe_arrival(act) and f"{course.describe_arrival(act)} arrives"]
+        parts += [f"{verb} {course.describe_message(packet)}" for packet, verb in course.list_broadcasts(act)]
+        parts += [text for _, text in course.signals(act)] + [course.refusal(act)]
+        what = "; ".join(text for text in parts if text) or act.step.command.replace("_", " ")
         return printable(f"step {act.number}, {course.format_time(act.at_ms)}, {short(act.who)}: {what}", LONGEST_TITLE)
 
     # ---- title, caption, logs and legend ---------------------------------------------------------------------------
@@ -308,8 +308,8 @@ class _Artist:
             y = self._write(where, 28, y, "where", 8.8, 17)
         for line in caption.splitlines()[:6] or [""]:
             if line:
-                told = self._course.names.replace_ids(line, blamed.step.channel_id if blamed is not None else "")
-                y = self._write(printable(told, 600), 28, y, "caption", 7.7, 17)
+                text = self._course.names.replace_ids(line, blamed.step.channel_id if blamed is not None else "")
+                y = self._write(printable(text, 600), 28, y, "caption", 7.7, 17)
         self._out.caption = (top, y - top - 6)
         return y + 12
 

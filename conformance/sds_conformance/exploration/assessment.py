@@ -190,14 +190,14 @@ def _views(trace: Trace[Any], scope: Scope, out: Assessment) -> Iterable[View]:
 
 def _tell(sight: Sight, trace: Trace[Any], scope: Scope, out: Assessment) -> None:
     requirement = scope.by_id[sight.check.requirement]
-    told: set[Verdict] = set()
+    reported: set[Verdict] = set()
     if sight.places:
         out.exercised[requirement.id] += sight.places
     for observation in sight.told:
         severity = severity_of(requirement, observation, strict=scope.strict)
-        if severity in told or (severity is Verdict.PASS and not scope.told):
+        if severity in reported or (severity is Verdict.PASS and not scope.told):
             continue
-        told.add(severity)
+        reported.add(severity)
         seen = told_of(sight, observation, trace)
         out.findings.append(finding_of(requirement, seen, severity, trace.schedule, trace.environment, trace.recorded))
     if sight.wrong:
@@ -216,7 +216,7 @@ def _examine(
         return
     for property_id, sightings in examined.items():
         entry = scope.repertoire.properties[property_id]
-        told: set[Verdict] = set()
+        reported: set[Verdict] = set()
         for sighting in sightings:
             if sighting.act.who not in judged:
                 continue
@@ -224,9 +224,9 @@ def _examine(
             if sighting.outcome is Outcome.HELD:
                 continue
             severity = Verdict.WARN if sighting.position and not scope.strict else Verdict.FAIL
-            if sighting.outcome is Outcome.NOTED or severity in told:
+            if sighting.outcome is Outcome.NOTED or severity in reported:
                 continue
-            told.add(severity)
+            reported.add(severity)
             out.findings.append(_make_finding(entry, sighting, severity))
 
 

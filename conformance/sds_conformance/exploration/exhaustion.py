@@ -114,8 +114,8 @@ class Exhaustion(CampaignOrder):
     def make_schedule(self, word: Word, index: int) -> Unfolded:
         """Convert a word with that number to a schedule."""
         unfolded = self.letters.unfold(self.world, word, self.setting_of(word))
-        told = f"schedule {index:,} ({self.participants} participants, {format_count(len(word), 'event')})"
-        return replace(unfolded, schedule=replace(unfolded.schedule, name=told))
+        text = f"schedule {index:,} ({self.participants} participants, {format_count(len(word), 'event')})"
+        return replace(unfolded, schedule=replace(unfolded.schedule, name=text))
 
     @cached_property
     def digest(self) -> str:

@@ -148,9 +148,9 @@ def plain_story(example: Counterexample) -> str:
     where, rule = rule_of(example.what)
     finding = example.finding
     head = [f"{finding.severity.value.upper()} {finding.full_code} ({where})", rule, ""]
-    said = [f"stderr  {line}" for line in quote_stderr(finding.said, 110)]
-    told = [*story_of(example), "", *proof_of(example), *said]
-    return "\n".join([*head, *told]) + "\n"
+    stderr = [f"stderr  {line}" for line in quote_stderr(finding.said, 110)]
+    lines = [*story_of(example), "", *proof_of(example), *stderr]
+    return "\n".join([*head, *lines]) + "\n"
 
 
 def describe_discovery(example: Counterexample, schedules: int) -> str:
@@ -247,10 +247,10 @@ def show_coverage(console: Console, tally: CampaignTally, scope: Scope) -> None:
         reached = [i for i in ids if tally.exercised[i]]
         rare = [i for i in reached if 100 * tally.exercised[i] < RARE_PERCENT * tally.schedules]
         print_labelled(console, "Judged", Text(f"{len(reached)} of {len(ids)} {what}"))
-        for ids_told, told in ((set(ids) - set(reached), "not reached"), (set(rare), "in few schedules")):
+        for ids_told, description in ((set(ids) - set(reached), "not reached"), (set(rare), "in few schedules")):
             if ids_told:
-                shown = ", ".join(i for i in ids if i in ids_told)
-                print_labelled(console, "", Text.assemble((f"{told}: ", "yellow"), (shown, "dim")))
+                text = ", ".join(i for i in ids if i in ids_told)
+                print_labelled(console, "", Text.assemble((f"{description}: ", "yellow"), (text, "dim")))
     console.print()
 
 
@@ -258,9 +258,9 @@ def failures_in_words(tally: CampaignTally, found: Iterable[Root]) -> str:
     """How much failed, and of how many root causes, and how many expectations were not met; "" if nothing failed."""
     failed = sum(finding.severity is Verdict.FAIL for finding in tally.found.values())
     causes = sum(tally.found[root.id].severity is Verdict.FAIL for root in found)
-    told = [f"{format_count(causes, 'root cause')}, {failed} failed"] if failed else []
+    parts = [f"{format_count(causes, 'root cause')}, {failed} failed"] if failed else []
     return ", ".join(
-        [*told, *([f"{format_count(tally.unmet_count, 'expectation')} not met"] if tally.unmet_count else [])]
+        [*parts, *([f"{format_count(tally.unmet_count, 'expectation')} not met"] if tally.unmet_count else [])]
     )
 
 
@@ -345,9 +345,9 @@ def as_json(tally: CampaignTally, order: CampaignOrder, roots: Iterable[Root], s
     findings = []
     for what, root in order_by_root_cause(roots).items():
         example, files = shrunk.get(what, (None, {}))
-        told = {**finding_json(tally, what, root), **_example_json(example, tally.found[what])}
-        told |= {"again": asdict(again)} if (again := tally.flaky.get(what)) is not None else {}
-        findings.append({**told, "files": {key: str(path) for key, path in files.items()}})
+        data = {**finding_json(tally, what, root), **_example_json(example, tally.found[what])}
+        data |= {"again": asdict(again)} if (again := tally.flaky.get(what)) is not None else {}
+        findings.append({**data, "files": {key: str(path) for key, path in files.items()}})
     return {
         "schema": SCHEMA_ID,
         **head_json(tally, order.revision, order.profile, order.casting.value, order.seed),

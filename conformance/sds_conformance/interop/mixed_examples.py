@@ -107,5 +107,5 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
 
 def keep(example: MixedExample, folder: Path) -> Mapping[str, Path]:
     """Write the schedule, its trace, its picture and its story to ``folder``. Raises OSError."""
-    told = f"{plain_story(example)}\nPlayed by {example.parts}\n"
-    return save(example, folder, svg_of(example), told)
+    text = f"{plain_story(example)}\nPlayed by {example.parts}\n"
+    return save(example, folder, svg_of(example), text)

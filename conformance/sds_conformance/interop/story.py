@@ -148,11 +148,11 @@ class InteropStory:
         if not outcome.misunderstandings and not hard and outcome.exit_code != Exit.NOT_DRIVEN:
             number = len(outcome.names)
             return Text(f"{_NUMBERS.get(number, f'All {number}')} agree ({played}).", "bold green")
-        said = [f"{name} could not be driven" for name in outcome.undriven]
+        parts = [f"{name} could not be driven" for name in outcome.undriven]
         pairs = sum(not meeting.is_understood for meeting in outcome.meetings.values())
-        said += [f"{format_count(pairs, 'pair')} of {len(outcome.meetings)} not understood"] if pairs else []
-        said += [f"{name} broke down" for name in hard if name not in outcome.undriven]
-        return Text(f"Not all agree: {', '.join(said) or 'see above'} ({played}).", "bold red")
+        parts += [f"{format_count(pairs, 'pair')} of {len(outcome.meetings)} not understood"] if pairs else []
+        parts += [f"{name} broke down" for name in hard if name not in outcome.undriven]
+        return Text(f"Not all agree: {', '.join(parts) or 'see above'} ({played}).", "bold red")
 
     def facts(self) -> list[tuple[str, Text]]:
         """The pairs that understand each other and those that do not, one line each."""

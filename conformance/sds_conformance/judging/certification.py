@@ -156,8 +156,8 @@ def certify(
         units = units_of([run for run in runs if run.name in first])
         units += units_of([run for run in runs if run.name not in first])
         got = Gathering(what.rules, what.requirements, runs, strict=strict)
-        told = _ProgressReporter(progress, len(runs))
-        player = RunPlayer(runner, what.rules, what.requirements, keep, known=known, announced=told.on_start)
+        reporter = _ProgressReporter(progress, len(runs))
+        player = RunPlayer(runner, what.rules, what.requirements, keep, known=known, announced=reporter.on_start)
         with ExitStack() as stack:
             source: ResultSource = LocalWork(player, units)
             if sharing is not None and (jobs := sharing.jobs_for(units)) > 1 and not declaration.alone:
@@ -165,7 +165,7 @@ def certify(
                 files = tuple(scenario for scenario in what.scenarios if scenario.file is not None)
                 declared = dumps(declaration)
                 order = WorkerOrder(connect, limits, what.revision, dialect, declared, what.requirements, keep, files)
-                source = SharedWork(player, units, others, what.rules.language, told.on_end)
+                source = SharedWork(player, units, others, what.rules.language, reporter.on_end)
                 source.begin(order, sharing.rules_of, jobs)
             stack.enter_context(rarely_collecting())
             try:
@@ -175,7 +175,7 @@ def certify(
                         continue
                     got.take(result)
                     if result.run:
-                        told.on_processed(result.run)
+                        reporter.on_processed(result.run)
                         failing(len(got.judge.failed_requirements))
                     if got.gave_up:
                         break

@@ -38,10 +38,10 @@ class Hearing:
     @property
     def breakdown(self) -> Breakdown:
         """The breakdown that reports a deaf implementation."""
-        told = (
+        text = (
             f"{self.due:,} of {self.given:,} valid messages that it received had to show in its events, in its state "
         )
-        return Breakdown(FaultKind.DEAF, told + "or in what it sent afterwards, and none of them ever did")
+        return Breakdown(FaultKind.DEAF, text + "or in what it sent afterwards, and none of them ever did")
 
     @property
     def took(self) -> bool | None:

@@ -261,9 +261,9 @@ def examine_mutant(
     verdicts = {v.requirement.id: v for v in outcome.verdicts}
     own = verdicts.get(mutant.requirement)
     rejected = own is not None and own.verdict in (Verdict.FAIL, Verdict.WARN)
-    told = own is not None and own.verdict is Verdict.PASS and bool(own.findings)
+    has_notes = own is not None and own.verdict is Verdict.PASS and bool(own.findings)
     also = [v.requirement.id for v in outcome.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN) and v is not own]
-    verdict = "told" if told else own.verdict.value if own is not None else "no check"
+    verdict = "told" if has_notes else own.verdict.value if own is not None else "no check"
     together = next((cause.requirements for cause in outcome.causes if mutant.requirement in cause.requirements), set())
     # A deaf mutant is a finding, not a crash.
     broken = sum(broken.breakdown.kind is not FaultKind.DEAF for broken in outcome.breakdowns)
@@ -273,10 +273,10 @@ def examine_mutant(
         mutant.requirement,
         mutant.summary,
         verdict,
-        (rejected or told) and not broken,
+        (rejected or has_notes) and not broken,
         tuple(also),
         broken,
-        _rejecting_checks(rules, own) if own is not None and (rejected or told) else (),
+        _rejecting_checks(rules, own) if own is not None and (rejected or has_notes) else (),
         own.reason if own is not None and skipped else "",
         tuple(
             other

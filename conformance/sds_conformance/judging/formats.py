@@ -39,8 +39,8 @@ def make_times_relative(text: str) -> str:
 
 def identifier(message_id: str) -> str:
     """A message ID, shortened in the middle if it is a long hash."""
-    shown = printable(message_id, 120)
-    return repr(f"{shown[:8]}…{shown[-4:]}" if len(shown) > LONG_ID else shown)
+    text = printable(message_id, 120)
+    return repr(f"{text[:8]}…{text[-4:]}" if len(text) > LONG_ID else text)
 
 
 def json_of(value: object, most: int) -> str:

@@ -115,18 +115,20 @@ def _counting_requirements(
 
 
 def _apply_check(check: Check, view: View, took: bool | None) -> Sight | None:
-    places, told, wrong = 0, [], ""
+    places, reported, wrong = 0, [], ""
     try:
         for observation in check.function(view):
             places += 1
             if observation.outcome is not _HELD:
-                told.append(observation)
+                reported.append(observation)
     except Exception as error:  # an error of the suite must not become a verdict on the implementation
         wrong = f"{type(error).__name__}: {error}"
     if not places and not wrong:
         return None
     schedule = view.trace.schedule
-    return Sight(check, view.party.name, view.channel_id, took, places, places - len(told), told, schedule, wrong)
+    return Sight(
+        check, view.party.name, view.channel_id, took, places, places - len(reported), reported, schedule, wrong
+    )
 
 
 _HELD = Outcome.HELD

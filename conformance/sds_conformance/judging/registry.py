@@ -178,7 +178,7 @@ class Register:
     def table(
         self,
         facts: Callable[[Any], Iterable[E]],
-        told: Callable[[E, RuleRow[E]], tuple[str, str]],
+        describe: Callable[[E, RuleRow[E]], tuple[str, str]],
         rows: Sequence[RuleRow[E]],
         *,
         of: str = "",
@@ -196,7 +196,7 @@ class Register:
             return tuple(facts(view))
 
         found = once(as_tuple) if apart else facts
-        for table in (Table(found, told, group) for group in groups):
+        for table in (Table(found, describe, group) for group in groups):
             for requirement, needs in dict.fromkeys((row.requirement, row.needs) for row in table.rows):
                 check = Check(requirement, table.check(requirement, needs), needs, about)
                 if apart:

@@ -126,9 +126,9 @@ class RunPlayer:
         shown = self._looker.look(trace)
         if self._known is not None:
             self._known.add(self.runner, trace, self._requirements, shown)
-        told = shown.worth_a_word or trace.breakdown is not None or bool(trace.unmet)
-        kept = told or (self._keep.plain and run.plain)
-        heard = self._rules.extract_doubt_data(trace) if self._keep.traces and (told or run.plain) else None
+        is_notable = shown.worth_a_word or trace.breakdown is not None or bool(trace.unmet)
+        kept = is_notable or (self._keep.plain and run.plain)
+        heard = self._rules.extract_doubt_data(trace) if self._keep.traces and (is_notable or run.plain) else None
         packed = pack(trace) if self._keep.traces and kept else None
         return RunResult(
             run.name, shown, self._new_breakdowns(), packed, heard, trace.unmet, _why_unchecked(run, trace)

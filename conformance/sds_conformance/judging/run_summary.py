@@ -130,8 +130,8 @@ class Looker:
 def told_of(sight: Sight, observation: Observation, trace: Trace[Any]) -> ReportedObservation:
     """Return an observation of a check with its place."""
     step = observation.step
-    said = trace.steps[step - 1].said if 0 < step <= len(trace.steps) else ()
-    return ReportedObservation(sight.check.name, sight.participant, sight.channel_id, observation, said)
+    stderr = trace.steps[step - 1].said if 0 < step <= len(trace.steps) else ()
+    return ReportedObservation(sight.check.name, sight.participant, sight.channel_id, observation, stderr)
 
 
 def _result_of_sightings(seen: Iterable[Sight], trace: Trace[Any]) -> RequirementResult:

@@ -105,24 +105,29 @@ def severity_of(requirement: Requirement, observation: Observation, *, strict: b
 
 
 def finding_of(
-    requirement: Requirement, told: ReportedObservation, severity: Verdict, run: str, environment: str, recorded: int
+    requirement: Requirement,
+    reported: ReportedObservation,
+    severity: Verdict,
+    run: str,
+    environment: str,
+    recorded: int,
 ) -> Finding:
     """Create a finding; ``recorded`` is the line of the transcript where its trace begins."""
-    observation = told.observation
+    observation = reported.observation
     return Finding(
         requirement.id,
         observation.code,
         run,
         environment,
-        told.participant,
-        told.channel_id,
+        reported.participant,
+        reported.channel_id,
         observation.step,
         printable(observation.expected, MAX_TEXT),
         printable(observation.seen, MAX_TEXT),
         observation.position or requirement.softened,
         severity,
         recorded,
-        told.said,
+        reported.said,
     )
 
 
@@ -197,8 +202,8 @@ class Judge:
                 verdict.places[took] = verdict.places.get(took, 0) + places
             if met.error:
                 self._errors[requirement_id] = met.error
-            for told in met.told:
-                self._keep(shown, verdict, told)
+            for reported in met.told:
+                self._keep(shown, verdict, reported)
             if met.exercised:
                 self._observed.setdefault(requirement_id, {})[shown.run] = met.exercised
         for requirement_id in run.scenario.exercises if run is not None else ():
@@ -244,9 +249,9 @@ class Judge:
             verdict.verdict, verdict.reason = self._conclude(requirement_id, verdict)
         return list(self._verdicts.values())
 
-    def _keep(self, shown: RunSummary, verdict: RequirementVerdict, told: ReportedObservation) -> None:
-        requirement, observation = verdict.requirement, told.observation
-        verdict.told_by.setdefault(observation.outcome, set()).add(told.check)
+    def _keep(self, shown: RunSummary, verdict: RequirementVerdict, reported: ReportedObservation) -> None:
+        requirement, observation = verdict.requirement, reported.observation
+        verdict.told_by.setdefault(observation.outcome, set()).add(reported.check)
         severity = severity_of(requirement, observation, strict=self._strict)
         worst = self._worst.setdefault(requirement.id, severity)
         if RANK[severity] > RANK[worst]:
@@ -258,7 +263,7 @@ class Judge:
         if len(same) >= MAX_OF_ONE_RUN:
             verdict.findings_dropped += 1
             return
-        finding = finding_of(requirement, told, severity, shown.run, shown.environment, shown.recorded)
+        finding = finding_of(requirement, reported, severity, shown.run, shown.environment, shown.recorded)
         verdict.findings.append(finding)
         # Keep the worst findings, and among them those that are reached in the fewest steps.
         verdict.findings.sort(key=lambda f: (-RANK[f.severity], f.environment != PLAIN.name, f.step))
@@ -297,8 +302,8 @@ class Judge:
         needed = [why.partition(NEEDS)[2] for why in obstacles if NEEDS in why]
         if lacking or needed:
             names = sorted(lacking) or needed[:1]
-            told = f"not declared: {', '.join(names)}"
-            return Verdict.SKIPPED, self._declared.why_skipped(names) if self._declared is not None else told
+            reason = f"not declared: {', '.join(names)}"
+            return Verdict.SKIPPED, self._declared.why_skipped(names) if self._declared is not None else reason
         if obstacles:
             return Verdict.INCONCLUSIVE, obstacles[0]
         observable = self._declared is None or self._declared.can_by_name(OBSERVE)

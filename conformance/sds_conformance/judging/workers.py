@@ -58,8 +58,8 @@ class Workers:
                 worker.start()
             except (EOFError, OSError) as error:
                 forked = "it could not be forked" if isinstance(error, EOFError) else f"{type(error).__name__}: {error}"
-                said = explain(error) or forked
-                raise MissingResourceError(f"a process of the suite did not start. {said}") from error
+                reason = explain(error) or forked
+                raise MissingResourceError(f"a process of the suite did not start. {reason}") from error
         self._processes.append(worker)
 
     def report(self, *, wait: bool = True) -> Any:

@@ -103,13 +103,13 @@ class Dialogue:
         if wanted.globs and not (found or part.name in wanted.runs):
             return
         enacted = Enacted(part)
-        told = [(exchange, enacted.tell(exchange)) for exchange in part.exchanges]
-        exchanges = [(exchange, words) for exchange, words in told if self._is_wanted(words)]
+        lines = [(exchange, enacted.tell(exchange)) for exchange in part.exchanges]
+        exchanges = [(exchange, words) for exchange, words in lines if self._is_wanted(words)]
         if not exchanges and (wanted.participant or wanted.channel or not part.broke):
             return
         self.shown += 1
         self._head(part)
-        left = found if len(exchanges) == len(told) else []
+        left = found if len(exchanges) == len(lines) else []
         for exchange, words in exchanges:
             number = enacted.counted.get(exchange.request.line, 0)
             rest = [
@@ -119,7 +119,7 @@ class Dialogue:
             for finding in rest:
                 self._print_finding(finding)
             left = [finding for finding in left if finding not in rest]
-        if more := len(told) - len(exchanges):
+        if more := len(lines) - len(exchanges):
             self._console.print(Text(f"      … {format_count(more, 'more step')} in this part", "dim"))
         for finding in left:
             self._print_finding(finding, "this part")
@@ -182,20 +182,22 @@ class Dialogue:
         for raw in words.wires:
             show_hex(self._console, raw)
 
-    def _raw(self, before: Text, said: Said) -> None:
-        what = printable(said.what, _NAME) or "a command that does not exist"
-        print_hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(said)}"))
+    def _raw(self, before: Text, message: Said) -> None:
+        what = printable(message.what, _NAME) or "a command that does not exist"
+        print_hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(message)}"))
 
     def _print_finding(self, finding: Mapping[str, Any], where: str = "this step") -> None:
-        told = {name: printable(str(finding.get(name, "")), 600) for name in ("severity", "expected", "seen")}
+        texts = {name: printable(str(finding.get(name, "")), 600) for name in ("severity", "expected", "seen")}
         what = printable(str(finding.get("code") or finding.get("requirement", "")), 600)
-        head = Text.assemble((f"{told['severity'].upper()} {what}", "bold red"), f" rests on {where}")
+        head = Text.assemble((f"{texts['severity'].upper()} {what}", "bold red"), f" rests on {where}")
         print_hanging(self._console, Text(" " * _INDENT), head)
         for name in ("expected", "seen"):
-            if told[name]:
-                print_hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(make_times_relative(told[name])))
-        said = finding.get("stderr")
-        for line in quote_stderr(list(map(str, said)), self._console.width - _INDENT) if isinstance(said, list) else ():
+            if texts[name]:
+                print_hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(make_times_relative(texts[name])))
+        stderr = finding.get("stderr")
+        for line in (
+            quote_stderr(list(map(str, stderr)), self._console.width - _INDENT) if isinstance(stderr, list) else ()
+        ):
             print_hanging(self._console, Text(" " * _INDENT), Text(line, "dim"))
 
     def _print_breakdown(self, broke: Broke) -> None:
@@ -204,8 +206,8 @@ class Dialogue:
         )
         print_labelled(self._console, "What", Text(printable(broke.detail, 600)))
         if broke.raw:
-            shown = printable(broke.raw[:_EXCERPT].decode("utf-8", "replace"), _EXCERPT)
-            print_labelled(self._console, "Came", Text(f'{format_count(len(broke.raw), "byte")}: "{shown}"'))
+            text = printable(broke.raw[:_EXCERPT].decode("utf-8", "replace"), _EXCERPT)
+            print_labelled(self._console, "Came", Text(f'{format_count(len(broke.raw), "byte")}: "{text}"'))
         show_stderr(self._console, broke.stderr[-12:])
 
 
@@ -214,11 +216,11 @@ def _concerns(finding: Mapping[str, Any], words: StepText | None) -> bool:
     return words is None or finding.get("participant") in ("", None, words.participant)
 
 
-def _excerpt(said: Said) -> str:
-    if said.message is None and not said.head:
-        return format_count(said.size or len(said.raw), "byte")
-    before = f"{format_count(said.size, 'byte')}, not kept whole: " if said.message is None else ""
-    message = said.head if said.message is None else said.message
+def _excerpt(entry: Said) -> str:
+    if entry.message is None and not entry.head:
+        return format_count(entry.size or len(entry.raw), "byte")
+    before = f"{format_count(entry.size, 'byte')}, not kept whole: " if entry.message is None else ""
+    message = entry.head if entry.message is None else entry.message
     inner = [value for name, value in message.items() if name != "id"]
     try:
         text = json.dumps(inner[0] if len(inner) == 1 else message, ensure_ascii=False)

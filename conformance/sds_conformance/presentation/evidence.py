@@ -277,14 +277,14 @@ class Evidence:
             return []
         sweeps = sum(step.command == "tick" for step in steps)
         others = sum(step.participant not in (self._finding.participant, "") for step in steps)
-        told = [format_count(len(steps), "more step")]
-        told += [f"{sweeps} of them periodic work"] if sweeps else []
+        parts = [format_count(len(steps), "more step")]
+        parts += [f"{sweeps} of them periodic work"] if sweeps else []
         if others == len(steps):
-            told = [f"{told[0]} of other participants"]
+            parts = [f"{parts[0]} of other participants"]
         elif others:
-            told.append(f"{others} of other participants")
-        told += [f"none with {identifier(one)}" for one in self._about if self._is_silent(one, steps)]
-        return [Exhibit(None, ", ".join(told))]
+            parts.append(f"{others} of other participants")
+        parts += [f"none with {identifier(one)}" for one in self._about if self._is_silent(one, steps)]
+        return [Exhibit(None, ", ".join(parts))]
 
     def _is_silent(self, message_id: str, steps: Sequence[Step]) -> bool:
         """Is it part of the finding that these steps do not mention its only message?"""
@@ -316,14 +316,14 @@ class Evidence:
         return "nothing" if text == "None" else text.replace("[]", "none")
 
 
-def find_quoted_ids(told: str, ids: Iterable[str]) -> frozenset[str]:
+def find_quoted_ids(text: str, ids: Iterable[str]) -> frozenset[str]:
     """The message IDs that a text quotes."""
-    return frozenset(message_id for message_id in ids if message_id and repr(message_id) in told)
+    return frozenset(message_id for message_id in ids if message_id and repr(message_id) in text)
 
 
-def lines_told(lines: Sequence[str], told: Iterable[str], few: int) -> list[str]:
-    """Return at most ``few`` output lines of a step, those with an ID that ``told`` quotes first."""
-    quoted = {found.group() for text in told for found in re.finditer(r"'[^']+'", text)}
+def lines_told(lines: Sequence[str], quotes: Iterable[str], few: int) -> list[str]:
+    """Return at most ``few`` output lines of a step, those with an ID that ``quotes`` quotes first."""
+    quoted = {found.group() for text in quotes for found in re.finditer(r"'[^']+'", text)}
     named = {*quoted, *(identifier(text[1:-1]) for text in quoted)}
     shown, more = foremost(lines, lambda line: any(name in line for name in named), few)
     return [*shown, *([f"… {more} more"] if more else [])]

@@ -15,10 +15,10 @@ MAX_LINES = 24
 MAX_CHARS = 300
 
 
-def quote_stderr(said: Sequence[str], width: int) -> Iterator[str]:
+def quote_stderr(lines: Sequence[str], width: int) -> Iterator[str]:
     """Wrap the lines to ``width`` characters, each with the prefix."""
-    for line in said[:MAX_LINES]:
+    for line in lines[:MAX_LINES]:
         for part in wrap(printable(line, MAX_CHARS), max(20, width - len(BAR)), break_on_hyphens=False):
             yield BAR + part
-    if len(said) > MAX_LINES:
-        yield f"{BAR}... {format_count(len(said) - MAX_LINES, 'more line')}"
+    if len(lines) > MAX_LINES:
+        yield f"{BAR}... {format_count(len(lines) - MAX_LINES, 'more line')}"

@@ -93,10 +93,10 @@ def show_finding(
     console: Console, finding: Finding, revision: str, trace: Trace[Any] | None, *, brief: bool = False
 ) -> None:
     """Print the scenario (unless ``brief``), steps, Expected and Seen. Without a ``trace``, steps are left out."""
-    told = story_of(protocol_of(revision), finding, trace)
-    if told.summary and not brief:
-        print_labelled(console, "Scenario", Text(f"{finding.scenario}: {told.summary}"))
-    for line in join_effects(told.lines(), console.width - _LABEL - 2):
+    story = story_of(protocol_of(revision), finding, trace)
+    if story.summary and not brief:
+        print_labelled(console, "Scenario", Text(f"{finding.scenario}: {story.summary}"))
+    for line in join_effects(story.lines(), console.width - _LABEL - 2):
         style = "dim" if line.gap else "bold" if line.label == "Seen" else ""
         print_labelled(console, line.label, Text(line.text, style), Text(line.head, "bold" if line.blamed else "dim"))
     show_said(console, finding.said)
@@ -130,9 +130,9 @@ def _steps(lines: Iterable[StoryLine]) -> Iterator[tuple[StoryLine, list[StoryLi
     return iter(out)
 
 
-def show_said(console: Console, said: Sequence[str]) -> None:
+def show_said(console: Console, lines: Sequence[str]) -> None:
     """Print what the implementation wrote to stderr at the violating step."""
-    lines_labelled(console, "stderr", quote_stderr(said, console.width - _LABEL - 2), "dim")
+    lines_labelled(console, "stderr", quote_stderr(lines, console.width - _LABEL - 2), "dim")
 
 
 def show_softened(console: Console, finding: Finding) -> None:
@@ -140,8 +140,8 @@ def show_softened(console: Console, finding: Finding) -> None:
     if finding.position:
         known = {name: position for p in protocols() for name, position in p.rules.catalogue.positions.items()}
         position = known.get(finding.position)
-        told = f": {position.position}" if position is not None else ""
-        print_labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}{told}", "dim"))
+        text = f": {position.position}" if position is not None else ""
+        print_labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}{text}", "dim"))
 
 
 def show_breakdown(
@@ -168,8 +168,8 @@ def show_breakdown(
         environment = protocol_of(trace.revision.name).rules.environments[trace.environment]
     if environment is not PLAIN:
         variables = ", ".join(f"{name}={value}" for name, value in environment.variables.items())
-        told = f"{environment.name}: {environment.summary}" + (f" ({variables})" if variables else "")
-        print_labelled(console, "Played in", Text(told))
+        text = f"{environment.name}: {environment.summary}" + (f" ({variables})" if variables else "")
+        print_labelled(console, "Played in", Text(text))
     if trace is not None and trace.steps:
         narrator, step = protocol_of(trace.revision.name).narrator(trace), trace.steps[-1]
         print_labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))

@@ -158,8 +158,8 @@ class _Told(Link):
         return self.call(request, timeout_s, reply)
 
 
-def _message(said: Said, kind: type[Any]) -> Any | None:
-    return message_of(said.message, kind) if said.message is not None else None
+def _message(entry: Said, kind: type[Any]) -> Any | None:
+    return message_of(entry.message, kind) if entry.message is not None else None
 
 
 def message_of(row: Any, kind: type[Any]) -> Any | None:

@@ -190,9 +190,9 @@ class Engagement:
             name = verdict.requirement.id
             if verdict.verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR):
                 again = self.asked.invocation.replay(name, verdict.worst)
-                told = story_of(verdict, outcome, again), brief_of(verdict)
+                story = story_of(verdict, outcome, again), brief_of(verdict)
                 codes = frozenset(f.code for f in verdict.findings if f.severity is verdict.verdict)
-                yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason, *told, codes)
+                yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason, *story, codes)
             elif name in run.scenario.exercises:
                 yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason)
 

@@ -129,8 +129,8 @@ def read_session_options(config: pytest.Config) -> SessionOptions:
         if dialect:
             rules.dialect(rules.current, dialect)
     except UnknownDialectError as error:
-        told = f"{_option_label(config, 'dialect')}: {error}.{did_you_mean(dialect or '', rules.dialects)}"
-        raise pytest.UsageError(told) from None
+        message = f"{_option_label(config, 'dialect')}: {error}.{did_you_mean(dialect or '', rules.dialects)}"
+        raise pytest.UsageError(message) from None
     if misfit := rules.misfit(revision, profile, dialect or ""):
         raise pytest.UsageError(misfit.replace(" --", " --sds-"))
     environments = _value(config, "environment") or ["plain"]
@@ -209,8 +209,8 @@ def _unknown_name_error(
 ) -> pytest.UsageError:
     names = list(known)
     meant = did_you_mean(value, names)
-    told = f"{_option_label(config, name)} {value!r}: there are {', '.join(names)}"
-    return pytest.UsageError(f"{told}.{meant}" if meant else told)
+    text = f"{_option_label(config, name)} {value!r}: there are {', '.join(names)}"
+    return pytest.UsageError(f"{text}.{meant}" if meant else text)
 
 
 def _keys_from_file(config: pytest.Config) -> str:
@@ -227,8 +227,8 @@ def _baseline(config: pytest.Config, revision: str) -> Baseline | None:
         baseline = load_baseline(Path(path))
     except BaselineError as error:
         raise pytest.UsageError(f"{_option_label(config, 'baseline')}: {error}") from None
-    if told := baseline.mismatch(revision):
-        raise pytest.UsageError(f"{_option_label(config, 'baseline')}: {told}")
+    if mismatch := baseline.mismatch(revision):
+        raise pytest.UsageError(f"{_option_label(config, 'baseline')}: {mismatch}")
     return baseline
 
 
@@ -255,6 +255,6 @@ def _seconds(config: pytest.Config, name: str, usual: float) -> float:
     except ValueError:
         seconds = math.nan
     if not SHORTEST_S <= seconds < math.inf:
-        told = f"{_option_label(config, name)} {text!r}: write a number of seconds, {SHORTEST_S:g} or more"
-        raise pytest.UsageError(told)
+        message = f"{_option_label(config, name)} {text!r}: write a number of seconds, {SHORTEST_S:g} or more"
+        raise pytest.UsageError(message)
     return seconds

@@ -72,13 +72,13 @@ class StagePerformance:
         for verdict in verdicts:
             if verdict.verdict is Verdict.WARN:
                 self._item.warn(SdsWarning(f"{verdict.requirement.id} {brief_of(verdict)}"))
-        told = "\n\n".join(stories)
-        if own is not None and not (told and isinstance(own, pytest.skip.Exception)):
-            if told:
-                self._item.add_report_section("call", "sds", told)
+        message = "\n\n".join(stories)
+        if own is not None and not (message and isinstance(own, pytest.skip.Exception)):
+            if message:
+                self._item.add_report_section("call", "sds", message)
             raise own
-        if told:
-            raise StoryError(told, "; ".join(briefs))
+        if message:
+            raise StoryError(message, "; ".join(briefs))
         if trace.stopped:
             pytest.skip(f"inconclusive: {printable(trace.stopped, LONGEST)}")
         if not exercised and self._item.get_closest_marker("sds") is not None:

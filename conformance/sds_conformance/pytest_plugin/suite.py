@@ -88,10 +88,10 @@ class SuiteSession:
         if EXERCISED in item.stash and (call.when == "call" or not report.passed):
             report.user_properties.append((PROPERTY, item.stash[EXERCISED]))
         if call.excinfo is not None and isinstance(call.excinfo.value, StoryError):
-            told = call.excinfo.getrepr(style="value")
-            if told.reprcrash is not None:
-                told.reprcrash.message = call.excinfo.value.brief
-            report.longrepr = told
+            text = call.excinfo.getrepr(style="value")
+            if text.reprcrash is not None:
+                text.reprcrash.message = call.excinfo.value.brief
+            report.longrepr = text
         if isinstance(report.longrepr, tuple) and Path(report.longrepr[0]).parent == Path(__file__).parent:
             # The source line of the plugin that skips is of no use.
             path, line, _ = item.reportinfo()

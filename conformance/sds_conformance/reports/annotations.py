@@ -32,8 +32,8 @@ class Annotation:
 
     def __str__(self) -> str:
         properties = {**self.place, "title": printable(self.title)}
-        told = ",".join(f"{key}={_property(str(what))}" for key, what in properties.items())
-        return f"::{self.level} {told}::{_message(chr(10).join(printable(line, _LONGEST) for line in self.lines))}"
+        text = ",".join(f"{key}={_property(str(what))}" for key, what in properties.items())
+        return f"::{self.level} {text}::{_message(chr(10).join(printable(line, _LONGEST) for line in self.lines))}"
 
 
 def annotations(report: Report) -> str:

@@ -275,13 +275,13 @@ load_schema = partial(packaged_schema, __package__ or "", "baseline.schema.json"
 
 def load(path: Path) -> Baseline:
     """Load a baseline from a file. Raises BaselineError."""
-    shown = printable(str(path))
+    path_text = printable(str(path))
     if not path.is_file():
-        raise BaselineError(f"{shown} is no file: `sds-conformance baseline write FILE REPORT` makes one")
+        raise BaselineError(f"{path_text} is no file: `sds-conformance baseline write FILE REPORT` makes one")
     try:
         return parse(read_text(path, MAX_BYTES), path)
     except FileError as error:
-        raise BaselineError(f"{shown} {error}") from None
+        raise BaselineError(f"{path_text} {error}") from None
 
 
 def parse(text: str, path: Path) -> Baseline:
@@ -321,7 +321,7 @@ def parse_yaml(text: str, path: Path) -> Any:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
-    shown = printable(str(path))
+    path_text = printable(str(path))
     try:
         _reject_huge_yaml(text)
         return YAML().load(text)
@@ -329,9 +329,9 @@ def parse_yaml(text: str, path: Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}: " if mark is not None else ""
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        raise BaselineError(f"{shown}, {where}{printable(str(problem))}") from None
+        raise BaselineError(f"{path_text}, {where}{printable(str(problem))}") from None
     except (ValueError, RecursionError) as error:
-        raise BaselineError(f"{shown}: {printable(str(error))}") from None
+        raise BaselineError(f"{path_text}: {printable(str(error))}") from None
 
 
 def _entry(row: Any, first: int, last: int) -> BaselineEntry:

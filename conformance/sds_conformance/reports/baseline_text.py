@@ -47,8 +47,8 @@ def fresh(several: Sequence[JudgedResult], reason: str, link: str, *, per_scenar
         for judged in several
         for text in _entries(judged.by, judged.failures, reason, link, judged.flaky, per_scenario=per_scenario)
     ]
-    known = "known:\n" + "".join(entries) if entries else "known: []\n"
-    return f"{_HEAD}{_yaml(head)}{known}"
+    known_section = "known:\n" + "".join(entries) if entries else "known: []\n"
+    return f"{_HEAD}{_yaml(head)}{known_section}"
 
 
 def to_block_style(baseline: Baseline) -> Baseline:

@@ -130,8 +130,10 @@ def _refuse(report: Report) -> None:
             f"the report was cut off {report.cut_off}, and a certificate is about all of it: {again}"
         )
     if data["suite"]["version"] != suite_version():
-        told = printable(data["suite"]["version"], 40)
-        raise CertificateError(f"the report is of version {told} of the suite, and this is {suite_version()}: {again}")
+        version = printable(data["suite"]["version"], 40)
+        raise CertificateError(
+            f"the report is of version {version} of the suite, and this is {suite_version()}: {again}"
+        )
     if wrong := next(rows_unlike_catalogue(data), ""):
         raise CertificateError(f"the report is not about the catalogue of this version, {wrong}: {again}")
     counts = Counter(row["verdict"] for row in data["requirements"])
@@ -143,9 +145,9 @@ def _limits(limits: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
     """The measured limits. Raises CertificateError if another version measured them, or on another implementation."""
     again = "measure again, with `limits --report`"
     if limits["suite"]["version"] != suite_version():
-        told = printable(limits["suite"]["version"], 40)
+        version = printable(limits["suite"]["version"], 40)
         raise CertificateError(
-            f"the limits were measured by version {told} of the suite, and this is {suite_version()}: {again}"
+            f"the limits were measured by version {version} of the suite, and this is {suite_version()}: {again}"
         )
     found = limits_for_certificate(limits)
     if wrong := next(contradictory_limits({**body, "limits": found}), ""):
@@ -220,8 +222,8 @@ def read_certificate(path: Path) -> Certificate:
         raw = read_bytes(path, MAX_BYTES)
         data = parse_json(raw)
     except FileError as error:
-        told = f"{path} {error}. Name a {NAME} that `sds-conformance certificate write` wrote"
-        raise CertificateError(told) from None
+        message = f"{path} {error}. Name a {NAME} that `sds-conformance certificate write` wrote"
+        raise CertificateError(message) from None
     if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
         found = printable(str(data.get("schema")) if isinstance(data, dict) else "no object", 60)
         raise CertificateError(f"{path} is {found}, this version reads {SCHEMA_ID}")

@@ -126,10 +126,10 @@ def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> Rep
     now = {verdict.requirement.id: verdict for verdict in outcome.verdicts}
     compared, differences = [], []
     for row in data["requirements"]:
-        told = _difference(row, now.get(row["id"]), sample, outcome, data["run"]["whole"])
-        if told is not None:
+        difference = _difference(row, now.get(row["id"]), sample, outcome, data["run"]["whole"])
+        if difference is not None:
             compared.append(row["id"])
-            differences += [f"{row['id']}: {told}"] if told else []
+            differences += [f"{row['id']}: {difference}"] if difference else []
     for broken in outcome.breakdowns:
         if broken.breakdown.kind.value not in {*tolerated_breakdowns(), *data["breakdowns"]}:
             where = printable(broken.where, 80)
@@ -144,16 +144,16 @@ def _difference(
     certified = Verdict(row["verdict"])
     if now is None or Verdict.ERROR in (certified, now.verdict):
         return None
-    told = f"certified {certified.value}, and now {now.verdict.value}"
-    told += f" in {now.findings[0].run}" if now.verdict in (Verdict.FAIL, Verdict.WARN) and now.findings else ""
+    difference = f"certified {certified.value}, and now {now.verdict.value}"
+    difference += f" in {now.findings[0].run}" if now.verdict in (Verdict.FAIL, Verdict.WARN) and now.findings else ""
     if sample.everything:
-        return "" if now.verdict is certified else told
+        return "" if now.verdict is certified else difference
     if now.verdict in RANK and certified not in RANK:
         # A part of the runs cannot exercise more than all runs.
-        return told if whole or now.verdict is not Verdict.PASS else None
+        return difference if whole or now.verdict is not Verdict.PASS else None
     if now.verdict in RANK and RANK[now.verdict] > RANK[certified]:
-        return told
+        return difference
     again = [run for run in row.get("shown", ()) if run in outcome.played]
     if again and now.verdict is not certified:
-        return f"{told}, although {printable(', '.join(again), 200)} showed it"
+        return f"{difference}, although {printable(', '.join(again), 200)} showed it"
     return "" if now.verdict is certified and certified in RANK else None

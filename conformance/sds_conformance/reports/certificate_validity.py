@@ -41,9 +41,9 @@ def forgeries(data: dict[str, Any]) -> Iterator[str]:
     rows = {row["id"]: row["verdict"] for row in data["requirements"]}
     known = protocol_of(data["revision"]).rules.catalogue.requirements
     counts = Counter(row["verdict"] for row in data["requirements"])
-    for verdict, told in data["verdicts"].items():
-        if counts[verdict] != told:
-            yield f"it counts {told} {verdict}, and {counts[verdict]} of its requirements are that"
+    for verdict, ids in data["verdicts"].items():
+        if counts[verdict] != ids:
+            yield f"it counts {ids} {verdict}, and {counts[verdict]} of its requirements are that"
     told_of = [cause["requirement"] for cause in data["causes"]]
     told_of += [under["requirement"] for cause in data["causes"] for under in cause["under"]]
     for one in sorted({one for one, verdict in rows.items() if verdict in SHOWN} ^ set(told_of)):
@@ -64,8 +64,8 @@ def _contradictions_of_the_run(data: dict[str, Any], counts: Counter[str]) -> It
     run = data["run"]
     judged = sum(counts[verdict] for verdict in JUDGED)
     if run["exit_code"] not in (possible := _exit_codes(data, counts, judged)):
-        told = " or ".join(map(str, sorted(possible)))
-        yield f"its exit code is {run['exit_code']}, and by its verdicts {told}"
+        text = " or ".join(map(str, sorted(possible)))
+        yield f"its exit code is {run['exit_code']}, and by its verdicts {text}"
     if run["whole"] == bool(run["narrowed"]):
         yield "its run is called whole although a part was asked for, or a part although all was asked for"
     if run["interrupted"] and run["complete"]:
@@ -112,8 +112,8 @@ def version_differences(data: dict[str, Any]) -> Iterator[str]:
         yield f"version {theirs} judged by another catalogue than this {suite_version()}"
     golden = golden_vectors(data["revision"]) or {}
     if golden and data.get("vectors", {}).get("manifest") != golden["manifest"]:
-        told = printable(data.get("vectors", {}).get("version", "none"), 20)
-        yield f"its golden vectors are those of version {told}, and these are {golden['version']}"
+        vectors_version = printable(data.get("vectors", {}).get("version", "none"), 20)
+        yield f"its golden vectors are those of version {vectors_version}, and these are {golden['version']}"
 
 
 def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
@@ -126,10 +126,10 @@ def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
     yield from contradictory_limits(data)
     found = level({key: value for key, value in data.items() if key not in ("level", "digest")})
     if found != data["level"]:
-        told, true = printable(data["level"]["name"], 60), found["name"]
+        claimed, true = printable(data["level"]["name"], 60), found["name"]
         yield (
-            f"its level is {told}, and by its verdicts {true}"
-            if told != true
+            f"its level is {claimed}, and by its verdicts {true}"
+            if claimed != true
             else "what is said about its level does not follow from its verdicts"
         )
 
@@ -175,5 +175,5 @@ def hold_to_its_rows(certificate: Certificate, name: str) -> None:
     if not wrong and not list(version_differences(data)):
         wrong = next(contradictory_claims(data), "")
     if wrong:
-        told = "`sds-conformance certificate verify` lists all that is wrong with it"
-        raise CertificateError(f"{name} is forged or damaged: {printable(wrong, 300)}. {told}")
+        message = "`sds-conformance certificate verify` lists all that is wrong with it"
+        raise CertificateError(f"{name} is forged or damaged: {printable(wrong, 300)}. {message}")

@@ -43,8 +43,8 @@ def vectors_told(data: dict[str, Any]) -> str:
     set_of = f"version {printable(data['vectors']['version'], 20)}"
     if (asked := data["vectors"].get("asked")) is None:
         return f"{set_of}, not asked"
-    told = ", ".join(f"{count} {name}" for name, count in asked["counts"].items() if count)
-    return f"{set_of}: {told}{'' if asked['complete'] else ', not to the end'}"
+    text = ", ".join(f"{count} {name}" for name, count in asked["counts"].items() if count)
+    return f"{set_of}: {text}{'' if asked['complete'] else ', not to the end'}"
 
 
 def fuzz_told(data: dict[str, Any]) -> str:
@@ -52,17 +52,17 @@ def fuzz_told(data: dict[str, Any]) -> str:
     if (fuzz := data.get("fuzz")) is None:
         return "none were generated, so there is no seed"
     found = [f"{verdict}: {join_items(fuzz[f'{verdict}ed'])}" for verdict in ("fail", "warn") if fuzz[f"{verdict}ed"]]
-    told = f"{fuzz['schedules']} by seed {fuzz['seed']}: {'; '.join(found) or 'nothing was found'}"
-    return told if fuzz["complete"] else f"{told}; not to the end"
+    text = f"{fuzz['schedules']} by seed {fuzz['seed']}: {'; '.join(found) or 'nothing was found'}"
+    return text if fuzz["complete"] else f"{text}; not to the end"
 
 
 def limits_told(data: dict[str, Any]) -> str:
     """The measured limits, in one sentence."""
     if (limits := data.get("limits")) is None:
         return "not measured"
-    told = f"{summary(limits['rows'])}, measured {printable(limits['date'], 40)}"
-    told += f" in up to {limits['budget_seconds']} s"
-    return told if limits["complete"] else f"{told}; not to the end"
+    text = f"{summary(limits['rows'])}, measured {printable(limits['date'], 40)}"
+    text += f" in up to {limits['budget_seconds']} s"
+    return text if limits["complete"] else f"{text}; not to the end"
 
 
 def count_judged(data: dict[str, Any]) -> int:

@@ -86,8 +86,10 @@ def read_report(path: Path) -> Report:
         raise ReportError(f"{file} is no report: {wrong}")
     for verdict, count in _counts(data["requirements"]).items():
         if data["summary"][verdict] != count:
-            told = f"its summary counts {data['summary'][verdict]} {verdict}, and {count} of its requirements are that"
-            raise ReportError(f"{file} contradicts itself: {told}. Run it again, with --report")
+            message = (
+                f"its summary counts {data['summary'][verdict]} {verdict}, and {count} of its requirements are that"
+            )
+            raise ReportError(f"{file} contradicts itself: {message}. Run it again, with --report")
     return Report(data, cut_off, file.parent, seconds=seconds, written=file.with_name(JSON))
 
 

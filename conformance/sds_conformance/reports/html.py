@@ -140,8 +140,8 @@ def _read(name: str) -> str:
 def _order(data: Row) -> list[int]:
     """Indices of the requirements: root causes first, each followed by those that it explains."""
     places = {row["id"]: place for place, row in enumerate(data["requirements"])}
-    told = [one for cause in data["causes"] for one in (cause, *cause["under"])]
-    first = [places[one["requirement"]] for one in told if one["requirement"] in places]
+    entries = [one for cause in data["causes"] for one in (cause, *cause["under"])]
+    first = [places[one["requirement"]] for one in entries if one["requirement"] in places]
     return list(dict.fromkeys([*first, *range(len(data["requirements"]))]))
 
 
@@ -150,12 +150,14 @@ def _rows(report: Report, stories: Stories) -> dict[str, RequirementEntry]:
     catalogue = report.protocol.rules.catalogue
     rows: dict[str, RequirementEntry] = {}
     for place, data in enumerate(report.data["requirements"]):
-        told = stories.of.get(place, [])
+        stories_of_row = stories.of.get(place, [])
         stated = catalogue.requirements.get(data["id"])
         softened = [stated.softened] if stated is not None and stated.softened and data["verdict"] == "warn" else []
-        named = dict.fromkeys([*softened, *(story.row["position"] for story in told)])
+        named = dict.fromkeys([*softened, *(story.row["position"] for story in stories_of_row)])
         positions = [name for name in named if name in catalogue.positions]
-        rows.setdefault(data["id"], RequirementEntry(data, told, report.known_failures(data["id"]), positions))
+        rows.setdefault(
+            data["id"], RequirementEntry(data, stories_of_row, report.known_failures(data["id"]), positions)
+        )
     for cause in report.data["causes"]:
         for under in cause["under"]:
             if under["requirement"] in rows and cause["requirement"] in rows:
@@ -210,8 +212,8 @@ def notices(report: Report) -> Iterator[Notice]:
         yield Notice("The baseline is at fault", tuple(lines), grave=True)
     if found := [f"{one.place}: {one.sentence}" for one in unmet(report.scenario_files)]:
         yield Notice("Expectations of scenario files that were not met", tuple(found), grave=True)
-    if told := [*remarks(report.scenario_files)]:
-        yield Notice("Scenario files that do not test what they say", tuple(told), grave=True)
+    if entries := [*remarks(report.scenario_files)]:
+        yield Notice("Scenario files that do not test what they say", tuple(entries), grave=True)
     if data["doubts"]:
         yield Notice("Beware", tuple(data["doubts"]), grave=True)
     left_out = [f"Environment {name}: {reason}" for name, reason in summary["left_out"].items()]
@@ -221,10 +223,10 @@ def notices(report: Report) -> Iterator[Notice]:
     if partial or left_out:
         yield Notice("Not all was played", (*partial, *left_out))
     reasons = report.group_unjudged("inconclusive", "skipped", "error")
-    told = [f"{_join_few(ids)}: {verdict}, {reason}" for (verdict, reason), ids in reasons.items()]
-    if told:
+    entries = [f"{_join_few(ids)}: {verdict}, {reason}" for (verdict, reason), ids in reasons.items()]
+    if entries:
         judged = len(data["requirements"]) - sum(map(len, reasons.values()))
-        yield Notice(f"{judged} of {len(data['requirements'])} requirements were judged", tuple(told))
+        yield Notice(f"{judged} of {len(data['requirements'])} requirements were judged", tuple(entries))
 
 
 def facts(report: Report) -> Iterator[tuple[str, str]]:

@@ -90,14 +90,14 @@ def _with_text(result: Failure | Error, text: str) -> Failure | Error:
 def _failure_message(report: Report, row: Row, finding: Row | None) -> str:
     """The one line that tools show. It begins with the entry of the baseline, or with the known root cause."""
     entries = report.known_failures(row["id"])
-    known = [" ".join(filter(None, (entry["reason"], entry["link"]))) for entry in entries]
+    reasons = [" ".join(filter(None, (entry["reason"], entry["link"]))) for entry in entries]
     label = "known, flaky" if any(entry.get("flaky") for entry in entries) else "known"
     seen = "expected {}; seen: {}".format(*sides(finding)) if finding else "failed"
     seen = f"severity {row['severity']}: {seen}"
     seen = f"[{flaky(row)}] {seen}" if flaky(row) else seen
     if cause := report.known_cause(row["id"]):
         seen = f"[under the known {cause}] {seen}"
-    return _clean(f"[{label}: {'; '.join(known)}] {seen}" if known else seen)
+    return _clean(f"[{label}: {'; '.join(reasons)}] {seen}" if reasons else seen)
 
 
 def _failure_text(report: Report, row: Row, finding: Row | None) -> str:

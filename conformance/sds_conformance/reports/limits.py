@@ -88,11 +88,11 @@ def with_limits(report: Report) -> Report:
         raise ReportError(f"{file} is not what `sds-conformance limits --report DIR` writes: {wrong}: {again}")
     for key in ("name", "version"):
         if (theirs := data["implementation"][key]) != (ours := report.data["implementation"][key]):
-            told = f"{printable(theirs, 60)!r}, and the report about {printable(ours, 60)!r}"
-            raise ReportError(f"{file} is about an implementation of the {key} {told}: {again}")
+            message = f"{printable(theirs, 60)!r}, and the report about {printable(ours, 60)!r}"
+            raise ReportError(f"{file} is about an implementation of the {key} {message}: {again}")
     if data["revision"] != report.data["revision"]:
-        told = f"{printable(data['revision'], 40)}, and the report about {printable(report.data['revision'], 40)}"
-        raise ReportError(f"{file} is about {told}: {again}")
+        message = f"{printable(data['revision'], 40)}, and the report about {printable(report.data['revision'], 40)}"
+        raise ReportError(f"{file} is about {message}: {again}")
     return replace(report, limits=data)
 
 

@@ -94,11 +94,11 @@ def _causes(report: Report) -> Iterator[str]:
         if found:
             yield f"### {title}, the most severe first"
         for number, cause in enumerate(found, 1):
-            told = verdict is Verdict.FAIL and number <= STORIES and not cause.known
-            yield from _cause(report, number, cause, told)
+            with_story = verdict is Verdict.FAIL and number <= STORIES and not cause.known
+            yield from _cause(report, number, cause, with_story)
 
 
-def _cause(report: Report, number: int, cause: RootCause, told: bool) -> Iterator[str]:
+def _cause(report: Report, number: int, cause: RootCause, with_story: bool) -> Iterator[str]:
     row, known = cause.row, ", known" if cause.known or cause.new_under else ""
     often = f", {flaky(row)}" if flaky(row) else ""
     yield f"#### {number}. {prose(code_of(row))}, severity {cause.data['severity']}, {cause.times}{often}{known}"
@@ -111,7 +111,7 @@ def _cause(report: Report, number: int, cause: RootCause, told: bool) -> Iterato
     for under in cause.data["under"]:
         yield f"- With it {prose(under['requirement'])}: {prose(under['why'])}"
     finding = worst(row)
-    if finding is not None and told:
+    if finding is not None and with_story:
         yield block(story(report, row["id"], finding).splitlines())
     elif finding is not None:
         yield f"Seen: {code(sides(finding)[1])}"
@@ -144,7 +144,9 @@ def _list_known_failures(report: Report) -> Iterator[str]:
 
 
 def _list_violations(report: Report) -> Iterator[str]:
-    under = {told["requirement"]: cause["requirement"] for cause in report.data["causes"] for told in cause["under"]}
+    under = {
+        effect["requirement"]: cause["requirement"] for cause in report.data["causes"] for effect in cause["under"]
+    }
     for verdict, title in (
         ("fail", "failed"),
         ("warn", "warn"),
@@ -155,8 +157,8 @@ def _list_violations(report: Report) -> Iterator[str]:
             yield f"### {format_count(len(rows), 'requirement')} {title}"
         for row in rows:
             because = f" (under {prose(under[row['id']])})" if row["id"] in under else ""
-            said = f" {code(row['reason'])}" if row["reason"] else ""
-            yield f"- {row['id']}{because}: {prose(row['statement'])}{said}"
+            text = f" {code(row['reason'])}" if row["reason"] else ""
+            yield f"- {row['id']}{because}: {prose(row['statement'])}{text}"
 
 
 def _list_unjudged(report: Report) -> Iterator[str]:

@@ -49,8 +49,8 @@ def compute_overall_result(report: Report) -> OverallResult:
         return OverallResult(Tone.NONE, "not complete", f"has no verdict as a whole: {unfinished}.")
     if hard:
         so_far = f" So far: {unfinished}." if unfinished else ""
-        said = f"does not conform: {format_count(hard, 'breakdown')}.{so_far}"
-        return OverallResult(Tone.BAD, format_count(hard, "breakdown"), said)
+        text = f"does not conform: {format_count(hard, 'breakdown')}.{so_far}"
+        return OverallResult(Tone.BAD, format_count(hard, "breakdown"), text)
     if report.unmet:
         unmet = format_count(len(report.unmet), "expectation")
         return OverallResult(Tone.BAD, f"{unmet} not met", f"does not meet {unmet} of scenario files.")
@@ -94,13 +94,13 @@ def _result_without_faults(report: Report, counts: Counter[str]) -> OverallResul
     ]
     if why:
         warned = warnings and f", with{warnings[1:]}"
-        told = f"conforms to what was tested{warned}. It is no verdict on the whole: {'; '.join(why)}."
+        text = f"conforms to what was tested{warned}. It is no verdict on the whole: {'; '.join(why)}."
         short = "partial, no faults" if judged == len(rows) else f"partial, {judged} of {len(rows)} judged"
-        return OverallResult(Tone.PARTIAL, short, told)
+        return OverallResult(Tone.PARTIAL, short, text)
     about = f" ({' + '.join(parts)})" if (parts := _parts(report)) else ""
     but = f", {judged} of {len(rows)}" if judged < len(rows) else ""
-    told = f"conforms to what was tested{about}" + (f", {of}" if but else "") + (warnings and f", with{warnings[1:]}")
-    return OverallResult(Tone.GOOD, f"conformant{about}{but}{warnings}", f"{told}.")
+    text = f"conforms to what was tested{about}" + (f", {of}" if but else "") + (warnings and f", with{warnings[1:]}")
+    return OverallResult(Tone.GOOD, f"conformant{about}{but}{warnings}", f"{text}.")
 
 
 def _part_of(report: Report, row: Row) -> str:

@@ -20,13 +20,17 @@ _LABEL = 10
 def story(report: Report, requirement: str, row: Row) -> str:
     """Format a finding: the steps, the expected and the seen values."""
     finding = finding_of(requirement, row)
-    told = story_of(report.protocol, finding, report.trace(finding.run))
-    lines = list(_label_lines("Scenario", f"{finding.scenario}: {told.summary}" if told.summary else finding.scenario))
-    for line in told.lines():
+    story_lines = story_of(report.protocol, finding, report.trace(finding.run))
+    lines = list(
+        _label_lines(
+            "Scenario", f"{finding.scenario}: {story_lines.summary}" if story_lines.summary else finding.scenario
+        )
+    )
+    for line in story_lines.lines():
         mark = (">" if line.blamed else " ") if line.head else ""
         lines += _label_lines(line.label, line.text, mark + line.head)
-    for number, said in enumerate(quote_stderr(finding.said, WIDTH - _LABEL)):
-        lines += _label_lines("" if number else "stderr", said)
+    for number, stderr_line in enumerate(quote_stderr(finding.said, WIDTH - _LABEL)):
+        lines += _label_lines("" if number else "stderr", stderr_line)
     if finding.position:
         lines += _label_lines("", f"a warning, not a failure, by position {finding.position}")
     return "\n".join(lines)

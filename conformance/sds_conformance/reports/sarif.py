@@ -135,7 +135,7 @@ def _surprise(rule: int, one: Unmet) -> dict[str, Any]:
 
 
 def _invocation(report: Report) -> dict[str, Any]:
-    told = [f"{broken['kind']} in {broken['where']}: {broken['detail']}" for broken, _ in report.breakdowns]
+    messages = [f"{broken['kind']} in {broken['where']}: {broken['detail']}" for broken, _ in report.breakdowns]
     unfinished, began = report.why_incomplete, report.start_time
     return {
         "executionSuccessful": not unfinished,
@@ -143,7 +143,7 @@ def _invocation(report: Report) -> dict[str, Any]:
         **({"startTimeUtc": began.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")} if began else {}),
         "toolExecutionNotifications": [
             {"level": "error", "message": {"text": _text(text)}}
-            for text in [*told, *([unfinished] if unfinished else [])]
+            for text in [*messages, *([unfinished] if unfinished else [])]
         ],
     }
 

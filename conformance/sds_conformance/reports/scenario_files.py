@@ -74,10 +74,10 @@ def show_scenario_files(console: Console, files: Sequence[Row]) -> None:
         if one.file["again"]:
             show_command(console, "Again", one.file["again"])
         console.print()
-    told = [*remarks(files)]
-    for sentence in told:
+    lines = [*remarks(files)]
+    for sentence in lines:
         print_labelled(console, "Warning", Text(printable(sentence, LONGEST), "yellow"))
-    if told:
+    if lines:
         console.print()
 
 
@@ -86,6 +86,6 @@ def cause_lines(files: Iterable[Row]) -> list[CauseLine]:
     out = []
     for one in unmet(files):
         line = f", line {one.data['line']}" if one.data["line"] else ""
-        told = printable(f"{one.file['scenario']}{line}: {one.data['text']}", LONGEST)
-        out.append(CauseLine(Verdict.FAIL, BREAKDOWN_SEVERITY, "expectation", told))
+        text = printable(f"{one.file['scenario']}{line}: {one.data['text']}", LONGEST)
+        out.append(CauseLine(Verdict.FAIL, BREAKDOWN_SEVERITY, "expectation", text))
     return out

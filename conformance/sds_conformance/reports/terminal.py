@@ -135,9 +135,9 @@ def _facts(report: Report) -> list[tuple[str, Text]]:
     most = MOST_REASONS if compute_overall_result(report).tone is not Tone.BAD else 0  # keep the room for root causes
     for (verdict, reason), ids in sorted(reasons.items(), key=lambda one: -len(one[1]))[:most]:
         more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
-        said = Text(f"not {ids[0]}{more}: {verdict}, {printable(reason, 200)}", "yellow")
-        said.truncate(66, overflow="ellipsis")
-        out.append(("", said))
+        line = Text(f"not {ids[0]}{more}: {verdict}, {printable(reason, 200)}", "yellow")
+        line.truncate(66, overflow="ellipsis")
+        out.append(("", line))
     if len(reasons) > most > 0:
         out.append(
             ("", Text(f"and for {format_count(len(reasons) - MOST_REASONS, 'other reason')}, see above", "yellow"))
@@ -403,11 +403,11 @@ def _show_notes(console: Console, report: Report) -> None:
     for kind in (Verdict.INCONCLUSIVE, Verdict.SKIPPED):
         for (_, reason), ids in report.group_unjudged(kind.value).items():
             unjudged = True
-            shown = ", ".join(ids[:6]) + (f" and {len(ids) - 6} more" if len(ids) > 6 else "")
+            shown_ids = ", ".join(ids[:6]) + (f" and {len(ids) - 6} more" if len(ids) > 6 else "")
             label = {Verdict.INCONCLUSIVE: "Inconcl."}.get(kind, kind.value.capitalize())
-            print_labelled(console, label, Text.assemble((shown, STYLES[kind]), f": {printable(reason, _LONGEST)}"))
+            print_labelled(console, label, Text.assemble((shown_ids, STYLES[kind]), f": {printable(reason, _LONGEST)}"))
     for environment, reason in left_out.items():
-        told = f": {printable(reason, _LONGEST)}"
-        print_labelled(console, "Left out", Text.assemble((f"environment {environment}", "cyan"), told))
+        text = f": {printable(reason, _LONGEST)}"
+        print_labelled(console, "Left out", Text.assemble((f"environment {environment}", "cyan"), text))
     if notes or left_out or unjudged:
         console.print()

@@ -172,8 +172,8 @@ def _accepted_messages(expected: Expectation, performance: Performance) -> str:
             refused |= {label} if act.step.answer == "rejected" else set()
     accepted = [label for label in expected.labels if label in met - refused]
     strange = [label for label in expected.labels if label not in met]
-    told = [f"accepted {_join_labels(accepted)}"] if accepted else []
-    return ", ".join([*told, *([f"{_join_labels(strange)} never arrived"] if strange else [])])
+    parts = [f"accepted {_join_labels(accepted)}"] if accepted else []
+    return ", ".join([*parts, *([f"{_join_labels(strange)} never arrived"] if strange else [])])
 
 
 def _join_labels(labels: Sequence[str]) -> str:

@@ -143,8 +143,10 @@ def load(paths: Iterable[Path]) -> list[LoadedScenario]:
     for path in files_in(paths):
         loaded = load_one(path)
         if (other := out.setdefault(loaded.name, loaded)) is not loaded:
-            told = f"{_printable_path(other.path)} and {_printable_path(path)} would both be the scenario {loaded.name}"
-            raise ScenarioFileError(f"{told}: rename one of them")
+            message = (
+                f"{_printable_path(other.path)} and {_printable_path(path)} would both be the scenario {loaded.name}"
+            )
+            raise ScenarioFileError(f"{message}: rename one of them")
     return list(out.values())
 
 
@@ -180,21 +182,21 @@ def _check_file(path: Path) -> tuple[ScheduleDocument, list[str]]:
     noted = _named_revision(document.data)
     if noted and noted not in revisions():
         line = document.line(("revision",))
-        told = f"revision: there is no {printable(noted, 60)!r}.{did_you_mean(noted, revisions()) or _list_revisions()}"
-        return document, [_sentence(path, ScheduleFileError(told, line=line))]
+        text = f"revision: there is no {printable(noted, 60)!r}.{did_you_mean(noted, revisions()) or _list_revisions()}"
+        return document, [_sentence(path, ScheduleFileError(text, line=line))]
     if noted and noted not in scheduled():
         line = document.line(("revision",))
-        told = f"revision: no schedules of {noted} can be played: there are those of {', '.join(scheduled())}"
-        return document, [_sentence(path, ScheduleFileError(told, line=line))]
+        text = f"revision: no schedules of {noted} can be played: there are those of {', '.join(scheduled())}"
+        return document, [_sentence(path, ScheduleFileError(text, line=line))]
     revision = noted or next(iter(scheduled()))
     found = repertoire_of(revision).notation.errors(document)
     if not found:
         stated = rules_of(revision).catalogue.requirements
         for place, requirement in enumerate(document.data.get("requirements", ())):
             if requirement not in stated:
-                told = f"requirements[{place}]: there is no {printable(requirement)!r}."
-                told += did_you_mean(requirement, stated) or " `sds-conformance requirements` lists the IDs."
-                found.append(ScheduleFileError(told, line=document.line(("requirements", place))))
+                text = f"requirements[{place}]: there is no {printable(requirement)!r}."
+                text += did_you_mean(requirement, stated) or " `sds-conformance requirements` lists the IDs."
+                found.append(ScheduleFileError(text, line=document.line(("requirements", place))))
     return document, [_sentence(path, error) for error in found]
 
 
@@ -213,13 +215,13 @@ def _list_revisions() -> str:
 
 def _sentence(path: Path, error: ScheduleFileError) -> str:
     """An error with its file and line."""
-    told = str(error)
+    text = str(error)
     if error.line:
-        return f"{_printable_path(path)}, line {error.line}: {told}"
+        return f"{_printable_path(path)}, line {error.line}: {text}"
     return (
-        f"{_printable_path(path)} {told.removeprefix('it ')}"
-        if told.startswith("it ")
-        else f"{_printable_path(path)}: {told}"
+        f"{_printable_path(path)} {text.removeprefix('it ')}"
+        if text.startswith("it ")
+        else f"{_printable_path(path)}: {text}"
     )
 
 
@@ -234,8 +236,8 @@ def one_revision(files: Sequence[LoadedScenario]) -> str:
         if loaded.revision:
             named.setdefault(loaded.revision, loaded.path)
     if len(named) > 1:
-        told = " and ".join(
+        revisions_text = " and ".join(
             f"{_printable_path(path)} is about {revision}" for revision, path in list(named.items())[:2]
         )
-        raise ScenarioFileError(f"{told}: play them in two runs")
+        raise ScenarioFileError(f"{revisions_text}: play them in two runs")
     return next(iter(named), "")

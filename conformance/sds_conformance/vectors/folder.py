@@ -195,7 +195,7 @@ def violations(material: Material, data: Any) -> list[str]:
         if len(out) == MOST_TOLD:
             break
     tests = data["tests"] if not out else []
-    senseless = (f"{test['id']}: {told}" for test in tests for told in material.shapes[shape].senseless(test))
+    senseless = (f"{test['id']}: {problem}" for test in tests for problem in material.shapes[shape].senseless(test))
     return [printable(sentence, 300) for sentence in [*out, *islice(senseless, MOST_TOLD)]]
 
 

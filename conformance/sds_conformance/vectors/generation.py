@@ -86,17 +86,17 @@ def changelog_gap(folder: Path, manifest: bytes) -> str:
     Every version names the digest of its manifest; for a released one, the ledger has it as well.
     """
     try:
-        version, told = changelog_versions(folder)[0]
+        version, text = changelog_versions(folder)[0]
         otherwise = has_other_release(folder, manifest)
     except VectorsError as error:
         return str(error)
     digest = file_digest(manifest)
-    if told == digest and not otherwise:
+    if text == digest and not otherwise:
         return ""
     if otherwise:
         return f"{CHANGELOG}: {version} is released, and its files stay as they are: begin a new version"
     line = manifest_line(digest)
-    if not told:
+    if not text:
         return f"{CHANGELOG}: version {version} lacks its line: {line}"
     return (
         f"{CHANGELOG}: the files are not those that version {version} names. It is not released yet: say what changed, "

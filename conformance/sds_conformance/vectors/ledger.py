@@ -51,9 +51,9 @@ def contents(documents: Iterable[dict[str, Any]]) -> Tests:
     """The tests of files, by revision."""
     out: Tests = {}
     for data in documents:
-        told = {test["id"]: content_digest(test) for test in data["tests"]}
+        digests = {test["id"]: content_digest(test) for test in data["tests"]}
         for revision in data["revisions"]:
-            out.setdefault(revision, {}).update(told)
+            out.setdefault(revision, {}).update(digests)
     return out
 
 
@@ -83,7 +83,7 @@ class Ledger:
             for revision, tests in entry["tests"].items():
                 out.setdefault(revision, {}).update(tests)
         return {
-            revision: {test_id: told for test_id, told in tests.items() if test_id not in self.retired_ids}
+            revision: {test_id: digest for test_id, digest in tests.items() if test_id not in self.retired_ids}
             for revision, tests in out.items()
         }
 
@@ -126,12 +126,12 @@ def find_breaches(folder: Path, manifest: VectorManifest, documents: Iterable[di
     except VectorsError as error:
         yield str(error)
         return
-    told = dict(versions)
+    texts = dict(versions)
     for (newer, _), (older, _) in pairwise(versions):
         if _numbers(newer) <= _numbers(older):
             yield f"{CHANGELOG}: {newer} stands above {older}: the newest version comes first"
     for entry in ledger.releases:
-        if told.get(entry["version"]) != entry["manifest"]:
+        if texts.get(entry["version"]) != entry["manifest"]:
             yield (
                 f"{CHANGELOG}: version {entry['version']} was released with the manifest {entry['manifest']}, and that "
                 "is not what it says"
@@ -201,7 +201,11 @@ def add_release(folder: Path, version: str, documents: Iterable[dict[str, Any]])
     manifest = folder / MANIFEST
     standing = ledger.current_tests
     new = {
-        revision: {test_id: told for test_id, told in tests.items() if standing.get(revision, {}).get(test_id) != told}
+        revision: {
+            test_id: test_digest
+            for test_id, test_digest in tests.items()
+            if standing.get(revision, {}).get(test_id) != test_digest
+        }
         for revision, tests in sorted(contents(documents).items())
     }
     entry = {

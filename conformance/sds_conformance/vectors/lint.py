@@ -83,12 +83,12 @@ def _files(vector_set: VectorSet, folder: Path, manifest: VectorManifest) -> Ite
     there = files_in(vector_set, folder)
     for name in sorted(set(there) - set(manifest.files)):
         yield f"{printable(name)} is not in the manifest"
-    for name, told in manifest.files.items():
+    for name, entry in manifest.files.items():
         if name not in there:
             yield f"{name} is in the manifest, and is missing"
             continue
         try:
-            if file_digest(read_bytes(there[name])) != told:
+            if file_digest(read_bytes(there[name])) != entry:
                 yield f"{name}: its SHA-256 is not that of the manifest"
         except VectorsError as error:
             yield str(error)

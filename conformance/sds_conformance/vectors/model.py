@@ -189,8 +189,8 @@ def vector(
     *outcomes: Outcome,
 ) -> Vector:
     """Create a vector without its group. The recommended outcome comes first, and determines the result."""
-    told = _common_fields(slug, comment, result_of(outcomes), flags, requirements)
-    return {**told, **fields, "outcomes": list(outcomes)}
+    common = _common_fields(slug, comment, result_of(outcomes), flags, requirements)
+    return {**common, **fields, "outcomes": list(outcomes)}
 
 
 def stepwise(
@@ -202,8 +202,8 @@ def stepwise(
     steps: list[dict[str, Any]],
 ) -> Vector:
     """Create a vector whose steps have their own outcomes."""
-    told = _common_fields(slug, comment, result_of_steps(steps), flags, requirements)
-    return {**told, **fields, "steps": steps}
+    common = _common_fields(slug, comment, result_of_steps(steps), flags, requirements)
+    return {**common, **fields, "steps": steps}
 
 
 def _common_fields(

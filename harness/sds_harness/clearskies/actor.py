@@ -46,9 +46,9 @@ class Actor:
         """Write a value under a key; ``text`` replaces ``value`` and need not be valid JSON."""
         if uuid:
             self.stage.need(pb.CAPABILITY_UUID_ACCEPTED)
-        said = json.dumps(self.stage.value(value), ensure_ascii=False) if text is None else text
+        json_text = json.dumps(self.stage.value(value), ensure_ascii=False) if text is None else text
         key = self.stage.label(key)
-        return self._change(pb.Request(put=pb.Put(**self._addressed, key=key, value=said, uuid=uuid)))
+        return self._change(pb.Request(put=pb.Put(**self._addressed, key=key, value=json_text, uuid=uuid)))
 
     def rename(self, key: str, new_key: str) -> Step:
         """Give the record with this key another key."""

@@ -397,8 +397,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         if copy.label in self._written:
             frame = signed(*self._written[copy.label], link.peer, link.level)
         else:
-            told = self._signed if READ_ONLY in (link.level, link.peer.level) else self._told
-            message = told.get(copy.label) or self._told.get(copy.label)
+            write = self._signed if READ_ONLY in (link.level, link.peer.level) else self._told
+            message = write.get(copy.label) or self._told.get(copy.label)
             if message is None:
                 return
             frame = replayed(message, flipped=False)

@@ -98,8 +98,8 @@ class ClearSkiesRowReader:
         it is deleted."""
         members = message.body.members
         deleted = members.get("deleted", False)
-        said = ["", None] if deleted is True else [members.get("key"), _form(members.get("value"))]
-        return [self.names.called(message), self.names.record(members.get("uuid")), *said, deleted]
+        fields = ["", None] if deleted is True else [members.get("key"), _form(members.get("value"))]
+        return [self.names.called(message), self.names.record(members.get("uuid")), *fields, deleted]
 
     def _time(self, message: Message, trace: Trace) -> list[Any]:
         try:

@@ -142,8 +142,8 @@ def told_of(error: Exception) -> Exception:
     text = str(error)
     found = re.findall(r"^\s*sds_[\w.]+\.(\w+): (.+)$", text, re.MULTILINE)
     if found:
-        name, said = found[-1]
-        return (SuiteFaultError if name == SuiteFaultError.__name__ else CorpusError)(said.strip())
+        name, last_line = found[-1]
+        return (SuiteFaultError if name == SuiteFaultError.__name__ else CorpusError)(last_line.strip())
     if isinstance(error, OSError) or type(error).__name__ == "Py4JNetworkError":
         return SparkFailedError(
             f"Spark failed: its Java process is gone ({_line_of(error)}). Was it killed, or short of memory? "

@@ -89,8 +89,8 @@ class Manifest:
             trace = performance.cast[member]
             declared = trace.declaration
             # Other parts of a declaration may differ at every start.
-            told = (declared.name or UNNAMED, declared.version, declared.capability_names)
-            if trace.breakdown is None and told != (known.get("name") or UNNAMED, *map(known.get, _APART)):
+            identity = (declared.name or UNNAMED, declared.version, declared.capability_names)
+            if trace.breakdown is None and identity != (known.get("name") or UNNAMED, *map(known.get, _APART)):
                 return printable(f"{declared.name} {declared.version}".strip(), 60)
         return ""
 

@@ -109,8 +109,8 @@ class Recorder:
         if not trouble:
             kept = _count_of(self.recording, shard)
         seconds = time.monotonic() - began
-        told = {"kept_steps": kept.steps, "kept_rows": kept.rows, "seconds": seconds, "trouble": trouble}
-        yield pa.RecordBatch.from_pylist([asdict(count) | told])
+        report = {"kept_steps": kept.steps, "kept_rows": kept.rows, "seconds": seconds, "trouble": trouble}
+        yield pa.RecordBatch.from_pylist([asdict(count) | report])
 
 
 _SUMS = ("schedules", "steps", "rows", "kept_steps", "kept_rows", "seconds")
@@ -203,8 +203,8 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
     progress(known, manifest.schedules)
     trouble = f.collect_set(f.when(f.col("trouble") != "", f.col("trouble")))
     troubles = f.slice(f.sort_array(trouble), 1, _TROUBLES).alias("troubles")
-    told = in_schedules(progress, manifest.shards, manifest.schedules, known)
-    with watched(spark, told), failures_told():
+    report = in_schedules(progress, manifest.shards, manifest.schedules, known)
+    with watched(spark, report), failures_told():
         # Spark sums the rows up: one row per shard may be many.
         rows = over(spark, range(manifest.shards), Recorder(recording), _SCHEMA)
         (total,) = rows.groupBy().agg(*(f.sum(name).alias(name) for name in _SUMS), troubles).collect()

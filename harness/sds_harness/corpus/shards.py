@@ -257,9 +257,9 @@ class ShardFile:
         except TooLargeError as error:
             raise DamagedFileError(f"{self._file.shown} is damaged: it {error}.") from None
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            said = str(error).strip().splitlines()
+            lines = str(error).strip().splitlines()
             raise DamagedFileError(
-                f"{self._file.shown} is damaged: {said[0][:200] if said else 'unreadable'}"
+                f"{self._file.shown} is damaged: {lines[0][:200] if lines else 'unreadable'}"
             ) from None
 
 

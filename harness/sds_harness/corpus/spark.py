@@ -327,8 +327,8 @@ def _why(error: Exception, log: Path) -> str:
     if isinstance(error, CorpusError):
         return str(error)
     lines = log.read_text("utf-8", "replace").strip().splitlines()[-_LAST_LINES:] if log.exists() else []
-    said = "\n".join(["", *lines]) if lines else ""
+    text = "\n".join(["", *lines]) if lines else ""
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if "PACKAGE_NOT_INSTALLED" in first:
         return f"Spark Connect needs more packages: type `{_CONNECT}` ({first})"
-    return f"Spark did not start: {first}{said}"
+    return f"Spark did not start: {first}{text}"

@@ -120,15 +120,15 @@ def _value(node: ast.expr, named: Callable[[str], int | None]) -> int:
         case ast.Compare(left=left, ops=[comparison], comparators=[right]):
             found = int(_COMPARISONS[type(comparison)](_value(left, named), _value(right, named)))
         case ast.Call(func=ast.Name(id=name), args=args):
-            told, untold = [], ""
+            values, untold = [], ""
             for argument in args:
                 try:
-                    told.append(_value(argument, named))
+                    values.append(_value(argument, named))
                 except UndefinedNameError as error:
                     untold = str(error)
-            if not told:
+            if not values:
                 raise UndefinedNameError(untold)
-            found = _FUNCTIONS[name](told)
+            found = _FUNCTIONS[name](values)
         case _:  # pragma: no cover - _parsed lets no other part through
             raise AssertionError(ast.dump(node))
     if abs(found) > MOST:

@@ -147,8 +147,8 @@ class Notation:
         rules = self.schema["properties"]
         notes = dict(data.get("notes", {}))
         if "revision" in data and notes.setdefault("revision", data["revision"]) != data["revision"]:
-            told = f"the notes name another one, {printable(repr(notes['revision']), 60)}"
-            raise ScheduleFileError(f"revision: {told}", ("revision",))
+            message = f"the notes name another one, {printable(repr(notes['revision']), 60)}"
+            raise ScheduleFileError(f"revision: {message}", ("revision",))
         return Schedule(
             tuple(
                 self.member(**_values({"name": member} if isinstance(member, str) else member))
@@ -489,13 +489,13 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
     for index, expected in enumerate(schedule.expect):
         path = ("expect", index, "who")
         if expected.who not in names:
-            told = f"there is no participant {expected.who!r}.{did_you_mean(expected.who, names)}"
-            yield ScheduleFileError(f"{_place(path)}: {told}", path)
+            text = f"there is no participant {expected.who!r}.{did_you_mean(expected.who, names)}"
+            yield ScheduleFileError(f"{_place(path)}: {text}", path)
         for place, label in enumerate(expected.labels):
             if label not in labels:
                 where = ("expect", index, expected.what, place)
-                told = f"no operation has the label {printable(label, 60)!r}.{did_you_mean(label, sorted(labels))}"
-                yield ScheduleFileError(f"{_place(where)}: {told}", where)
+                text = f"no operation has the label {printable(label, 60)!r}.{did_you_mean(label, sorted(labels))}"
+                yield ScheduleFileError(f"{_place(where)}: {text}", where)
 
 
 def _strangers(operation: Operation, names: Collection[str], channels: int) -> Iterator[str]:
@@ -525,8 +525,8 @@ def _wrong_expression(operation: Operation, known: Collection[str]) -> Iterator[
         if isinstance(expression, str) and expression:
             try:
                 for name in sorted(names_in(expression).difference(known)):
-                    told = f"there is no setting or limit {name!r}.{did_you_mean(name, known)}"
-                    yield f"{key}: {told}"
+                    text = f"there is no setting or limit {name!r}.{did_you_mean(name, known)}"
+                    yield f"{key}: {text}"
             except ExpressionError as error:
                 yield f"{key}: {error}"
 

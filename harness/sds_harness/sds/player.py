@@ -182,9 +182,9 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             return min(self._revision.wire.max_lamport, MOST)
         field = pb.Configuration.DESCRIPTOR.fields_by_name.get(name)
         for actor in self._actors.values() if field is not None else ():
-            for told in (actor.party.in_force, actor.party.asked):
-                if told.HasField(name):
-                    return int(getattr(told, name))
+            for configuration in (actor.party.in_force, actor.party.asked):
+                if configuration.HasField(name):
+                    return int(getattr(configuration, name))
         return None
 
     def _send(self, op: Send) -> None:
@@ -369,12 +369,17 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         if op.lamport is not None:
             lamport = self._value(op.lamport) if isinstance(op.lamport, str) else op.lamport
         content = f"content {op.label} of {op.peer}" if op.content == "usual" else op.content
-        said = self._sayable(bytes.fromhex(op.raw)) or (None if content is None else content.encode())
+        content_bytes = self._sayable(bytes.fromhex(op.raw)) or (None if content is None else content.encode())
         message_id = f"{peer.name}-{op.label}"
         if op.number:
             peer.skip(op.number - 1)
-            numbered = peer.ephemeral(b"") if lamport is None else peer.sync(0) if not said else peer.content(0)
-            message_id, said = numbered.message_id, numbered.content if op.content == "usual" and not op.raw else said
+            numbered = (
+                peer.ephemeral(b"") if lamport is None else peer.sync(0) if not content_bytes else peer.content(0)
+            )
+            message_id, content_bytes = (
+                numbered.message_id,
+                numbered.content if op.content == "usual" and not op.raw else content_bytes,
+            )
         bloom_filter: bytes | None = bytes.fromhex(op.raw_filter) if op.raw_filter else None
         if op.filter is not None and not op.raw_filter:
             # In the profile of the first implementation; the others may not understand the filter.
@@ -400,7 +405,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             history,
             b"" if "filter" in op.empty else bloom_filter,
             self._entries(op.asks, senders=True, hints=False, unknown=None),
-            said,
+            content_bytes,
         )
 
     def _usual_lamport(self, channel_id: str, since: str = "") -> int:

@@ -200,22 +200,22 @@ def _conversation(number: int, begins: Row) -> Conversation:
 
 def _next_part(before: TranscriptPart, line: int, row: Row) -> TranscriptPart:
     """Read the next part. A vector spans one or several parts; requests to a codec belong to no part."""
-    told = _object(row, "vector" if "vector" in row else "part")
+    description = _object(row, "vector" if "vector" in row else "part")
     return TranscriptPart(
         before.conversation,
         line,
-        _text(told, "name"),
-        _text(told, "environment"),
-        _text(told, "revision"),
-        _text(told, "dialect"),
-        _number(told, "startMs"),
-        _text(told, "name") if "vector" in row else before.vector,
+        _text(description, "name"),
+        _text(description, "environment"),
+        _text(description, "revision"),
+        _text(description, "dialect"),
+        _number(description, "startMs"),
+        _text(description, "name") if "vector" in row else before.vector,
     )
 
 
 def _exchange(part: TranscriptPart, line: int, row: Row, complain: Complain) -> None:
     message = row.get("json")
-    said = Said(
+    entry = Said(
         line,
         _text(row, "what"),
         message if isinstance(message, dict) else None,
@@ -225,10 +225,10 @@ def _exchange(part: TranscriptPart, line: int, row: Row, complain: Complain) -> 
     )
     match row["direction"]:
         case ">":
-            part.exchanges.append(RecordedExchange(said))
+            part.exchanges.append(RecordedExchange(entry))
             part.conversation.handshake = part.conversation.handshake or part.exchanges[0]
         case "<" if part.exchanges and part.exchanges[-1].reply is None:
-            part.exchanges[-1].reply = said
+            part.exchanges[-1].reply = entry
         case "<":
             complain(line, "it is a reply to no request")
         case _:

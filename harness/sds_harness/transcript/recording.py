@@ -103,11 +103,11 @@ class RecordedLink(Link, Listener):
         if body is not None and (line := _as_json(body)):
             self._add(row, line)
             return
-        told = json_format.MessageToDict(message)
-        text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        data = json_format.MessageToDict(message)
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         size = len(body) if body is not None else len(text)
         if max(size, len(text)) > MAX_RAW:
-            row |= {"bytes": size, "head": _head(told)}
+            row |= {"bytes": size, "head": _head(data)}
             self._add(row | _in_base64(body))
         else:
             self._add(row | _in_base64(body), text)

@@ -77,11 +77,11 @@ class Transcript:
         except OSError as error:
             self.failure = error.strerror or str(error)
             if self._copied:
-                told = (
+                text = (
                     f"The transcript {printable(str(self.path))} lacks what a worker process heard: {self.failure}.\n"
                 )
                 with suppress(OSError):
-                    os.write(2, told.encode())
+                    os.write(2, text.encode())
             return 0
 
     def __reduce__(self) -> tuple[object, tuple[Path]]:

@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearskies_club import NOW, A, B, C, get_updates, peer, plain, said, update
-from clearskies_reference import Config, Kept, MalformedMessageError, RefusedWriteError, before, merged, vector_clock
+from clearskies_reference import (
+    Config,
+    MalformedMessageError,
+    RefusedWriteError,
+    StoredRecord,
+    before,
+    merged,
+    vector_clock,
+)
 from clearskies_reference.vector_clock import MAX_INTEGER, MAX_MEMBERS
 
 CLOCKS = st.dictionaries(st.sampled_from((A, B, C)), st.integers(1, 4))
@@ -71,7 +79,7 @@ def test_numbers_of_64_bits_are_exact() -> None:
 # ---- The four rules ----------------------------------------------------------------------------------------------
 
 
-def clock_of(found: Kept | None) -> Mapping[str, int]:
+def clock_of(found: StoredRecord | None) -> Mapping[str, int]:
     assert found is not None
     return found.record.vector_clock
 

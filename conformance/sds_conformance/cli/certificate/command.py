@@ -133,8 +133,8 @@ def show_certificate(file: Path, page_file: Path | None) -> None:
     out = console()
     show(out, read)
     if other:
-        told = f"{'; '.join(other)}. The level is what this version computes from its rows"
-        print_labelled(out, "Beware", Text(printable(told, 600), "yellow"))
+        text = f"{'; '.join(other)}. The level is what this version computes from its rows"
+        print_labelled(out, "Beware", Text(printable(text, 600), "yellow"))
 
 
 def show_level(out: Console, made: Certificate) -> None:

@@ -55,15 +55,17 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: st
         file = Path(folder, "signature")
         file.write_bytes(signature)  # in a private temporary folder: no link can wait there
         if allowed is None:
-            told = _run_ssh_keygen(
+            output = _run_ssh_keygen(
                 ["check-novalidate", "-s", str(file)], content, "the signature is not of this certificate"
             )
         else:
             if not allowed.is_file():
                 raise SignatureError(f"there is no file {allowed}: a line of it is a name, a blank and a public key")
             who = ["verify", "-s", str(file), "-f", str(allowed.absolute()), "-I", signer]
-            told = _run_ssh_keygen(who, content, f"{printable(signer, 80)} did not sign this certificate, by {allowed}")
-    return printable(told.strip(), 300)
+            output = _run_ssh_keygen(
+                who, content, f"{printable(signer, 80)} did not sign this certificate, by {allowed}"
+            )
+    return printable(output.strip(), 300)
 
 
 def _run_ssh_keygen(arguments: list[str], content: bytes, failure: str) -> str:

@@ -116,11 +116,11 @@ def _show_baseline(out: Console, data: dict[str, Any]) -> None:
     )
     for row in baseline["known"]:
         flaky = "flaky" if row.get("flaky") else ""
-        told = ": ".join(filter(None, (row["requirement"], row["scenario"], flaky, row["reason"])))
-        print_labelled(out, "", Text(printable(told, 400)))
+        text = ": ".join(filter(None, (row["requirement"], row["scenario"], flaky, row["reason"])))
+        print_labelled(out, "", Text(printable(text, 400)))
     for row in baseline["complaints"]:
-        told = f"line {row['line']}: {row['what']}; {row['change']}"
-        print_labelled(out, "", Text(printable(told, 400), "yellow"))
+        text = f"line {row['line']}: {row['what']}; {row['change']}"
+        print_labelled(out, "", Text(printable(text, 400), "yellow"))
 
 
 def _asides(row: dict[str, Any], known: Iterable[str]) -> str:

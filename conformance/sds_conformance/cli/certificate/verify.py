@@ -180,17 +180,17 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
         signature = read_signature(file)
         if signature is None and allowed is not None:
             raise SignatureError(f"it is not signed: there is no {file.name}.sig beside it")
-        told = signer_of(certificate.raw, signature, allowed, signer) if signature is not None else "there is none"
+        text = signer_of(certificate.raw, signature, allowed, signer) if signature is not None else "there is none"
     except SignatureError as error:
         _refuse(out, [str(error)])
     else:
         aside = ": whose key that is, --allowed-signers would say" if signature is not None and allowed is None else ""
-        print_labelled(out, "Signature", Text(told + aside))
+        print_labelled(out, "Signature", Text(text + aside))
     with usage_errors(VectorsError):
         other = list(version_differences(data))
     if other:
-        told = f"{'; '.join(other)}. Verify it with that version"
-        _end(out, "Not rerun", told, Exit.NOTHING_EXERCISED)
+        text = f"{'; '.join(other)}. Verify it with that version"
+        _end(out, "Not rerun", text, Exit.NOTHING_EXERCISED)
     _refuse(out, contradictory_claims(data))
     what = format_count(len(data["requirements"]), "requirement")
     print_labelled(out, "Level", Text(f"and counts follow from its {what}, {count_judged(data)} of them judged"))
@@ -259,19 +259,19 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
     _end(out, head, f"{len(found.compared)} of {format_count(len(rows), 'verdict')} came out again", Exit.CONFORMANT)
 
 
-def _differ(out: Console, differences: Iterable[str], told: str) -> None:
+def _differ(out: Console, differences: Iterable[str], summary: str) -> None:
     sentences = list(differences)
     for sentence in sentences[:_MOST_TOLD]:
         print_labelled(out, "Differs", Text(sentence))
     if len(sentences) > _MOST_TOLD:
         print_labelled(out, "", Text(f"and {len(sentences) - _MOST_TOLD} more"))
-    _end(out, "Does not hold", told, Exit.NON_CONFORMANT)
+    _end(out, "Does not hold", summary, Exit.NON_CONFORMANT)
 
 
-def _end(out: Console, head: str, told: str, code: Exit, *lines: str) -> None:
+def _end(out: Console, head: str, text: str, code: Exit, *lines: str) -> None:
     """Print the last line and the next command."""
     style = "bold green" if code is Exit.CONFORMANT else "yellow" if code is Exit.NOTHING_EXERCISED else "bold red"
-    out.print(Text.assemble((f"{head}: ", style), told, "" if told.endswith(":") else "."))
+    out.print(Text.assemble((f"{head}: ", style), text, "" if text.endswith(":") else "."))
     for line in lines:
         out.print(Text(f"  {line}", "blue"), soft_wrap=True)
     sys.exit(code)

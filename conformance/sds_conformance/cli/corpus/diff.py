@@ -112,10 +112,10 @@ def diff_command(
             difference = diff(spark, differ, progress)
     samples = write_samples(difference, differ.scopes, place)
     difference.seconds = time.monotonic() - began
-    told = as_json(difference, samples)
-    finish(difference, samples, told, place)
+    data = as_json(difference, samples)
+    finish(difference, samples, data, place)
     if json_wanted:
-        print_json(told)
+        print_json(data)
     else:
         if not quiet:
             _tell(out, difference, samples, place, stories)

@@ -151,7 +151,7 @@ def _tell(
     json_wanted: bool,
 ) -> None:
     if json_wanted:
-        told: dict[str, Any] = {
+        data: dict[str, Any] = {
             "corpus": shown,
             "implementation": manifest.implementation,
             "seed": manifest.seed,
@@ -165,16 +165,16 @@ def _tell(
             "complete": not outcome.troubles,
             "troubles": list(outcome.troubles),
         }
-        print_json(told)
+        print_json(data)
         return
     for trouble in outcome.troubles:
         err.print(trouble, style="bold red", soft_wrap=True)
     before = f"; {outcome.known:,} were there before" if outcome.known else ""
     speed = outcome.rows / outcome.seconds if outcome.seconds else 0.0
-    said = (
+    text = (
         f"{format_count(outcome.recorded, 'schedule')} of {manifest.name} recorded in {shown}{before} "
         f"({format_count(outcome.rows, 'step')}, {seconds:.1f} s, {speed:,.0f} steps a second and task)."
     )
-    out.print(Text(said, "yellow" if outcome.troubles else "bold green"), soft_wrap=not out.is_terminal)
+    out.print(Text(text, "yellow" if outcome.troubles else "bold green"), soft_wrap=not out.is_terminal)
     if outcome.troubles:
         out.print("The corpus is not complete: the same command goes on with what is missing.", style="yellow")

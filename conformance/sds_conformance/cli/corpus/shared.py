@@ -92,10 +92,10 @@ def corpus_errors(err: Console) -> Iterator[None]:
         _end(err, f"{why}: type `{install_extra('spark')}`.", Exit.USAGE)
 
 
-def _end(err: Console, told: str, code: Exit) -> NoReturn:
+def _end(err: Console, text: str, code: Exit) -> NoReturn:
     if signals.end_was_requested():  # Ctrl-C stopped Java and the workers: their end is no error
         raise KeyboardInterrupt
-    err.print(Text(told, "bold red"), soft_wrap=True)
+    err.print(Text(text, "bold red"), soft_wrap=True)
     sys.exit(code)
 
 

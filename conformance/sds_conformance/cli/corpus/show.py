@@ -143,7 +143,7 @@ def _add_revision_note(schedule: Schedule, revision: str) -> Schedule:
     return replace(schedule, notes=tuple(sorted({**dict(schedule.notes), "revision": revision}.items())))
 
 
-def _table(rows: list[dict[str, Any]], told: Callable[[dict[str, Any]], str]) -> Table:
+def _table(rows: list[dict[str, Any]], describe: Callable[[dict[str, Any]], str]) -> Table:
     table = plain_table(right=("step", "ms"))
     for name in ("who", "does", "what"):
         table.add_column(name, no_wrap=name != "what", overflow="fold")
@@ -153,7 +153,7 @@ def _table(rows: list[dict[str, Any]], told: Callable[[dict[str, Any]], str]) ->
             f"{row['at_ms']:,}",
             printable(row["participant"], 16),
             Text(printable(row["command"], 40).replace("_", " ")),
-            Text(printable(told(row), 400), "" if row["step"] else "dim"),
+            Text(printable(describe(row), 400), "" if row["step"] else "dim"),
         )
     return table
 

@@ -245,14 +245,14 @@ def _dialects(given: tuple[str, ...], commands: Collection[str], revision: str |
     dialects: dict[str, str] = {}
     for one in given:
         name, equals, dialect = one.partition("=")
-        shown = printable(one, 60)
+        printable_name = printable(one, 60)
         if not equals or name not in commands:
             names = ", ".join(commands) or "none"
             raise click.UsageError(
-                f"--dialect {shown!r}: write NAME=DIALECT, with the NAME of an implementation: {names}"
+                f"--dialect {printable_name!r}: write NAME=DIALECT, with the NAME of an implementation: {names}"
             )
         if name in dialects:
-            raise click.UsageError(f"--dialect {shown!r}: {name} has a dialect already")
+            raise click.UsageError(f"--dialect {printable_name!r}: {name} has a dialect already")
         refuse_unknown_dialect(protocol_or_default(revision), dialect)
         dialects[name] = dialect
     return dialects
@@ -266,14 +266,17 @@ def _commands(named: tuple[str, ...], options: list[str], model: str, *, fewest:
     for one in named:
         name, equals, command = one.partition("=")
         name = name.strip()
-        shown = printable(one, 60)
+        printable_name = printable(one, 60)
         if one.startswith("-") or not equals:
             raise click.UsageError(
-                f"{shown!r} is neither an option nor NAME=COMMAND. A COMMAND of several words is quoted with its NAME: "
+                f"{printable_name!r} is neither an option nor NAME=COMMAND. "
+                "A COMMAND of several words is quoted with its NAME: "
                 f"{shlex.quote(f'ref={reference}')} 'mine=./my-adapter'"
             )
         if not name or not name.isprintable() or cell_len(name) > _LONGEST_NAME:
-            raise click.UsageError(f"{shown!r} needs a NAME of 1 to {_LONGEST_NAME} printable characters before '='")
+            raise click.UsageError(
+                f"{printable_name!r} needs a NAME of 1 to {_LONGEST_NAME} printable characters before '='"
+            )
         if name in commands:
             raise click.UsageError(f"the name {name!r} stands for two implementations: give each its own")
         try:

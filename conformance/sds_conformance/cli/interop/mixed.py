@@ -114,7 +114,7 @@ class MixedGroups:
         mixed = self.mixed
         if mixed is None:
             return None
-        told = {(d.name, d.what): (example, files) for d, example, files in self.found}
+        details = {(d.name, d.what): (example, files) for d, example, files in self.found}
         nothing: tuple[None, dict[str, Path]] = (None, {})
         under = {id(one): (root.what, why) for root, members in self._groups for one, why in members}
         return {
@@ -132,7 +132,7 @@ class MixedGroups:
                     "given_up": mixed.given_up.get(name, ""),
                     "exercised": sorted(mixed.exercised.get(name, ())),
                     "findings": [
-                        _as_json(d, under.get(id(d)), *told.get((name, d.what), nothing))
+                        _as_json(d, under.get(id(d)), *details.get((name, d.what), nothing))
                         for d in mixed.discoveries_of(name)
                     ],
                 }
@@ -140,7 +140,8 @@ class MixedGroups:
             ],
             "scenario_files": self._rows(),
             "group": [
-                _as_json(d, under.get(id(d)), *told.get((GROUP, d.what), nothing)) for d in mixed.discoveries_of(GROUP)
+                _as_json(d, under.get(id(d)), *details.get((GROUP, d.what), nothing))
+                for d in mixed.discoveries_of(GROUP)
             ],
         }
 
@@ -151,8 +152,8 @@ class MixedGroups:
         for discovery, _ in self._groups:
             _, rule = rule_of(discovery.what)
             severity = severity_number(discovery.what)
-            told = f"{discovery.name or 'the group'}: {rule}"
-            lines.append(CauseLine(discovery.finding.severity, severity, discovery.what, told))
+            text = f"{discovery.name or 'the group'}: {rule}"
+            lines.append(CauseLine(discovery.finding.severity, severity, discovery.what, text))
         return sort_causes(lines)
 
     def _group_by_root_cause(self, mixed: Mixed) -> list[Group]:

@@ -96,8 +96,8 @@ def play_again(
     if as_json:
         findings = [{"implementation": example.name, **unshrunk_json(example)} for example in examples]
         head = {"schedule": schedule.name, "plays": dict(roles)}
-        told = head | performance_json(performance, findings) | {"errors": errors}
-        print_json(told | {"expectations": row["expectations"]})
+        data = head | performance_json(performance, findings) | {"errors": errors}
+        print_json(data | {"expectations": row["expectations"]})
     else:
         print_labelled(out, "Playing", Text(schedule.name or "a schedule", "bold"))
         print_labelled(out, "Played by", Text(told_roles(roles)))

@@ -88,9 +88,9 @@ def as_scenario_file(scenario: Scenario, schedule: Schedule, revision: str) -> S
 
 def _show_function(revision: str, scenario: Scenario, *, as_json: bool, drawn: bool) -> None:
     about = {"name": scenario.name, "summary": scenario.summary, "requirements": list(scenario.exercises)}
-    told = f"{scenario.name} is a function in Python and not data"
+    message = f"{scenario.name} is a function in Python and not data"
     if drawn:
-        raise click.UsageError(f"{told}, so there is nothing to draw: `run --report DIR --html FILE` draws findings")
+        raise click.UsageError(f"{message}, so there is nothing to draw: `run --report DIR --html FILE` draws findings")
     if as_json:
         print_json({**about, "data": None})
         return
@@ -100,7 +100,7 @@ def _show_function(revision: str, scenario: Scenario, *, as_json: bool, drawn: b
     print_labelled(out, "For", Text(", ".join(scenario.exercises)))
     which = "" if revision == CURRENT else f" --revision {revision}"
     print_labelled(out, "Play it", Text(f"{program()} run --scenario {scenario.name}{which} -- COMMAND"))
-    print_labelled(out, "Note", Text(f"{told}, so it cannot be shown as a scenario file.", "yellow"))
+    print_labelled(out, "Note", Text(f"{message}, so it cannot be shown as a scenario file.", "yellow"))
 
 
 def draw(schedule: Schedule, revision: str) -> str:

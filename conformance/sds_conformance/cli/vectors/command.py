@@ -274,8 +274,8 @@ def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
     files = load_all(VECTOR_SET, folder)
     unknown = set(groups) - {file["group"] for file in files}
     if unknown:
-        told, meant = ", ".join(sorted(unknown)), did_you_mean(min(unknown), [file["group"] for file in files])
-        raise click.UsageError(f"no group {told}: `{program()} vectors list` names them.{meant}")
+        unknown_names, meant = ", ".join(sorted(unknown)), did_you_mean(min(unknown), [file["group"] for file in files])
+        raise click.UsageError(f"no group {unknown_names}: `{program()} vectors list` names them.{meant}")
     if groups:
         rows = [
             {"id": test["id"], "result": test["result"], "comment": test["comment"]}
@@ -339,7 +339,7 @@ def _groups(material: Material, everything: list[dict[str, Any]]) -> Table:
     for file in files:
         for name in file["revisions"]:
             counts[file["group"], name] += file["numberOfTests"]
-    revisions = [name for name in material.revisions if any(name == told for _, told in counts)]
+    revisions = [name for name in material.revisions if any(name == revision for _, revision in counts)]
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("Group", "Shape"):
         table.add_column(name, vertical="bottom", overflow="fold")

@@ -177,7 +177,7 @@ def _report(outcome: Examination, causes: Sequence[WrongAnswers], manifest: Vect
 
 def _row(asked: AnsweredVector, revision: str) -> dict[str, Any]:
     answer = asked.answer
-    told = {
+    data = {
         "expected": answer.expected,
         "seen": answer.seen,
         "difference": answer.difference,
@@ -189,7 +189,7 @@ def _row(asked: AnsweredVector, revision: str) -> dict[str, Any]:
         "result": asked.vector["result"],
         "comment": asked.vector["comment"],
         "status": answer.status.value,
-        **{key: value for key, value in told.items() if value},
+        **{key: value for key, value in data.items() if value},
         **({"requirements": _violated_requirements(asked, revision)} if answer.status in _SHOWN else {}),
     }
 
@@ -240,8 +240,8 @@ def _show(
         grid = Table.grid(padding=(0, 2))
         grid.add_column(justify="right", no_wrap=True)
         grid.add_column(overflow="fold")
-        for told, why in rows:
-            grid.add_row(Text(told), Text(why))
+        for text, why in rows:
+            grid.add_row(Text(text), Text(why))
         out.print(grid)
         out.print()
 
@@ -286,8 +286,8 @@ def _cause_lines(outcome: Examination, causes: Sequence[WrongAnswers]) -> list[C
         known = cause.requirement in protocol_of(outcome.revision).rules.catalogue.requirements
         severity = severity_number(cause.requirement) if known else BREAKDOWN_SEVERITY
         verdict = Verdict.FAIL if one.answer.status is Status.BROKEN else cause.verdict
-        told = one.answer.difference or one.answer.seen or one.answer.reason or one.vector["comment"]
-        lines.append(CauseLine(verdict, severity, printable(cause.requirement), f"{one.vector['id']}: {told}"))
+        text = one.answer.difference or one.answer.seen or one.answer.reason or one.vector["comment"]
+        lines.append(CauseLine(verdict, severity, printable(cause.requirement), f"{one.vector['id']}: {text}"))
     return sort_causes(lines)
 
 
@@ -369,25 +369,25 @@ def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
         )
     if outcome.exit_code == Exit.CONFORMANT:
         skipped = outcome.count(Status.SKIPPED)
-        asked = f" Skipped vectors prove nothing: {skipped} of {len(outcome.asked)}." if skipped else ""
-        return Text.assemble((f"Every answer of {name} is legal.", "bold green"), asked)
-    said = []
+        text = f" Skipped vectors prove nothing: {skipped} of {len(outcome.asked)}." if skipped else ""
+        return Text.assemble((f"Every answer of {name} is legal.", "bold green"), text)
+    parts = []
     if outcome.count(Status.FAIL):
         wrong = format_count(sum(cause.verdict is Verdict.FAIL for cause in causes), "root cause")
-        said.append(f"{name} gives the wrong answer to {format_count(outcome.count(Status.FAIL), 'vector')}: {wrong}.")
+        parts.append(f"{name} gives the wrong answer to {format_count(outcome.count(Status.FAIL), 'vector')}: {wrong}.")
     if outcome.count(Status.BROKEN):
-        said.append(
+        parts.append(
             f"{name} broke down at {format_count(outcome.count(Status.BROKEN), 'vector')} instead of answering."
         )
     if outcome.out_of_time:
-        said.append(f"The total time was over: {format_count(outcome.unasked_count, 'vector')} not asked.")
+        parts.append(f"The total time was over: {format_count(outcome.unasked_count, 'vector')} not asked.")
     elif outcome.unasked_count:
-        said.append(
+        parts.append(
             f"{format_count(outcome.unasked_count, 'vector')} not asked: "
             f"after {PATIENCE} breakdowns in a row a group is left."
         )
     if outcome.count(Status.ERROR):
-        said.append(
+        parts.append(
             f"The suite itself failed at {format_count(outcome.count(Status.ERROR), 'vector')}: please report that."
         )
-    return Text(" ".join(said), "bold red") if said else Text(f"Nothing could be asked of {name}.", "bold yellow")
+    return Text(" ".join(parts), "bold red") if parts else Text(f"Nothing could be asked of {name}.", "bold yellow")

@@ -115,13 +115,13 @@ class Cases:
     def play(self, dimension: Dimension, size: int, known: frozenset[str] = frozenset()) -> SizeResult:
         """Play a size. Requirements in ``known`` are violated at any size, so they do not count."""
         began = time.perf_counter()
-        said: list[str] = []
+        parts: list[str] = []
         spent: list[float] = []
 
         def play(stage: Stage[Any]) -> None:
             pid = stage.session.link.pid
             before_s = spent_s(pid) if dimension.timed else 0.0
-            said.append(dimension.play(stage, size) or "")
+            parts.append(dimension.play(stage, size) or "")
             spent.append(spent_s(pid) - before_s if dimension.timed else 0.0)
 
         before = len(self.runner.breakdowns)
@@ -135,7 +135,7 @@ class Cases:
         shown = RunSummary.from_trace(trace) if dimension.timed else self._looker.look(trace)
         findings = self._findings(shown)
         new = [finding for finding in findings if finding.requirement not in known]
-        how, why = _result_of(trace, shown, bool(new), "".join(said))
+        how, why = _result_of(trace, shown, bool(new), "".join(parts))
         if trace.breakdown is not None:
             how, why = _breakdown_outcome(trace.breakdown, dimension, size), _detail(trace.breakdown)
         about = dimension.about
@@ -158,15 +158,15 @@ class Cases:
         out: dict[tuple[str, Verdict], Finding] = {}
         for requirement_id, met in shown.met.items():
             requirement = self._rules.catalogue.requirements[requirement_id]
-            for told in met.told:
-                severity = severity_of(requirement, told.observation, strict=self._strict)
+            for observation in met.told:
+                severity = severity_of(requirement, observation.observation, strict=self._strict)
                 if severity is not Verdict.PASS and (requirement_id, severity) not in out:
-                    found = finding_of(requirement, told, severity, shown.run, shown.environment, shown.recorded)
+                    found = finding_of(requirement, observation, severity, shown.run, shown.environment, shown.recorded)
                     out[requirement_id, severity] = found
         return list(out.values())
 
 
-def _result_of(trace: Trace[Any], shown: RunSummary, violated: bool, said: str) -> tuple[SizeOutcome, str]:
+def _result_of(trace: Trace[Any], shown: RunSummary, violated: bool, stop_reason: str) -> tuple[SizeOutcome, str]:
     """The result of a trace without a breakdown, and the reason."""
     ours = trace.suite_error or shown.unread or next((met.error for met in shown.met.values() if met.error), "")
     if ours:
@@ -182,9 +182,9 @@ def _result_of(trace: Trace[Any], shown: RunSummary, violated: bool, said: str) 
     if violated or trace.stopped:
         return SizeOutcome.WRONG, trace.stopped
     if trace.unmet:
-        return SizeOutcome.UNMET, said
-    if said:
-        return SizeOutcome.LOST, said
+        return SizeOutcome.UNMET, stop_reason
+    if stop_reason:
+        return SizeOutcome.LOST, stop_reason
     return SizeOutcome.HELD, ""
 
 

@@ -127,9 +127,9 @@ class _DimensionMeasurement:
         self._again: bool | None = None
         self._told: Callable[[int], None] = lambda size: None
 
-    def search(self, told: Callable[[int], None]) -> None:
+    def search(self, report: Callable[[int], None]) -> None:
         """Find the limit, and confirm it in a new process."""
-        self._told = told
+        self._told = report
         self.searching.run(self._order.at)
         first = self.searching.first_not
         if first is None or self.searching.held is None or self._order.at is not None:

@@ -97,8 +97,8 @@ class LimitRow:
 
 
 def _case_as_json(case: SizeResult, dimension: Dimension) -> dict[str, Any]:
-    told = {"size": case.size, "how": case.how.value, "steps": case.steps, "seconds": round(case.seconds, 3)}
-    return told | ({"processor_seconds": round(case.spent_s, 3)} if dimension.timed else {})
+    data = {"size": case.size, "how": case.how.value, "steps": case.steps, "seconds": round(case.seconds, 3)}
+    return data | ({"processor_seconds": round(case.spent_s, 3)} if dimension.timed else {})
 
 
 def most_of(dimension: Dimension, declared: Declaration, room: int) -> tuple[int, str]:
@@ -151,10 +151,10 @@ def _add_cost(row: LimitRow) -> LimitRow:
         return replace(row, why="too little was played to tell")
     most = max((case for case in row.cases if case.held), key=lambda case: case.size)
     cost = f"each costs as N^{power:.2f}, " if power > 0 else ""
-    told = f"{cost}{most.size / most.spent_s:,.0f} a second"
+    text = f"{cost}{most.size / most.spent_s:,.0f} a second"
     if power < STEADY:
-        return replace(row, exponent=power, why=f"steady: {told}")
-    return replace(row, weight=Weight.WARNING, exponent=power, why=f"grows: {told}")
+        return replace(row, exponent=power, why=f"steady: {text}")
+    return replace(row, weight=Weight.WARNING, exponent=power, why=f"grows: {text}")
 
 
 def weight(dimension: Dimension, size: int, how: SizeOutcome, bound: int | None, *, failed: bool) -> Weight:
@@ -187,5 +187,5 @@ def _why_nothing(cases: tuple[SizeResult, ...], ended: bool) -> str:
 
 def _reason_unless_time(beyond: SizeResult | None) -> str:
     """The reason, unless it was lack of time."""
-    told = beyond is not None and beyond.said.startswith(_NO_ROOM)
-    return f": {printable(beyond.said, _MAX_TOLD)}" if beyond is not None and told else ""
+    has_no_room = beyond is not None and beyond.said.startswith(_NO_ROOM)
+    return f": {printable(beyond.said, _MAX_TOLD)}" if beyond is not None and has_no_room else ""

@@ -27,21 +27,21 @@ def cautions(columns: Sequence[ReportColumn]) -> list[str]:
 
 
 def _cautions(columns: Sequence[ReportColumn]) -> Iterator[str]:
-    if said := _group_columns(columns, lambda column: column.revision):
+    if groups := _group_columns(columns, lambda column: column.revision):
         yield (
-            f"They are of different revisions of the text: {said}. A requirement that one does not state is "
+            f"They are of different revisions of the text: {groups}. A requirement that one does not state is "
             f"{ABSENT[UNSTATED]}."
         )
-    if said := _group_columns(columns, lambda column: column.profile):
-        yield f"They are of different profiles: {said}."
-    if said := _group_columns(columns, lambda column: ", ".join(column.environments) or "none"):
-        yield f"They were played in different environments: {said}."
-    if said := _group_columns(columns, lambda column: "--strict" if column.strict else "without it"):
-        yield f"Not all are strict: {said}. What warns in one may fail in the other."
-    if said := _group_columns(columns, lambda column: column.dialect or "none"):
-        yield f"They were read by different dialects: {said}."
-    if said := _group_columns(columns, lambda column: column.suite):
-        yield f"They are by different versions of the suite: {said}. A change may come from that."
+    if groups := _group_columns(columns, lambda column: column.profile):
+        yield f"They are of different profiles: {groups}."
+    if groups := _group_columns(columns, lambda column: ", ".join(column.environments) or "none"):
+        yield f"They were played in different environments: {groups}."
+    if groups := _group_columns(columns, lambda column: "--strict" if column.strict else "without it"):
+        yield f"Not all are strict: {groups}. What warns in one may fail in the other."
+    if groups := _group_columns(columns, lambda column: column.dialect or "none"):
+        yield f"They were read by different dialects: {groups}."
+    if groups := _group_columns(columns, lambda column: column.suite):
+        yield f"They are by different versions of the suite: {groups}. A change may come from that."
     if few := _marks_of(columns, lambda column: "requirements" in column.narrowed):
         yield f"Not all requirements were asked for in {few}: what was not is {ABSENT[NOT_ASKED]}."
     if few := _marks_of(columns, lambda column: "scenarios" in column.narrowed):

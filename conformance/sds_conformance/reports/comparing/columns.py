@@ -203,8 +203,8 @@ def _date(report: Report, text: str) -> datetime:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         where = report.folder or "the report"
-        told = f"started {printable(text, 40)!r}, which is no date: run it again, with --report"
-        raise ReportError(f"{where} says that it {told}") from None
+        message = f"started {printable(text, 40)!r}, which is no date: run it again, with --report"
+        raise ReportError(f"{where} says that it {message}") from None
 
 
 def _printable_name(text: str) -> str:

@@ -245,12 +245,14 @@ class Comparison:
 def compare(columns: Sequence[ReportColumn], only: Sequence[str] = ()) -> Comparison:
     """Compare reports; ``only`` are globs of requirements and positions."""
     columns = add_titles(columns)
-    told: dict[str, RequirementData] = {}
+    data_by_requirement: dict[str, RequirementData] = {}
     topics: dict[str, str] = {}
     for column in reversed(columns):
-        told |= column.told
+        data_by_requirement |= column.told
         topics |= column.topics
-    rows = (_row(columns, told[id_]) for id_ in sort_ids(told) if matches_globs(id_, only))
+    rows = (
+        _row(columns, data_by_requirement[id_]) for id_ in sort_ids(data_by_requirement) if matches_globs(id_, only)
+    )
     choices = (
         PositionRow(position, topics[position], tuple(column.ways.get(position) for column in columns))
         for position in sort_ids(topics)
@@ -287,11 +289,11 @@ def _pairs(columns: Sequence[ReportColumn]) -> list[tuple[int, int]]:
     return [(a, b) for a, b in neighbours if len(columns) == 2 or columns[a].name == columns[b].name]
 
 
-def _row(columns: Sequence[ReportColumn], told: RequirementData) -> ComparisonRow:
-    cells = tuple(column.verdict(told.id) for column in columns)
-    changes = ((b, result_change(columns[a], columns[b], told.id)) for a, b in _pairs(columns))
+def _row(columns: Sequence[ReportColumn], data: RequirementData) -> ComparisonRow:
+    cells = tuple(column.verdict(data.id) for column in columns)
+    changes = ((b, result_change(columns[a], columns[b], data.id)) for a, b in _pairs(columns))
     return ComparisonRow(
-        told, cells, frozenset(number for number, change in changes if change is ResultChange.OTHERWISE)
+        data, cells, frozenset(number for number, change in changes if change is ResultChange.OTHERWISE)
     )
 
 

@@ -74,9 +74,9 @@ def changes(comparison: Comparison) -> list[str]:
             named = ", ".join(
                 f"{step.told.id} ({comparison.verdicts(before, after, step)})" for step in some.named_steps
             )
-            told = " and ".join(part for part in (named, some.format_others) if part)
+            text = " and ".join(part for part in (named, some.format_others) if part)
             words = comparison.describe_change(before, after, some.change)
-            lines.append(f"- **{len(some.steps)} {words}**: {told}")
+            lines.append(f"- **{len(some.steps)} {words}**: {text}")
         unlike = ways_changed(comparison, before, after)
         lines += [f"- **{unlike}**: `--ways` shows them"] if unlike else []
         lines += [] if found or unlike else ["Nothing changed."]
@@ -94,7 +94,7 @@ def matrix(columns: Sequence[ReportColumn], rows: Sequence[ComparisonRow]) -> li
         out.append((row.told.id, *cells, prose(row.told.statement)))
     lines = table(("Requirement", *(prose(column.title) for column in columns), "It says"), out)
     used = {cell for row in rows for cell in row.cells}
-    legend = [f"{sign} {told}" for told, sign in ABSENT.items() if told in used]
+    legend = [f"{sign} {meaning}" for meaning, sign in ABSENT.items() if meaning in used]
     legend += [rf"\{OTHERWISE} violated in another way than before"] if any(row.otherwise for row in rows) else []
     return [*lines, *([", ".join(legend) + ".", ""] if legend else [])]
 
@@ -104,9 +104,9 @@ def agreements(comparison: Comparison, *, every: bool) -> list[str]:
     agreed = comparison.count_agreements()
     if not agreed:
         return []
-    said = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
-    said += [f"{agreed['']} not in all of them"] if "" in agreed else []
-    lines = [f"No difference in {format_count(sum(agreed.values()), 'requirement')}: {', '.join(said)}.", ""]
+    parts = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
+    parts += [f"{agreed['']} not in all of them"] if "" in agreed else []
+    lines = [f"No difference in {format_count(sum(agreed.values()), 'requirement')}: {', '.join(parts)}.", ""]
     if every:
         rows = matrix(comparison.columns, comparison.agreements)
         lines += ["<details><summary>All of them</summary>", "", *rows, "</details>", ""]
@@ -119,7 +119,7 @@ def limits_table(comparison: Comparison) -> list[str]:
         return []
     rows = [(prose(reach.title), *map(_extent, reach.cells)) for reach in comparison.reaches]
     head = ("Dimension", *(prose(column.title) for column in comparison.columns))
-    legend = ", ".join(f"`{sign}` {told}" for sign, told in LIMIT_MARKS.items())
+    legend = ", ".join(f"`{sign}` {meaning}" for sign, meaning in LIMIT_MARKS.items())
     return ["## How far they hold", "", *table(head, rows), f"{legend}.", ""]
 
 

@@ -72,8 +72,8 @@ def show_histories(console: Console, histories: Sequence[Series], since: str) ->
         if len(series.columns) > 1:
             print_labelled(console, "Last", Text(f"{last.date}, {last.version}: {counts(last)}"))
         if cut := [column.date for column in series.columns if column.cut_off]:
-            said = f"{', '.join(cut)}: of what is missing there nothing is claimed"
-            print_labelled(console, "Cut off", Text(said, "yellow"))
+            text = f"{', '.join(cut)}: of what is missing there nothing is claimed"
+            print_labelled(console, "Cut off", Text(text, "yellow"))
         console.print()
         if not series.turns:
             console.print(f"  Nothing changed{f' since {since}' if since else ''}.\n")
@@ -94,19 +94,19 @@ def worse_line(comparison: Comparison) -> Text | None:
     steps = next((some.steps for some in changes if some.change is ResultChange.WORSE), [])
     worse = [f"{step.told.id} ({step.before} → {step.after})" for step in steps]
     less = smaller(first.limits, last.limits) if comparison.reaches else []
-    told = {
+    groups = {
         f"{format_count(len(worse), 'requirement')} got worse": worse,
         f"{format_count(len(less), 'limit')} got smaller": less,
     }
     between = f" from {first.title} to {last.title}: "
     if first.name != last.name:
-        told = {
+        groups = {
             f"{format_count(len(worse), 'requirement')} with a worse verdict": worse,
             f"{format_count(len(less), 'limit')} that {'is' if len(less) == 1 else 'are'} smaller": less,
         }
         between = f" in {last.title} than in {first.title}: "
-    said = "; ".join(f"{what}{between}{', '.join(which)}" for what, which in told.items() if which)
-    return Text(f"{said}.", "bold red") if said else None
+    text = "; ".join(f"{what}{between}{', '.join(which)}" for what, which in groups.items() if which)
+    return Text(f"{text}.", "bold red") if text else None
 
 
 def counts(column: ReportColumn) -> str:
@@ -134,22 +134,22 @@ def _show_steps(console: Console, comparison: Comparison, before: int, after: in
     if not changes:
         console.print(Text.assemble((titles, "bold"), f": {f'no verdict changed, {unlike}' if unlike else NOTHING}.\n"))
         return
-    said = ", ".join(
+    summary = ", ".join(
         [
             *(f"{len(some.steps)} {comparison.describe_change(before, after, some.change)}" for some in changes),
             *([unlike] if unlike else []),
         ]
     )
-    console.print(Text.assemble((titles, "bold"), f": {said}."))
+    console.print(Text.assemble((titles, "bold"), f": {summary}."))
     for some in changes:
         one_sided = some.change in (ResultChange.NO_LONGER, ResultChange.NOW)
         named = ", ".join(
             f"{s.told.id} ({comparison.verdicts(before, after, s)})" if one_sided else s.told.id
             for s in some.named_steps
         )
-        told = " and ".join(part for part in (named, some.format_others) if part)
+        text = " and ".join(part for part in (named, some.format_others) if part)
         label = _LABELS[some.change] if same else _label(some.change, mark(before), mark(after))
-        print_labelled(console, label, Text(told, CHANGE_STYLES.get(some.change, "") if same else ""))
+        print_labelled(console, label, Text(text, CHANGE_STYLES.get(some.change, "") if same else ""))
     console.print()
 
 
@@ -205,10 +205,10 @@ def _cell(row: ComparisonRow, number: int) -> Text:
 
 def _show_legend(console: Console, rows: Sequence[ComparisonRow]) -> None:
     used = {cell for row in rows for cell in row.cells}
-    told = [f"{short} {long}" for long, short in (SHORT | ABSENT).items() if long in used]
-    told += [f"{OTHERWISE} violated in another way than before"] if any(row.otherwise for row in rows) else []
-    if told:
-        print_labelled(console, "Marks", Text(", ".join(told), "dim"))
+    parts = [f"{short} {long}" for long, short in (SHORT | ABSENT).items() if long in used]
+    parts += [f"{OTHERWISE} violated in another way than before"] if any(row.otherwise for row in rows) else []
+    if parts:
+        print_labelled(console, "Marks", Text(", ".join(parts), "dim"))
         console.print()
 
 
@@ -216,12 +216,12 @@ def _show_agreements(console: Console, comparison: Comparison, *, every: bool) -
     if comparison.rows and not comparison.differences:
         console.print(Text("They differ in no requirement.", "bold"))
     agreed = comparison.count_agreements()
-    said = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
-    said += [f"{agreed['']} not in all of them"] if "" in agreed else []
-    if said:
+    parts = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
+    parts += [f"{agreed['']} not in all of them"] if "" in agreed else []
+    if parts:
         total = format_count(sum(agreed.values()), "requirement")
         hint = "" if every else " --all lists them."
-        console.print(f"No difference in {total}: {', '.join(said)}.{hint}\n", soft_wrap=False)
+        console.print(f"No difference in {total}: {', '.join(parts)}.{hint}\n", soft_wrap=False)
     if every:
         _show_rows(console, comparison.agreements, len(comparison.columns))
 
@@ -246,13 +246,13 @@ def _show_limits(console: Console, reaches: Sequence[DimensionReach], columns: i
         console.print(table)
         console.print()
     texts = [_extent(cell).plain for reach in reaches for cell in reach.cells]
-    told = [f"{sign} {meaning}" for sign, meaning in LIMIT_MARKS.items() if _is_used(sign, texts)]
-    print_labelled(console, "Marks", Text(", ".join(told) or "none", "dim"))
+    parts = [f"{sign} {meaning}" for sign, meaning in LIMIT_MARKS.items() if _is_used(sign, texts)]
+    print_labelled(console, "Marks", Text(", ".join(parts) or "none", "dim"))
     for reach in reaches:
         ended = [(number, cell) for number, cell in enumerate(reach.cells) if cell is not None and cell.failure]
         if ended:
-            said = "; ".join(f"{mark(number)} at {cell_of(cell.first_not)}: {cell.failure}" for number, cell in ended)
-            print_labelled(console, "Broke", Text(f"{reach.title}, {said}"))
+            text = "; ".join(f"{mark(number)} at {cell_of(cell.first_not)}: {cell.failure}" for number, cell in ended)
+            print_labelled(console, "Broke", Text(f"{reach.title}, {text}"))
     console.print()
 
 
@@ -302,6 +302,6 @@ def _show_turns(console: Console, turns: Sequence[HistoryTurn]) -> None:
     for turn in turns:
         before, after = turn.verdicts
         what = f"{before} → {after}" if before != after else f"{after}, {turn.change.value}"
-        told = Text.assemble((f"{turn.told.id}  ", "bold"), (what, CHANGE_STYLES.get(turn.change, "")))
-        print_labelled(console, "", told)
+        line = Text.assemble((f"{turn.told.id}  ", "bold"), (what, CHANGE_STYLES.get(turn.change, "")))
+        print_labelled(console, "", line)
     console.print()
