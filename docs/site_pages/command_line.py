@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from sds_conformance.cli import main
-from sds_conformance.cli.command_groups import Later
+from sds_conformance.cli.command_groups import LazyCommand
 
 from .markdown import code, code_block, page, prose, table
 
@@ -36,7 +36,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def the_command(command: click.Command) -> click.Command:
     """The command itself, where a group has a placeholder until it is invoked."""
-    return command.command if isinstance(command, Later) else command
+    return command.command if isinstance(command, LazyCommand) else command
 
 
 def _command(command: click.Command, parent: click.Context, name: str, level: int) -> Iterator[str]:
