@@ -19,7 +19,7 @@ SCOPE = Scope.select()
 
 
 def corpus(folder: Path) -> Corpus:
-    return read_complete(Place.at(str(folder)), kind_of)
+    return read_complete(Place.from_name(str(folder)), kind_of)
 
 
 def compared(a: Path, b: Path, **options: Any) -> dict[int, Divergence]:

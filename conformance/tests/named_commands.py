@@ -20,7 +20,7 @@ import click
 import pytest
 
 from sds_conformance.cli import main
-from sds_conformance.cli.command_groups import Later
+from sds_conformance.cli.command_groups import LazyCommand
 from sds_conformance.cli.option_names import with_new_names
 from typed_pages import FENCED, blocks
 
@@ -92,7 +92,7 @@ def _error_of(arguments: list[str], typed: bool) -> str:
         if name not in command.commands:
             return f"there is no command {name!r}"
         found = command.commands[name]
-        command = found.command if isinstance(found, Later) else found
+        command = found.command if isinstance(found, LazyCommand) else found
         context = click.Context(command, context, name)
     if not arguments and not typed:
         return ""

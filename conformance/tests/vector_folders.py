@@ -46,11 +46,11 @@ def asked(
 
 
 def failed_groups(outcome: Examination) -> set[str]:
-    return {a.group for a in outcome.asked if a.answer.status in BAD}
+    return {a.group for a in outcome.answered if a.answer.status in BAD}
 
 
 def failures(outcome: Examination) -> list[str]:
-    return [f"{a.vector['id']}: {a.answer}" for a in outcome.asked if a.answer.status in BAD]
+    return [f"{a.vector['id']}: {a.answer}" for a in outcome.answered if a.answer.status in BAD]
 
 
 def copy_of_vectors(to: Path) -> Path:

@@ -24,11 +24,11 @@ from sds_testee.rpc import ADDRESS_VARIABLE, MESSAGE_SIZES, METHOD, TOKEN_VARIAB
 from .endpoint import AUTO, Endpoint
 from .faults import FaultKind, TesteeError
 from .grpc_quietly import grpc
-from .link import UNKNOWN_BINARY, Limits, Link, Listener, how_it_died, read_reply
+from .link import UNKNOWN_BINARY, Limits, Link, Listener, describe_exit, read_reply
 from .process import TesteeProcess
 from .redaction import Redaction
 from .resources import socket_folder
-from .watchdog import bounded
+from .watchdog import limit_time
 
 CONNECT_S = 5.0
 """Seconds to wait for a connection to a server that is already running: a supervisor may be restarting it."""
@@ -137,11 +137,11 @@ class GrpcLink(Link):
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         what = request.WhichOneof("command") or "nothing"
-        with bounded(timeout_s):
+        with limit_time(timeout_s):
             return self._exchange(request.SerializeToString(), timeout_s, what, reply)
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        with bounded(timeout_s):
+        with limit_time(timeout_s):
             return self._exchange(request.SerializeToString() + UNKNOWN_BINARY, timeout_s, "an unknown command", reply)
 
     def stderr_lines(self) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ class GrpcLink(Link):
             return
         self._requests.put(None)
         self._deadline = time.monotonic() + self._limits.exit_s
-        with bounded(2 * self._limits.exit_s):  # once for the stream and once for the process
+        with limit_time(2 * self._limits.exit_s):  # once for the stream and once for the process
             with contextlib.suppress(grpc.RpcError):
                 for _ in self._call:
                     pass  # Discard what arrives: it answers no request.
@@ -167,7 +167,7 @@ class GrpcLink(Link):
 
     def kill(self) -> None:
         """End the conversation at once, whatever the server is doing."""
-        with bounded(0):
+        with limit_time(0):
             self._end(0)
 
     # ---- starting --------------------------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ class GrpcLink(Link):
 
     def _fail_if_dead(self, when: str, settling_s: float = 0.5, *, at_once: bool = False) -> None:
         """Raise a fault if the started process has ended: its exit says more than the state of the connection."""
-        died = how_it_died(self._process, when, settling_s) if self._process is not None else None
+        died = describe_exit(self._process, when, settling_s) if self._process is not None else None
         if self._process is not None and died is not None:
             self._fail(*died, self._process.why_at_once if at_once and died[0] is FaultKind.CRASH else "")
 

@@ -15,7 +15,7 @@ from .declaration import OutsideClock
 from .faults import FaultKind, TesteeError
 from .moment import Moment
 from .process import TesteeProcess
-from .watchdog import bounded
+from .watchdog import limit_time
 
 _BANNER_S = 0.5
 """Seconds to wait for the text of a banner after its first, blank line."""
@@ -139,7 +139,7 @@ class StdioLink(Link):
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         what = request.WhichOneof("command") or "nothing"
-        with bounded(timeout_s):
+        with limit_time(timeout_s):
             return self._exchange(self._framing.pack(request), timeout_s, what, reply)
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
@@ -148,7 +148,7 @@ class StdioLink(Link):
             frame = len(body).to_bytes(4, "big") + body
         else:
             frame = f'{{"id":"{request.id}","{UNKNOWN_COMMAND}":{{}}}}\n'.encode()
-        with bounded(timeout_s):
+        with limit_time(timeout_s):
             return self._exchange(frame, timeout_s, "an unknown command", reply)
 
     def stderr_lines(self) -> tuple[str, ...]:
@@ -158,7 +158,7 @@ class StdioLink(Link):
         return self._process.new_stderr_lines()
 
     def close(self) -> None:
-        with bounded(self._limits.exit_s):
+        with limit_time(self._limits.exit_s):
             ended = self._process.close(self._limits.exit_s)
         if not ended:
             detail = f"still running {self._limits.exit_s:g} s after its stdin ended, and killed"
@@ -166,7 +166,7 @@ class StdioLink(Link):
 
     def kill(self) -> None:
         """Kill the process at once, whatever it is doing."""
-        with bounded(0):
+        with limit_time(0):
             self._process.close(0)
 
     def _exchange(self, frame: bytes, timeout_s: float, what: str, kind: type[Any]) -> Any:
@@ -218,7 +218,7 @@ class StdioLink(Link):
         if process.failure is FaultKind.HANG:
             text = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
             self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s{text}")
-        died = how_it_died(process, f"in answer to {what}")
+        died = describe_exit(process, f"in answer to {what}")
         if died is None:
             self._fail(FaultKind.EXIT, f"{pipe} closed in answer to {what} while the process runs on")
         kind, detail = died
@@ -269,7 +269,7 @@ def read_reply(framing: Framing, body: bytes, kind: type[Any], what: str) -> Any
     return reply
 
 
-def how_it_died(process: TesteeProcess, when: str, settling_s: float = 0.5) -> tuple[FaultKind, str] | None:
+def describe_exit(process: TesteeProcess, when: str, settling_s: float = 0.5) -> tuple[FaultKind, str] | None:
     """How and ``when`` a process ended; None if it still runs after ``settling_s`` seconds."""
     if process.failure is FaultKind.OUT_OF_MEMORY:
         limit = process.memory_bytes >> 20

@@ -120,7 +120,7 @@ def end_was_requested() -> bool:
 
 
 @contextlib.contextmanager
-def calling(hook: Hook) -> Iterator[None]:
+def call_on_signal(hook: Hook) -> Iterator[None]:
     """A signal within the block calls ``hook`` in another thread."""
     _hooks.append(hook)
     try:
@@ -140,7 +140,7 @@ def held() -> Iterator[None]:
         _holding -= 1
 
 
-def hold() -> None:
+def hold_interrupts() -> None:
     """Hold interrupts back until the end of ``handle_signals``: for commands that have finished and are now
     reporting."""
     global _holding
@@ -156,7 +156,7 @@ def follow_parent(*, unwinding: bool = False) -> None:
     for number in HEEDED:
         # Not SIG_IGN: processes that are started from here would inherit it.
         signal.signal(number, _leave_it)
-    signal.signal(signal.SIGTERM, _unwind if unwinding else signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, _exit_on_signal if unwinding else signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -182,7 +182,7 @@ def _leave_it(number: int, frame: FrameType | None) -> None:
     """Do nothing: the parent decides."""
 
 
-def _unwind(number: int, frame: FrameType | None) -> None:
+def _exit_on_signal(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
 

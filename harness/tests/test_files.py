@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sds_harness.files import FileError, opened, parse_json, read_bytes, read_text, try_to_write, write_whole
+from sds_harness.files import FileError, open_regular_file, parse_json, read_bytes, read_text, try_to_write, write_whole
 
 pytestmark = pytest.mark.every_python
 
@@ -81,10 +81,10 @@ def test_a_text_is_utf_8_and_its_lines_end_in_one_way(tmp_path: Path) -> None:
 
 def test_a_file_that_is_read_piece_by_piece_is_no_pipe_either(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FileError, match=r"is no regular file"), opened(tmp_path / "pipe"):
+    with pytest.raises(FileError, match=r"is no regular file"), open_regular_file(tmp_path / "pipe"):
         pass
     (tmp_path / "lines").write_bytes(b"a\nb\n")
-    with opened(tmp_path / "lines") as file:
+    with open_regular_file(tmp_path / "lines") as file:
         assert file.readline() == b"a\n"
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from sds_harness.schedules import Schedule, ScheduleFileError, dumps
-from sds_harness.schedules.files import MAX_BYTES, MOST_ARRIVALS, named_in, to_json
+from sds_harness.schedules.files import MAX_BYTES, MOST_ARRIVALS, participants_in, to_json
 from sds_harness.sds import operations as ops
 from sds_harness.sds.encodings import ENCODINGS
 from sds_harness.sds.notation import NOTATION
@@ -29,7 +29,7 @@ CHANNELS = ("c1", "c2")
 ROUTE = Route(("bob",), (("alice", 30), ("bob", 0)), ("Žofie 🦊", "alice"))
 
 FULL: dict[str, Operation] = {
-    operation.op: operation.changed(when="now_ms > 5")
+    operation.op: operation.with_values(when="now_ms > 5")
     for operation in (
         ops.Send(
             "alice",
@@ -498,9 +498,9 @@ def test_whoever_a_route_names_has_to_be_a_participant(route: dict[str, Any]) ->
 
 
 def test_an_operation_names_those_it_is_about() -> None:
-    assert named_in(FULL["say"]) == {"alice", "bob", "Žofie 🦊"}
-    assert named_in(FULL["cut"]) == {*MEMBERS}
-    assert named_in(ops.Tick()) == set()
+    assert participants_in(FULL["say"]) == {"alice", "bob", "Žofie 🦊"}
+    assert participants_in(FULL["cut"]) == {*MEMBERS}
+    assert participants_in(ops.Tick()) == set()
 
 
 @pytest.mark.parametrize("depth", [10, 500, *range(900, 1_100, 3), 10_000, 200_000])

@@ -20,7 +20,7 @@ from sds_harness.schedules.files import (
     ScheduleDocument,
     dumps,
     line_in_json,
-    parsed,
+    parse_text,
     to_yaml,
     yaml_document,
 )
@@ -128,7 +128,7 @@ def test_every_error_has_its_line_and_a_suggestion() -> None:
 
 def test_an_error_in_json_has_its_line_too() -> None:
     text = dumps(READ).replace('"op": "join"', '"op": "jion"')
-    (error,) = NOTATION.errors(ScheduleDocument(parsed(text), text))
+    (error,) = NOTATION.errors(ScheduleDocument(parse_text(text), text))
     assert text.splitlines()[error.line - 1].strip().startswith('{"op": "jion"')
 
 

@@ -24,7 +24,7 @@ def heard(*bodies: bytes, framing: Framing = Framing.JSON) -> list[tuple[str, st
         validator.sent(framing_of(framing, pb.Request(id=1, tick=pb.Tick(handle=1))))
         validator.on_frame(body, True)
     assert all(complaint.side is MessageOrigin.ADAPTER for complaint in validator.complaints)
-    return [(complaint.path, complaint.said) for complaint in validator.complaints]
+    return [(complaint.path, complaint.message) for complaint in validator.complaints]
 
 
 def framing_of(framing: Framing, message: Any) -> bytes:
@@ -81,7 +81,7 @@ def test_complaints_that_differ_in_the_value_alone_are_one() -> None:
     for number in range(5):
         validator.on_frame(b'{"id":"1","effects":{"messageId":%d}}' % number, True)
     (complaint,) = validator.complaints
-    assert (complaint.said, complaint.more) == ("0 is not a string", 4)
+    assert (complaint.message, complaint.more) == ("0 is not a string", 4)
 
 
 def test_many_complaints_are_counted_and_not_kept() -> None:

@@ -25,7 +25,7 @@ from .signing import PROFILES, Keys, SignatureProfile, private_key, public_key, 
 from .sqlite_store import SqliteStore
 from .store import MemoryStore, Store
 from .timestamps import Timestamp, timestamp
-from .vector_clock import VectorClock, before, merged, vector_clock
+from .vector_clock import VectorClock, is_before, merge, vector_clock
 
 __all__ = [
     "EXTENSION",
@@ -63,9 +63,9 @@ __all__ = [
     "Timestamp",
     "UnknownLinkError",
     "VectorClock",
-    "before",
     "get_updates_body",
-    "merged",
+    "is_before",
+    "merge",
     "private_key",
     "public_key",
     "read",

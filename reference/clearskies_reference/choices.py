@@ -10,7 +10,7 @@ from . import json_text
 from .config import AccessLevel
 from .effects import Effects, Sent
 from .errors import RefusedWriteError
-from .framing import Message, signed
+from .framing import Message, make_signed_message
 from .messages import GetUpdates, get_updates_body
 from .peer import Link, Peer
 from .record import Record, StoredRecord
@@ -482,7 +482,7 @@ class AnswersFromALog(Peer):
             return super().signed(stored)
         assert self.keys.read_write_private is not None, "it writes"
         body = self.body(stored.record)
-        return signed(body, self.config.signature_profile.sign(body, self.keys.read_write_private))
+        return make_signed_message(body, self.config.signature_profile.sign(body, self.keys.read_write_private))
 
     def is_latest(self, stored: StoredRecord) -> bool:
         found = self.store.get(stored.record.uuid)

@@ -24,7 +24,7 @@ from .record import NULL, Record, StoredRecord
 from .resolution import in_order, merged_value, separated_key, separated_uuid
 from .store import Store
 from .timestamps import Timestamp, from_nanoseconds, nanoseconds_up
-from .vector_clock import MAX_INTEGER, before, is_id
+from .vector_clock import MAX_INTEGER, is_before, is_id
 
 Draw = Callable[[int], bytes]
 """So many random bytes."""
@@ -35,7 +35,7 @@ _MARGIN = 1_024
 class Database(ABC):
     """The records of one peer. Where changes go is the peer's affair."""
 
-    before = staticmethod(before)
+    before = staticmethod(is_before)
     clock_class: type[LogicalClock] = LogicalClock
 
     def __init__(self, peer_id: str, level: AccessLevel, config: Config, store: Store, draw: Draw) -> None:

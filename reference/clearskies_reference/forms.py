@@ -44,14 +44,14 @@ class EscapedBodies(Peer):
         if len(body) > _LARGE:
             return body  # an escaped character takes six bytes
         data = json.loads(body)
-        return _STRING.sub(_escaped, json.dumps(dict(reversed(data.items())))).encode()
+        return _STRING.sub(_escape, json.dumps(dict(reversed(data.items())))).encode()
 
 
 _LARGE = 1 << 19
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     units = json.loads(found[0]).encode("utf-16-be")
     return '"' + "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2)) + '"'
 
@@ -62,20 +62,20 @@ class WritesWholeNumbersWithPoint(Peer):
     def body(self, record: Record) -> bytes:
         data = json.loads(super().body(record))
         if "value" in data:
-            data["value"] = _pointed(data["value"])
+            data["value"] = _with_decimal_points(data["value"])
         return json.dumps(data, ensure_ascii=False).encode()
 
 
-def _pointed(value: Any) -> Any:
+def _with_decimal_points(value: Any) -> Any:
     match value:
         case bool():
             return value
         case int() if abs(value) <= 1 << 53:
             return float(value)
         case list():
-            return [_pointed(each) for each in value]
+            return [_with_decimal_points(each) for each in value]
         case dict():
-            return {name: _pointed(each) for name, each in value.items()}
+            return {name: _with_decimal_points(each) for name, each in value.items()}
         case _:
             return value
 

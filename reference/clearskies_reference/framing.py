@@ -53,7 +53,7 @@ class Message:
         return b"s%d:%d%s\n%s\n" % (len(self.body), len(self.signature), self.body, self.signature)
 
 
-def signed(body: bytes, signature: bytes) -> Message:
+def make_signed_message(body: bytes, signature: bytes) -> Message:
     """The message of a body and its signature, which is not in base64 yet."""
     return Message(body, b64encode(signature))
 

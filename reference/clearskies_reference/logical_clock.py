@@ -18,7 +18,7 @@ from .config import Config
 from .errors import MalformedMessageError, RefusedWriteError
 from .record import StoredRecord
 from .store import Store
-from .vector_clock import MAX_INTEGER, MAX_MEMBERS, VectorClock, counted, merged
+from .vector_clock import MAX_INTEGER, MAX_MEMBERS, VectorClock, merge, with_number
 
 
 class LogicalClock:
@@ -38,9 +38,9 @@ class LogicalClock:
         """Rule 2: the clock of a local change of ``current``, None for a new record. Raises RefusedWriteError."""
         seen = current.record.vector_clock if current is not None else {}
         if self.config.clock_per_peer:
-            seen = merged(seen, self.store.clock)
+            seen = merge(seen, self.store.clock)
         number = self._next(current, seen)
-        clock = counted(seen, self.peer_id, number)
+        clock = with_number(seen, self.peer_id, number)
         if number > MAX_INTEGER or len(clock) > MAX_MEMBERS:
             raise RefusedWriteError("the vector clock is full: nothing can follow this change of the record")
         return clock
@@ -53,7 +53,7 @@ class LogicalClock:
         number = min(self._next(stored, record.vector_clock), MAX_INTEGER)
         if not (record.last_updated_by == self.peer_id or self.config.hops_show):
             return replace(stored, ticks=number, sent=True)
-        clock = counted(record.vector_clock, self.peer_id, number)
+        clock = with_number(record.vector_clock, self.peer_id, number)
         return replace(self.with_clock(stored, clock, number), sent=True)
 
     def received(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
@@ -61,10 +61,10 @@ class LogicalClock:
 
         Raises MalformedMessageError.
         """
-        clock = merged(current.record.vector_clock, incoming) if current is not None else incoming
+        clock = merge(current.record.vector_clock, incoming) if current is not None else incoming
         number = min(self._next(current, clock), MAX_INTEGER)
         if self.config.hops_show:
-            clock = counted(clock, self.peer_id, number)
+            clock = with_number(clock, self.peer_id, number)
         if len(clock) > MAX_MEMBERS:
             raise MalformedMessageError(
                 f"a vector clock that comes to {len(clock)} members; the limit is {MAX_MEMBERS}"
@@ -80,8 +80,8 @@ class LogicalClock:
     def remember(self, stored: StoredRecord) -> None:
         """Each stored change counts in one clock for all records."""
         if self.config.clock_per_peer:
-            clock = merged(self.store.clock, stored.record.vector_clock)
-            self.store.set_clock(merged(clock, {self.peer_id: stored.ticks}))
+            clock = merge(self.store.clock, stored.record.vector_clock)
+            self.store.set_clock(merge(clock, {self.peer_id: stored.ticks}))
 
     def _next(self, current: StoredRecord | None, seen: VectorClock) -> int:
         """The number of the next event. ``seen`` can be ahead of a peer that lost its store."""

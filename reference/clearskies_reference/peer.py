@@ -23,7 +23,7 @@ from .config import AccessLevel, Config
 from .database import Database, Draw
 from .effects import Effects, LinkClosed, Sent
 from .errors import BrokenFramingError, ConfigurationError, MalformedMessageError, StoreError, UnknownLinkError
-from .framing import Message, Parser, signed
+from .framing import Message, Parser, make_signed_message
 from .messages import EXTENSION, GetUpdates, get_updates_body, read, update_body
 from .record import Record, StoredRecord
 from .signing import Keys
@@ -267,7 +267,7 @@ class Peer(Database):
             return found.signed
         assert self.keys.read_write_private is not None, "there was one when the link was connected"
         body = self.body(found.record)
-        message = signed(body, self.config.signature_profile.sign(body, self.keys.read_write_private))
+        message = make_signed_message(body, self.config.signature_profile.sign(body, self.keys.read_write_private))
         self.store.put(replace(found, signed=message))
         return message
 

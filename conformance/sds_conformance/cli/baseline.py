@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from rich.text import Text
 
 from sds_harness.declaration import printable
-from sds_harness.files import FileError, misshapen, parse_json, read_bytes, read_text
+from sds_harness.files import FileError, find_schema_error, parse_json, read_bytes, read_text
 
 from ..judging.exits import Exit
 from ..judging.formats import format_count
@@ -191,7 +191,7 @@ def _read_result(source: Path) -> JudgedResult:
     schema = data.get("schema") if isinstance(data, dict) else None
     if isinstance(schema, str) and schema in SHAPES:
         command, shape = SHAPES[schema]
-        if wrong := misshapen(Draft202012Validator(shape), data, 120):
+        if wrong := find_schema_error(Draft202012Validator(shape), data, 120):
             raise click.UsageError(f"{shown} is not what `{program()} {command} --json` prints: {wrong}")
     try:
         return read_result(data)

@@ -23,7 +23,7 @@ from ..exploration.counterexample import Counterexample
 from ..exploration.text import proof_of, story_of
 from ..judging.exits import Exit
 from ..judging.runner import BrokenRun
-from ..presentation.story import lines_labelled, print_labelled, show_breakdown, show_said
+from ..presentation.story import lines_labelled, print_labelled, print_stderr, show_breakdown
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load_one
 from .options import DrivenImplementation, progress_bar
 from .output_filter import shown_json
@@ -171,7 +171,7 @@ def show_played(out: Console, performance: Performance, example: Counterexample 
 def show_proof(out: Console, example: Counterexample) -> None:
     """The proof of one that has not been shrunk."""
     lines_labelled(out, "Proof", proof_of(example))
-    show_said(out, example.finding.said)
+    print_stderr(out, example.finding.said)
     out.print()
 
 

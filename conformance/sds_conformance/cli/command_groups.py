@@ -16,7 +16,7 @@ from . import configuration
 from .option_names import with_new_names
 
 
-class Later(click.Command):
+class LazyCommand(click.Command):
     """Placeholder for the command ``{name}_command`` in the module ``name`` of a package until it is invoked.
 
     A hyphen in the name is an underscore in the module, and a name of a builtin gets an underscore at the end.
@@ -100,7 +100,7 @@ class Commands(HelpGroup):
 
     def __init__(self, name: str | None, *, package: str, sections: Mapping[str, Mapping[str, str]], **more: Any):
         """``sections`` maps the headings of the help to commands with the first sentence of their help."""
-        commands = [Later(package, *command) for section in sections.values() for command in section.items()]
+        commands = [LazyCommand(package, *command) for section in sections.values() for command in section.items()]
         super().__init__(name, commands, **more)
         self.sections = sections
         _prepare(self)

@@ -102,15 +102,15 @@ def compare_command(
         meant = did_you_mean(globs[0], sorted(known)) if globs else ""
         raise click.UsageError(f"{what}: `sds-conformance requirements` lists the IDs.{meant}")
     dated = histories(columns, globs, since.replace(tzinfo=UTC) if since is not None else None)
-    result: _Told
+    result: _Result
     if len(reports) == 1 and is_folder_of_reports(reports[0]) and len(dated) < len(columns):
-        result = _History(dated, f"{since:%Y-%m-%d}" if since is not None else "", globs)
+        result = _HistoryResult(dated, f"{since:%Y-%m-%d}" if since is not None else "", globs)
     elif len(columns) < 2:
         raise click.UsageError(f"{reports[0]} is one report: name another to compare it with")
     elif since is not None:
         raise click.UsageError("--since is for one folder of dated reports of the same implementation, named alone")
     else:
-        result = _Comparison(compare(columns, globs), every, ways, _with_ways(reports, only))
+        result = _ComparisonResult(compare(columns, globs), every, ways, _with_ways(reports, only))
     _write(html, result.html)
     _write(text, result.markdown)
     worse = result.worse() if fail_on_worse else []
@@ -132,7 +132,7 @@ def _with_ways(reports: Sequence[Path], only: Sequence[str]) -> str:
     return shlex.join([program(), "compare", "--ways", *options, *map(str, reports)])
 
 
-class _Comparison:
+class _ComparisonResult:
     def __init__(self, comparison: Comparison, every: bool, ways: bool, command: str) -> None:
         self.comparison, self._every, self._ways, self._command = comparison, every, ways, command
 
@@ -153,7 +153,7 @@ class _Comparison:
         return [line] if line is not None else []
 
 
-class _History:
+class _HistoryResult:
     def __init__(self, series: Sequence[Series], since: str, only: Sequence[str]) -> None:
         self._series, self._since, self._only = series, since, only
 
@@ -175,7 +175,7 @@ class _History:
         return [line for line in lines if line is not None]
 
 
-_Told = _Comparison | _History
+_Result = _ComparisonResult | _HistoryResult
 
 
 def _write(file: Path | None, content: Callable[[], str]) -> None:

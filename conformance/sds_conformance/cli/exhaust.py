@@ -214,7 +214,7 @@ def exhaust_command(
     unkept = _save_coverage(err, coverage, resume_file)
     roots = roots_in(tally, order)
     shrunk, unsaved = tell_found(out, err, order, tally, roots, driven, folder, None, stories=stories if shows else 0)
-    signals.hold()
+    signals.hold_interrupts()
     if json_wanted:
         data = {key: value for key, value in as_json(tally, order, roots, shrunk).items() if key != "seed"}
         print_json({**data, "schema": SCHEMA_ID, **_as_json(coverage)})

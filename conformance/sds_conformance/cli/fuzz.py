@@ -188,7 +188,7 @@ def fuzz_command(
         show_gate(out, found, tally.declaration.name)
     limit = stories if shows else 0
     shrunk, unkept = tell_found(out, err, order, tally, roots, driven, folder, found, stories=limit)
-    signals.hold()
+    signals.hold_interrupts()
     spoken_of = ["--revision", revision] if revision != CURRENT else []
     cast = ["--cast", casting] if casting != Casting.TOGETHER.value else []
     rows = [

@@ -156,8 +156,10 @@ def limits_command(
         out.print()
     with steps_bar(err, 32, 20) as bar:
         measure(order, measured, bar)
-    signals.hold()
-    record(driven, (row.first_not.finding for row in measured.rows if row.first_not and row.first_not.finding))
+    signals.hold_interrupts()
+    record(
+        driven, (row.first_failing.finding for row in measured.rows if row.first_failing and row.first_failing.finding)
+    )
     replays = [_replay_command(driven, order, row) for row in measured.rows]
     data = as_json(order, measured, replays)
     written = report_dir is None or _write(err, report_dir, data)
@@ -259,11 +261,11 @@ def _write(err: Console, folder: Path, data: dict[str, Any]) -> bool:
 
 def _replay_command(driven: DrivenImplementation, order: MeasurementOrder, row: LimitRow) -> str:
     """The command that plays the first size that did not hold, "" if all held."""
-    if row.first_not is None or row.held is None:
+    if row.first_failing is None or row.held is None:
         return ""
     file = row.dimension.file
     words = ["limits", *(["--scenario-file", file] if file else ["--only", row.dimension.name])]
-    words += ["--at", str(row.first_not.size)]
+    words += ["--at", str(row.first_failing.size)]
     words += ["--revision", order.revision] if order.revision != CURRENT else []
     words += ["--profile", order.profile] if order.profile != order.rules.full else []
     return driven.format_command(*words, *(["--strict"] if order.strict else []))

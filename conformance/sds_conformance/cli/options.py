@@ -429,7 +429,7 @@ def progress_bar(err: Console, width: int = 40) -> Iterator[Progress]:
     with ExitStack() as stack:
         if shown:
             stack.enter_context(bar_on_terminal())
-            stack.enter_context(signals.calling(partial(err.show_cursor, show=True)))
+            stack.enter_context(signals.call_on_signal(partial(err.show_cursor, show=True)))
         columns = (
             TextColumn("{task.description}"),
             BarColumn(width),

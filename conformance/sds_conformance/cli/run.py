@@ -231,7 +231,7 @@ def run_command(
     except UnknownDialectError as error:
         err.print(str(error), style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
-    signals.hold()
+    signals.hold_interrupts()
     record(driven, (finding for verdict in outcome.verdicts for finding in verdict.findings))
     record_judged(driven, outcome)
     repeated = [*driven.options, *(["--strict"] if strict else [])]
@@ -246,12 +246,12 @@ def run_command(
     written = report_dir is None or _write(err, report_dir, report)
     report = replace(report, written=report_dir / JSON if report_dir is not None and written else None)
     ends = report_forms.write(err, report)
-    if not outcome.driven:
+    if not outcome.is_driven:
         show_breakdown(err, outcome.breakdowns[0])
     if as_json:
         print_json(report.data)
-    elif quiet or not outcome.driven:
-        show_last_screen(out if outcome.driven else err, last_screen(report, program()))
+    elif quiet or not outcome.is_driven:
+        show_last_screen(out if outcome.is_driven else err, last_screen(report, program()))
     else:
         if found is not None:
             show_gate(out, found, outcome.declaration.name, report=report_dir)
@@ -261,7 +261,7 @@ def run_command(
             show_conversation(out, report, what.requirements[0])
         show_report(out, report, program(), stories)
     code = gate(found, outcome.exit_code)
-    if outcome.unmet and code == Exit.CONFORMANT:
+    if outcome.unmet_expectations and code == Exit.CONFORMANT:
         code = Exit.NON_CONFORMANT  # a baseline lists no expectations
     sys.exit((ends or code) if written else Exit.USAGE)
 

@@ -135,7 +135,7 @@ def _show(transcript: Transcript) -> None:
     if transcript.failure:
         text = f"The transcript {transcript.path} ends early: {transcript.failure}."
         err.print(text, style="bold red", soft_wrap=True)
-    elif transcript.vanished:
+    elif transcript.has_vanished:
         text = f"The transcript {transcript.path} is gone: it was deleted, renamed or replaced while it was written."
         err.print(text, style="bold red", soft_wrap=True)
     else:

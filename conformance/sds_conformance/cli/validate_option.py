@@ -60,11 +60,11 @@ class Validation:
 def _show(out: Console, complaint: SchemaComplaint) -> None:
     adapter = complaint.side is MessageOrigin.ADAPTER
     message = "reply" if adapter else "request"
-    what = f" ({complaint.what})" if complaint.what else ""
+    what = f" ({complaint.message_kind})" if complaint.message_kind else ""
     where = f"the {message} {'to request ' if adapter else ''}{complaint.number}{what}"
     out.print(Text.assemble(("INVALID", "bold red"), (f"  {complaint.side.value}", "bold"), f", in {where}"))
     print_labelled(out, "Field", Text(complaint.path or "the whole message", "bold"))
-    print_labelled(out, "Wrong", Text(complaint.said))
+    print_labelled(out, "Wrong", Text(complaint.message))
     if complaint.more:
         print_labelled(out, "", Text(f"and {complaint.more} more like it", "dim"))
     page = PAGES["protocol"].file

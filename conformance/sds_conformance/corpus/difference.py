@@ -21,7 +21,7 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.jobs import Progress, failures_told, faults_named, over, watched
+from sds_harness.corpus.jobs import Progress, failures_told, faults_named, run_tasks, watch_progress
 from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reader import Stored, stored_in
@@ -173,7 +173,7 @@ class Differ:
         # A retried task writes the same data under the same name.
         file = self.out / DIVERGENCES / f"part-{number:06}.parquet"
         with (
-            file.writing() as half,
+            file.write_atomically() as half,
             pq.ParquetWriter(half.root, DIVERGENCE_SCHEMA, filesystem=half.system, compression="zstd") as writer,
         ):
             rows: list[dict[str, Any]] = []
@@ -270,30 +270,34 @@ def read_stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
         wanted = list(those)
         found = list(stored_in(corpus, shard, wanted))
         if [one.schedule for one in found] != wanted:
-            raise DamagedFileError(f"{corpus.place.shown} is damaged: shard {shard} has not one each of {wanted}.")
+            raise DamagedFileError(
+                f"{corpus.place.printable_name} is damaged: shard {shard} has not one each of {wanted}."
+            )
         yield from found
 
 
 def require_comparable(a: Corpus, b: Corpus) -> None:
     """Raise CorpusError if the corpora do not have the same schedules."""
     if a.kind != b.kind:
-        raise CorpusError(f"{a.place.shown} and {b.place.shown} are of two protocols, so there is nothing to compare.")
+        raise CorpusError(
+            f"{a.place.printable_name} and {b.place.printable_name} are of two protocols, so there is nothing to compare."
+        )
     texts = [revisions()[judged_revision(corpus.manifest.revision)].prefix for corpus in (a, b)]
     if texts[0] != texts[1]:
         raise CorpusError(
-            f"{a.place.shown} is of {a.manifest.revision} and {b.place.shown} of {b.manifest.revision}, which are two "
+            f"{a.place.printable_name} is of {a.manifest.revision} and {b.place.printable_name} of {b.manifest.revision}, which are two "
             f"texts, so there is nothing to compare: record both with one --revision."
         )
     versions = (a.manifest.schema_version, b.manifest.schema_version)
     if versions[0] != versions[1]:
         old, new = sorted((a, b), key=lambda corpus: corpus.manifest.schema_version)
         raise CorpusError(
-            f"{old.place.shown} is of schema version {min(versions)} and {new.place.shown} of version {max(versions)}, "
-            f"which call messages by other names, so nothing can be compared: record {old.place.shown} again."
+            f"{old.place.printable_name} is of schema version {min(versions)} and {new.place.printable_name} of version {max(versions)}, "
+            f"which call messages by other names, so nothing can be compared: record {old.place.printable_name} again."
         )
     if apart := a.manifest.told_apart(b.manifest):
         raise CorpusError(
-            f"{a.place.shown} and {b.place.shown} are not of the same schedules, so there is nothing to compare "
+            f"{a.place.printable_name} and {b.place.printable_name} are not of the same schedules, so there is nothing to compare "
             f"({'; '.join(apart)})."
         )
 
@@ -309,8 +313,8 @@ def diff_here(differ: Differ) -> CorpusDifference:
 def diff(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> CorpusDifference:
     """Compare in a Spark job, with the same result as ``diff_here``. Raises CorpusError."""
     _prepare(differ)
-    with watched(spark, progress), failures_told():
-        sums = [row["sum"] for row in over(spark, range(differ.ranges), differ, "sum string").collect()]
+    with watch_progress(spark, progress), failures_told():
+        sums = [row["sum"] for row in run_tasks(spark, range(differ.ranges), differ, "sum string").collect()]
     return _difference(differ, sums)
 
 

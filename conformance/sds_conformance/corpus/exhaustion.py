@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sds_harness.corpus.jobs import failures_told, over
+from sds_harness.corpus.jobs import failures_told, run_tasks
 from sds_harness.faults import TesteeError
 from sds_harness.moment import Moment, after
 from sds_harness.schedules.worlds import Word
@@ -85,7 +85,7 @@ def spread(spark: SparkSession) -> Source:
             of_bound = CampaignTally(tally.declaration)
             counts, chunks, without, otherwise = dict.fromkeys(_COUNTS, 0), [], set[int](), ""
             with failures_told():
-                rows = over(spark, range(len(starts)), Pieces(order, task, starts, CHUNKS, until), ROWS)
+                rows = run_tasks(spark, range(len(starts)), Pieces(order, task, starts, CHUNKS, until), ROWS)
                 for kind, what, number in take(of_bound, sum_rows(rows)):
                     if kind == _CHUNK:
                         chunks.append(int(what))

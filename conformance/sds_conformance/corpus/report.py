@@ -24,7 +24,7 @@ from sds_harness.corpus.place import TEMPORARY, Place
 from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.shards import DamagedFileError, shard_of
 from sds_harness.declaration import printable
-from sds_harness.json_text import dumps, escaped
+from sds_harness.json_text import dumps, escape_json
 from sds_harness.schedules import Schedule, ScheduleFileError
 
 from ..drawing.spacetime import spacetime_svg
@@ -63,12 +63,14 @@ def prepare_folder(place: Place, *, overwrite: bool) -> None:
     found = place.names()
     if found:
         if not overwrite:
-            raise CorpusError(f"{place.shown} is not empty: name another folder, or replace it with --overwrite.")
+            raise CorpusError(
+                f"{place.printable_name} is not empty: name another folder, or replace it with --overwrite."
+            )
         known = {SUMMARY, PAGE, CAUSES, DIVERGENCES, SAMPLES}
         if strange := set(found) - known:
-            raise CorpusError(f"{place.shown} has other files in it ({min(strange)}): name another folder.")
+            raise CorpusError(f"{place.printable_name} has other files in it ({min(strange)}): name another folder.")
         if not _is_diff_folder(place, found):
-            raise CorpusError(f"{place.shown} has files in it that are of no diff: name another folder.")
+            raise CorpusError(f"{place.printable_name} has files in it that are of no diff: name another folder.")
         for name in found:
             (place / name).remove()
     place.make()
@@ -114,7 +116,7 @@ def write_samples(difference: CorpusDifference, scopes: tuple[Scope, Scope], out
             if plan is None:
                 continue
             name = f"{SAMPLES}/{cause.kind.value.replace(' ', '-')}-{place + 1}-schedule-{number}"
-            (out / f"{name}.json").write_text(escaped(difference.a.kind.dumps(plan)))
+            (out / f"{name}.json").write_text(escape_json(difference.a.kind.dumps(plan)))
             sample = DivergenceSample(cause, number, f"{name}.json")
             if not rank and pictures < MOST_PICTURES and cause.kind in _JUDGED:
                 sample = _draw_sample(difference, scopes, sample)
@@ -334,7 +336,7 @@ def as_json(difference: CorpusDifference, samples: list[DivergenceSample]) -> di
 def finish(difference: CorpusDifference, samples: list[DivergenceSample], data: dict[str, Any], place: Place) -> None:
     """Write all but the divergences and the samples, which are there. Raises CorpusError."""
     causes = [{key: value for key, value in cause.items() if key != "samples"} for cause in data["causes"]]
-    with (place / CAUSES).writing() as half:
+    with (place / CAUSES).write_atomically() as half:
         pq.write_table(
             pa.Table.from_pylist(causes, pa.schema(_CAUSES)), half.root, filesystem=half.system, compression="zstd"
         )
@@ -345,7 +347,7 @@ def finish(difference: CorpusDifference, samples: list[DivergenceSample], data: 
 def _side(corpus: Corpus) -> dict[str, Any]:
     manifest = corpus.manifest
     return {
-        "corpus": corpus.place.shown,
+        "corpus": corpus.place.printable_name,
         "name": printable(str(manifest.implementation.get("name", ""))),
         "version": printable(str(manifest.implementation.get("version", ""))),
         "schedules": manifest.schedules,

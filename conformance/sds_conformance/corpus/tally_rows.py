@@ -37,7 +37,7 @@ def rows_of(tally: CampaignTally) -> Iterator[dict[str, Any]]:
         details = json.dumps(asdict(finding) | {"severity": finding.severity.value})
         yield row_of("found", what, tally.found_in[what], RANK[finding.severity], tally.found_at[what], details)
     for what, error in tally.errors.items():
-        yield row_of("error", what, 1, told=error)
+        yield row_of("error", what, 1, details=error)
 
 
 Summed = tuple[str, str, int, int, str]

@@ -17,7 +17,7 @@ from ..judging.garbage import garbage_waits
 from ..judging.judgement import Outcome
 from ..judging.observations import Applicable, Sight, apply_checks
 from ..judging.rules import Rules, View
-from ..judging.run_summary import told_of
+from ..judging.run_summary import report_observation
 from ..judging.runner import OUR_LIMITS
 from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
 from ..protocols import default, protocol_of, repertoire_of, revisions
@@ -193,12 +193,12 @@ def _tell(sight: Sight, trace: Trace[Any], scope: Scope, out: Assessment) -> Non
     reported: set[Verdict] = set()
     if sight.places:
         out.exercised[requirement.id] += sight.places
-    for observation in sight.told:
+    for observation in sight.reported:
         severity = severity_of(requirement, observation, strict=scope.strict)
         if severity in reported or (severity is Verdict.PASS and not scope.told):
             continue
         reported.add(severity)
-        seen = told_of(sight, observation, trace)
+        seen = report_observation(sight, observation, trace)
         out.findings.append(finding_of(requirement, seen, severity, trace.schedule, trace.environment, trace.recorded))
     if sight.wrong:
         out.errors[sight.check.name] = sight.wrong

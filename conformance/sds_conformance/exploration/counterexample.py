@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from sds_harness.declaration import harmless, printable
+from sds_harness.declaration import clean_text, printable
 from sds_harness.files import write_whole
-from sds_harness.json_text import escaped
+from sds_harness.json_text import escape_json
 from sds_harness.schedules import Act, Performance, Schedule, dumps
 
 from ..judging.finding_replays import ENOUGH, TIMES, FindingReplays, replay_finding
@@ -185,10 +185,10 @@ def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[st
     folder.mkdir(parents=True, exist_ok=True)
     lines = [line for trace in example.performance.traces for line in trace.to_json_lines()]
     texts = {
-        "schedule": (".json", escaped(dumps(example.schedule))),
+        "schedule": (".json", escape_json(dumps(example.schedule))),
         "trace": (".trace.jsonl", "\n".join(lines) + "\n"),
         "picture": (".svg", svg),
-        "story": (".txt", harmless(story)),
+        "story": (".txt", clean_text(story)),
     }
     out = {}
     for what, (suffix, text) in texts.items():
@@ -201,4 +201,4 @@ def save_unshrunk(order: CampaignOrder, index: int, found: Finding, folder: Path
     folder.mkdir(parents=True, exist_ok=True)
     schedule = order.schedule(index)
     kept = replace(schedule, notes=make_notes(found, schedule, order.revision, cast=order.casting.value))
-    return {"schedule": write_whole(folder / f"{slug_of(found.requirement)}.json", escaped(dumps(kept)))}
+    return {"schedule": write_whole(folder / f"{slug_of(found.requirement)}.json", escape_json(dumps(kept)))}

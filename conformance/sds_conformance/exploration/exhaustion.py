@@ -81,7 +81,7 @@ class Exhaustion(CampaignOrder):
     @cached_property
     def setting(self) -> Schedule:
         """The settings that all schedules share."""
-        return self.letters.setting(self.alphabet)
+        return self.letters.make_setting(self.alphabet)
 
     def setting_of(self, word: Word) -> Schedule:
         """The settings of one word, which depend on its events."""
@@ -94,13 +94,13 @@ class Exhaustion(CampaignOrder):
         @cache
         def setting(kinds: frozenset[int]) -> Schedule:
             names = {*no_events, *(self.world.kinds[kind].name for kind in kinds)}
-            return self.letters.setting((AlphabetPart(tuple(sorted(names))),))
+            return self.letters.make_setting((AlphabetPart(tuple(sorted(names))),))
 
         return setting
 
     def for_whom(self, declared: Declaration) -> Exhaustion:
         """Restrict the alphabet to what an implementation with this declaration supports."""
-        return replace(self, alphabet=self.letters.possible(declared, self.profile, self.alphabet))
+        return replace(self, alphabet=self.letters.select_possible(declared, self.profile, self.alphabet))
 
     def schedule(self, index: int) -> Schedule:
         """The schedule with that number."""
@@ -248,7 +248,7 @@ class Prober:
         performance = company.play(schedule)
         company.whole |= company.forgetful
         if performance.breakdown is None:
-            self._last, self._missing = word, unfolded.missing(performance)
+            self._last, self._missing = word, unfolded.find_missing(performance)
             if self._cannot(word):
                 return None
         twin = company.play if not index % TWINS_EVERY and performance.breakdown is None else None

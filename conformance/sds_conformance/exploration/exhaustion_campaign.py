@@ -107,7 +107,7 @@ class Coverage:
         return Task(bound.events, self.count_shorter(bound.events), frozenset(bound.chunks))
 
 
-Told = Callable[[Coverage], None]
+CoverageListener = Callable[[Coverage], None]
 Source = Callable[[Exhaustion, list[Task], CampaignTally, float], Generator[ChunkResults, None, None]]
 """Plays tasks. Takes the tally, to record that the implementation was abandoned, and the seconds left, 0 for no limit.
 """
@@ -118,8 +118,8 @@ def exhaust(
     company: CachingCompany,
     coverage: Coverage,
     last: int | None,
-    planned: Told = lambda coverage: None,
-    progress: Told = lambda coverage: None,
+    planned: CoverageListener = lambda coverage: None,
+    progress: CoverageListener = lambda coverage: None,
     elsewhere: Source | None = None,
 ) -> None:
     """Play what ``coverage`` does not cover yet, up to ``last`` events, or as many as the time is expected to allow.

@@ -57,7 +57,7 @@ def vectors(connect: Connect, configuration: Configuration) -> str:
         outcome = VectorExaminer(material, connect, Limits(), configuration.revision).examine(files)
     except TesteeError as fault:
         return f"it cannot be driven: {fault}"
-    for asked in outcome.asked:
+    for asked in outcome.answered:
         if asked.answer.status in _BAD:
             return f"{asked.vector['id']} ({asked.group}): {asked.answer.seen}"
     return ""

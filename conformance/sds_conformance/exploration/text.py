@@ -27,8 +27,8 @@ from ..presentation.story import (
     lines_labelled,
     plain_table,
     print_labelled,
+    print_stderr,
     show_command,
-    show_said,
     show_softened,
 )
 from ..presentation.story import show_flaky as told_flaky
@@ -170,7 +170,7 @@ def show_counterexample(console: Console, example: Counterexample, tally: Campai
     show_dropped_expectations(console, example)
     lines_labelled(console, "Story", story_of(example))
     lines_labelled(console, "Proof", proof_of(example))
-    show_said(console, finding.said)
+    print_stderr(console, finding.said)
     show_softened(console, finding)
 
 
@@ -216,7 +216,7 @@ def show_seen(console: Console, finding: Finding) -> None:
     """Print the expected and the seen values."""
     print_labelled(console, "Expected", Text(finding.expected or "-"))
     print_labelled(console, "Seen", Text(finding.seen, "bold"))
-    show_said(console, finding.said)
+    print_stderr(console, finding.said)
 
 
 def show_head(console: Console, finding: Finding) -> None:

@@ -32,7 +32,7 @@ def with_usual_peers(schedule: Schedule) -> Schedule:
     operations = []
     for operation in schedule.operations:
         names = {f.name: getattr(operation, f.name) for f in fields(operation) if f.name in changed}
-        operations.append(operation.changed(**{key: usual.get(name, name) for key, name in names.items()}))
+        operations.append(operation.with_values(**{key: usual.get(name, name) for key, name in names.items()}))
     return replace(schedule, operations=tuple(operations))
 
 
@@ -76,4 +76,4 @@ def _rename_operation(operation: Operation, names: Mapping[str, str], labels: Ma
                 tuple((names.get(name, name), ms) for name, ms in value.late),
                 tuple(names.get(name, name) for name in value.twice),
             )
-    return operation.changed(**changes)
+    return operation.with_values(**changes)

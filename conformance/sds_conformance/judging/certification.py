@@ -50,12 +50,12 @@ class Certification:
     traces: Mapping[str, Trace[Any]] = field(default_factory=dict)
     """By the name of the run: traces with findings or breakdowns, and those of the plain environment if they are kept.
     """
-    heard: list[Any] = field(default_factory=list)
+    doubt_data: list[Any] = field(default_factory=list)
     """What `Rules.extract_doubt_data` extracted from the runs, to report what is in doubt."""
-    played: list[str] = field(default_factory=list)
+    played_runs: list[str] = field(default_factory=list)
     """The names of the runs that were played, in order."""
     steps: int = 0
-    unmet: dict[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
+    unmet_expectations: dict[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     """By run of a scenario file: the expectations that were not met, by index, and what was seen."""
     unchecked: dict[str, str] = field(default_factory=dict)
     """By run of a scenario file: why its expectations were not checked."""
@@ -73,22 +73,22 @@ class Certification:
     seconds: float = 0.0
     gave_up: bool = False
     """The rest was not played: the implementation broke down too often, or a resource was used up."""
-    used_up: str = ""
+    exhausted_resource: str = ""
     """The resource that was used up; "" if none was."""
     ended_early: bool = False
     """The run ended at the first failure, as requested."""
     interrupted: bool = False
-    driven: bool = True
+    is_driven: bool = True
     """The handshake succeeded."""
 
     @property
     def runs(self) -> int:
-        return len(self.played)
+        return len(self.played_runs)
 
     @property
     def scenarios(self) -> int:
         """The number of different scenarios that were played, in any environment."""
-        return len({scenario_of(run) for run in self.played})
+        return len({scenario_of(run) for run in self.played_runs})
 
     def count(self, verdict: Verdict) -> int:
         return sum(1 for v in self.verdicts if v.verdict is verdict)
@@ -107,7 +107,7 @@ class Certification:
         hard = {b.breakdown.kind.value for b in self.breakdowns if not self.tolerates(b)}
         if FaultKind.DEAF.value in hard:
             return Exit.NON_CONFORMANT
-        if self.unmet:
+        if self.unmet_expectations:
             return Exit.NON_CONFORMANT
         if not any(v.exercised for v in self.verdicts):
             return Exit.NOT_DRIVEN if hard else Exit.NOTHING_EXERCISED
@@ -198,14 +198,14 @@ def certify(
 
 def _conclude(out: Certification, got: Gathering, runs: Iterable[Run]) -> None:
     """Set the verdicts and all other results from the collected runs."""
-    out.gave_up, out.used_up = got.gave_up, got.exhausted_resource
+    out.gave_up, out.exhausted_resource = got.gave_up, got.exhausted_resource
     why_unplayed = ""
     if out.interrupted:
         why_unplayed = "not played, because the run was interrupted"
     elif out.ended_early:
         why_unplayed = "not played, because the run ended at the first failure"
-    elif out.used_up:
-        why_unplayed = f"not played: {out.used_up} was used up"
+    elif out.exhausted_resource:
+        why_unplayed = f"not played: {out.exhausted_resource} was used up"
     elif out.gave_up:
         why_unplayed = "not played: too many breakdowns"
     played = set(got.played)
@@ -216,11 +216,11 @@ def _conclude(out: Certification, got: Gathering, runs: Iterable[Run]) -> None:
     out.ways, out.way_errors = got.ways.group_by_position(out.plan.rules), got.ways.errors
     out.sightings = {requirement: got.judge.sightings(requirement) for requirement in out.plan.requirements}
     out.causes = causes(out.plan.rules, out.verdicts, out.sightings, out.dialect)
-    out.breakdowns, out.traces, out.heard = got.breakdowns, got.traces, got.heard
+    out.breakdowns, out.traces, out.doubt_data = got.breakdowns, got.traces, got.heard
     if not why_unplayed and got.hearing.deaf:
         out.breakdowns.append(BrokenRun.at_last_step(ALL_RUNS, got.hearing.breakdown))
-    out.played, out.steps = got.played, got.steps
-    out.unmet, out.unchecked = got.unmet, got.unchecked
+    out.played_runs, out.steps = got.played, got.steps
+    out.unmet_expectations, out.unchecked = got.unmet, got.unchecked
 
 
 class _ProgressReporter:
@@ -248,7 +248,9 @@ class _ProgressReporter:
 
 def not_driven(what: Plan, name: str, fault: TesteeError, dialect: str | None, strict: bool) -> Certification:
     """Return the result for an implementation that failed the handshake; ``name`` is all that is known of it."""
-    out = Certification(what, Declaration.unknown(name, what.rules.language), dialect or "", strict, driven=False)
+    out = Certification(
+        what, Declaration.for_unknown(name, what.rules.language), dialect or "", strict, is_driven=False
+    )
     judge = Judge(what.rules, what.requirements, strict=strict)
     for run in what.runs:
         judge.record_unplayed(run, "not played: the implementation could not be driven")

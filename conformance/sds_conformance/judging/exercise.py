@@ -297,9 +297,9 @@ def _shown_by(verdict: RequirementVerdict) -> Iterator[str]:
 
 def _rejecting_checks(rules: Rules, verdict: RequirementVerdict) -> tuple[str, ...]:
     """The checks behind a verdict; for a pass, the checks that noted anything."""
-    against = set(verdict.told_by.get(Outcome.VIOLATED, ()))
+    against = set(verdict.checks_by_outcome.get(Outcome.VIOLATED, ()))
     if verdict.verdict is Verdict.PASS:
-        against |= verdict.told_by.get(Outcome.NOTED, set())
+        against |= verdict.checks_by_outcome.get(Outcome.NOTED, set())
     return tuple(check.name for check in rules.register.checks[verdict.requirement.id] if check.name in against)
 
 

@@ -124,7 +124,7 @@ def _shows_again(before: Finding, now: Finding) -> bool:
 def _note(outcome: Certification, played: _FailedRun, again: dict[str, FindingReplays]) -> None:
     for verdict in outcome.verdicts:
         if verdict.requirement.id in played.findings:
-            verdict.again = again[verdict.requirement.id]
+            verdict.replays = again[verdict.requirement.id]
     for place, broken in enumerate(outcome.breakdowns):
         if played.broke is not None and broken.where == played.run.name:
             outcome.breakdowns[place] = replace(broken, again=again[played.broke.value])

@@ -83,7 +83,7 @@ class KnownRuns:
         Runs with violations are not stored: other implementations seldom have the same ones, and their evidence is
         large.
         """
-        if trace.breakdown is not None or trace.suite_error or shown.worth_a_word:
+        if trace.breakdown is not None or trace.suite_error or shown.has_reports:
             return
         if not trace.declaration.can_by_name(VIRTUAL_CLOCK):
             return

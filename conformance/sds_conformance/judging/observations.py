@@ -25,13 +25,13 @@ class Sight:
     check: Check
     participant: str
     channel_id: str
-    took: bool | None
+    accepted_any: bool | None
     """Did the participant show any message that it was sent? See ``Rules.heard``."""
     places: int
     """Number of observations of any kind."""
     held: int
     """Number of observations that met the requirement."""
-    told: list[Observation]
+    reported: list[Observation]
     """Violations and notes."""
     schedule: str = ""
     wrong: str = ""
@@ -66,7 +66,7 @@ class Applicable(dict[str, list[Check]]):
         for requirement in requirements:
             checks = register.checks.get(requirement, ())
             wanted = (check for check in checks if check.together or not together)
-            self[requirement] = [check for check in wanted if not declared.lacking(check.needs)]
+            self[requirement] = [check for check in wanted if not declared.missing_capabilities(check.needs)]
 
     @cached_property
     def selection(self) -> CheckSelection[Check]:

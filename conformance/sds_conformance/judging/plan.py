@@ -120,10 +120,10 @@ def left_out(
     """Environments that cannot be played, with the reason; ``running``: the implementation cannot be started again."""
     out: dict[str, str] = {}
     for environment in environments:
-        if unfit := environment.unfit(revision):
+        if unfit := environment.why_unfit(revision):
             out[environment.name] = unfit
         elif running and environment.variables:
             out[environment.name] = "skipped, for it needs a process of its own, and the implementation runs already"
-        elif lacking := declared.lacking(environment.needs):
+        elif lacking := declared.missing_capabilities(environment.needs):
             out[environment.name] = declared.why_skipped(lacking)
     return out

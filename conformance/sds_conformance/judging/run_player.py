@@ -27,12 +27,12 @@ class RunResult:
 
     run: str = ""
     """Name of the run; "" at the end of a unit."""
-    shown: RunSummary | None = None
+    summary: RunSummary | None = None
     """None if the handshake failed."""
-    broken: tuple[BrokenRun, ...] = ()
+    breakdowns: tuple[BrokenRun, ...] = ()
     trace: bytes | None = None
     """Packed; None if reports do not need it."""
-    heard: Any = None
+    doubt_data: Any = None
     """What `Rules.extract_doubt_data` extracted to report what is in doubt; None if nothing."""
     unmet: tuple[tuple[int, str], ...] = ()
     """The expectations of its file that were not met: the index of each, and what was seen."""
@@ -41,9 +41,9 @@ class RunResult:
 
     def count_consecutive_breakdowns(self, before: int) -> int:
         """Return the number of consecutive breakdowns after this result, given the number ``before`` it."""
-        if self.run and self.broken:
-            return before + any(broken.breakdown.kind not in OUR_LIMITS for broken in self.broken)
-        return 0 if self.shown is not None and self.shown.steps else before
+        if self.run and self.breakdowns:
+            return before + any(broken.breakdown.kind not in OUR_LIMITS for broken in self.breakdowns)
+        return 0 if self.summary is not None and self.summary.steps else before
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class RunPlayer:
             self.runner.close()
         broken = self._new_breakdowns()
         self._endless |= bool(broken)
-        return RunResult(broken=broken)
+        return RunResult(breakdowns=broken)
 
     def _recall(self, run: Run) -> RunResult | None:
         """The result of the run if it is known; None if it must be played."""
@@ -126,7 +126,7 @@ class RunPlayer:
         shown = self._looker.look(trace)
         if self._known is not None:
             self._known.add(self.runner, trace, self._requirements, shown)
-        is_notable = shown.worth_a_word or trace.breakdown is not None or bool(trace.unmet)
+        is_notable = shown.has_reports or trace.breakdown is not None or bool(trace.unmet)
         kept = is_notable or (self._keep.plain and run.plain)
         heard = self._rules.extract_doubt_data(trace) if self._keep.traces and (is_notable or run.plain) else None
         packed = pack(trace) if self._keep.traces and kept else None

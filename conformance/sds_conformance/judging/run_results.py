@@ -58,8 +58,8 @@ class Gathering:
         self._in_a_row = result.count_consecutive_breakdowns(self._in_a_row)
         # Report a process that does not exit only once.
         known = any(broken.where == END for broken in self.breakdowns)
-        self.breakdowns += [broken for broken in result.broken if not (known and broken.where == END)]
-        shown = result.shown
+        self.breakdowns += [broken for broken in result.breakdowns if not (known and broken.where == END)]
+        shown = result.summary
         self._broke = shown is not None and shown.breakdown is not None
         self._surprised = bool(result.unmet)
         if shown is None:
@@ -73,8 +73,8 @@ class Gathering:
         self.ways.merge(shown.ways)
         self.played.append(result.run)
         self.steps += shown.steps
-        if result.heard is not None:
-            self.heard.append(result.heard)
+        if result.doubt_data is not None:
+            self.heard.append(result.doubt_data)
         if result.trace is not None:
             self._keep(result.run, result.trace)
 

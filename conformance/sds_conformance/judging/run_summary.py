@@ -27,7 +27,7 @@ class ReportedObservation:
     participant: str
     channel_id: str
     observation: Observation
-    said: tuple[str, ...]
+    stderr: tuple[str, ...]
     """Lines that the implementation wrote to stderr at that step."""
 
 
@@ -39,7 +39,7 @@ class RequirementResult:
     """Number of observations, without those that were met only because the participant accepted no message."""
     places: dict[bool | None, int] = field(default_factory=dict)
     """Number of all observations, by whether the participant showed any message that it was sent."""
-    told: list[ReportedObservation] = field(default_factory=list)
+    reported: list[ReportedObservation] = field(default_factory=list)
     error: str = ""
     """The error that a check raised."""
 
@@ -61,7 +61,7 @@ class RunSummary:
     """The requirements that the run counts for."""
     hearing: Hearing = field(default_factory=Hearing)
     """How many of the received messages the participants showed."""
-    met: dict[str, RequirementResult] = field(default_factory=dict)
+    results: dict[str, RequirementResult] = field(default_factory=dict)
     """Results by requirement, only for those with observations or errors."""
     unread: str = ""
     """The error that occurred when the trace was read; nothing else is known of the run in that case."""
@@ -83,9 +83,9 @@ class RunSummary:
         )
 
     @property
-    def worth_a_word(self) -> bool:
+    def has_reports(self) -> bool:
         """Is there an observation to report?"""
-        return any(met.told for met in self.met.values())
+        return any(met.reported for met in self.results.values())
 
 
 class Looker:
@@ -109,7 +109,7 @@ class Looker:
             return shown
         shown.counted = tuple(sights)
         shown.hearing = sights.hearing
-        shown.met = {requirement: _result_of_sightings(seen, trace) for requirement, seen in sights.items() if seen}
+        shown.results = {requirement: _result_of_sightings(seen, trace) for requirement, seen in sights.items() if seen}
         return shown
 
     def _sights(self, trace: Trace[Any], shown: RunSummary) -> Sights:
@@ -127,7 +127,7 @@ class Looker:
         return known
 
 
-def told_of(sight: Sight, observation: Observation, trace: Trace[Any]) -> ReportedObservation:
+def report_observation(sight: Sight, observation: Observation, trace: Trace[Any]) -> ReportedObservation:
     """Return an observation of a check with its place."""
     step = observation.step
     stderr = trace.steps[step - 1].said if 0 < step <= len(trace.steps) else ()
@@ -140,8 +140,8 @@ def _result_of_sightings(seen: Iterable[Sight], trace: Trace[Any]) -> Requiremen
         if sight.error:
             met.error = sight.error
         if sight.places:
-            met.places[sight.took] = met.places.get(sight.took, 0) + sight.places
+            met.places[sight.accepted_any] = met.places.get(sight.accepted_any, 0) + sight.places
         # If the participant showed no message, requirements that were met do not count.
-        met.exercised += sight.places - (sight.held if sight.took is False else 0)
-        met.told += [told_of(sight, observation, trace) for observation in sight.told]
+        met.exercised += sight.places - (sight.held if sight.accepted_any is False else 0)
+        met.reported += [report_observation(sight, observation, trace) for observation in sight.reported]
     return met

@@ -127,7 +127,7 @@ def finding_of(
         observation.position or requirement.softened,
         severity,
         recorded,
-        reported.said,
+        reported.stderr,
     )
 
 
@@ -150,9 +150,9 @@ class RequirementVerdict:
     findings_dropped: int = 0
     tally: Tally = field(default_factory=Tally)
     """All violations, including those without a stored finding."""
-    told_by: dict[Outcome, set[str]] = field(default_factory=dict)
+    checks_by_outcome: dict[Outcome, set[str]] = field(default_factory=dict)
     """By outcome: names of the checks that observed it."""
-    again: FindingReplays | None = None
+    replays: FindingReplays | None = None
     """Result of replaying the reported finding; None if it was not replayed."""
     reason: str = ""
     """Why it is inconclusive or skipped, or the error of the suite."""
@@ -194,7 +194,7 @@ class Judge:
             for requirement_id in self._verdicts:
                 self._errors.setdefault(requirement_id, shown.unread)
             return
-        for requirement_id, met in shown.met.items():
+        for requirement_id, met in shown.results.items():
             verdict = self._verdicts[requirement_id]
             verdict.exercised += met.exercised
             verdict.traces += bool(met.exercised)
@@ -202,14 +202,14 @@ class Judge:
                 verdict.places[took] = verdict.places.get(took, 0) + places
             if met.error:
                 self._errors[requirement_id] = met.error
-            for reported in met.told:
+            for reported in met.reported:
                 self._keep(shown, verdict, reported)
             if met.exercised:
                 self._observed.setdefault(requirement_id, {})[shown.run] = met.exercised
         for requirement_id in run.scenario.exercises if run is not None else ():
             if requirement_id not in self._verdicts or requirement_id not in shown.counted:
                 continue
-            if requirement_id not in shown.met or not shown.met[requirement_id].exercised:
+            if requirement_id not in shown.results or not shown.results[requirement_id].exercised:
                 self._note_obstacle(requirement_id, shown)
             if shown.suite_error:
                 self._errors[requirement_id] = shown.suite_error
@@ -221,7 +221,7 @@ class Judge:
         self._met.add(declared.capabilities)
         for requirement_id in self._verdicts:
             checks = self._rules.register.checks.get(requirement_id, ())
-            if lacking := {name for check in checks for name in declared.lacking(check.needs)}:
+            if lacking := {name for check in checks for name in declared.missing_capabilities(check.needs)}:
                 self._lacking.setdefault(requirement_id, set()).update(lacking)
 
     @property
@@ -251,7 +251,7 @@ class Judge:
 
     def _keep(self, shown: RunSummary, verdict: RequirementVerdict, reported: ReportedObservation) -> None:
         requirement, observation = verdict.requirement, reported.observation
-        verdict.told_by.setdefault(observation.outcome, set()).add(reported.check)
+        verdict.checks_by_outcome.setdefault(observation.outcome, set()).add(reported.check)
         severity = severity_of(requirement, observation, strict=self._strict)
         worst = self._worst.setdefault(requirement.id, severity)
         if RANK[severity] > RANK[worst]:

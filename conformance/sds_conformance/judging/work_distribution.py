@@ -237,7 +237,7 @@ def _work(reports: Any, order: WorkerOrder, rules_of: RulesOf, units: Sequence[S
                 for place, result in enumerate(
                     player.play_unit([find_run(rules, name, order.files) for name in units[number]])
                 ):
-                    if not place and result.shown is None:  # it may start when fewer processes play: return the unit
+                    if not place and result.summary is None:  # it may start when fewer processes play: return the unit
                         reports.put((number, "", None))
                         return
                     reports.put((number, result.run, dumps(result)))

@@ -14,10 +14,16 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.environment import PLAIN
-from sds_harness.transcript.reader import Broke, Conversation, RecordedExchange, Said, TranscriptPart
+from sds_harness.transcript.reader import (
+    Conversation,
+    RecordedExchange,
+    TranscriptBreakdown,
+    TranscriptMessage,
+    TranscriptPart,
+)
 
 from ..judging.formats import format_count, hex_of, make_times_relative
-from .evidence import lines_told
+from .evidence import lines_with_quotes
 from .stderr_quotes import quote_stderr
 from .story import print_hanging, print_labelled, show_stderr
 from .traces import Enacted, StepText
@@ -105,7 +111,7 @@ class Dialogue:
         enacted = Enacted(part)
         lines = [(exchange, enacted.tell(exchange)) for exchange in part.exchanges]
         exchanges = [(exchange, words) for exchange, words in lines if self._is_wanted(words)]
-        if not exchanges and (wanted.participant or wanted.channel or not part.broke):
+        if not exchanges and (wanted.participant or wanted.channel or not part.breakdown):
             return
         self.shown += 1
         self._head(part)
@@ -123,9 +129,9 @@ class Dialogue:
             self._console.print(Text(f"      … {format_count(more, 'more step')} in this part", "dim"))
         for finding in left:
             self._print_finding(finding, "this part")
-        for broke in part.broke:
+        for broke in part.breakdown:
             self._print_breakdown(broke)
-        if part.ends and not any(broke.stderr for broke in part.broke):
+        if part.ends and not any(broke.stderr for broke in part.breakdown):
             show_stderr(self._console, part.stderr[-12:])
         self._console.print()
 
@@ -175,14 +181,14 @@ class Dialogue:
         lines = list(words.came_out)
         if not lines and exchange.reply is not None and words.answer not in _TOLD:
             lines = [f"{words.answer or 'answered'}: {_excerpt(exchange.reply)}"]
-        for line in lines_told(
+        for line in lines_with_quotes(
             lines, (f"{finding.get('expected')} {finding.get('seen')}" for finding in rest), MAX_LINES
         ):
             print_hanging(self._console, Text(" " * _INDENT), Text(line, "cyan"))
         for raw in words.wires:
             show_hex(self._console, raw)
 
-    def _raw(self, before: Text, message: Said) -> None:
+    def _raw(self, before: Text, message: TranscriptMessage) -> None:
         what = printable(message.what, _NAME) or "a command that does not exist"
         print_hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(message)}"))
 
@@ -200,7 +206,7 @@ class Dialogue:
         ):
             print_hanging(self._console, Text(" " * _INDENT), Text(line, "dim"))
 
-    def _print_breakdown(self, broke: Broke) -> None:
+    def _print_breakdown(self, broke: TranscriptBreakdown) -> None:
         self._console.print(
             Text.assemble(("BROKE ", "bold red"), (printable(broke.kind), "bold"), f"  line {broke.line}")
         )
@@ -216,7 +222,7 @@ def _concerns(finding: Mapping[str, Any], words: StepText | None) -> bool:
     return words is None or finding.get("participant") in ("", None, words.participant)
 
 
-def _excerpt(entry: Said) -> str:
+def _excerpt(entry: TranscriptMessage) -> str:
     if entry.message is None and not entry.head:
         return format_count(entry.size or len(entry.raw), "byte")
     before = f"{format_count(entry.size, 'byte')}, not kept whole: " if entry.message is None else ""

@@ -321,7 +321,7 @@ def find_quoted_ids(text: str, ids: Iterable[str]) -> frozenset[str]:
     return frozenset(message_id for message_id in ids if message_id and repr(message_id) in text)
 
 
-def lines_told(lines: Sequence[str], quotes: Iterable[str], few: int) -> list[str]:
+def lines_with_quotes(lines: Sequence[str], quotes: Iterable[str], few: int) -> list[str]:
     """Return at most ``few`` output lines of a step, those with an ID that ``quotes`` quotes first."""
     quoted = {found.group() for text in quotes for found in re.finditer(r"'[^']+'", text)}
     named = {*quoted, *(identifier(text[1:-1]) for text in quoted)}

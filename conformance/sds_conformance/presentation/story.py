@@ -99,7 +99,7 @@ def show_finding(
     for line in join_effects(story.lines(), console.width - _LABEL - 2):
         style = "dim" if line.gap else "bold" if line.label == "Seen" else ""
         print_labelled(console, line.label, Text(line.text, style), Text(line.head, "bold" if line.blamed else "dim"))
-    show_said(console, finding.said)
+    print_stderr(console, finding.said)
     show_softened(console, finding)
 
 
@@ -130,7 +130,7 @@ def _steps(lines: Iterable[StoryLine]) -> Iterator[tuple[StoryLine, list[StoryLi
     return iter(out)
 
 
-def show_said(console: Console, lines: Sequence[str]) -> None:
+def print_stderr(console: Console, lines: Sequence[str]) -> None:
     """Print what the implementation wrote to stderr at the violating step."""
     lines_labelled(console, "stderr", quote_stderr(lines, console.width - _LABEL - 2), "dim")
 

@@ -21,7 +21,7 @@ from sds_harness.link import Limits, Link
 from sds_harness.session import Session
 from sds_harness.stage import Stage
 from sds_harness.trace import Party, Step, Trace
-from sds_harness.transcript.reader import RecordedExchange, Said, TranscriptPart
+from sds_harness.transcript.reader import RecordedExchange, TranscriptMessage, TranscriptPart
 from sds_testee.framing import Framing, FramingError
 
 from ..judging.rules import Rules
@@ -133,7 +133,7 @@ def empty_stage(
     dialects that ship are known.
     """
     try:
-        session = Session(lambda: _Told(hello), Limits(), revision, rules.language)
+        session = Session(lambda: _HelloLink(hello), Limits(), revision, rules.language)
     except TesteeError:
         return None
     translated = rules.dialect(revision, dialect) if dialect in rules.dialects else None
@@ -141,7 +141,7 @@ def empty_stage(
     return stage
 
 
-class _Told(Link):
+class _HelloLink(Link):
     """Repeats the recorded answer to the handshake, and answers nothing else."""
 
     def __init__(self, hello: Any) -> None:
@@ -158,7 +158,7 @@ class _Told(Link):
         return self.call(request, timeout_s, reply)
 
 
-def _message(entry: Said, kind: type[Any]) -> Any | None:
+def _message(entry: TranscriptMessage, kind: type[Any]) -> Any | None:
     return message_of(entry.message, kind) if entry.message is not None else None
 
 

@@ -63,9 +63,9 @@ def pytest_configure(config: pytest.Config) -> None:
         if needless:
             raise pytest.UsageError(f'{needless[0]} needs an implementation: add --sds-testee "COMMAND"')
         return
-    from sds_harness.systems import unsupported
+    from sds_harness.systems import unsupported_system
 
-    if why := unsupported():
+    if why := unsupported_system():
         raise pytest.UsageError(why)
     from .suite import SuiteSession
 

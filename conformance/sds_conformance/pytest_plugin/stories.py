@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from sds_harness.declaration import harmless, printable
+from sds_harness.declaration import clean_text, printable
 
 from ..judging.certification import Certification
 from ..judging.formats import make_times_relative
@@ -83,5 +83,5 @@ def _paper() -> Console:
 
 def _console_text(console: Console) -> str:
     """The story as pytest prints it. It bypasses the output filter of the command line, so it is cleaned here."""
-    text = harmless(cast(StringIO, console.file).getvalue())
+    text = clean_text(cast(StringIO, console.file).getvalue())
     return "\n".join(line.rstrip() for line in text.split("\n")).rstrip()

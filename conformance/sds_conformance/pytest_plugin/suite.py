@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sds_harness.declaration import harmless, printable
+from sds_harness.declaration import clean_text, printable
 from sds_harness.family import dismiss
 
 from ..judging.formats import format_count
@@ -143,14 +143,14 @@ class SuiteSession:
 
 def _disarm(report: pytest.TestReport) -> None:
     """Clean the output of a user's own test, which contains values of the implementation."""
-    report.sections = [(name, harmless(text)) for name, text in report.sections]
+    report.sections = [(name, clean_text(text)) for name, text in report.sections]
     for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
         if crash is not None:
-            crash.message = harmless(crash.message)
+            crash.message = clean_text(crash.message)
         for entry in traceback.reprentries:
             for part in (entry, getattr(entry, "reprlocals", None)):
                 if part is not None:
-                    part.lines[:] = map(harmless, part.lines)
+                    part.lines[:] = map(clean_text, part.lines)
 
 
 def _is_ours(arg: str, folder: Path) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from sds_harness.declaration import printable
-from sds_harness.files import FileError, misshapen, parse_json, read_bytes
+from sds_harness.files import FileError, find_schema_error, parse_json, read_bytes
 from sds_harness.schedules.worlds import AlphabetPart
 
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion
@@ -107,7 +107,7 @@ def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict
         data = parse_json(read_bytes(file, MAX_BYTES))
     except FileError as error:
         raise AttachedError(f"{file} {error}. Name what `sds-conformance {command} --json` printed") from None
-    if wrong := misshapen(Draft202012Validator(schema), data, 120):
+    if wrong := find_schema_error(Draft202012Validator(schema), data, 120):
         raise AttachedError(f"{file} is not what `sds-conformance {command} --json` prints: {wrong}")
     about, mine = data["implementation"], report["implementation"]
     if (about["name"], about["version"]) != (mine["name"], mine["version"]):

@@ -17,7 +17,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from sds_harness.declaration import printable
-from sds_harness.files import FileError, misshapen, packaged_schema, parse_json, read_bytes
+from sds_harness.files import FileError, find_schema_error, packaged_schema, parse_json, read_bytes
 from sds_testee.version import suite_version
 
 from ..judging.verdict import Verdict
@@ -238,7 +238,7 @@ def read_certificate(path: Path) -> Certificate:
 
 def _describe_schema_error(data: dict[str, Any]) -> str | None:
     """Where the data does not match the schema; None if it does."""
-    wrong = misshapen(_validator(), data)
+    wrong = find_schema_error(_validator(), data)
     if not wrong:
         if data["revision"] not in revisions():
             return f"this version knows no revision {printable(data['revision'], 40)}"

@@ -17,7 +17,7 @@ from ..presentation.markup import make_template_environment, web_link
 from ..protocols import protocol_of
 from .attachments import describe_exhaustion
 from .certificate import Certificate
-from .certificate_words import command_of, format_declaration, fuzz_told, limits_told, vectors_told
+from .certificate_words import command_of, describe_fuzz, describe_limits, describe_vectors, format_declaration
 from .levels import NONE, unjudged_note
 from .limits import certified_rows, lines
 
@@ -34,10 +34,10 @@ def page(certificate: Certificate) -> str:
         homepage=web_link(printable(data["implementation"]["homepage"], 200)),
         command=command_of(data),
         declared=format_declaration(data),
-        vectors_told=vectors_told(data),
-        fuzz_told=fuzz_told(data),
+        vectors_told=describe_vectors(data),
+        fuzz_told=describe_fuzz(data),
         exhausted_told=describe_exhaustion(data),
-        limits_told=limits_told(data),
+        limits_told=describe_limits(data),
         limit_lines=lines(certified_rows(data)),
         held=certificate.level != NONE,
         beside=unjudged_note(certificate.current_level),

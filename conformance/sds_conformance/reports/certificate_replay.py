@@ -153,7 +153,7 @@ def _difference(
         return difference if whole or now.verdict is not Verdict.PASS else None
     if now.verdict in RANK and RANK[now.verdict] > RANK[certified]:
         return difference
-    again = [run for run in row.get("shown", ()) if run in outcome.played]
+    again = [run for run in row.get("shown", ()) if run in outcome.played_runs]
     if again and now.verdict is not certified:
         return f"{difference}, although {printable(', '.join(again), 200)} showed it"
     return "" if now.verdict is certified and certified in RANK else None

@@ -36,7 +36,7 @@ def format_declaration(data: dict[str, Any]) -> str:
     return "; ".join(out)
 
 
-def vectors_told(data: dict[str, Any]) -> str:
+def describe_vectors(data: dict[str, Any]) -> str:
     """The results of the golden vectors, in one sentence."""
     if "vectors" not in data:
         return "there are none"
@@ -47,7 +47,7 @@ def vectors_told(data: dict[str, Any]) -> str:
     return f"{set_of}: {text}{'' if asked['complete'] else ', not to the end'}"
 
 
-def fuzz_told(data: dict[str, Any]) -> str:
+def describe_fuzz(data: dict[str, Any]) -> str:
     """The results of generated schedules, in one sentence."""
     if (fuzz := data.get("fuzz")) is None:
         return "none were generated, so there is no seed"
@@ -56,7 +56,7 @@ def fuzz_told(data: dict[str, Any]) -> str:
     return text if fuzz["complete"] else f"{text}; not to the end"
 
 
-def limits_told(data: dict[str, Any]) -> str:
+def describe_limits(data: dict[str, Any]) -> str:
     """The measured limits, in one sentence."""
     if (limits := data.get("limits")) is None:
         return "not measured"

@@ -57,7 +57,7 @@ def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 
         "options": [_text(option) for option in how.options],
         "strict": outcome.strict,
         "sections": {section.id: section.title for section in outcome.plan.catalogue.sections},
-        "doubts": list(protocol_of(outcome.plan.revision).doubts(outcome.heard)),
+        "doubts": list(protocol_of(outcome.plan.revision).doubts(outcome.doubt_data)),
         "unplayed": _unplayed_notes(outcome, left_out_scenarios),
         "notes": [
             {"requirement": note.requirement, "expected": note.expected, "seen": note.seen} for note in _notes(outcome)
@@ -80,9 +80,12 @@ def _scenario_files(outcome: Certification, how: Invocation) -> list[dict[str, A
         if (file := scenario.file) is None:
             continue
         runs = [run.name for run in outcome.plan.runs if run.scenario is scenario]
-        played = [run for run in runs if run in outcome.played]
+        played = [run for run in runs if run in outcome.played_runs]
         exercised = {r: sum(outcome.sightings.get(r, {}).get(run, 0) for run in runs) for r in scenario.declared}
-        results = {run: ExpectationResult(outcome.unmet.get(run, ()), outcome.unchecked.get(run, "")) for run in played}
+        results = {
+            run: ExpectationResult(outcome.unmet_expectations.get(run, ()), outcome.unchecked.get(run, ""))
+            for run in played
+        }
         out.append(
             {
                 "scenario": scenario.name,
@@ -127,7 +130,7 @@ def summary(outcome: Certification) -> dict[str, Any]:
         "runs": outcome.runs,
         "steps": outcome.steps,
         "interrupted": outcome.interrupted,
-        "complete": outcome.driven and not (outcome.interrupted or outcome.gave_up or outcome.ended_early),
+        "complete": outcome.is_driven and not (outcome.interrupted or outcome.gave_up or outcome.ended_early),
         "exit_code": outcome.exit_code,
     }
 
@@ -138,7 +141,7 @@ def _unplayed_notes(outcome: Certification, left_out_scenarios: int) -> list[str
     if outcome.ended_early:
         out.append("The rest was not played: --fail-fast ended the run at the first failure.")
     if outcome.gave_up:
-        used_up = f"{outcome.used_up} was used up" if outcome.used_up else ""
+        used_up = f"{outcome.exhausted_resource} was used up" if outcome.exhausted_resource else ""
         out.append(f"The rest was not played: {used_up or 'the implementation broke down too often in a row'}.")
     if left_out_scenarios:
         played = format_count(len(outcome.plan.scenarios), "scenario")
@@ -182,7 +185,7 @@ def _requirement_json(verdict: RequirementVerdict, outcome: Certification, how: 
             }
             for kind, scenarios in verdict.tally.kinds.items()
         ],
-        **_replays_json(verdict.again),
+        **_replays_json(verdict.replays),
     }
 
 

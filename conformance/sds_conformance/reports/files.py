@@ -15,8 +15,8 @@ from sds_harness.files import (
     FileError,
     check_folder,
     check_whole,
+    find_schema_error,
     make_folder,
-    misshapen,
     parse_json,
     read_text,
     write_whole,
@@ -82,7 +82,7 @@ def read_report(path: Path) -> Report:
     else:
         data, cut_off, seconds = _lines(file, text)
     _check_schema(file, data)
-    if wrong := misshapen(_validator(), data):
+    if wrong := find_schema_error(_validator(), data):
         raise ReportError(f"{file} is no report: {wrong}")
     for verdict, count in _counts(data["requirements"]).items():
         if data["summary"][verdict] != count:
@@ -155,11 +155,11 @@ def _misshapen_row(kind: str, row: dict[str, Any]) -> str:
     fields = schema["properties"]
     for key, row_kind in ROWS.items():
         if kind == row_kind:
-            return misshapen(_validator(), row, part=fields[key]["items"])
+            return find_schema_error(_validator(), row, part=fields[key]["items"])
     known = fields.keys() - ROWS.keys() - _IN_FOOTER if kind == "header" else _IN_FOOTER
     required = sorted(known.intersection(schema["required"]))
     part = {"required": required, "properties": {key: fields[key] for key in known}, "additionalProperties": False}
-    return misshapen(_validator(), row, part=part)
+    return find_schema_error(_validator(), row, part=part)
 
 
 _IN_FOOTER = frozenset({"summary"})

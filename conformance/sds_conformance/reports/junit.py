@@ -11,7 +11,7 @@ from datetime import datetime
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from sds_harness.declaration import harmless, printable
+from sds_harness.declaration import clean_text, printable
 
 from .overall_result import compute_overall_result
 from .plain import format_breakdown, story
@@ -156,4 +156,4 @@ def _baseline(report: Report) -> list[TestCase]:
 
 def _clean(text: str) -> str:
     """Remove characters that XML 1.0 cannot contain, and commands to a CI."""
-    return harmless(text)
+    return clean_text(text)

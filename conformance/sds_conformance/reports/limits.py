@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from sds_harness.declaration import printable
-from sds_harness.files import FileError, misshapen, parse_json, read_bytes
+from sds_harness.files import FileError, find_schema_error, parse_json, read_bytes
 
 from ..exploration.limits.case import SizeOutcome
 from ..exploration.limits.measurement import SCHEMA_ID, load_schema
@@ -84,7 +84,7 @@ def with_limits(report: Report) -> Report:
     if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
         found = printable(str(data.get("schema")) if isinstance(data, dict) else "no object", 60)
         raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: {again}")
-    if wrong := misshapen(_validator(), data, 120):
+    if wrong := find_schema_error(_validator(), data, 120):
         raise ReportError(f"{file} is not what `sds-conformance limits --report DIR` writes: {wrong}: {again}")
     for key in ("name", "version"):
         if (theirs := data["implementation"][key]) != (ours := report.data["implementation"][key]):

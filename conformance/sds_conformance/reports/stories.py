@@ -10,7 +10,7 @@ from sds_harness.trace import Step, Trace
 
 from ..drawing.excerpt import Excerpts
 from ..judging.formats import foremost, format_count, hex_of
-from ..presentation.evidence import Exhibit, Story, find_quoted_ids, lines_told, story_of
+from ..presentation.evidence import Exhibit, Story, find_quoted_ids, lines_with_quotes, story_of
 from ..presentation.stderr_quotes import quote_stderr
 from ..protocols import Protocol
 from ..protocols.words import Narrator, QuotedFacts
@@ -232,7 +232,7 @@ def _gap(steps: int) -> list[ConversationStep]:
 def _turn(narrator: Narrator, step: Step, found: Sequence[Found]) -> ConversationStep:
     touched, ids = narrator.touches(step), [one.told for one in found]
     named = find_quoted_ids(" ".join(ids), touched)
-    lines = lines_told(narrator.came_out(step, named or touched), ids, MAX_LINES)
+    lines = lines_with_quotes(narrator.came_out(step, named or touched), ids, MAX_LINES)
     raw = narrator.on_the_wire(step)
     wires = [_hex(wire) for wire in raw[:MAX_WIRES]]
     wires += [f"… {len(raw) - MAX_WIRES} more"] if len(raw) > MAX_WIRES else []

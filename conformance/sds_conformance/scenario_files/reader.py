@@ -59,7 +59,7 @@ def rename_participants(schedule: Schedule, label: Callable[[str], str]) -> Sche
         if route := getattr(operation, "route", None):
             late = tuple((label(listener), ms) for listener, ms in route.late)
             values["route"] = Route(name(route.lost), late, name(route.twice))
-        return operation.changed(**values) if values else operation
+        return operation.with_values(**values) if values else operation
 
     return replace(
         schedule,

@@ -50,7 +50,7 @@ def _answers_of_models(
             outcome = VectorExaminer(material, model, Limits(), revision).examine([file])
         except TesteeError as fault:
             raise AssertionError(f"the reference model cannot be driven: {fault}") from fault
-        for asked in outcome.asked:
+        for asked in outcome.answered:
             answers.setdefault(asked.vector["id"], []).append(asked.answer)
     for test in document.written_vectors:
         yield test, answers.get(test["id"], [])

@@ -277,7 +277,7 @@ def test_a_killed_worker_of_the_self_test_is_no_failed_proof(monkeypatch: pytest
 
 
 def test_what_went_wrong_in_the_suite_is_no_verdict_of_generated_schedules() -> None:
-    tally = CampaignTally(Declaration.unknown("x", SDS))
+    tally = CampaignTally(Declaration.for_unknown("x", SDS))
     tally.exercised["SDS-MSG-01"] = 1
     assert exit_code(tally) == Exit.CONFORMANT
     tally.errors["worker"] = "a worker ended with exit code -9"

@@ -40,7 +40,7 @@ FAULTY = Model(mutant="sync-does-not-increase")
 
 
 def corpus(folder: Path) -> Corpus:
-    return read_complete(Place.at(str(folder)), kind_of)
+    return read_complete(Place.from_name(str(folder)), kind_of)
 
 
 @pytest.mark.parametrize("casting", Casting)

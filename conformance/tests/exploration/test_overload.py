@@ -122,7 +122,7 @@ def test_chunks_of_a_worker_without_room_for_a_thread_are_played_later(monkeypat
 
 
 def tally(**changes: object) -> CampaignTally:
-    out = CampaignTally(Declaration.unknown("x", SDS), schedules=3)
+    out = CampaignTally(Declaration.for_unknown("x", SDS), schedules=3)
     for name, value in changes.items():
         setattr(out, name, value)
     out.found_at = dict.fromkeys(out.found, 0)

@@ -21,7 +21,7 @@ from sds_conformance.scenario_files.reader import load_one
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import Expectation
-from sds_harness.sds.generator import generated
+from sds_harness.sds.generator import generate_schedule
 from sds_harness.sds.operations import Member, Send
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config, RepairConfig
@@ -72,7 +72,7 @@ def test_everybody_takes_part_and_each_is_first_in_turn() -> None:
     names = ("a", "b", "c", "d", "e")
     first = set()
     for index in range(10):
-        schedule = generated(0, index, grammar_for(REPERTOIRE, names))
+        schedule = generate_schedule(0, index, grammar_for(REPERTOIRE, names))
         roles = roles_for(schedule, names, index)
         assert set(roles.values()) == set(names)
         first.add(roles[schedule.names[0]])
@@ -83,7 +83,7 @@ def test_more_than_there_are_places_for_take_turns() -> None:
     names = tuple("abcdefghij")
     seen = set()
     for index in range(10):
-        roles = roles_for(generated(0, index, grammar_for(REPERTOIRE, names)), names, index)
+        roles = roles_for(generate_schedule(0, index, grammar_for(REPERTOIRE, names)), names, index)
         assert len(roles) == 8
         seen |= set(roles.values())
     assert seen == set(names)
@@ -155,7 +155,9 @@ def test_filters_have_the_size_of_those_who_have_but_one() -> None:
         assert troupe.find_fixed_settings() == {"bloom_capacity": 50}
     with cast_of({"ref": reference, "two": reference}) as cast, Troupe(cast) as troupe:
         assert troupe.find_fixed_settings() == {}
-    assert dict(add_common_settings(generated(0, 0), {"bloom_capacity": 50}).configuration)["bloom_capacity"] == 50
+    assert (
+        dict(add_common_settings(generate_schedule(0, 0), {"bloom_capacity": 50}).configuration)["bloom_capacity"] == 50
+    )
     assert explored(4, ref=reference, fixed=fixed).sorted_discoveries == []
 
 

@@ -105,6 +105,6 @@ def test_a_counterexample_of_generated_schedules_tells_it() -> None:
 
     show = shown(ops.Send("alice", "m1"), handle=altered(loses))
     (act,) = [act for act in show.acts if act.step.command == "send"]
-    act.step.said = (TOLD,)
+    act.step.stderr = (TOLD,)
     found = next(finding for finding in assess(show, Scope.select()).findings if finding.step == act.step.index)
     assert f"stderr  | {TOLD}" in plain_story(Counterexample.from_unshrunk(found, show))

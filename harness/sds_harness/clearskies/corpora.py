@@ -68,7 +68,7 @@ def translate(performance: Performance) -> None:
     """Does nothing: ClearSkies has no dialects."""
 
 
-def portable(request: Any) -> Any:
+def without_store(request: Any) -> Any:
     """A request without the folder of its store, which is made for one performance."""
     if request.WhichOneof("command") != "open" or not request.open.store:
         return request
@@ -93,5 +93,5 @@ KIND = CorpusKind(
     # Their answers depend only on the request.
     frozenset({"compare_clocks", "frame", "unframe", "verify"}),
     stored_names={"signature": "signature_profile"},
-    portable=portable,
+    portable=without_store,
 )

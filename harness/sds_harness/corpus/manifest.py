@@ -80,7 +80,7 @@ class Manifest:
         known = self.implementation
         return printable(f"{known.get('name', '')} {known.get('version', '')}".strip()) or "an implementation"
 
-    def stranger(self, performance: Performance, judged: Iterable[str]) -> str:
+    def find_stranger(self, performance: Performance, judged: Iterable[str]) -> str:
         """The name and version of another implementation that played one of the members under test, safe to print; ""
         if none did. Members with a breakdown are ignored: the implementation may have broken down before its
         handshake."""
@@ -106,7 +106,7 @@ class Manifest:
     def to_json(self) -> str:
         return dumps(asdict(self), indent=2) + "\n"
 
-    def finished(self, steps: int, rows: int) -> Manifest:
+    def completed(self, steps: int, rows: int) -> Manifest:
         return replace(self, steps=steps, rows=rows, complete=True)
 
 
@@ -160,34 +160,34 @@ def read_corpus(place: Place, kind_of: KindOf) -> Corpus:
     file = place / MANIFEST
     if not file.exists():
         what = "is no corpus: it has no manifest.json" if place.is_folder() else "is not there"
-        raise CorpusError(f"{place.shown} {what}.")
+        raise CorpusError(f"{place.printable_name} {what}.")
     try:
         data = json.loads(file.read_text())
     except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{file.shown} is no JSON: {error}") from None
+        raise CorpusError(f"{file.printable_name} is no JSON: {error}") from None
     version = data.get("schema_version") if isinstance(data, dict) else None
     if version not in READABLE:
         raise CorpusError(
-            f"{file.shown} is of schema version {printable(repr(version))}, and this suite reads versions "
+            f"{file.printable_name} is of schema version {printable(repr(version))}, and this suite reads versions "
             f"{' and '.join(map(str, READABLE))}: record it again, or use the suite that recorded it."
         )
     known = {f.name: f for f in fields(Manifest)}
     if unknown := set(data) - set(known):
         raise CorpusError(
-            f"{file.shown} has a field {printable(repr(min(unknown)))} that version {version} does not know."
+            f"{file.printable_name} has a field {printable(repr(min(unknown)))} that version {version} does not know."
         )
     try:
         manifest = Manifest(**data)
     except TypeError as error:
-        raise CorpusError(f"{file.shown} is incomplete: {error}") from None
+        raise CorpusError(f"{file.printable_name} is incomplete: {error}") from None
     if complaint := _complaint(manifest):
-        raise CorpusError(f"{file.shown}: {complaint}.")
+        raise CorpusError(f"{file.printable_name}: {complaint}.")
     try:
         kind = kind_of(manifest.revision)
     except CorpusError as error:
-        raise CorpusError(f"{file.shown}: {error}") from None
-    if complaint := _misdeclared(manifest.implementation, kind):
-        raise CorpusError(f"{file.shown}: {complaint}.")
+        raise CorpusError(f"{file.printable_name}: {error}") from None
+    if complaint := _find_wrong_declaration(manifest.implementation, kind):
+        raise CorpusError(f"{file.printable_name}: {complaint}.")
     return Corpus(place, manifest, kind)
 
 
@@ -205,7 +205,7 @@ def read_complete(place: Place, kind_of: KindOf) -> Corpus:
     corpus = read_corpus(place, kind_of)
     if not corpus.manifest.complete or not (place / SUCCESS).exists():
         raise CorpusError(
-            f"{place.shown} is not complete (it has no {SUCCESS}): `corpus record` with the same options goes on "
+            f"{place.printable_name} is not complete (it has no {SUCCESS}): `corpus record` with the same options goes on "
             "where it stopped."
         )
     return corpus
@@ -223,8 +223,8 @@ def _complaint(manifest: Manifest) -> str:
     return ""
 
 
-def _misdeclared(implementation: dict[str, Any], kind: CorpusKind) -> str:
-    empty = Declaration.unknown("", kind.language)
+def _find_wrong_declaration(implementation: dict[str, Any], kind: CorpusKind) -> str:
+    empty = Declaration.for_unknown("", kind.language)
     types: dict[str, type] = {
         **dict.fromkeys((*WORDS, *map(kind.stored_name, empty.profiles)), str),
         **dict.fromkeys(("revisions", "capabilities"), list),

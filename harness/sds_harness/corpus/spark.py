@@ -106,7 +106,7 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
         with _own_interrupts():
             active = SparkSession.Builder().appName(title).getOrCreate()
     if active is not None:
-        with signals.calling(partial(_cancel, active)):
+        with signals.call_on_signal(partial(_cancel, active)):
             yield active
         return
     with (
@@ -123,9 +123,9 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
             with _stderr_to(log), _own_interrupts():
                 session = _build(options, title, scratch)
         except Exception as error:
-            raise SparkMissingError(_why(error, log)) from None
+            raise SparkMissingError(_explain_error(error, log)) from None
         try:
-            with signals.calling(partial(_cancel, session)):
+            with signals.call_on_signal(partial(_cancel, session)):
                 yield session
         except Exception:
             # A failed job may have broken the connection to Java.
@@ -323,7 +323,7 @@ def _stderr_to(log: Path) -> Iterator[None]:
         os.close(kept)
 
 
-def _why(error: Exception, log: Path) -> str:
+def _explain_error(error: Exception, log: Path) -> str:
     if isinstance(error, CorpusError):
         return str(error)
     lines = log.read_text("utf-8", "replace").strip().splitlines()[-_LAST_LINES:] if log.exists() else []

@@ -55,16 +55,16 @@ class UndefinedNameError(ExpressionError):
 
 def names_in(text: str) -> set[str]:
     """The names in an expression. Raises ExpressionError if the text is not an expression."""
-    return {node.id for node in ast.walk(_parsed(text)) if isinstance(node, ast.Name)} - set(_FUNCTIONS)
+    return {node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name)} - set(_FUNCTIONS)
 
 
 def value_of(text: str, named: Callable[[str], int | None]) -> int:
     """The value of an expression. ``named`` gives the value of a name, None if it has none. Raises ExpressionError."""
-    return _value(_parsed(text), named)
+    return _value(_parse(text), named)
 
 
 @lru_cache(maxsize=1_024)
-def _parsed(text: str) -> ast.expr:
+def _parse(text: str) -> ast.expr:
     if len(text) > LONGEST:
         raise ExpressionError(f"an expression has at most {LONGEST} characters, and this one {len(text):,}")
     try:

@@ -112,7 +112,7 @@ class Notation:
 
     def loads(self, text: str) -> Schedule:
         """Parse the text of a JSON file. Raises ScheduleFileError."""
-        return self.from_document(ScheduleDocument(parsed(text), text))
+        return self.from_document(ScheduleDocument(parse_text(text), text))
 
     def load(self, path: Path) -> Schedule:
         """Read a schedule from a file. Raises ScheduleFileError, also if the file cannot be read."""
@@ -238,7 +238,7 @@ def read(path: Path) -> ScheduleDocument:
     in_yaml = path.suffix.lower() in YAML_SUFFIXES
     try:
         text = read_bytes(path, MAX_YAML_BYTES if in_yaml else MAX_BYTES).decode("utf-8")
-        return yaml_document(text) if in_yaml else ScheduleDocument(parsed(text), text)
+        return yaml_document(text) if in_yaml else ScheduleDocument(parse_text(text), text)
     except FileError as error:
         raise ScheduleFileError(f"it {error}") from None
     except UnicodeDecodeError:
@@ -292,7 +292,7 @@ def line_in_json(text: str, path: yaml_text.Path) -> int:
     return text.count("\n", 0, place) + 1
 
 
-def parsed(text: str) -> Any:
+def parse_text(text: str) -> Any:
     """The JSON in the text of a file. Raises ScheduleFileError."""
     try:
         # int() rejects NaN and Infinity, which are not JSON.
@@ -500,7 +500,7 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
 
 def _strangers(operation: Operation, names: Collection[str], channels: int) -> Iterator[str]:
     """Names in an operation that the schedule does not have."""
-    for name in sorted(named_in(operation)):
+    for name in sorted(participants_in(operation)):
         if name not in names:
             yield f"there is no participant {name!r}{did_you_mean(name, names)}"
     if (channel := getattr(operation, "channel", 0) or 0) >= max(1, channels):
@@ -531,7 +531,7 @@ def _wrong_expression(operation: Operation, known: Collection[str]) -> Iterator[
                 yield f"{key}: {error}"
 
 
-def named_in(operation: Operation) -> set[str]:
+def participants_in(operation: Operation) -> set[str]:
     """The participants that an operation names."""
     names: set[str] = set()
     for value in (getattr(operation, key, EVERYBODY) for key in operation.names):

@@ -53,7 +53,7 @@ class Operation:
         if op:  # a class with slots is created twice, the second time without these arguments
             cls.op, cls.command = op, command
 
-    def changed(self, **values: Any) -> Self:
+    def with_values(self, **values: Any) -> Self:
         """A copy with other values in some fields."""
         return replace(self, **values)
 

@@ -204,7 +204,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         # shrinking removes other messages.
         content: bytes | None = None
         if not op.numbered:
-            content = self._sayable(bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode())
+            content = self._to_sendable(bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode())
         content = b"" if "content" in op.empty else content
         with suppress(*([ScheduleStoppedError] if op.may_be_refused else [])):
             self._act(who, lambda: actor.send(content, channel, message_id, hint), op.route, label=label)
@@ -220,7 +220,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _ephemeral(self, op: Ephemeral) -> None:
         for who in self._open_participants(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
-            content = self._sayable(bytes.fromhex(op.raw) or b"typing")
+            content = self._to_sendable(bytes.fromhex(op.raw) or b"typing")
             self._act(who, lambda: actor.send_ephemeral(content, channel), op.route)  # noqa: B023
 
     def _tick(self, op: Tick) -> None:
@@ -254,7 +254,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         wire = packet.wire
         if op.asks:
             asks = self._entries(op.asks, senders=True, hints=False)
-            wire = self._written(replace(packet.wire.message, repair_request=asks))
+            wire = self._encode_message(replace(packet.wire.message, repair_request=asks))
         self._receive(op.to, packet, "again", wire)
 
     def _say(self, op: Say) -> None:
@@ -265,7 +265,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _written_by(self, op: Write) -> Packet:
         """Write the message of a scripted peer."""
-        return self._packet(op.peer, self._written(self._message_of(op), op.encoding), 0, op.label)
+        return self._packet(op.peer, self._encode_message(self._message_of(op), op.encoding), 0, op.label)
 
     def _receive_all(self, op: Receive) -> None:
         asked = self._asked_by(op.who) if op.asked else None
@@ -287,7 +287,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _settle(self, op: Settle) -> None:
         for who in self._open_participants(op.who):
             actor, quiet = self._actors[who], 0
-            if op.undelivered and not self._waits(actor, self._id(op.undelivered)):
+            if op.undelivered and not self._is_undelivered(actor, self._id(op.undelivered)):
                 continue
             in_force = actor.party.in_force
             for _ in range(MAX_TICKS):
@@ -299,7 +299,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 if quiet >= QUIET_TICKS:
                     break
 
-    def _waits(self, actor: Actor, message_id: str) -> bool:
+    def _is_undelivered(self, actor: Actor, message_id: str) -> bool:
         """Whether an implementation that shows deliveries has not delivered a message yet."""
         trace = actor.stage.trace
         return trace.declaration.can(pb.CAPABILITY_DELIVERED) and not any(
@@ -369,7 +369,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         if op.lamport is not None:
             lamport = self._value(op.lamport) if isinstance(op.lamport, str) else op.lamport
         content = f"content {op.label} of {op.peer}" if op.content == "usual" else op.content
-        content_bytes = self._sayable(bytes.fromhex(op.raw)) or (None if content is None else content.encode())
+        content_bytes = self._to_sendable(bytes.fromhex(op.raw)) or (None if content is None else content.encode())
         message_id = f"{peer.name}-{op.label}"
         if op.number:
             peer.skip(op.number - 1)
@@ -423,7 +423,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             return epoch + self._elapsed
         return self._counts.get(channel_id, 0) + 1
 
-    def _written(self, message: Message, encoding: str = "usual") -> Wire:
+    def _encode_message(self, message: Message, encoding: str = "usual") -> Wire:
         """A message in the layout of the specification."""
         layout, stage = self._revision.wire, self._distinct[0]
         raw = ENCODINGS[encoding](layout.encode(message))
@@ -432,7 +432,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             known[raw] = Wire(raw, None, layout)
         return known[raw]
 
-    def _sayable(self, content: bytes) -> bytes:
+    def _to_sendable(self, content: bytes) -> bytes:
         """Content that can be sent: if only text can be sent, other bytes are reduced to ASCII."""
         stage: Stage = self._distinct[0]
         return content if is_text(content) else stage.as_sendable(content)

@@ -120,7 +120,7 @@ class Stage(stage.Stage[Step]):
         )
         self.trace.parties[key] = party
         actor = Actor(self, party)
-        self.opened(key, party.handle)
+        self.add_handle(key, party.handle)
         return actor
 
     def sent_identifiers(self, step: Step) -> Iterator[tuple[str, str]]:

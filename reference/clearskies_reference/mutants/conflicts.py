@@ -13,7 +13,7 @@ from ..framing import Message
 from ..messages import GetUpdates
 from ..peer import Peer
 from ..record import Record, StoredRecord
-from ..vector_clock import VectorClock, before
+from ..vector_clock import VectorClock, is_before
 from .registry import counting_hops, fault, mutant, mutants, unseen
 
 
@@ -113,7 +113,9 @@ class LargestTimeAlwaysWins(Peer):
 class ComparesDoubles(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
-        return before(*({peer_id: int(float(number)) for peer_id, number in clock.items()} for clock in (one, other)))
+        return is_before(
+            *({peer_id: int(float(number)) for peer_id, number in clock.items()} for clock in (one, other))
+        )
 
 
 @mutant("50", "compares numbers of vector clocks digit by digit")
@@ -127,7 +129,9 @@ class ComparesDigits(Peer):
 class ComparesInts(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
-        return before(*({peer_id: _in_32_bits(number) for peer_id, number in clock.items()} for clock in (one, other)))
+        return is_before(
+            *({peer_id: _in_32_bits(number) for peer_id, number in clock.items()} for clock in (one, other))
+        )
 
 
 def _in_32_bits(number: int) -> int:
@@ -157,7 +161,7 @@ class ZeroIsMoreThanNothing(Peer):
 class EqualIsConcurrent(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
-        return before(one, other) and not before(other, one)
+        return is_before(one, other) and not is_before(other, one)
 
 
 @mutant("50", "takes a vector clock for the larger one only if all its numbers are")

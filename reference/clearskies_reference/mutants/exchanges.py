@@ -13,7 +13,7 @@ from ..logical_clock import LogicalClock
 from ..messages import GetUpdates, get_updates_body
 from ..peer import Link, Peer
 from ..record import Record, StoredRecord
-from ..vector_clock import MAX_INTEGER, VectorClock, counted
+from ..vector_clock import MAX_INTEGER, VectorClock, with_number
 from .conflicts import _Forgetting
 from .registry import fault, mutant, mutants
 
@@ -31,7 +31,7 @@ class _Clocks(LogicalClock):
     def counts_again_after_others(self, current: StoredRecord | None) -> VectorClock:
         if current is None or current.record.last_updated_by == self.peer_id:
             return super().changed(current)
-        return counted(current.record.vector_clock, self.peer_id, 1)
+        return with_number(current.record.vector_clock, self.peer_id, 1)
 
     @fault(LogicalClock.received, "46", "keeps the ten largest numbers of a vector clock")
     def keeps_ten_members(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
@@ -75,7 +75,7 @@ class CountsForTheLastWriter(LogicalClock):
         if current is None or current.record.last_updated_by == self.peer_id:
             return super().changed(current)
         by, clock = current.record.last_updated_by, current.record.vector_clock
-        return {self.peer_id: 0, **counted(clock, by, clock.get(by, 0) + 1)}
+        return {self.peer_id: 0, **with_number(clock, by, clock.get(by, 0) + 1)}
 
     def sent(self, stored: StoredRecord) -> StoredRecord:
         return super().sent(stored) if stored.record.vector_clock.get(self.peer_id) else replace(stored, sent=True)

@@ -14,7 +14,7 @@ from ..config import AccessLevel, Config
 from ..database import Draw
 from ..effects import Changed, Conflict, Effects, Event
 from ..errors import ClearSkiesError, ConfigurationError
-from ..framing import Message, signed
+from ..framing import Message, make_signed_message
 from ..peer import Peer
 from ..signing import Keys, private_key, public_key
 from ..sqlite_store import SqliteStore
@@ -176,7 +176,7 @@ class Testee:
         message = Message(command.body)
         if command.private_key:
             key = private_key(command.private_key)
-            message = signed(command.body, self._options.config.signature_profile.sign(command.body, key))
+            message = make_signed_message(command.body, self._options.config.signature_profile.sign(command.body, key))
         reply.framed.data = message.to_wire()
 
     def _unframe(self, command: pb.Unframe, reply: pb.Reply) -> None:
@@ -192,7 +192,7 @@ class Testee:
     def _verify(self, command: pb.Verify, reply: pb.Reply) -> None:
         keys = Keys(public_key(command.public_key))
         peer = self._peer_of(_SOMEBODY, AccessLevel.READ_ONLY, self._options.config, keys, MemoryStore(0))
-        reply.verified.valid = peer.is_genuine(signed(command.body, command.signature))
+        reply.verified.valid = peer.is_genuine(make_signed_message(command.body, command.signature))
 
     def _lacks(self, capability: pb.Capability, reply: pb.Reply) -> bool:
         """Is ``capability`` not declared? Then that is the answer."""

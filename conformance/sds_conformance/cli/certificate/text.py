@@ -21,11 +21,11 @@ from ...reports.attachments import describe_exhaustion
 from ...reports.certificate import Certificate
 from ...reports.certificate_words import (
     command_of,
+    describe_fuzz,
+    describe_limits,
+    describe_vectors,
     format_declaration,
-    fuzz_told,
     join_items,
-    limits_told,
-    vectors_told,
 )
 from ...reports.levels import NONE, unjudged_note
 from ...reports.limits import certified_rows
@@ -85,10 +85,10 @@ def _show_head(out: Console, certificate: Certificate) -> None:
     )
     for environment, why in run["left_out"].items():
         print_labelled(out, "Left out", Text(f"{printable(environment, 40)}: {printable(why, 300)}", "yellow"))
-    print_labelled(out, "Vectors", Text(vectors_told(data)))
-    print_labelled(out, "Schedules", Text(fuzz_told(data)))
+    print_labelled(out, "Vectors", Text(describe_vectors(data)))
+    print_labelled(out, "Schedules", Text(describe_fuzz(data)))
     print_labelled(out, "All of them", Text(describe_exhaustion(data)))
-    print_labelled(out, "Limits", Text(limits_told(data)))
+    print_labelled(out, "Limits", Text(describe_limits(data)))
     for doubt in data["doubts"]:
         print_labelled(out, "Beware", Text(printable(doubt, 600), "yellow"))
     out.print()

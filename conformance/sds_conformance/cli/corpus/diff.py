@@ -99,7 +99,7 @@ def diff_command(
     began = time.monotonic()
     one, other = corpus_at(a), corpus_at(b)
     require_comparable(one, other)
-    place = Place.at(folder)
+    place = Place.from_name(folder)
     prepare_folder(place, overwrite=overwrite)
     scopes = tuple(Scope.select(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
     size = range_size(one, other, 8 * usable_processors())
@@ -139,11 +139,11 @@ def _last_screen(difference: CorpusDifference, place: Place) -> LastScreen:
     facts = (
         [("Legal", Text(f"{format_count(legal, 'schedule')} differ where the text leaves a choice"))] if legal else []
     )
-    facts.append(("Page", Text(f"{place.shown}/index.html", no_wrap=True)))
-    command = shlex.join([program(), "corpus", "check", difference.a.place.shown])
+    facts.append(("Page", Text(f"{place.printable_name}/index.html", no_wrap=True)))
+    command = shlex.join([program(), "corpus", "check", difference.a.place.printable_name])
     why = "judges A: what both do wrong differs in nothing"
     if found and found[0].samples:
-        command = shlex.join([program(), "corpus", "show", difference.a.place.shown, str(found[0].samples[0])])
+        command = shlex.join([program(), "corpus", "show", difference.a.place.printable_name, str(found[0].samples[0])])
         why = "shows the first schedule of the first cause"
     return LastScreen(_last_line(difference), sort_causes(causes), facts, command, why)
 
@@ -159,8 +159,8 @@ def _tell(
 ) -> None:
     from ...corpus.report import samples_of_cause
 
-    print_labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.shown})"))
-    print_labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.shown})"))
+    print_labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.printable_name})"))
+    print_labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.printable_name})"))
     for sentence in difference.dialect_notes:
         print_labelled(out, "Dialect", Text(sentence))
     out.print()
@@ -176,7 +176,7 @@ def _tell(
         _tell_cause(out, cause, samples_of_cause(samples, cause), place)
     more = difference.other_causes + sum(cause.schedules for cause in difference.causes[_SHOWN:])
     if more:
-        out.print(f"Of other causes: {format_count(more, 'schedule')}, in {place.shown}.\n", soft_wrap=True)
+        out.print(f"Of other causes: {format_count(more, 'schedule')}, in {place.printable_name}.\n", soft_wrap=True)
 
 
 def _tell_cause(out: Console, cause: DivergenceCause, samples: list[DivergenceSample], place: Place) -> None:
@@ -193,7 +193,7 @@ def _tell_cause(out: Console, cause: DivergenceCause, samples: list[DivergenceSa
             print_labelled(out, "Example", Text(f"schedule {sample.schedule}. {'' if sample.proof else sample.story}"))
         for line in sample.proof[:_LINES]:
             print_labelled(out, "", Text(line))
-        again = shlex.join([program(), "replay", f"{place.shown}/{sample.file}", "--"])
+        again = shlex.join([program(), "replay", f"{place.printable_name}/{sample.file}", "--"])
         show_command(out, "Again", f"{again} COMMAND")
     out.print()
 

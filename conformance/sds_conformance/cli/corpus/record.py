@@ -104,7 +104,7 @@ def record_command(
         driven.connect, driven.limits, driven.dialect, revision, profile, Casting(casting), grammar, seed, schedules
     )
     declared = _declaration(err, driven, order)
-    place, kind = Place.at(folder), kind_of(revision)
+    place, kind = Place.from_name(folder), kind_of(revision)
     manifest = Manifest(
         implementation_of(declared, kind),
         seed,
@@ -126,7 +126,7 @@ def record_command(
     except (KeyboardInterrupt, SparkFailedError):
         err.print(f"The recorded part stays in {folder}: the same command goes on from there.", soft_wrap=True)
         raise
-    _tell(out, err, place.shown, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
+    _tell(out, err, place.printable_name, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
     sys.exit(Exit.NOT_DRIVEN if outcome.troubles else Exit.CONFORMANT)
 
 

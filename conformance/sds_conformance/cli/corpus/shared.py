@@ -106,7 +106,7 @@ def corpus_at(folder: str, *, complete: bool = True) -> Corpus:
 
     from ...corpus.kinds import kind_of
 
-    return (read_complete if complete else read_corpus)(Place.at(folder), kind_of)
+    return (read_complete if complete else read_corpus)(Place.from_name(folder), kind_of)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.files import write_whole
-from sds_harness.json_text import escaped
+from sds_harness.json_text import escape_json
 from sds_harness.schedules import Schedule
 
 from ...drawing.spacetime import spacetime_svg
@@ -127,7 +127,7 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
         picture, plan = saved / f"schedule-{stored.schedule}.svg", saved / f"schedule-{stored.schedule}.json"
         write_whole(picture, svg)
         write_whole(
-            plan, escaped(stored.corpus.kind.dumps(_add_revision_note(performance.schedule, manifest.revision)))
+            plan, escape_json(stored.corpus.kind.dumps(_add_revision_note(performance.schedule, manifest.revision)))
         )
     except OSError as error:
         raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --out.") from None

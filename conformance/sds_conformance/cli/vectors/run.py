@@ -126,11 +126,11 @@ def run_command(
     )
     with driven_or_ended(err, driven), steps_bar(err) as bar:
         outcome = examiner.examine(files, bar)
-    signals.hold()
-    for asked in outcome.asked:
+    signals.hold_interrupts()
+    for asked in outcome.answered:
         if asked.answer.status in _SHOWN:
             record_wrong(driven, asked, _violated_requirements(asked, outcome.revision))
-    causes = causes_of(protocol.rules, outcome.asked, lambda asked: _violated_requirements(asked, outcome.revision))
+    causes = causes_of(protocol.rules, outcome.answered, lambda asked: _violated_requirements(asked, outcome.revision))
     data = _report(outcome, causes, manifest)
     found = held(baseline, read_result(data)) if baseline is not None else None
     if as_json:
@@ -166,12 +166,12 @@ def _report(outcome: Examination, causes: Sequence[WrongAnswers], manifest: Vect
             {
                 "requirement": cause.requirement,
                 "verdict": cause.verdict.value,
-                "vectors": [asked.vector["id"] for asked in cause.asked],
+                "vectors": [asked.vector["id"] for asked in cause.answered],
                 "under": [{"requirement": name, "why": why} for name, why in cause.under.items()],
             }
             for cause in causes
         ],
-        "vectors": [_row(asked, outcome.revision) for asked in outcome.asked],
+        "vectors": [_row(asked, outcome.revision) for asked in outcome.answered],
     }
 
 
@@ -212,13 +212,13 @@ def _show(
 ) -> None:
     declared = outcome.declaration
     show_name(out, declared, carrier)
-    print_labelled(out, "Against", Text(f"{format_count(len(outcome.asked), 'vector')} of {outcome.revision}"))
+    print_labelled(out, "Against", Text(f"{format_count(len(outcome.answered), 'vector')} of {outcome.revision}"))
     if dialect:
         note = f"{printable(dialect)}: all bytes are translated; --dialect '' asks as they are"
         print_labelled(out, "Dialect", Text(note))
     out.print()
-    show_doubts(out, protocol_of(outcome.revision).doubts(outcome.heard))
-    warned = [asked for asked in outcome.asked if asked.answer.status is Status.WARN]
+    show_doubts(out, protocol_of(outcome.revision).doubts(outcome.doubt_data))
+    warned = [asked for asked in outcome.answered if asked.answer.status is Status.WARN]
     out.print(_table(outcome))
     out.print()
     wrong = [cause for cause in causes if cause.verdict is Verdict.FAIL]
@@ -226,7 +226,7 @@ def _show(
         _show_cause(out, cause, outcome.revision)
     if stories and len(wrong) > stories:
         out.print(f"{format_count(len(wrong) - stories, 'more root cause')}: --stories prints more.\n", style="dim")
-    for asked in outcome.asked:
+    for asked in outcome.answered:
         if asked.answer.status in _HEADLINES:
             _show_answer(out, asked, outcome.revision)
     for asked in warned:
@@ -255,7 +255,7 @@ def _last_screen(
     folder: Path | None,
 ) -> LastScreen:
     count = outcome.count
-    asked = len(outcome.asked)
+    asked = len(outcome.answered)
     answered = sum(count(status) for status in (Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL))
     facts = [("Exercised", Text(f"{answered} of {format_count(asked, 'vector')} of {outcome.revision}"))]
     skipped = sum((outcome.reasons(group) for group in outcome.groups), Counter[str]())
@@ -264,7 +264,7 @@ def _last_screen(
         facts.append(("Baseline", known_line(found)))
     options = ["--revision", outcome.revision] if outcome.revision != _CURRENT else []
     options += ["--vectors", str(folder)] if folder is not None else []
-    bad = [one for one in outcome.asked if one.answer.status in (Status.FAIL, Status.BROKEN)]
+    bad = [one for one in outcome.answered if one.answer.status in (Status.FAIL, Status.BROKEN)]
     command, why = (
         driven.format_command("run", *options[:2] if options[:1] == ["--revision"] else []),
         "plays the scenarios",
@@ -280,9 +280,9 @@ def _last_screen(
 def _cause_lines(outcome: Examination, causes: Sequence[WrongAnswers]) -> list[CauseLine]:
     """One line for each root cause, and one for each vector at which the implementation broke down."""
     lines = []
-    broken = [WrongAnswers(a.group, [a]) for a in outcome.asked if a.answer.status is Status.BROKEN]
+    broken = [WrongAnswers(a.group, [a]) for a in outcome.answered if a.answer.status is Status.BROKEN]
     for cause in (*causes, *broken):
-        one = cause.asked[0]
+        one = cause.answered[0]
         known = cause.requirement in protocol_of(outcome.revision).rules.catalogue.requirements
         severity = severity_number(cause.requirement) if known else BREAKDOWN_SEVERITY
         verdict = Verdict.FAIL if one.answer.status is Status.BROKEN else cause.verdict
@@ -303,9 +303,9 @@ def _show_warning(out: Console, asked: AnsweredVector, revision: str) -> None:
 def _show_cause(out: Console, cause: WrongAnswers, revision: str) -> None:
     """Print a root cause: the first wrong answer, the names of the other vectors, and the other violated
     requirements."""
-    first, *others = cause.asked
+    first, *others = cause.answered
     head = Text.assemble(("FAIL  ", _STYLES[Status.FAIL]), (printable(cause.requirement), "bold"))
-    out.print(head.append(f"  {format_count(len(cause.asked), 'vector')}", "dim"), soft_wrap=True)
+    out.print(head.append(f"  {format_count(len(cause.answered), 'vector')}", "dim"), soft_wrap=True)
     _show_answer(out, first, revision, alike=True)
     if others:
         names = ", ".join(printable(one.vector["id"]) for one in others[:MOST_NAMES])
@@ -369,7 +369,7 @@ def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
         )
     if outcome.exit_code == Exit.CONFORMANT:
         skipped = outcome.count(Status.SKIPPED)
-        text = f" Skipped vectors prove nothing: {skipped} of {len(outcome.asked)}." if skipped else ""
+        text = f" Skipped vectors prove nothing: {skipped} of {len(outcome.answered)}." if skipped else ""
         return Text.assemble((f"Every answer of {name} is legal.", "bold green"), text)
     parts = []
     if outcome.count(Status.FAIL):

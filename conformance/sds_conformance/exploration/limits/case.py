@@ -74,8 +74,8 @@ class SizeResult:
     """The result of one size."""
 
     size: int
-    how: SizeOutcome
-    said: str = ""
+    outcome: SizeOutcome
+    reason: str = ""
     """What happened, if there is no finding."""
     finding: Finding | None = None
     """The worst finding that is new at this size."""
@@ -89,17 +89,17 @@ class SizeResult:
 
     @property
     def held(self) -> bool:
-        return self.how is SizeOutcome.HELD
+        return self.outcome is SizeOutcome.HELD
 
     @property
     def same_as(self) -> tuple[SizeOutcome, str]:
         """Two cases of this size with equal values show the same."""
-        return self.how, self.finding.requirement if self.finding is not None else ""
+        return self.outcome, self.finding.requirement if self.finding is not None else ""
 
     def describe(self) -> str:
         """What happened, as text."""
         if self.finding is None:
-            return self.said
+            return self.reason
         return f"{self.finding.expected}; seen: {self.finding.seen}" if self.finding.expected else self.finding.seen
 
 
@@ -156,9 +156,9 @@ class Cases:
     def _findings(self, shown: RunSummary) -> list[Finding]:
         """Failures and warnings, the first of each requirement and severity."""
         out: dict[tuple[str, Verdict], Finding] = {}
-        for requirement_id, met in shown.met.items():
+        for requirement_id, met in shown.results.items():
             requirement = self._rules.catalogue.requirements[requirement_id]
-            for observation in met.told:
+            for observation in met.reported:
                 severity = severity_of(requirement, observation.observation, strict=self._strict)
                 if severity is not Verdict.PASS and (requirement_id, severity) not in out:
                     found = finding_of(requirement, observation, severity, shown.run, shown.environment, shown.recorded)
@@ -168,7 +168,7 @@ class Cases:
 
 def _result_of(trace: Trace[Any], shown: RunSummary, violated: bool, stop_reason: str) -> tuple[SizeOutcome, str]:
     """The result of a trace without a breakdown, and the reason."""
-    ours = trace.suite_error or shown.unread or next((met.error for met in shown.met.values() if met.error), "")
+    ours = trace.suite_error or shown.unread or next((met.error for met in shown.results.values() if met.error), "")
     if ours:
         return SizeOutcome.OURS, ours
     if NEEDS in trace.stopped:

@@ -30,7 +30,7 @@ ROOM = 20
 NARROWING = 3
 """The search for the first failing size may take so many times the share of a dimension, if time is left."""
 
-Told = Callable[[str, int, int], None]
+SizeListener = Callable[[str, int, int], None]
 """Called with the current activity, its number and the total."""
 
 load_schema = partial(packaged_schema, __package__, "limits.schema.json")
@@ -55,7 +55,7 @@ class MeasurementOrder:
 
 
 @dataclass
-class Measured:
+class MeasurementResult:
     """The result so far."""
 
     declaration: Declaration
@@ -80,18 +80,20 @@ class Measured:
         return Exit.CONFORMANT if weights - {Weight.NOT_EXERCISED} else Exit.NOTHING_EXERCISED
 
 
-def perform_handshake(order: MeasurementOrder) -> Measured:
+def perform_handshake(order: MeasurementOrder) -> MeasurementResult:
     """Perform the handshake. Raises TesteeError if the implementation cannot be driven, and UnknownDialectError."""
     runner = _runner(order, order.limits)
     try:
         declared = runner.start()
         used = runner.dialect
-        return Measured(declared, used.name if used else "", order.at)
+        return MeasurementResult(declared, used.name if used else "", order.at)
     finally:
         runner.close()
 
 
-def measure(order: MeasurementOrder, out: Measured, told: Told = lambda what, number, total: None) -> None:
+def measure(
+    order: MeasurementOrder, out: MeasurementResult, told: SizeListener = lambda what, number, total: None
+) -> None:
     """Measure each dimension within its share of the budget; after an interrupt the results so far are kept."""
     began = time.monotonic()
     ends = began + order.budget_s
@@ -135,7 +137,7 @@ class _DimensionMeasurement:
         if first is None or self.searching.held is None or self._order.at is not None:
             return
         case = self.searching.cases[first]
-        if case.how is not SizeOutcome.SLOW and self._affords(case.seconds, True):
+        if case.outcome is not SizeOutcome.SLOW and self._affords(case.seconds, True):
             self.cases.runner.kill()
             self.cases = self._fresh()
             self._again = self._play(first, self.searching.known).same_as == case.same_as
@@ -166,11 +168,11 @@ def _runner(order: MeasurementOrder, limits: Limits, declared: Declaration | Non
     return Runner(order.connect, limits, order.rules, order.revision, order.dialect, declared)
 
 
-def _tell(told: Told, dimension: Dimension, number: int, total: int, size: int) -> None:
+def _tell(told: SizeListener, dimension: Dimension, number: int, total: int, size: int) -> None:
     told(f"{dimension.name} {size:,}", number, total)
 
 
-def as_json(order: MeasurementOrder, measured: Measured, replays: Sequence[str]) -> dict[str, Any]:
+def as_json(order: MeasurementOrder, measured: MeasurementResult, replays: Sequence[str]) -> dict[str, Any]:
     """The result as JSON; ``replays`` are the commands that play the first failing size, by row.
 
     ``limits.schema.json`` in this folder describes it.

@@ -42,7 +42,7 @@ class Search:
     @property
     def first_not(self) -> int | None:
         """The smallest size known to fail."""
-        return min((case.size for case in self.cases.values() if case.how.limits), default=None)
+        return min((case.size for case in self.cases.values() if case.outcome.limits), default=None)
 
     def run(self, at: int | None = None) -> None:
         """Try sizes until the limit is known or the time is over; with ``at``, only that size."""
@@ -58,14 +58,14 @@ class Search:
         for size in dict.fromkeys((min(FIRST, self.most), 1)):
             case = self._try(size)
             own = frozenset(self.dimension.about)
-            if case.how is SizeOutcome.WRONG and case.finding is not None and not (own & case.failing):
+            if case.outcome is SizeOutcome.WRONG and case.finding is not None and not (own & case.failing):
                 # It fails for another reason at any size, which `run` reports.
                 self.known |= case.failing
                 case = self._try(size)
             if case.held:
                 self.known |= case.failing
                 return True
-            if not case.how.limits:
+            if not case.outcome.limits:
                 return False
         return False
 
@@ -85,7 +85,7 @@ class Search:
             if not self._affords(self._estimate(size), True):
                 return
             case = self._try(size)
-            if not case.held and not case.how.limits:
+            if not case.held and not case.outcome.limits:
                 return
 
     def _sizes_between(self) -> Iterator[int]:
@@ -106,7 +106,7 @@ class Search:
     def _estimate(self, size: int) -> float:
         """Estimate the seconds of a size from earlier ones."""
         done = sorted(
-            (c for c in self.cases.values() if c.how is not SizeOutcome.UNREACHED), key=lambda case: case.size
+            (c for c in self.cases.values() if c.outcome is not SizeOutcome.UNREACHED), key=lambda case: case.size
         )
         last = max((case for case in done if case.size <= size), key=lambda case: case.size, default=done[0])
         if len(done) < 2:

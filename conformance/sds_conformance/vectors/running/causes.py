@@ -21,7 +21,7 @@ class WrongAnswers:
 
     requirement: str
     """The violated requirement; the group of the vectors if they name none."""
-    asked: list[AnsweredVector]
+    answered: list[AnsweredVector]
     """The vectors, those first that are about the requirement itself."""
     under: dict[str, str] = field(default_factory=dict)
     """Other requirements that they are about, each with the reason why it is violated as well, or ""."""
@@ -29,7 +29,7 @@ class WrongAnswers:
     @property
     def verdict(self) -> Verdict:
         """FAIL if any answer is wrong, WARN if all are tolerated."""
-        return Verdict.FAIL if any(one.answer.status is Status.FAIL for one in self.asked) else Verdict.WARN
+        return Verdict.FAIL if any(one.answer.status is Status.FAIL for one in self.answered) else Verdict.WARN
 
 
 def causes_of(
@@ -55,13 +55,13 @@ def causes_of(
             named = [root_of[name] for name in _requirements_to_blame(one, violated[id(one)])]
             root = next((root for root in named if root.id in violated[id(one)]), named[0])
             group = groups.setdefault(root.id, WrongAnswers(root.id, []))
-            group.asked.append(one)
+            group.answered.append(one)
             group.under |= {name: root.under[name] for name in violated[id(one)] if name in root.under}
         for group in groups.values():
-            group.asked.sort(key=lambda one: group.requirement not in violated[id(one)])
+            group.answered.sort(key=lambda one: group.requirement not in violated[id(one)])
         found += _join_groups(groups.values(), exercised)
     order = {id(one): place for place, one in enumerate(wrong)}
-    return sorted(found, key=lambda one: (one.verdict is Verdict.WARN, -len(one.asked), order[id(one.asked[0])]))
+    return sorted(found, key=lambda one: (one.verdict is Verdict.WARN, -len(one.answered), order[id(one.answered[0])]))
 
 
 def _requirements_to_blame(asked: AnsweredVector, violated: Sequence[str]) -> Sequence[str]:
@@ -76,13 +76,13 @@ def _join_groups(groups: Iterable[WrongAnswers], exercised: Mapping[str, int]) -
     are most of the answers.
     """
     out: list[WrongAnswers] = []
-    for group in sorted(groups, key=lambda one: -len(one.asked)):
-        some = {"", *([] if 2 * len(group.asked) > exercised[group.requirement] else [REFUSAL])}
-        differs = {one.answer.difference for one in group.asked} - some
-        into = next((one for one in out if differs & {other.answer.difference for other in one.asked}), None)
+    for group in sorted(groups, key=lambda one: -len(one.answered)):
+        some = {"", *([] if 2 * len(group.answered) > exercised[group.requirement] else [REFUSAL])}
+        differs = {one.answer.difference for one in group.answered} - some
+        into = next((one for one in out if differs & {other.answer.difference for other in one.answered}), None)
         if into is None:
             out.append(group)
         else:
-            into.asked += group.asked
+            into.answered += group.answered
             into.under |= {group.requirement: "", **group.under}
     return out

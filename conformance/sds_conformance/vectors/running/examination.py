@@ -38,10 +38,10 @@ class Examination:
 
     revision: str
     declaration: Declaration
-    asked: list[AnsweredVector] = field(default_factory=list)
+    answered: list[AnsweredVector] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """(group, ID) of vectors that were not run: too many breakdowns, or an interrupt."""
-    heard: list[Any] = field(default_factory=list)
+    doubt_data: list[Any] = field(default_factory=list)
     """What `Rules.extract_doubt_data` returns for each trace."""
     interrupted: bool = False
     out_of_time: bool = False
@@ -52,15 +52,15 @@ class Examination:
         return len(self.left_out)
 
     def count(self, status: Status, group: str | None = None) -> int:
-        return sum(a.answer.status is status for a in self.asked if group in (None, a.group))
+        return sum(a.answer.status is status for a in self.answered if group in (None, a.group))
 
     @property
     def groups(self) -> list[str]:
-        return list(dict.fromkeys([*(asked.group for asked in self.asked), *(group for group, _ in self.left_out)]))
+        return list(dict.fromkeys([*(asked.group for asked in self.answered), *(group for group, _ in self.left_out)]))
 
     def reasons(self, group: str) -> Counter[str]:
         """Why vectors of a group were skipped."""
-        return Counter(a.answer.reason for a in self.asked if a.group == group and a.answer.status is Status.SKIPPED)
+        return Counter(a.answer.reason for a in self.answered if a.group == group and a.answer.status is Status.SKIPPED)
 
     @property
     def exit_code(self) -> int:
@@ -122,17 +122,17 @@ class VectorExaminer:
                 if in_a_row[group] >= PATIENCE or self._stillborn >= PATIENCE:
                     out.left_out.append((group, test["id"]))
                     continue
-                answer = self._ask(shape, test, out.heard)
+                answer = self._ask(shape, test, out.doubt_data)
                 if self._limits.left_s <= 0:
                     out.out_of_time = True
                     out.left_out += [(group, test["id"]) for group, _, test in vectors[number:]]
                     break
                 in_a_row[group] = in_a_row[group] + 1 if answer.status is Status.BROKEN else 0
-                out.asked.append(AnsweredVector(group, test, answer))
+                out.answered.append(AnsweredVector(group, test, answer))
             self._end(kill=False)
         except KeyboardInterrupt:
             out.interrupted = True
-            out.left_out += [(group, test["id"]) for group, _, test in vectors[len(out.asked) + len(out.left_out) :]]
+            out.left_out += [(group, test["id"]) for group, _, test in vectors[len(out.answered) + len(out.left_out) :]]
         finally:
             self._end(kill=True)
         return out

@@ -76,7 +76,7 @@ def test_legal_variants_pass(variant: str) -> None:
 
 def test_every_word_is_a_file() -> None:
     for participants in (2, 3):
-        world, setting = CLEARSKIES.world(participants, CLEARSKIES.usual), CLEARSKIES.setting(CLEARSKIES.usual)
+        world, setting = CLEARSKIES.world(participants, CLEARSKIES.usual), CLEARSKIES.make_setting(CLEARSKIES.usual)
         for word in [*world.words(1), *world.words(2)]:
             schedule = CLEARSKIES.unfold(world, word, setting).schedule
             assert NOTATION.from_json(to_json(schedule)) == schedule

@@ -54,7 +54,7 @@ def rows(show: Performance) -> list[dict[str, Any]]:
             "command": act.step.command,
             "at_ms": act.at_ms,
             "answer": act.step.answer,
-            **facts.compared(act.step, act.trace),
+            **facts.normative_columns(act.step, act.trace),
         }
         for number, act in enumerate(acts, 1)
     ]
