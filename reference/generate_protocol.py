@@ -208,7 +208,7 @@ def _cell(text: str) -> str:
 def _examples(
     source: Source, message: Descriptor, shown: list[tuple[str, str, str, str]], held: list[tuple[str, str, str, str]]
 ) -> Iterator[str]:
-    """The exchanges of a command; an answer has that where it comes first, unless it is on the page already."""
+    """The examples of a command; an answer has its example where it occurs first."""
     request, reply = (source.file.message_types_by_name[name] for name in ("Request", "Reply"))
     commands = {field.name for field in request.fields if field.message_type is message}
     answers = {field.name for field in reply.fields if field.message_type is message}

@@ -15,7 +15,7 @@ _TALKATIVE = {
     pb.CAPABILITY_DELIVERED,
     pb.CAPABILITY_MESSAGE_CODEC,
 }
-"""Capabilities that the one in the example declares: all would fill the page."""
+"""Capabilities that the example declares: a list of all of them would fill the page."""
 _UNKNOWN = '{{"id":"{}","frobnicate":{{}}}}'
 
 

@@ -263,6 +263,6 @@ class Faketime:
 
 
 def _standing_clock(why: str) -> OutsideClock:
-    """The result for an implementation for which time does not move, or not every part of it."""
+    """The result for an implementation whose time cannot be moved completely."""
     why = f"{OPTION}: {why}"
     return OutsideClock(False, f"its own. {why}, so only what holds in real time is judged", why)

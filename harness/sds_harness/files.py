@@ -58,7 +58,7 @@ def open_regular_file(path: Path) -> Iterator[BinaryIO]:
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(mode):
-            raise FileError("is no regular file")
+            raise FileError("is not a regular file")
         with os.fdopen(handle, "rb", closefd=False) as file:
             yield file
     except OSError as error:
@@ -102,15 +102,15 @@ def parse_json(content: str | bytes) -> Any:
         text = content.decode("utf-8") if isinstance(content, bytes) else content
         return json.loads(text, object_pairs_hook=_reject_duplicate_keys, parse_constant=_finite, parse_float=_finite)
     except RecursionError:
-        raise FileError("is no JSON that can be read: it is nested too deep") from None
+        raise FileError("is not JSON that can be read: it is nested too deep") from None
     except ValueError as error:
-        raise FileError(f"is no JSON, or was cut off: {printable(str(error), 120)}") from None
+        raise FileError(f"is not JSON, or was cut off: {printable(str(error), 120)}") from None
 
 
 def _finite(number: str) -> float:
     value = float(number)
     if not math.isfinite(value):
-        raise ValueError(f"{number[:20]} is no number of JSON, or has no room in 64 bits")
+        raise ValueError(f"{number[:20]} is not a number of JSON, or has no room in 64 bits")
     return value
 
 
@@ -294,11 +294,11 @@ def _take_over(handle: int, path: Path, old: os.stat_result) -> None:
         if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
             os.fchown(handle, old.st_uid, old.st_gid)
         os.fchmod(handle, stat.S_IMODE(old.st_mode))
-        wanted, there = _attributes(path), _attributes(handle)
-        for name in there.keys() - wanted.keys():
+        original, present = _attributes(path), _attributes(handle)
+        for name in present.keys() - original.keys():
             os.removexattr(handle, name)
-        for name, value in wanted.items():
-            if there.get(name) != value:
+        for name, value in original.items():
+            if present.get(name) != value:
                 os.setxattr(handle, name, value)
     except OSError as error:
         if error.errno in _FULL:

@@ -204,9 +204,9 @@ class GrpcLink(Link):
             patience = self._limits.starting_s if reached or self._process is not None else self._connect_s
             left = began + patience - time.monotonic()
             try:
-                asked = health_pb2.HealthCheckRequest(service=name).SerializeToString()
+                health_request = health_pb2.HealthCheckRequest(service=name).SerializeToString()
                 # Use a future: under a flood of frames, a blocking call waits past its timeout.
-                answer = check.future(asked, timeout=max(left, 0.01), metadata=self._token)
+                answer = check.future(health_request, timeout=max(left, 0.01), metadata=self._token)
                 body = answer.result(max(left, 0.01) + _LATE_S)
                 reached = True
                 status = Framing.BINARY.parse(body, health_pb2.HealthCheckResponse).status

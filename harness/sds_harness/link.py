@@ -208,7 +208,7 @@ class StdioLink(Link):
         while not (words := _first_words(self._buffer)) and time.monotonic() < until:
             time.sleep(_LOOK_EVERY_S)
             self._buffer += self._process.read_remaining()
-        self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({_blank(words)}): {_excerpt(words)}")
+        self._fail(FaultKind.GARBAGE, f"the answer to {what} is not a reply ({_blank(words)}): {_excerpt(words)}")
 
     def _fail_ended(self, what: str, timeout_s: float, pipe: str) -> NoReturn:
         """Raise the fault for a conversation that ended while ``pipe`` was in use."""
@@ -229,7 +229,9 @@ class StdioLink(Link):
             line, end, _ = self._buffer.partition(b"\n")
             if kind is FaultKind.EXIT and self._framing is Framing.JSON and end and not line.lstrip().startswith(b"{"):
                 words = _first_words(self._buffer)
-                self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({_blank(words)}): {_excerpt(words)}")
+                self._fail(
+                    FaultKind.GARBAGE, f"the answer to {what} is not a reply ({_blank(words)}): {_excerpt(words)}"
+                )
         text = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
         # A crash before the first answer: probably the command is wrong, or something is not installed.
         at_once = kind is FaultKind.CRASH and what == "hello"
@@ -263,7 +265,7 @@ def read_reply(framing: Framing, body: bytes, kind: type[Any], what: str) -> Any
     try:
         reply = framing.parse(body, kind)
     except FramingError as error:
-        raise FramingError(f"the answer to {what} is no reply ({error}): {_excerpt(body)}") from None
+        raise FramingError(f"the answer to {what} is not a reply ({error}): {_excerpt(body)}") from None
     if not reply.id and reply.WhichOneof("answer") is None:
         raise FramingError(f"the answer to {what} has nothing of a reply: {_excerpt(body)}")
     return reply

@@ -197,7 +197,7 @@ class TesteeProcess:
         itself.
 
         All processes that it had started should have ended, too. Those that have not are recorded for
-        ``family.survivors``.
+        ``family.describe_survivors``.
         """
         if self._ended.is_set():
             return True

@@ -47,7 +47,9 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
         runs = _RUN_BY.get(path.suffix)
         otherwise = f", or name what runs it: {_type_instead([runs, *command])}" if runs else ""
         if access(path, X_OK):
-            return f"It is no program of this machine, and has no first line `#!...` that says what runs it{otherwise}"
+            return (
+                f"It is not a program of this machine, and has no first line `#!...` that says what runs it{otherwise}"
+            )
         return f"It is not executable: type `chmod +x {shlex.quote(printable(word))}`{otherwise}"
     return FaultKind.NO_START.advice
 

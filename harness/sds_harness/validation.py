@@ -134,7 +134,7 @@ class Validator(Listener):
         try:
             message: Message = self._kinds[side].FromString(body)
         except DecodeError:
-            yield "", "this is no protobuf of a reply", ""
+            yield "", "this is not protobuf of a reply", ""
             return
         yield from _unknown_fields(message, "")
 
@@ -153,13 +153,13 @@ def _parse_line(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise _NotAnObjectError(f"byte {error.start + 1} of the line is not UTF-8") from None
     except json.JSONDecodeError as error:
-        raise _NotAnObjectError(f"the line is no JSON: {error.msg} at character {error.pos + 1}") from None
+        raise _NotAnObjectError(f"the line is not JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
         raise _NotAnObjectError("the line is nested too deeply") from None
     except _NotAnObjectError:
         raise
     except ValueError as error:  # a number with too many digits
-        raise _NotAnObjectError(f"the line is no JSON: {error}") from None
+        raise _NotAnObjectError(f"the line is not JSON: {error}") from None
 
 
 def _reject_duplicates(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def _reject_duplicates(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _reject_constant(name: str) -> Any:
-    raise _NotAnObjectError(f'{name} is no JSON: it has to be quoted, "{name}"')
+    raise _NotAnObjectError(f'{name} is not JSON: it has to be quoted, "{name}"')
 
 
 def _name_of_message(message: Any) -> str:
@@ -217,7 +217,7 @@ def _fields_with_errors(error: ValidationError) -> Iterator[FieldComplaint]:
             names: list[str] = next((one["enum"] for one in schema["anyOf"] if "enum" in one), [])
             likely = _closest_name(value, names) if isinstance(value, str) else ""
             text = f"did you mean {likely}?" if likely else f"there are {', '.join(names)}"
-            yield path, f"{_quote(value)} is no value of this enum: {text}", ""
+            yield path, f"{_quote(value)} is not a value of this enum: {text}", ""
         case "not":
             yield path, "null does not stand for anything here: leave it out or give it a value", ""
         case "pattern" if "contentEncoding" in schema:
@@ -229,17 +229,17 @@ def _fields_with_errors(error: ValidationError) -> Iterator[FieldComplaint]:
 def _describe_oneof(ways: list[dict[str, Any]], value: Any) -> str:
     """The complaint for a oneOf: exactly one of several fields must be set, but none or more are."""
     choices = [[name for one in way.get("anyOf", [way]) for name in one.get("required", ())] for way in ways]
-    there = [names for names in choices if names and any(value.get(name) is not None for name in names)]
-    if there:
-        return f"{' and '.join(names[0] for names in there)} are set at once: they exclude each other"
+    present = [names for names in choices if names and any(value.get(name) is not None for name in names)]
+    if present:
+        return f"{' and '.join(names[0] for names in present)} are set at once: they exclude each other"
     return f"none of {', '.join(names[0] for names in choices if names)} is set: exactly one has to be"
 
 
 def _describe_bad_base64(value: str) -> str:
     strange = re.search(r"[^A-Za-z0-9+/_=-]", value)
     if strange is not None:
-        return f"{_quote(strange.group())} at character {strange.start() + 1} is no base64"
-    return f"{_quote(value)} is no base64: its {len(value)} characters, padding included, are no whole number of bytes"
+        return f"{_quote(strange.group())} at character {strange.start() + 1} is not base64"
+    return f"{_quote(value)} is not base64: its {len(value)} characters, padding included, are no whole number of bytes"
 
 
 def _expected_type(schema: dict[str, Any]) -> str:

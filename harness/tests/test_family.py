@@ -145,9 +145,9 @@ def test_what_hangs_ends_with_the_program_that_started_it_even_when_that_is_kill
     child = started(
         """
         process = TesteeProcess([sys.executable, "-c", sys.argv[1]], {}, 1 << 30)
-        while not [one for one in process._family.others() if one.name() == "sleep"]:
+        while not [one for one in process._family.other_processes() if one.name() == "sleep"]:
             time.sleep(0.02)
-        print(*(one.pid for one in process._family.living()), flush=True)
+        print(*(one.pid for one in process._family.running_processes()), flush=True)
         time.sleep(600)
         """,
         HANGING,
@@ -166,11 +166,11 @@ def test_a_program_that_adopts_finds_a_daemon_that_has_hidden_its_mark() -> None
         """
         family.adopt()
         process = TesteeProcess([sys.executable, "-c", sys.argv[1]], {}, 1 << 30)
-        while not (sleepers := [one for one in process._family.others() if one.name() == "sleep"]):
+        while not (sleepers := [one for one in process._family.other_processes() if one.name() == "sleep"]):
             time.sleep(0.02)
         print(sleepers[0].pid, flush=True)
         process.close(60)
-        print(family.survivors(), flush=True)
+        print(family.describe_survivors(), flush=True)
         """,
         HIDDEN,
     )

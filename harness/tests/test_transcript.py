@@ -318,7 +318,7 @@ def test_a_file_that_vanishes_is_known_to_have(tmp_path: Path, way: str) -> None
         (b"", "it is empty"),
         (b"\xff\n", "line 1: byte 1 is not UTF-8"),
         (b"hello\n", "line 1: no JSON at character 1"),
-        (b"[]\n", "line 1: it is no JSON object"),
+        (b"[]\n", "line 1: it is not a JSON object"),
         (b'{"transcript":2}\n', 'line 1: it does not say "transcript":1'),
     ],
 )
@@ -333,7 +333,7 @@ def test_another_file_is_no_transcript(tmp_path: Path, content: bytes, said: str
 HOSTILE = [
     (b"\xff", "byte 1 is not UTF-8"),
     (b"{", "no JSON at character 2"),
-    (b"7", "it is no JSON object"),
+    (b"7", "it is not a JSON object"),
     (b"[" * 100_000, "no JSON that can be read"),
     (b'{"x":' + b"9" * 10_000 + b"}", "no JSON that can be read"),
     (b'{"x":"' + b"y" * MAX_LINE + b'"}', "it is longer than 4,194,304 bytes"),

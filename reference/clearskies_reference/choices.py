@@ -383,8 +383,8 @@ class RepeatsItsRequest(Peer):
         self.requests |= {sent.link: sent.data for sent in effects.sent[known:]}
 
     def tick(self, now_ms: int) -> Effects:
-        asked = [number for number, link in self.links.items() if link.asked]
-        return Effects(sent=[Sent(number, self.requests[number]) for number in asked])
+        link_numbers = [number for number, link in self.links.items() if link.asked]
+        return Effects(sent=[Sent(number, self.requests[number]) for number in link_numbers])
 
 
 class ReceivesAtTicks(Peer):

@@ -300,8 +300,8 @@ class Database(ABC):
         """Store a record. Signal the differences to the application, unless the application made the change."""
         record = stored.record
         before_it = self.store.get(record.uuid)
-        there = [each.record for each in (before_it, stored) if each is not None and not each.record.deleted]
-        leaders = {each.key: self.store.leader(each.key) for each in there}
+        existing = [each.record for each in (before_it, stored) if each is not None and not each.record.deleted]
+        leaders = {each.key: self.store.leader(each.key) for each in existing}
         self.store_record(stored)
         changed = [] if own else [record.uuid]
         for key, leader in leaders.items():

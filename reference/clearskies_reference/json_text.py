@@ -50,7 +50,7 @@ def normal(text: str) -> str:
     try:
         return write(read(text.encode()))
     except UnicodeEncodeError:
-        raise MalformedMessageError("half of a surrogate pair is no text") from None
+        raise MalformedMessageError("half of a surrogate pair is not text") from None
 
 
 def collapse(text: bytes, most: int = MAX_DEPTH) -> tuple[bytes, int]:

@@ -6,8 +6,8 @@ each member becomes the max of the two.
 Applied literally to the clock in a record, rules 3 and 4 fail: once B has counted that it received A's change, A's next
 change does not know of that, and looks as if it were concurrent. Therefore B counts them in *its* clock of the record,
 which is sent when B changes the record itself. The first sending of an own change counts at once: before it no other
-peer has seen the change. So a change has one clock wherever it goes, and is before another exactly if who made that one
-knew of it. ``Config.hops_show`` takes the rules to the letter.
+peer has seen the change. So a change has the same clock on all peers, and is before another change exactly if the
+writer of that change knew it. ``Config.hops_show`` takes the rules to the letter.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class LogicalClock:
     def __init__(self, peer_id: str, config: Config, store: Store, *, keeps_originals: bool) -> None:
         """Start the clock of a peer.
 
-        With ``keeps_originals``, signed messages of others are repeated unchanged, whatever the clock here (CA-2).
+        With ``keeps_originals``, signed messages of others are repeated unchanged, even if the clock of this peer
+        differs (CA-2).
         """
         self.peer_id = peer_id
         self.config = config

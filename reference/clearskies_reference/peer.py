@@ -65,7 +65,7 @@ class Peer(Database):
         keys: Keys | None = None,
         store: Store | None = None,
     ) -> None:
-        """``draw`` gives so many random bytes. Raises ConfigurationError."""
+        """``draw`` returns the given number of random bytes. Raises ConfigurationError."""
         config = config or Config()
         super().__init__(peer_id, level, config, store or MemoryStore(config.first_revision - 1), draw)
         self.keys = keys or Keys()
@@ -178,7 +178,7 @@ class Peer(Database):
         return read(body)
 
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
-        """Only read-write peers change data: what does not come from one of them directly needs their signature."""
+        """Only read-write peers change data: an update from another peer needs their signature."""
         readers = {other.peer_id for other in self.links.values() if other.level is AccessLevel.READ_ONLY}
         if update.last_updated_by in readers or (update.last_updated_by == self.peer_id and not self.writes):
             raise MalformedMessageError(f"{update.last_updated_by} is a read-only peer, and has changed a record")
@@ -212,7 +212,7 @@ class Peer(Database):
         return get_updates_body(self.known())
 
     def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
-        """Rule: "The server responds with zero or more update messages", and with all later ones as they come about."""
+        """Rule: "The server responds with zero or more update messages", and with all later ones when they are made."""
         link.subscribed = True
         for stored in self.missing(request):
             effects.sent.append(Sent(link.number, self.to_wire(self.about_to_send(stored), link)))
@@ -227,7 +227,7 @@ class Peer(Database):
     # ---- Sending -------------------------------------------------------------------------------------------------
 
     def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
-        """Send a record on all links that listen, except the one that it came from."""
+        """Send a record on all links that listen, except the link that it came from."""
         links = [link for link in self.links.values() if self.listens(link, source)]
         if links:
             stored = self.about_to_send(stored)
@@ -240,7 +240,7 @@ class Peer(Database):
         return (link.subscribed or self.config.unasked) and (link.peer_id != came_from or self.config.echoes)
 
     def about_to_send(self, stored: StoredRecord) -> StoredRecord:
-        """Count that a record is sent; what a read-only peer repeats is as it came."""
+        """Count that a record is sent; a read-only peer repeats a record unchanged."""
         counted = self.logical_clock.sent(stored) if self.writes else stored
         if counted is not stored:
             self.store_record(counted)

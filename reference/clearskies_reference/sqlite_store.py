@@ -41,7 +41,7 @@ CREATE INDEX IF NOT EXISTS by_key ON records (key, seconds, fraction, last_updat
   WHERE NOT deleted;
 """
 _SHIFT = 1 << 63
-"""Integers of SQLite have a sign, and those here have none: they are kept so much lower, in the same order."""
+"""SQLite has only signed integers, so unsigned ones are stored lower by this offset, which keeps their order."""
 
 
 class SqliteStore(Store):
@@ -149,7 +149,7 @@ class SqliteStore(Store):
 
 
 class _StoreErrors:
-    """Makes a StoreError of those of SQLite."""
+    """Converts errors of SQLite to StoreError."""
 
     def __init__(self, where: str) -> None:
         self._where = where

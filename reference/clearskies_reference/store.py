@@ -1,4 +1,4 @@
-"""The durable data of a peer: records, its revision counter, known revisions, and a clock of its own if it has one."""
+"""The durable data of a peer: records, revision counter, known revisions, and the clock if all records share one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Store(ABC):
 
     @abstractmethod
     def put(self, stored: StoredRecord) -> None:
-        """Keep a record, in place of the one with its uuid if there is one."""
+        """Store a record; it replaces the record with the same uuid."""
 
     @abstractmethod
     def at_key(self, key: str) -> Iterable[StoredRecord]:
@@ -41,7 +41,7 @@ class Store(ABC):
     def since(self, since: Mapping[str, int]) -> list[StoredRecord]:
         """The records that a peer lacks that knows ``since``, sorted by last_updated_rev.
 
-        Their last_updated_rev is above that of their last_updated_by in ``since``, or that is not there.
+        Their last_updated_rev is above the entry of their last_updated_by in ``since``, or the entry is missing.
         """
 
     @abstractmethod
@@ -70,10 +70,10 @@ class Store(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give up changes since the last commit, and let the file go."""
+        """Discard changes since the last commit, and close the file."""
 
     def leader(self, key: str) -> StoredRecord | None:
-        """Of the records with a key that are not deleted, the one that has it."""
+        """The record that holds a key: the first one of those with the key that are not deleted."""
         return next(iter(self.at_key(key)), None)
 
 

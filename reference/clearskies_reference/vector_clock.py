@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from .errors import MalformedMessageError
 
 MAX_INTEGER = (1 << 64) - 1
-"""The largest "64-bit integer", for clock numbers and revisions: nothing says that it has a sign."""
+"""The largest "64-bit integer", for clock numbers and revisions, read as unsigned because the text mentions no sign."""
 MAX_MEMBERS = 8_192
 """Members of a clock that comes from outside. A club "may have hundreds or thousands of peers"."""
 

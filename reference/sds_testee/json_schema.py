@@ -118,7 +118,7 @@ def _enum(enum: EnumDescriptor, comments: Mapping[str, str]) -> Schema:
 
 
 def _short(full_name: str, root: Descriptor) -> str:
-    """A name without that of the package."""
+    """The name of a message without the name of its package."""
     return full_name.removeprefix(f"{root.file.package}.")
 
 

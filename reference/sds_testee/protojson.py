@@ -209,7 +209,7 @@ def _writer(message: Any, compact: bool, within: frozenset[Any] = frozenset()) -
         if field.is_repeated:
             known[field] = (name, _write_each(one, after))
         else:
-            # Of what most messages have and consists of digits alone the quotation marks are all that is to be said.
+            # Values that consist of digits only need nothing but quotation marks.
             known[field] = (f'{name}"', None) if one is _write_long else (name, one)
 
     def write_message(value: Any) -> str:

@@ -88,7 +88,7 @@ class SuiteCommands(Commands):
     def main(  # type: ignore[override]  # of two overloads
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **more: Any
     ) -> Any:
-        """Without arguments to take in their place, those of the command line: this is the whole program."""
+        """Without ``args`` it takes the arguments of the command line: then it is the whole program."""
         if why := unsupported_system():
             click.echo(why, err=True)
             sys.exit(Exit.USAGE)

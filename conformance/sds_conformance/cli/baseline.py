@@ -209,7 +209,9 @@ def _check_comparable(several: list[JudgedResult]) -> list[JudgedResult]:
             values_text = " and ".join(sorted(map(printable, values)))
             raise click.UsageError(f"the reports are of different {name}, {values_text}: write a file for each")
     if len({one.by for one in several}) < len(several):
-        raise click.UsageError("two reports are of the same command: give one of `run`, of `fuzz`, of `vectors run`")
+        raise click.UsageError(
+            "two reports are of the same command: give at most one report of each of `run`, `fuzz` and `vectors run`"
+        )
     return several
 
 

@@ -1,7 +1,7 @@
 """The configuration file: values for options that a project would otherwise type each time.
 
 `sds-conformance.toml`, or the table `[tool.sds-conformance]` of `pyproject.toml`, in the current folder. Its values are
-defaults of all commands that have the option. An option on the command line wins.
+defaults of all commands that have the option. An option on the command line takes precedence.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def key_of(parameter: str) -> str:
 
 
 def use(context: click.Context, parameter: click.Parameter, file: Path | None) -> None:
-    """The callback of --config: reads the file, by default the one of the current folder. Raises ConfigurationError."""
+    """The callback of --config: reads the file, by default the configuration of the current folder. Raises
+    ConfigurationError."""
     if context.resilient_parsing:
         return
     found = (file, read(file)) if file is not None else read_here()
@@ -79,7 +80,7 @@ def read_here() -> tuple[Path, dict[str, Any]] | None:
     try:
         text = read_text(PROJECT_FILE, _LARGEST_BYTES)
     except FileError:
-        return None  # it is no file of ours
+        return None  # it is not a file of ours
     if TABLE not in text:
         return None
     found = read(PROJECT_FILE)
@@ -101,7 +102,7 @@ def read(file: Path) -> dict[str, Any]:
         tool = data.get("tool")
         data = tool.get(TABLE, {}) if isinstance(tool, dict) else {}
         if not isinstance(data, dict):
-            raise ConfigurationError(f"{path_text}: [tool.{TABLE}] is no table")
+            raise ConfigurationError(f"{path_text}: [tool.{TABLE}] is not a table")
     return dict(_value(path_text, key, value) for key, value in data.items())
 
 
@@ -117,7 +118,7 @@ def _value(shown: str, key: str, value: Any) -> tuple[str, Any]:
     try:
         words = shlex.split(value) if isinstance(value, str) else value
     except ValueError as error:
-        raise ConfigurationError(f"{shown}: `{key}` is no command line: {error}") from None
+        raise ConfigurationError(f"{shown}: `{key}` is not a command line: {error}") from None
     if not words or not all(isinstance(word, str) for word in words):
         raise ConfigurationError(f"{shown}: `{key}` must be {what}, and not empty")
     return name, tuple(words)

@@ -231,7 +231,7 @@ def exhaust_command(
 
 @contextmanager
 def _spark_source(err: Console, master: str | None) -> Iterator[Source | None]:
-    """Spark, if it is to play: nothing of it is imported otherwise."""
+    """Returns the Spark session if Spark plays; otherwise PySpark is not imported."""
     if master is None:
         yield None
         return
@@ -247,7 +247,7 @@ def _spark_source(err: Console, master: str | None) -> Iterator[Source | None]:
 def _select_alphabets(
     driven: DrivenImplementation, revision: str, participants: int, parts: tuple[AlphabetPart, ...]
 ) -> tuple[AlphabetPart, ...]:
-    """The alphabets that were selected; the usual ones if none was. Raises UsageError if nothing can be played."""
+    """The selected alphabets; by default the usual ones. Raises UsageError if nothing can be played."""
     small = [name for known in repertoires() if known.alphabet is not None for name in known.revisions]
     if revision not in small:
         raise click.UsageError(
@@ -280,7 +280,7 @@ def _load_coverage(order: Exhaustion, company: CachingCompany, declared: Declara
 
 
 def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> str:
-    """Keep how far it is; why that could not be."""
+    """Save the progress. Returns why that failed; "" if it did not."""
     if file is None:
         return ""
     try:
@@ -390,7 +390,7 @@ def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
 
 
 def _as_json(coverage: Coverage) -> dict[str, Any]:
-    """How far it came, for programs."""
+    """The progress as JSON."""
     order, proved = coverage.order, coverage.last_proved
     return {
         "participants": order.participants,

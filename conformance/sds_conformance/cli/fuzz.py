@@ -258,8 +258,8 @@ def next_of_found(
     for root in roots:
         _, files = shrunk.get(root.id, (None, {}))
         if "schedule" in files:
-            kept = [*facts, ("Kept in", Text(f"{files['schedule'].parent}", no_wrap=True))]
-            return kept, (driven.format_command("replay", str(files["schedule"])), "replays the first counterexample")
+            rows = [*facts, ("Kept in", Text(f"{files['schedule'].parent}", no_wrap=True))]
+            return rows, (driven.format_command("replay", str(files["schedule"])), "replays the first counterexample")
     if tally.found or tally.gave_up or tally.not_started:
         return facts, (driven.format_command("smoke", *revision), "tries the adapter")
     return facts, ("", "")

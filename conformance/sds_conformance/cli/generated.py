@@ -55,8 +55,8 @@ def generated_faults(
     except ValueError as error:
         raise click.UsageError(f"the excuses cannot be read: {error}") from None
     every = find_places(source)
-    wanted = set(match_globs([place.name for place in every], only))
-    chosen = [place for place in every if place.name in wanted]
+    wanted_names = set(match_globs([place.name for place in every], only))
+    chosen = [place for place in every if place.name in wanted_names]
     if not chosen:
         functions_of = [place.name.partition(":")[0] for place in every]
         meant = did_you_mean(only[0].partition(":")[0], functions_of) if only else ""

@@ -74,7 +74,7 @@ class HuntResults:
 
     @property
     def totals(self) -> str:
-        """One line that says it all."""
+        """The summary, in one line."""
         reachable = len(self.found) + len(self.missed)
         parts = [
             f"{len(self.found)} of {format_count(reachable, 'mutant')} within reach found within "

@@ -260,7 +260,7 @@ def _write(err: Console, folder: Path, data: dict[str, Any]) -> bool:
 
 
 def _replay_command(driven: DrivenImplementation, order: MeasurementOrder, row: LimitRow) -> str:
-    """The command that plays the first size that did not hold, "" if all held."""
+    """The command that plays the smallest failing size; "" if no size failed."""
     if row.first_failing is None or row.held is None:
         return ""
     file = row.dimension.file

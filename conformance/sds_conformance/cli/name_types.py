@@ -68,13 +68,13 @@ def _positions(revision: str) -> dict[str, str]:
     catalogue = _rules(revision).catalogue
     citing = catalogue.requirements.values()
     cited = {name for one in citing for name in one.positions}
-    stated = {name for one in citing if one.stated_in(revision) for name in one.positions}
+    stated = {name for one in citing if one.is_stated_in(revision) for name in one.positions}
     return {name: one.question for name, one in catalogue.positions.items() if name in stated or name not in cited}
 
 
 def _codes(revision: str) -> dict[str, str]:
     rules = _rules(revision)
-    judged = [*rules.judged(revision, rules.full), *_properties(revision).values()]
+    judged = [*rules.judged_requirements(revision, rules.full), *_properties(revision).values()]
     return {full_code(one.id, code): meaning for one in judged for code, meaning in one.codes.items()}
 
 
@@ -97,7 +97,9 @@ KINDS = {
     "requirements": NameKind(
         "requirement",
         "run --select",
-        lambda revision: {one.id: one.statement for one in _rules(revision).judged(revision, _rules(revision).full)},
+        lambda revision: {
+            one.id: one.statement for one in _rules(revision).judged_requirements(revision, _rules(revision).full)
+        },
     ),
     "scenarios": NameKind("scenario", "run --scenario", _scenarios),
     "environments": NameKind(
@@ -157,7 +159,7 @@ def _advice(kind: str, word: str, revision: str | None) -> str:
 
 
 def elsewhere(word: str, names: Mapping[str, Iterable[str]]) -> str:
-    """Advice about a name of another revision, or one that is like such a name; "" if there is none. ``names`` are
+    """Advice if the name exists in another revision, or resembles such a name; "" if neither. ``names`` are
     those of each revision."""
     for revision, known in names.items():
         if word in known:

@@ -56,9 +56,8 @@ def _read(path: Path) -> Template:
 
 
 def write(template: Template, folder: Path) -> None:
-    """Copy the files of a template into an empty folder, which is created if necessary. Raises OSError. No file is
-    replaced, and after an error no copied file is left.
-    """
+    """Copy the files of a template into an empty folder, which is created if necessary. Raises OSError. Never replaces
+    a file, and removes the copied files after an error."""
     contents = {folder / name: (template.folder / name).read_bytes() for name in template.files}
     with ExitStack() as undo:
         for path, content in contents.items():

@@ -137,7 +137,7 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def refuse_unknown_dialect(protocol: Protocol, dialect: str | None) -> None:
-    """Raises UsageError unless a dialect of that name, or in that file, is known; None and "" are none."""
+    """Raises UsageError for an unknown name or file of a dialect. None and "" mean no dialect."""
     if dialect:
         try:
             protocol.rules.dialect(protocol.rules.current, dialect)
@@ -285,11 +285,11 @@ about = combine(
         help=default().about_profiles,
     ),
 )
-"""The options that say what a command is about: ``profile`` and ``revision``."""
+"""The options ``profile`` and ``revision``."""
 STRICT_HELP = "Fail where a position of the suite turns a violation into a warning."
 STRICT = click.option("--strict", is_flag=True, help=STRICT_HELP)
 judging = combine(STRICT, about)
-"""Those that say what is judged: ``profile``, ``revision`` and ``strict``."""
+"""The options ``profile``, ``revision`` and ``strict``."""
 SAVE = click.option(
     "--out",
     "folder",
@@ -396,7 +396,7 @@ which_schedules = combine(
     ),
     which_seed(SEED_HELP),
 )
-"""The options that say which schedules are generated, and who plays in them."""
+"""The options for generated schedules and their casts."""
 
 
 def exit_code(tally: CampaignTally) -> int:

@@ -80,7 +80,8 @@ class ReportForms:
         refuse_nowhere(*self.files.values())
 
     def write(self, err: Console, report: Report) -> Exit | None:
-        """Write it; where something cannot be written, a line says so, and that is how the command ends."""
+        """Write the files. Prints a line for each file that cannot be written, and returns the exit code for that; None
+        otherwise."""
         ends: Exit | None = None
         for form, path in [*self.files.items(), *([(Form("annotations", ""), None)] if self.annotations else [])]:
             try:

@@ -50,10 +50,10 @@ class LookupEntry:
     protocol: Protocol
     about: Requirement | Position | GlobalProperty | Scenario
     said: str
-    """All that it says, to be searched."""
+    """The text to search in."""
 
     def has_words(self, word: str) -> bool:
-        """Does it say a word, or one that begins so? A plural stands for its singular."""
+        """Does the entry contain the word, or a word that begins with it? A plural stands for its singular."""
         stem = word[:-1] if len(word) > 3 and word.lower().endswith("s") else word
         return re.search(rf"(?<!\w){re.escape(stem)}", self.said, re.IGNORECASE) is not None
 
@@ -94,20 +94,20 @@ def _code_words(about: Requirement | GlobalProperty) -> list[str]:
     return [text for code, what in about.codes.items() for text in (full_code(about.id, code), what)]
 
 
-def select_entries(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]:
-    """The entries that IDs, names and globs match and that have all other words.
+def select_entries(patterns: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]:
+    """The entries that match one of the IDs, names or globs and contain all other words.
 
-    ``kinds`` narrow it down, if any are given. If nothing is ``asked`` for, these are all entries but the positions.
+    ``kinds`` narrow it down, if any are given. If nothing is ``patterns`` for, these are all entries but the positions.
     Raises UsageError if nothing matches.
     """
     everything = entries()
     known = [entry for entry in everything if not kinds or entry.kind in kinds]
-    if not asked:
+    if not patterns:
         return [entry for entry in known if kinds or entry.kind != POSITION]
     names = {entry.id for entry in everything}
-    asked = [_strip_code(word, everything) for word in asked]
-    globs = [word for word in asked if _is_id(word, names)]
-    words = [word for word in asked if word not in globs]
+    patterns = [_strip_code(word, everything) for word in patterns]
+    globs = [word for word in patterns if _is_id(word, names)]
+    words = [word for word in patterns if word not in globs]
     found = known
     if globs:
         meant = {entry.id for glob in globs for entry in _meant(glob, known, names)}
@@ -175,7 +175,7 @@ def address_of(entry: LookupEntry) -> str:
 
 
 def _near(word: str, names: set[str]) -> str:
-    """A question about the ID or the name that is like a word; "" if there is none."""
+    """A suggestion of a similar ID or name; "" if there is none."""
     known = sorted(names)
     return did_you_mean(full_id(word), known) or did_you_mean(word.lower(), known)
 
@@ -230,7 +230,7 @@ def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run:
 
 
 def describe_entry(entry: LookupEntry, sightings: Sightings | None) -> Row:
-    """Everything that is known about it; without ``sightings`` all but where a requirement was exercised."""
+    """All data of an entry; without ``sightings``, the runs that exercise a requirement are missing."""
     protocol, about = entry.protocol, entry.about
     match about:
         case Requirement():
@@ -248,7 +248,7 @@ def describe_entry(entry: LookupEntry, sightings: Sightings | None) -> Row:
 
 
 def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | None) -> Row:
-    """Everything that is known about one requirement; without ``sightings`` all but where it was exercised."""
+    """All data of a requirement; without ``sightings``, the runs that exercise it are missing."""
     register = protocol.rules.register
     checks = register.checks.get(requirement.id, [])
     exercised = None if sightings is None else dict(sightings.get(requirement.id, {}))
@@ -370,7 +370,7 @@ def _test_counts(r: Row) -> str:
 def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
     out.print(Text.assemble((r["id"], "bold"), f"  {r['level']} ({r['keyword']}), section {r['anchor']!r}"))
     if r["link"]:
-        # Whole, to be copied: a line end in it would break it.
+        # Not wrapped: a line end within the command would break it when it is copied.
         out.print(Text(r["link"], Style(color="blue", link=r["link"])), soft_wrap=True)
     if page := documentation_link(r["id"]):
         out.print(Text(page, Style(color="blue", link=page)), soft_wrap=True)

@@ -30,8 +30,8 @@ def grammar_of(
 
 
 def revision_of(noted: str, asked: str | None, what: str) -> str:
-    """By which revision something stored is played or judged: the one that was asked for, else that which is noted in
-    it, else the current one. Raises UsageError for one of another text than it was made for."""
+    """The revision by which a stored object is played or judged: the requested one, else the one that it names, else
+    the current one. Raises UsageError for one of another text than it was made for."""
     revision = asked or noted or CURRENT
     if noted and revisions()[revision].prefix != revisions()[noted].prefix:
         raise click.UsageError(

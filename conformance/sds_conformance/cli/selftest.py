@@ -74,9 +74,9 @@ Examples:
 
 
 DECLARATIONS = 40
-"""So many declarations of each protocol are tried in a whole self-test."""
+"""Number of declarations of each protocol in a whole self-test."""
 MIXTURES = 10
-"""Implementations of several faults that are tried in a whole self-test."""
+"""Number of models with several faults in a whole self-test."""
 HONEST_DECLARATIONS = 12
 """Declarations that the unchanged model is played with: to the end, which takes ten times as long as a broken model."""
 
@@ -95,7 +95,7 @@ class SelfTestProof:
     unproven: list[Check] = field(default_factory=list)
     """Checks that no mutant makes fail."""
     outdated: list[str] = field(default_factory=list)
-    """Declared consequences that do not come about."""
+    """Declared consequences that no mutant shows."""
     unshown: list[str] = field(default_factory=list)
     """Codes that no mutant shows."""
     unlisted: list[str] = field(default_factory=list)
@@ -396,7 +396,7 @@ def _show(out: Console, proof: SelfTestProof) -> None:
     for one in proof.mixtures:
         for mutant, fault, root in zip(one.mutants, one.faults, one.found_as, strict=True):
             if not root:
-                out.print(f"Of {JOINT.join(one.mutants)}, {fault} ({mutant}) is no root cause", style="yellow")
+                out.print(f"Of {JOINT.join(one.mutants)}, {fault} ({mutant}) is not a root cause", style="yellow")
         if one.effects:
             out.print(
                 f"Of {JOINT.join(one.mutants)}, root causes without a fault: {', '.join(one.effects)}", style="yellow"
@@ -449,11 +449,12 @@ _INTRODUCTION = """\
 # Self-test
 
 Every check proves that it can fail, and that it accepts what is legal. Each mutant is the reference model with exactly
-one fault, and the check of its requirement, by name, must reject it; a crash is no rejection. Each legal variant is the
-reference model with another choice where the text leaves one, and must pass everything. Behind declarations drawn at
-random (limits at their edges, capabilities left out, private profiles, dialects), a model that ignores every message,
-sends none or keeps nothing must not conform, and the model as it is must. The check of a *pending* mutant's requirement
-does not reject it yet, for the reason given; as soon as it does, the self-test fails until the mark is removed.
+one fault, and the check of its requirement, by name, must reject it; a crash is not a rejection. Each legal variant is
+the reference model with another choice where the text leaves one, and must pass everything. Behind declarations drawn
+at random (limits at their edges, capabilities left out, private profiles, dialects), a model that ignores every
+message, sends none or keeps nothing must not conform, and the model as it is must. The check of a *pending* mutant's
+requirement does not reject it yet, for the reason given; as soon as it does, the self-test fails until the mark is
+removed.
 """
 
 

@@ -100,9 +100,9 @@ def record_judged(driven: DrivenImplementation, outcome: Certification) -> None:
         _add(driven, judged={**judged, "more": len(runs) - MAX_RUNS} if len(runs) > MAX_RUNS else judged)
 
 
-def record_wrong(driven: DrivenImplementation, asked: AnsweredVector, requirements: Iterable[str]) -> None:
+def record_wrong(driven: DrivenImplementation, answered: AnsweredVector, requirements: Iterable[str]) -> None:
     """Store what the answer to a golden vector violates."""
-    answer, vector = asked.answer, str(asked.vector["id"])
+    answer, vector = answered.answer, str(answered.vector["id"])
     for requirement in requirements:
         _add(
             driven,

@@ -1,4 +1,4 @@
-"""``--validate``: each message of a conversation is held to its JSON Schema."""
+"""``--validate``: checks each message of a conversation against its JSON Schema."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class Differ:
         return range(number * self.per_range, min(self.schedule_count, (number + 1) * self.per_range))
 
     def __call__(self, number: int) -> Iterator[pa.RecordBatch]:
-        wanted = self.range_of(number)
+        schedules = self.range_of(number)
         found = Sum()
         # A retried task writes the same data under the same name.
         file = self.out / DIVERGENCES / f"part-{number:06}.parquet"
@@ -177,7 +177,7 @@ class Differ:
             pq.ParquetWriter(half.root, DIVERGENCE_SCHEMA, filesystem=half.system, compression="zstd") as writer,
         ):
             rows: list[dict[str, Any]] = []
-            for one in self._classify(wanted):
+            for one in self._classify(schedules):
                 found.add(one)
                 rows.append(as_row(one))
                 if len(rows) == _ROW_GROUP:
@@ -186,10 +186,10 @@ class Differ:
             writer.write_batch(pa.RecordBatch.from_pylist(rows, DIVERGENCE_SCHEMA))
         yield pa.RecordBatch.from_pylist([{"sum": found.to_json()}])
 
-    def _classify(self, wanted: range) -> Iterator[Classified]:
+    def _classify(self, schedules: range) -> Iterator[Classified]:
         reported: set[int] = set()
         batch: list[Divergence] = []
-        for divergence in divergences(self.a, self.b, wanted, verify=self.verify, read_all=self.read_all):
+        for divergence in divergences(self.a, self.b, schedules, verify=self.verify, read_all=self.read_all):
             if divergence.schedule in reported:
                 continue  # a wrong digest is reported, and explains the divergence
             reported.add(divergence.schedule)
@@ -270,34 +270,30 @@ def read_stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
         wanted = list(those)
         found = list(stored_in(corpus, shard, wanted))
         if [one.schedule for one in found] != wanted:
-            raise DamagedFileError(
-                f"{corpus.place.printable_name} is damaged: shard {shard} has not one each of {wanted}."
-            )
+            raise DamagedFileError(f"{corpus.place.label} is damaged: shard {shard} has not one each of {wanted}.")
         yield from found
 
 
 def require_comparable(a: Corpus, b: Corpus) -> None:
     """Raise CorpusError if the corpora do not have the same schedules."""
     if a.kind != b.kind:
-        raise CorpusError(
-            f"{a.place.printable_name} and {b.place.printable_name} are of two protocols, so there is nothing to compare."
-        )
+        raise CorpusError(f"{a.place.label} and {b.place.label} are of two protocols, so there is nothing to compare.")
     texts = [revisions()[judged_revision(corpus.manifest.revision)].prefix for corpus in (a, b)]
     if texts[0] != texts[1]:
         raise CorpusError(
-            f"{a.place.printable_name} is of {a.manifest.revision} and {b.place.printable_name} of {b.manifest.revision}, which are two "
+            f"{a.place.label} is of {a.manifest.revision} and {b.place.label} of {b.manifest.revision}, which are two "
             f"texts, so there is nothing to compare: record both with one --revision."
         )
     versions = (a.manifest.schema_version, b.manifest.schema_version)
     if versions[0] != versions[1]:
         old, new = sorted((a, b), key=lambda corpus: corpus.manifest.schema_version)
         raise CorpusError(
-            f"{old.place.printable_name} is of schema version {min(versions)} and {new.place.printable_name} of version {max(versions)}, "
-            f"which call messages by other names, so nothing can be compared: record {old.place.printable_name} again."
+            f"{old.place.label} is of schema version {min(versions)} and {new.place.label} of version {max(versions)}, "
+            f"which call messages by other names, so nothing can be compared: record {old.place.label} again."
         )
     if apart := a.manifest.told_apart(b.manifest):
         raise CorpusError(
-            f"{a.place.printable_name} and {b.place.printable_name} are not of the same schedules, so there is nothing to compare "
+            f"{a.place.label} and {b.place.label} are not of the same schedules, so there is nothing to compare "
             f"({'; '.join(apart)})."
         )
 

@@ -119,7 +119,7 @@ class _RangeReader(ExitStack):
             for bounds in ((int(numbers.min()), int(numbers.max())) if len(numbers) else None, steps.bounds):
                 if bounds is not None and not (wanted.start <= bounds[0] and bounds[1] < wanted.stop):
                     raise DamagedFileError(
-                        f"{self.corpus.place.printable_name} is damaged: {file_name(shard)} has schedules {bounds[0]} to "
+                        f"{self.corpus.place.label} is damaged: {file_name(shard)} has schedules {bounds[0]} to "
                         f"{bounds[1]}, and should have none but {wanted.start} to {wanted.stop - 1}."
                     )
             tables.append(table.filter(pa.array((numbers >= self._range.start) & (numbers < self._range.stop))))
@@ -146,7 +146,7 @@ def _compare_digests(
     of_a, of_b = (_numbers(side, "schedule") for side in sides)
     absent = np.setdiff1d(np.arange(wanted.start, wanted.stop), np.union1d(of_a, of_b))
     if len(absent):
-        where = (a if absent[0] < a.manifest.schedules else b).place.printable_name
+        where = (a if absent[0] < a.manifest.schedules else b).place.label
         raise CorpusError(f"{where} is damaged: schedule {absent[0]} is not in it, although it is complete.")
     twice = dict.fromkeys(_find_duplicates(of_b), "B") | dict.fromkeys(_find_duplicates(of_a), "A")
     common, at_a, at_b = np.intersect1d(of_a, of_b, return_indices=True)
@@ -154,7 +154,7 @@ def _compare_digests(
     common, one, other = common[once], sides[0].take(at_a[once]), sides[1].take(at_b[once])
     if (unlike := _rows_that_differ(one, other, "plan")).any():
         raise CorpusError(
-            f"{a.place.printable_name} and {b.place.printable_name} have different schedules under number {common[unlike][0]}: they were "
+            f"{a.place.label} and {b.place.label} have different schedules under number {common[unlike][0]}: they were "
             "recorded by suites that generate others, so there is nothing to compare."
         )
     unlike = _rows_that_differ(one, other, "digest") | _rows_that_differ(one, other, "steps") | every
@@ -217,7 +217,7 @@ def _fields_of(columns: Columns, a: Row | None, b: Row | None) -> tuple[str, ...
 
 
 def _first_unlike(columns: Sequence[str], one: pa.Table, other: pa.Table) -> int | None:
-    """Index of the first row in which a column differs, or which only one table has; None if there is none."""
+    """Index of the first row in which a column differs, or which only one table has; None if all rows are equal."""
     common = min(one.num_rows, other.num_rows)
     first = common if one.num_rows != other.num_rows else None
     for name in columns:

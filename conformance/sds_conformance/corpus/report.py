@@ -63,14 +63,12 @@ def prepare_folder(place: Place, *, overwrite: bool) -> None:
     found = place.names()
     if found:
         if not overwrite:
-            raise CorpusError(
-                f"{place.printable_name} is not empty: name another folder, or replace it with --overwrite."
-            )
+            raise CorpusError(f"{place.label} is not empty: name another folder, or replace it with --overwrite.")
         known = {SUMMARY, PAGE, CAUSES, DIVERGENCES, SAMPLES}
         if strange := set(found) - known:
-            raise CorpusError(f"{place.printable_name} has other files in it ({min(strange)}): name another folder.")
+            raise CorpusError(f"{place.label} has other files in it ({min(strange)}): name another folder.")
         if not _is_diff_folder(place, found):
-            raise CorpusError(f"{place.printable_name} has files in it that are of no diff: name another folder.")
+            raise CorpusError(f"{place.label} has files in it that are of no diff: name another folder.")
         for name in found:
             (place / name).remove()
     place.make()
@@ -334,7 +332,7 @@ def as_json(difference: CorpusDifference, samples: list[DivergenceSample]) -> di
 
 
 def finish(difference: CorpusDifference, samples: list[DivergenceSample], data: dict[str, Any], place: Place) -> None:
-    """Write all but the divergences and the samples, which are there. Raises CorpusError."""
+    """Write all files except the divergences and the samples, which were written before. Raises CorpusError."""
     causes = [{key: value for key, value in cause.items() if key != "samples"} for cause in data["causes"]]
     with (place / CAUSES).write_atomically() as half:
         pq.write_table(
@@ -347,7 +345,7 @@ def finish(difference: CorpusDifference, samples: list[DivergenceSample], data: 
 def _side(corpus: Corpus) -> dict[str, Any]:
     manifest = corpus.manifest
     return {
-        "corpus": corpus.place.printable_name,
+        "corpus": corpus.place.label,
         "name": printable(str(manifest.implementation.get("name", ""))),
         "version": printable(str(manifest.implementation.get("version", ""))),
         "schedules": manifest.schedules,

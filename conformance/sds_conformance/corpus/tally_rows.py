@@ -55,7 +55,7 @@ def sum_rows(rows: DataFrame) -> list[Summed]:
 
 
 def take(tally: CampaignTally, of: Iterable[Summed]) -> Iterator[tuple[str, str, int]]:
-    """Add the sums to a tally; yield those of other kinds, with their counts."""
+    """Add the sums to a tally; yield the sums of other kinds, with their counts."""
     for kind, what, schedules, first, details in of:
         match kind:
             case "schedules" | "steps":

@@ -162,7 +162,7 @@ def hold_counts(corpus: Corpus, counted: Mapping[str, int]) -> None:
     for what, count in counted.items():
         if count != getattr(corpus.manifest, what):
             message = f"the manifest says {getattr(corpus.manifest, what):,}"
-            raise DamagedFileError(f"{corpus.place.printable_name} is damaged: it has {count:,} {what}, and {message}.")
+            raise DamagedFileError(f"{corpus.place.label} is damaged: it has {count:,} {what}, and {message}.")
 
 
 def declaration_in(corpus: Corpus) -> Declaration:

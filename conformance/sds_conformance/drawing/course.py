@@ -179,8 +179,8 @@ class Course:
 
     def join_names(self, names: list[str], limit: int = SHOWN, by: str = ", ") -> str:
         """Join a few names in their order, preferably those of the finding, and count the rest."""
-        shown, more = foremost(names, self._foremost.__contains__, limit)
-        return by.join(shown) + (f" and {more} more" if more else "")
+        first_names, more = foremost(names, self._foremost.__contains__, limit)
+        return by.join(first_names) + (f" and {more} more" if more else "")
 
     def join_names_of(self, keys: Sequence[Key]) -> str:
         """Join the names of messages."""
@@ -270,12 +270,12 @@ class Course:
 
     def log_of(self, act: Act) -> str:
         """The log that a step shows, in its order; "" if it shows none."""
-        shown = self.reading.shown_state(act.step)
-        if shown is None or shown.log is None:
+        state = self.reading.shown_state(act.step)
+        if state is None or state.log is None:
             return ""
         return (
-            f"the log is {self.join_names([self.names.name_of(key) for key in shown.log], by=', then ')}"
-            if shown.log
+            f"the log is {self.join_names([self.names.name_of(key) for key in state.log], by=', then ')}"
+            if state.log
             else ""
         )
 

@@ -1,7 +1,7 @@
 """Short names for the messages of a performance, the same in stories and diagrams.
 
 A message has the name of its label in the schedule. One without a label gets a running name: ``s3`` is the third sync
-message, ``e1`` the first ephemeral one, ``c1`` a content message, ``b1`` bytes that are no message, and ``u1`` an ID
+message, ``e1`` the first ephemeral one, ``c1`` a content message, ``b1`` bytes that are not a message, and ``u1`` an ID
 that was mentioned and never sent.
 """
 
@@ -136,5 +136,5 @@ class MessageNames:
                 yield from item.causes + item.asks
             for signal in reading.signals(act.step):
                 yield from signal.keys
-            if (shown := reading.shown_state(act.step)) is not None:
-                yield from (shown.log or ()) + shown.buffers
+            if (state := reading.shown_state(act.step)) is not None:
+                yield from (state.log or ()) + state.buffers

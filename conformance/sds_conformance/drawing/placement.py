@@ -20,7 +20,7 @@ from .text_size import char_width, line_height, lines_of
 MAX_STEPS = 900
 """Steps that are drawn; of longer performances, those around the violating step."""
 FOLDED = 4
-"""So many consecutive sync messages and copies without effect are replaced by a note."""
+"""A note replaces at least this number of consecutive sync messages and copies without effect."""
 AFTER_BLAMED = 60
 """Steps drawn after the violating one, if not all are drawn."""
 ALMOST_AT_ONCE_MS = 50
@@ -139,13 +139,13 @@ class Placement:
         count = len(self.show.acts)
         if self._only is not None:
             return range(1, count + 1)
-        shown = [act.number for act in self.show.acts if self._is_shown(act) and not self._is_folded(act)]
-        if len(shown) <= MAX_STEPS:
+        act_numbers = [act.number for act in self.show.acts if self._is_shown(act) and not self._is_folded(act)]
+        if len(act_numbers) <= MAX_STEPS:
             return range(1, count + 1)
-        before = shown.index(self._blamed.number) if self._blamed is not None else 0
-        end = min(len(shown), max(MAX_STEPS, before + AFTER_BLAMED))
-        self.dropped = len(shown) - MAX_STEPS
-        return range(shown[end - MAX_STEPS], shown[end - 1] + 1)
+        before = act_numbers.index(self._blamed.number) if self._blamed is not None else 0
+        end = min(len(act_numbers), max(MAX_STEPS, before + AFTER_BLAMED))
+        self.dropped = len(act_numbers) - MAX_STEPS
+        return range(act_numbers[end - MAX_STEPS], act_numbers[end - 1] + 1)
 
     def _is_folded(self, act: Act) -> bool:
         if act.packet is not None and act.source == "network" and act.packet.number in self._folded:

@@ -26,7 +26,7 @@ LONGEST_LINE = 600
 MOST_LINES = 500
 """Of a longer story, the lines around the violating step are shown."""
 QUIET_LINES = 3
-"""So many steps of one operation without effect are still shown individually."""
+"""Up to this number of steps of one operation without effect are shown individually."""
 
 
 def proof(performance: Performance, act: Act, expected: str, seen: str) -> list[str]:
@@ -172,9 +172,9 @@ class _Proof:
         sender = course.packets[key][0].sender
         if delivered:
             out.append("delivered at " + self._join_described(delivered, self._place))
-        there = {act.who for act in delivered} | {sender}
+        holders = {act.who for act in delivered} | {sender}
         arrived = [a for a in course.arrivals.get(key, ()) if a.trace.declaration.can_by_name(DELIVERED)]
-        held = list(dict.fromkeys(act.who for act in arrived if act.who not in there))
+        held = list(dict.fromkeys(act.who for act in arrived if act.who not in holders))
         item = self._item(key)
         if held and item is not None and item.sort is not Sort.SYNC:
             out.append(f"never delivered at {course.join_names([short(who) for who in held])}")
@@ -259,8 +259,8 @@ class _Story:
         out: list[str] = []
         at = began
         for act in acts:
-            shown = self._counts(act) or act.step.command in ("receive", *self._course.reading.does)
-            if act is self._blamed or (shown and act.number not in summed):
+            has_effects = self._counts(act) or act.step.command in ("receive", *self._course.reading.does)
+            if act is self._blamed or (has_effects and act.number not in summed):
                 when = self._course.format_time(act.at_ms) if act.at_ms != at else ""
                 out.append(self._line(f"  {self.describe_act(act)}", act, when))
                 at = act.at_ms
@@ -279,10 +279,10 @@ class _Story:
     def _log(self, act: Act) -> str:
         """The log that a step shows together with the violation, if it has messages of the finding; else ""."""
         course, blamed = self._course, self._blamed
-        shown = course.reading.shown_state(act.step)
-        if blamed is None or act.operation != blamed.operation or shown is None:
+        state = course.reading.shown_state(act.step)
+        if blamed is None or act.operation != blamed.operation or state is None:
             return ""
-        return "" if course.mentioned.isdisjoint(shown.log or ()) else course.log_of(act)
+        return "" if course.mentioned.isdisjoint(state.log or ()) else course.log_of(act)
 
     def describe_act(self, act: Act) -> str:
         """Describe a step and its results."""

@@ -28,7 +28,7 @@ HEADER = 42
 AGAIN_AFTER = 760
 """Pixels after which the names of the participants are repeated."""
 STRAIGHT_AFTER = 170
-"""Late arrivals more than so many pixels below the broadcast get a straight arrow."""
+"""Late arrivals that are farther below the broadcast, in pixels, get a straight arrow."""
 LONGEST_TITLE = 300
 """Characters of a tooltip."""
 MAX_COLUMNS, FEWEST_DOTS = 8, 2

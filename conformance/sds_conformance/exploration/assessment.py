@@ -245,7 +245,7 @@ def _make_finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) 
         sighting.position,
         severity,
         act.trace.recorded,
-        act.step.said,
+        act.step.stderr,
     )
 
 

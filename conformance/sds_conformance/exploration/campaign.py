@@ -54,7 +54,7 @@ class CampaignOrder:
     examples: int = 500
     """The number of generated schedules."""
     time_budget_s: float = 0.0
-    """No schedule starts after that; 0 is no limit."""
+    """No schedule starts after this time; 0 means no limit."""
     jobs: int = 1
     strict: bool = False
     twins: bool = True
@@ -63,7 +63,7 @@ class CampaignOrder:
     files: tuple[Schedule, ...] = ()
     """Schedules of users, which are played first. Their expectations are checked."""
     shrink_budget_s: float = 0.0
-    """The time to shrink one counterexample; 0 is no limit."""
+    """The time to shrink one counterexample; 0 means no limit."""
 
     @cached_property
     def scope(self) -> Scope:

@@ -149,8 +149,8 @@ class Cast:
 
     def dialect(self, name: str) -> Dialect | None:
         """The private wire layout of an implementation. Raises UnknownDialectError."""
-        asked, declared = self.implementations[name].dialect, self.declarations[name]
-        return self._protocol.rules.dialect_in_use(self.revision, asked, declared)
+        requested, declared = self.implementations[name].dialect, self.declarations[name]
+        return self._protocol.rules.dialect_in_use(self.revision, requested, declared)
 
     def play(self, schedule: Schedule, roles: Mapping[str, str], *, translated: bool = True) -> Performance:
         """Play a schedule; ``roles`` maps each member to the name of its implementation.

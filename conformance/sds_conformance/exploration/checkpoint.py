@@ -98,7 +98,7 @@ def load(path: Path, order: Exhaustion, company: CachingCompany) -> Coverage:
     except FileError as error:
         raise ResumeError(f"it {error}") from None
     except (ValueError, RecursionError) as error:
-        raise ResumeError(f"it is no JSON that `exhaust` wrote: {error}") from None
+        raise ResumeError(f"it is not JSON that `exhaust` wrote: {error}") from None
     except (KeyError, TypeError, AttributeError, OverflowError):
         raise ResumeError("something is missing in it, or is what it cannot be") from None
     if any(index >= coverage.count_shorter(len(coverage.bounds) + 1) for index in found):

@@ -200,5 +200,5 @@ def save_unshrunk(order: CampaignOrder, index: int, found: Finding, folder: Path
     """Write the schedule with that number unshrunk to ``folder``, for a replay. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     schedule = order.schedule(index)
-    kept = replace(schedule, notes=make_notes(found, schedule, order.revision, cast=order.casting.value))
-    return {"schedule": write_whole(folder / f"{slug_of(found.requirement)}.json", escape_json(dumps(kept)))}
+    annotated = replace(schedule, notes=make_notes(found, schedule, order.revision, cast=order.casting.value))
+    return {"schedule": write_whole(folder / f"{slug_of(found.requirement)}.json", escape_json(dumps(annotated)))}

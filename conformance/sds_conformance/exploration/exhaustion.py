@@ -35,7 +35,7 @@ CHUNK = 250
 TWINS_EVERY = 64
 """Every n-th schedule is played twice, for properties that compare two performances, and without the cache."""
 SHORT = 2
-"""Schedules with at most so many events are not played twice."""
+"""Schedules with at most this number of events are not played twice."""
 
 
 def alphabet_of(revision: str) -> Alphabet:
@@ -121,8 +121,8 @@ class Exhaustion(CampaignOrder):
     def digest(self) -> str:
         """SHA-256 of the parameters of the enumeration: equal for the same schedules in the same order."""
         kinds = [(kind.name, *(getattr(kind, part) for part in _SHAPE)) for kind in self.world.kinds]
-        shown = (self.participants, [str(part) for part in self.alphabet], kinds, dumps(self.setting))
-        return hashlib.sha256(repr(shown).encode()).hexdigest()
+        contents = (self.participants, [str(part) for part in self.alphabet], kinds, dumps(self.setting))
+        return hashlib.sha256(repr(contents).encode()).hexdigest()
 
 
 _SHAPE = ("copies", "broadcasts", "everybody", "after_ms", "most", "equals", "ranked", "starts", "due", "aware", "ends")

@@ -234,7 +234,7 @@ def _sample(
 
 
 def _add_next_bound(order: Exhaustion, coverage: Coverage, most: int | None = None) -> Bound | None:
-    """Add the next bound; None if no schedule has so many events, or if there are more than ``most``."""
+    """Add the next bound; None if it has no schedules, or more than ``most``."""
     schedules = order.world.count(len(coverage.bounds) + 1, None if most is None else most + 1)
     return coverage.aim(schedules) if schedules and (most is None or schedules <= most) else None
 

@@ -57,9 +57,9 @@ def vectors(connect: Connect, configuration: Configuration) -> str:
         outcome = VectorExaminer(material, connect, Limits(), configuration.revision).examine(files)
     except TesteeError as fault:
         return f"it cannot be driven: {fault}"
-    for asked in outcome.answered:
-        if asked.answer.status in _BAD:
-            return f"{asked.vector['id']} ({asked.group}): {asked.answer.seen}"
+    for answered in outcome.answered:
+        if answered.answer.status in _BAD:
+            return f"{answered.vector['id']} ({answered.group}): {answered.answer.seen}"
     return ""
 
 

@@ -105,8 +105,8 @@ def roots_in(tally: CampaignTally, order: CampaignOrder) -> list[Root]:
 
 def details_of(finding: Finding, files: Mapping[str, Path] = MappingProxyType({})) -> list[Text]:
     """The lines about a finding that follows from a root cause: the seen values, and the file of its schedule."""
-    kept = [Text(f"kept in {files['schedule']}", "dim", no_wrap=True)] if "schedule" in files else []
-    return [Text(f"seen: {finding.seen}", "dim", overflow="ellipsis"), *kept]
+    location = [Text(f"kept in {files['schedule']}", "dim", no_wrap=True)] if "schedule" in files else []
+    return [Text(f"seen: {finding.seen}", "dim", overflow="ellipsis"), *location]
 
 
 def exercised_line(tally: CampaignTally, scope: Scope) -> tuple[str, Text]:
@@ -297,9 +297,7 @@ def last_line(tally: CampaignTally, found: Iterable[Root], name: str) -> Text:
 
 
 def finding_json(tally: CampaignTally, what: str, root: Root | None) -> dict[str, Any]:
-    """The finding against a requirement or property as JSON, how often it was found, and the root cause that it is
-    under.
-    """
+    """The finding against a requirement or property as JSON, how often it was found, and its root cause."""
     found = tally.found[what]
     return {
         "id": what,

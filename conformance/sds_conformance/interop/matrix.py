@@ -69,7 +69,7 @@ class Interop:
 
     @property
     def notes(self) -> list[str]:
-        """Differences between declarations that are no fault."""
+        """Differences between declarations that are not a fault."""
         pairs = [m.pair for (a, b), m in self.meetings.items() if self.names.index(a) < self.names.index(b)]
         return [note for pair in pairs for note in self.exchanges.notes(pair)]
 

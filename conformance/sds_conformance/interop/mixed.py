@@ -62,8 +62,10 @@ def judge(
         doubted = _find_unreproduced(troupe, schedule, roles, name, of_group, twins=twins) if of_group else []
         doubtful |= {finding.requirement: finding for finding in doubted}
         breakdowns = [f for f in judged.findings if f.requirement == BREAKDOWN]
-        kept = [finding for finding in judged.findings if finding not in doubted and finding not in breakdowns]
-        judged.findings = kept + [own for f in breakdowns for own in _own_breakdown(f, performance, name, roles)]
+        kept_findings = [finding for finding in judged.findings if finding not in doubted and finding not in breakdowns]
+        judged.findings = kept_findings + [
+            own for f in breakdowns for own in _own_breakdown(f, performance, name, roles)
+        ]
     group = out[GROUP] = Assessment()
     if not any(finding.severity is Verdict.FAIL for judged in out.values() for finding in judged.findings):
         group.findings = list(doubtful.values())
@@ -270,10 +272,10 @@ def explore_mixed(
 
 def _configuration_conflict(own: Schedule, schedule: Schedule) -> str:
     """Why the expectations of a file cannot be demanded of the schedule that is played: another configuration."""
-    asked = dict(schedule.configuration)
+    configuration = dict(schedule.configuration)
     for key, value in own.configuration:
-        if asked[key] != value:
-            return f"an implementation has {key} fixed at {asked[key]:,}, and the file asks for {value:,}"
+        if configuration[key] != value:
+            return f"an implementation has {key} fixed at {configuration[key]:,}, and the file asks for {value:,}"
     return ""
 
 

@@ -29,7 +29,7 @@ def roles_for(schedule: Schedule, names: tuple[str, ...], turn: int) -> dict[str
 
 
 def grammar_for(repertoire: Repertoire, names: tuple[str, ...]) -> Any:
-    """A grammar with at least one participant per implementation, if the protocol allows so many."""
+    """A grammar with one participant per implementation or more, up to the maximum of the protocol."""
     return repertoire.grammar(fewest=max(repertoire.grammar().fewest, min(len(names), len(repertoire.names))))
 
 

@@ -78,7 +78,7 @@ class Catalogue:
 
 
 ANOTHER_LAYOUT = "another-layout"
-"""The code of violations that are there only before the dialect in use has translated the messages."""
+"""The code of violations that disappear when the dialect in use translates the messages."""
 
 POSITIONS = "AMB"
 """Default prefix of position IDs, before the dash. A protocol can use another one."""
@@ -157,7 +157,7 @@ class Consequence:
         return cause in self.of and any(one.partition("/")[0] == effect for one in self.fail)
 
     def explained_codes(self, effect: str, codes: frozenset[str]) -> frozenset[str]:
-        """Those of the ``codes`` of ``effect`` that it declares."""
+        """The ``codes`` of ``effect`` that the consequence declares."""
         if effect in self.fail:
             return codes
         named = (one.partition("/") for one in self.fail)

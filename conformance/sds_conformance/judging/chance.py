@@ -32,7 +32,7 @@ def least(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
 def least_distinct(
     samples: int, values: int, tests: int = 1, *, of: int | None = None, share: float | None = None
 ) -> int:
-    """Return a lower bound on the number of different values among so many samples.
+    """Return a lower bound on the number of different values among this number of samples.
 
     Each value has a probability of at most ``share``, by default 1 / ``values``. The probability that all samples fall
     among some k values is at most comb(values, k) * (k * share) ** samples. If the samples are only a known part of

@@ -38,8 +38,9 @@ class Hearing:
     @property
     def breakdown(self) -> Breakdown:
         """The breakdown that reports a deaf implementation."""
-        text = f"{self.due:,} of {self.received:,} valid messages that it received had to show in its events, in its state "
-        return Breakdown(FaultKind.DEAF, text + "or in what it sent afterwards, and none of them ever did")
+        received = f"{self.due:,} of {self.received:,} valid messages that it received"
+        places = "in its events, in its state or in what it sent afterwards"
+        return Breakdown(FaultKind.DEAF, f"{received} had to show {places}, and none of them ever did")
 
     @property
     def took(self) -> bool | None:

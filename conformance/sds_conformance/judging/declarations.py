@@ -71,7 +71,7 @@ class Declared:
 
 
 def _all_capabilities(language: Language) -> frozenset[int]:
-    """All capabilities except those that say what an implementation lacks: leaving these out makes no sense."""
+    """All capabilities except those that declare a restriction: leaving these out makes no sense."""
     names = language.capabilities.items()
     return frozenset(number for name, number in names if number and not name.endswith("-required"))
 
@@ -126,9 +126,9 @@ class Disguise(Link):
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         command = request.WhichOneof("command") or ""
-        asked = self._language.request()
-        asked.CopyFrom(request)
-        fields = getattr(asked, command, None)
+        asked_request = self._language.request()
+        asked_request.CopyFrom(request)
+        fields = getattr(asked_request, command, None)
         if self._own_clock and fields is not None and "now_ms" in fields.DESCRIPTOR.fields_by_name:
             fields.now_ms = time.time_ns() // 1_000_000  # noqa: TID251 - the clock of an implementation
         if command == "receive" and self._is_dropped():
@@ -139,9 +139,9 @@ class Disguise(Link):
                 answer.effects.SetInParent()
             return answer
         if self._how == FORGETFUL:
-            answer = self._answer_forgetfully(command, asked, timeout_s, reply)
+            answer = self._answer_forgetfully(command, asked_request, timeout_s, reply)
         else:
-            answer = self._model.call(asked, timeout_s, reply)
+            answer = self._model.call(asked_request, timeout_s, reply)
         if command == "hello":
             self._declare(answer.hello)
         if self._how == MUTE and answer.WhichOneof("answer") == "effects":
@@ -167,9 +167,9 @@ class Disguise(Link):
         for name, profile in self._declared.profiles.items():
             setattr(hello.profiles, name, profile)
 
-    def _answer_forgetfully(self, command: str, asked: Any, timeout_s: float, reply: type[Any]) -> Any:
+    def _answer_forgetfully(self, command: str, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         """Answer with a participant that was created for this command alone."""
-        fields = getattr(asked, command, None)
+        fields = getattr(request, command, None)
         handle = getattr(fields, "handle", 0)
         if command not in ("open", "close") and handle in self._opened:
             for number, before in enumerate(self._opened[handle]):
@@ -182,17 +182,17 @@ class Disguise(Link):
                     self._handles[handle] = made.opened.handle
             assert fields is not None, "what has a handle"
             fields.handle = self._handles[handle]
-        answer = self._model.call(asked, timeout_s, reply)
+        answer = self._model.call(request, timeout_s, reply)
         if command == "open" and answer.WhichOneof("answer") == "opened":
             handle = answer.opened.handle = len(self._opened) + 1_000_000
-            self._opened[handle] = [asked]
+            self._opened[handle] = [request]
         elif command == "connect" and handle in self._opened:
-            self._opened[handle].append(asked)
+            self._opened[handle].append(request)
         elif command == "disconnect" and handle in self._opened:
             self._opened[handle] = [
                 each
                 for each in self._opened[handle]
-                if each.WhichOneof("command") != "connect" or each.connect.link != asked.disconnect.link
+                if each.WhichOneof("command") != "connect" or each.connect.link != request.disconnect.link
             ]
         return answer
 

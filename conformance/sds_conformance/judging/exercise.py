@@ -149,7 +149,7 @@ def certify_every_revision(
     rules: Rules, start: Callable[[], Link], progress: Progress = lambda name, number, total: None
 ) -> dict[str, Certification]:
     """Judge every revision: completely, or only a profile if the revision differs from another one in that profile
-    alone. Raises KeyboardInterrupt, because sightings of a part would be taken for those of all.
+    alone. Raises KeyboardInterrupt, because the sightings of some runs would look like those of all runs.
     """
     outcomes = {}
     for revision in rules.revisions:
@@ -376,10 +376,10 @@ def _fails_requirement(rules: Rules, kill: MutantResult, effect: str) -> bool:
 
 def compare_codes(rules: Rules, kills: Iterable[MutantResult]) -> tuple[list[str], list[str]]:
     """Two lists of full codes: listed in the catalogue but shown by no mutant, and shown by mutants but not listed."""
-    shown = {code for kill in kills for code in kill.codes}
+    shown_codes = {code for kill in kills for code in kill.codes}
     listed = [full_code(r.id, code) for r in rules.catalogue.requirements.values() for code in r.codes]
-    ours = {code for code in shown if code.partition("/")[0] in rules.catalogue.requirements}
-    return [code for code in listed if code not in shown], sorted(ours.difference(listed))
+    ours = {code for code in shown_codes if code.partition("/")[0] in rules.catalogue.requirements}
+    return [code for code in listed if code not in shown_codes], sorted(ours.difference(listed))
 
 
 def unproven_checks(rules: Rules, kills: Iterable[MutantResult]) -> list[Check]:

@@ -90,12 +90,12 @@ def _select_runs(outcome: Certification) -> list[_FailedRun]:
 
 def _replay_run(played: _FailedRun, shown_once: Callable[[], list[str]]) -> dict[str, FindingReplays]:
     """Return how often each failure was reproduced."""
-    shown: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     times = 0
-    while times < TIMES and not (times >= played.enough and all(shown[what] == times for what in played.failures)):
+    while times < TIMES and not (times >= played.enough and all(counts[what] == times for what in played.failures)):
         times += 1
-        shown.update(shown_once())
-    return {what: FindingReplays(shown[what], times) for what in played.failures}
+        counts.update(shown_once())
+    return {what: FindingReplays(counts[what], times) for what in played.failures}
 
 
 def _replay_failures(

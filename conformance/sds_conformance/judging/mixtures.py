@@ -1,8 +1,8 @@
-"""Several faults in one implementation: does a report tell them apart?
+"""Several faults in one implementation: does a report distinguish them?
 
-A mixture is the reference model with the faults of several mutants at once. Each fault should be a root cause of its
-own, and nothing else should be one. Which mutants are mixed is drawn at random, among those that exclude each other
-neither by what they change nor by hiding each other's fault.
+A mixture is the reference model with the faults of several mutants at once. Each fault should be a separate root cause,
+and nothing else should be one. The mutants of a mixture are drawn at random. They must not change the same code or hide
+each other's fault.
 
 The text states some duties twice, such as SDS-RECV-08 and SDS-STATE-09. Where two requirements are declared to fail
 because of each other, a fault in one is found if the other one is the root cause and has it below.
@@ -51,12 +51,12 @@ class Mixture:
 
     @property
     def found(self) -> int:
-        """Number of faults that are root causes, each of its own."""
+        """Number of faults that are separate root causes."""
         return len({*self.found_as} - {""})
 
     @property
     def effects(self) -> tuple[str, ...]:
-        """The root causes that are no faults."""
+        """The root causes that are not faults."""
         return tuple(root for root in self.roots if root not in self.found_as)
 
 

@@ -67,7 +67,7 @@ def plan(
 ) -> Plan:
     """Select the requirements that match the globs and have checks, and the scenarios and environments to play.
 
-    Checks look at all scenarios, so all are played. Exceptions: the globs in ``scenarios`` select some, the profile
+    Checks judge all scenarios, so all are played. Exceptions: the globs in ``scenarios`` select some, the profile
     excludes all their requirements, or the revision does not state any of them. If there are ``files``, scenarios that
     were read from files, only they and those that the globs select are played. Without a profile everything is judged,
     without a revision the current one.

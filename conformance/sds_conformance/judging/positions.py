@@ -99,8 +99,8 @@ class WayReader:
         if f"{trace.revision.prefix}-" != self._rules.register.prefix:
             return ways
         hearing = [view for view in views if self._rules.accepted_any(view) is not False]
-        asked = [(place, n, one) for n, view in enumerate(hearing) for place, one in self._showing.select(view)]
-        for _, n, showing in sorted(asked, key=lambda each: each[:2]):
+        selected = [(place, n, one) for n, view in enumerate(hearing) for place, one in self._showing.select(view)]
+        for _, n, showing in sorted(selected, key=lambda each: each[:2]):
             if all(trace.declaration.can(capability) for capability in showing.needs):
                 self._show(showing, hearing[n], ways)
         return ways

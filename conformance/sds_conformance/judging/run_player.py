@@ -110,10 +110,10 @@ class RunPlayer:
 
     def _recall(self, run: Run) -> RunResult | None:
         """The result of the run if it is known; None if it must be played."""
-        if self._known is None or (shown := self._known.recall(self.runner, run, self._requirements)) is None:
+        if self._known is None or (summary := self._known.recall(self.runner, run, self._requirements)) is None:
             return None
         self.runner.begin()
-        return RunResult(run.name, shown)
+        return RunResult(run.name, summary)
 
     def _played(self, run: Run) -> RunResult:
         with garbage_at_the_end():
@@ -123,15 +123,15 @@ class RunPlayer:
         trace = self.runner.trace_of(run)
         if trace is None:
             return RunResult(run.name, None, self._new_breakdowns())
-        shown = self._looker.look(trace)
+        summary = self._looker.look(trace)
         if self._known is not None:
-            self._known.add(self.runner, trace, self._requirements, shown)
-        is_notable = shown.has_reports or trace.breakdown is not None or bool(trace.unmet)
-        kept = is_notable or (self._keep.plain and run.plain)
+            self._known.add(self.runner, trace, self._requirements, summary)
+        is_notable = summary.has_reports or trace.breakdown is not None or bool(trace.unmet)
+        is_kept = is_notable or (self._keep.plain and run.plain)
         heard = self._rules.extract_doubt_data(trace) if self._keep.traces and (is_notable or run.plain) else None
-        packed = pack(trace) if self._keep.traces and kept else None
+        packed = pack(trace) if self._keep.traces and is_kept else None
         return RunResult(
-            run.name, shown, self._new_breakdowns(), packed, heard, trace.unmet, _why_unchecked(run, trace)
+            run.name, summary, self._new_breakdowns(), packed, heard, trace.unmet, _why_unchecked(run, trace)
         )
 
     def _new_breakdowns(self) -> tuple[BrokenRun, ...]:

@@ -59,20 +59,20 @@ class Gathering:
         # Report a process that does not exit only once.
         known = any(broken.where == END for broken in self.breakdowns)
         self.breakdowns += [broken for broken in result.breakdowns if not (known and broken.where == END)]
-        shown = result.summary
-        self._broke = shown is not None and shown.breakdown is not None
+        summary = result.summary
+        self._broke = summary is not None and summary.breakdown is not None
         self._surprised = bool(result.unmet)
-        if shown is None:
+        if summary is None:
             return
         if result.unmet:
             self.unmet[result.run] = result.unmet
         if result.unchecked:
             self.unchecked[result.run] = result.unchecked
-        self.judge.take(shown, self._runs[result.run])
-        self.hearing.add(shown.hearing)
-        self.ways.merge(shown.ways)
+        self.judge.take(summary, self._runs[result.run])
+        self.hearing.add(summary.hearing)
+        self.ways.merge(summary.ways)
         self.played.append(result.run)
-        self.steps += shown.steps
+        self.steps += summary.steps
         if result.doubt_data is not None:
             self.heard.append(result.doubt_data)
         if result.trace is not None:
@@ -84,8 +84,8 @@ class Gathering:
             if run.name not in self.played:
                 why = f"{run.name}: {lost.why}"
                 counted = run.scenario.exercises
-                shown = RunSummary(run.name, run.environment.name, declaration, 0, suite_error=why, counted=counted)
-                self.judge.take(shown, run)
+                summary = RunSummary(run.name, run.environment.name, declaration, 0, suite_error=why, counted=counted)
+                self.judge.take(summary, run)
 
     def should_stop(self, enough: Callable[[str], bool]) -> bool:
         """Does ``enough`` hold for a requirement that fails by now, or for "breakdown" or "expectation" if the last run

@@ -101,22 +101,24 @@ class Looker:
 
     def look(self, trace: Trace[Any]) -> RunSummary:
         """Judge one trace."""
-        shown = RunSummary.from_trace(trace)
+        summary = RunSummary.from_trace(trace)
         try:
-            sights = self._sights(trace, shown)
+            sights = self._sights(trace, summary)
         except Exception as error:  # an error of the suite must not become a verdict on the implementation
-            shown.unread = f"{trace.schedule}: {type(error).__name__}: {error}"
-            return shown
-        shown.counted = tuple(sights)
-        shown.hearing = sights.hearing
-        shown.results = {requirement: _result_of_sightings(seen, trace) for requirement, seen in sights.items() if seen}
-        return shown
+            summary.unread = f"{trace.schedule}: {type(error).__name__}: {error}"
+            return summary
+        summary.counted = tuple(sights)
+        summary.hearing = sights.hearing
+        summary.results = {
+            requirement: _result_of_sightings(seen, trace) for requirement, seen in sights.items() if seen
+        }
+        return summary
 
-    def _sights(self, trace: Trace[Any], shown: RunSummary) -> Sights:
+    def _sights(self, trace: Trace[Any], summary: RunSummary) -> Sights:
         with garbage_waits():
             views = self._rules.views(trace)
             if self._ways is not None:
-                shown.ways = self._ways.read(trace, views)
+                summary.ways = self._ways.read(trace, views)
             return observe(self._rules, trace, views, self._applicable_checks(trace.declaration))
 
     def _applicable_checks(self, declared: Declaration) -> Applicable:
@@ -130,7 +132,7 @@ class Looker:
 def report_observation(sight: Sight, observation: Observation, trace: Trace[Any]) -> ReportedObservation:
     """Return an observation of a check with its place."""
     step = observation.step
-    stderr = trace.steps[step - 1].said if 0 < step <= len(trace.steps) else ()
+    stderr = trace.steps[step - 1].stderr if 0 < step <= len(trace.steps) else ()
     return ReportedObservation(sight.check.name, sight.participant, sight.channel_id, observation, stderr)
 
 

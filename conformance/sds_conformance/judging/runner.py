@@ -62,8 +62,8 @@ class Runner:
         dialect: str | None = None,
         declaration: Declaration | None = None,
     ) -> None:
-        """Without ``dialect`` the declared one is used; "" is none. ``declaration`` is the declaration of an earlier
-        process in the same command; None to use that of the first handshake.
+        """Without ``dialect`` the declared dialect is used; "" means no dialect. ``declaration`` is the declaration of
+        an earlier process in the same command; None to use that of the first handshake.
         """
         self._connect = connect
         self._variables: Mapping[str, str] = {}
@@ -195,7 +195,7 @@ def exhausted_resource(breakdowns: Iterable[BrokenRun]) -> str:
 
 
 OUR_LIMITS = (FaultKind.TOO_LONG,)
-"""Breakdowns that are limits of the suite: a longer reply is not judged and is no failure."""
+"""Breakdowns that are limits of the suite: a longer reply is not judged and is not a failure."""
 SOFT_FAULTS = (FaultKind.NEVER_EXITS,)
 """Breakdowns that are reported and are no failure: the protocol was not violated."""
 

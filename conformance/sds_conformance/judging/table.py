@@ -79,10 +79,10 @@ class Table(Generic[E]):
         ]
         found: dict[tuple[str, tuple[int, ...]], list[Observation]] = {}
         for fact in self._facts(view):
-            asked, does, met = None, False, []
+            condition, does, met = None, False, []
             for applies, is_wrong, key, row in rows:  # rows with the same condition are adjacent
-                if applies is not asked:
-                    asked, does = applies, bool(applies(fact))
+                if applies is not condition:
+                    condition, does = applies, bool(applies(fact))
                 if does and is_wrong(fact):
                     found.setdefault(key, []).append(self._blame(fact, row))
                     break

@@ -186,15 +186,15 @@ class Judge:
         """Judge one trace; ``run`` is the run that it was played for."""
         self.take(Looker(self._rules, self._verdicts).look(trace), run)
 
-    def take(self, shown: RunSummary, run: Run | None = None) -> None:
+    def take(self, summary: RunSummary, run: Run | None = None) -> None:
         """Add the results of a run."""
-        self._declared = shown.declaration
-        self._note_lacking(shown.declaration)
-        if shown.unread:
+        self._declared = summary.declaration
+        self._note_lacking(summary.declaration)
+        if summary.unread:
             for requirement_id in self._verdicts:
-                self._errors.setdefault(requirement_id, shown.unread)
+                self._errors.setdefault(requirement_id, summary.unread)
             return
-        for requirement_id, met in shown.results.items():
+        for requirement_id, met in summary.results.items():
             verdict = self._verdicts[requirement_id]
             verdict.exercised += met.exercised
             verdict.traces += bool(met.exercised)
@@ -203,16 +203,16 @@ class Judge:
             if met.error:
                 self._errors[requirement_id] = met.error
             for reported in met.reported:
-                self._keep(shown, verdict, reported)
+                self._keep(summary, verdict, reported)
             if met.exercised:
-                self._observed.setdefault(requirement_id, {})[shown.run] = met.exercised
+                self._observed.setdefault(requirement_id, {})[summary.run] = met.exercised
         for requirement_id in run.scenario.exercises if run is not None else ():
-            if requirement_id not in self._verdicts or requirement_id not in shown.counted:
+            if requirement_id not in self._verdicts or requirement_id not in summary.counted:
                 continue
-            if requirement_id not in shown.results or not shown.results[requirement_id].exercised:
-                self._note_obstacle(requirement_id, shown)
-            if shown.suite_error:
-                self._errors[requirement_id] = shown.suite_error
+            if requirement_id not in summary.results or not summary.results[requirement_id].exercised:
+                self._note_obstacle(requirement_id, summary)
+            if summary.suite_error:
+                self._errors[requirement_id] = summary.suite_error
 
     def _note_lacking(self, declared: Declaration) -> None:
         """Store which needed capabilities are not declared, by requirement."""
@@ -249,7 +249,7 @@ class Judge:
             verdict.verdict, verdict.reason = self._conclude(requirement_id, verdict)
         return list(self._verdicts.values())
 
-    def _keep(self, shown: RunSummary, verdict: RequirementVerdict, reported: ReportedObservation) -> None:
+    def _keep(self, summary: RunSummary, verdict: RequirementVerdict, reported: ReportedObservation) -> None:
         requirement, observation = verdict.requirement, reported.observation
         verdict.checks_by_outcome.setdefault(observation.outcome, set()).add(reported.check)
         severity = severity_of(requirement, observation, strict=self._strict)
@@ -258,12 +258,12 @@ class Judge:
             self._worst[requirement.id] = severity
         if severity is not Verdict.PASS:
             kind = ViolationKind(observation.code, severity.value)
-            verdict.tally.add(shown.run, scenario_of(shown.run), observation.step, kind)
-        same = [f for f in verdict.findings if f.run == shown.run and f.severity is severity]
+            verdict.tally.add(summary.run, scenario_of(summary.run), observation.step, kind)
+        same = [f for f in verdict.findings if f.run == summary.run and f.severity is severity]
         if len(same) >= MAX_OF_ONE_RUN:
             verdict.findings_dropped += 1
             return
-        finding = finding_of(requirement, reported, severity, shown.run, shown.environment, shown.recorded)
+        finding = finding_of(requirement, reported, severity, summary.run, summary.environment, summary.recorded)
         verdict.findings.append(finding)
         # Keep the worst findings, and among them those that are reached in the fewest steps.
         verdict.findings.sort(key=lambda f: (-RANK[f.severity], f.environment != PLAIN.name, f.step))
@@ -271,11 +271,11 @@ class Judge:
             verdict.findings_dropped += 1
             verdict.findings.pop()
 
-    def _note_obstacle(self, requirement_id: str, shown: RunSummary) -> None:
-        if shown.breakdown is not None:
-            why = f"the implementation broke down first ({shown.breakdown.kind.value} in {shown.run})"
-        elif shown.stopped:
-            why = f"{shown.run}: {shown.stopped}"
+    def _note_obstacle(self, requirement_id: str, summary: RunSummary) -> None:
+        if summary.breakdown is not None:
+            why = f"the implementation broke down first ({summary.breakdown.kind.value} in {summary.run})"
+        elif summary.stopped:
+            why = f"{summary.run}: {summary.stopped}"
         else:
             return
         self._obstacles.setdefault(requirement_id, []).append(why)

@@ -151,11 +151,11 @@ class SharedWork(ResultSource):
             yield from self._play(mine)
             mine = _next(self._taken, len(self._units))
         while self._at < len(self._units):
-            there = self._others.alive_count
+            alive = self._others.alive_count
             took = self._take_in(wait=True)
             if self._returned:
                 yield from self._play(self._returned.pop())
-            elif not took and not there:
+            elif not took and not alive:
                 lost = self._others.lost()
                 if lost or self._at in self._begun:
                     codes = ", ".join(map(str, lost)) or "none"

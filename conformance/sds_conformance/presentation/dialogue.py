@@ -91,9 +91,9 @@ _TOLD = ("effects", "opened", "state")
 class Dialogue:
     """Prints the parts of a transcript, and counts them."""
 
-    def __init__(self, console: Console, wanted: DialogueSelection) -> None:
+    def __init__(self, console: Console, selection: DialogueSelection) -> None:
         self._console = console
-        self._wanted = wanted
+        self._wanted = selection
         self._conversation: Conversation | None = None
         self.parts = 0
         self.shown = 0
@@ -104,14 +104,14 @@ class Dialogue:
     def show(self, part: TranscriptPart) -> None:
         """Print the selected steps of a part."""
         self.parts += 1
-        wanted = self._wanted
-        found = wanted.found_in(part)
-        if wanted.globs and not (found or part.name in wanted.runs):
+        selection = self._wanted
+        found = selection.found_in(part)
+        if selection.globs and not (found or part.name in selection.runs):
             return
         enacted = Enacted(part)
         lines = [(exchange, enacted.tell(exchange)) for exchange in part.exchanges]
         exchanges = [(exchange, words) for exchange, words in lines if self._is_wanted(words)]
-        if not exchanges and (wanted.participant or wanted.channel or not part.breakdown):
+        if not exchanges and (selection.participant or selection.channel or not part.breakdown):
             return
         self.shown += 1
         self._head(part)
@@ -136,13 +136,13 @@ class Dialogue:
         self._console.print()
 
     def _is_wanted(self, words: StepText | None) -> bool:
-        wanted = self._wanted
+        selection = self._wanted
         if words is None:
-            return not (wanted.participant or wanted.channel)
+            return not (selection.participant or selection.channel)
         self.participants |= dict.fromkeys(sorted(words.called))
         self.channels |= dict.fromkeys(sorted(words.channels))
-        return (not wanted.participant or wanted.participant in words.called) and (
-            not wanted.channel or wanted.channel in words.channels
+        return (not selection.participant or selection.participant in words.called) and (
+            not selection.channel or selection.channel in words.channels
         )
 
     def _head(self, part: TranscriptPart) -> None:

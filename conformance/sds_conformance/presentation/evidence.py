@@ -30,7 +30,7 @@ RECENT = 4
 LINES = 4
 """Output lines shown per step; lines with the messages of the finding are always shown."""
 ARROW = "→"
-"""Prefix of what came out of a step."""
+"""Prefix of the results of a step."""
 _STEP = re.compile(r"\bstep (\d+)\b")
 _NUMBER = re.compile(r"(?<![\w'.])\d+(?![\w'])")
 _TIME = re.compile(r"lamport|timestamp|clock", re.IGNORECASE)
@@ -173,18 +173,18 @@ class Evidence:
     def exhibits(self) -> list[Exhibit]:
         """Return the steps to show, in order, with gaps between them."""
         blamed = self._finding.step
-        shown = self._introducing_steps() | self._named | {blamed}
-        shown |= {step.index for step in self._own if step.index < blamed and step.command == "open"}
-        shown |= self._related_steps(shown)
+        step_numbers = self._introducing_steps() | self._named | {blamed}
+        step_numbers |= {step.index for step in self._own if step.index < blamed and step.command == "open"}
+        step_numbers |= self._related_steps(step_numbers)
         waits = any(s.index == blamed and s.command in ("receive", "tick") for s in self._own)
         waits = waits and bool(self._about and _ABSENCE.match(self._finding.seen))
         if waits:
             later = [s for s in self._own if s.index > blamed and self._counts(s)]
-            shown |= {step.index for step in self._drop_repetitions(later)[:AFTER]}
+            step_numbers |= {step.index for step in self._drop_repetitions(later)[:AFTER]}
         out: list[Exhibit] = []
         at = 0
         for step in self._steps:
-            if step.index in shown:
+            if step.index in step_numbers:
                 out += self._gap([s for s in self._steps if at < s.index < step.index])
                 out.append(self._exhibit(step))
                 at = step.index
@@ -198,16 +198,18 @@ class Evidence:
         blamed = self._finding.step
         before = [step for step in self._steps if step.index <= blamed and step.command != "observe"]
         own = [step for step in before if step.participant in (self._finding.participant, "")]
-        here = [step for step in own if self._is_here(step)]
+        steps_here = [step for step in own if self._is_here(step)]
         facts, out = self._facts, set[int]()
         for message_id in self._about:
-            carried = [s for s in here if message_id in facts[s.index].carried]
-            touched = [s for s in here if message_id in self._touched[s.index]]
+            carried = [s for s in steps_here if message_id in facts[s.index].carried]
+            touched = [s for s in steps_here if message_id in self._touched[s.index]]
             elsewhere = [s for s in before if message_id in facts[s.index].carried]
             introduced = carried or touched or elsewhere
             out |= {step.index for step in (*touched[:1], *introduced[:1])}
-            asked = [s for s in here if message_id in facts[s.index].asked] if _REQUEST.search(self._told) else []
-            out |= {step.index for step in (*asked[:1], *asked[-1:])}
+            requests = (
+                [s for s in steps_here if message_id in facts[s.index].asked] if _REQUEST.search(self._told) else []
+            )
+            out |= {step.index for step in (*requests[:1], *requests[-1:])}
         for number in self._times():
             # A timestamp is introduced by the message that carries it, or by the timestamp that it continues.
             for steps, time in ((own, number), (own, number - 1), (before, number)):
@@ -223,10 +225,10 @@ class Evidence:
             return []
         return list(dict.fromkeys(map(int, _NUMBER.findall(_STEP.sub("", self._told)))))[:MOST]
 
-    def _related_steps(self, shown: set[int]) -> set[int]:
+    def _related_steps(self, step_numbers: set[int]) -> set[int]:
         """More steps with the messages of the finding, as many as there is room for."""
         blamed = self._finding.step
-        before = [step for step in self._steps if step.index < blamed and step.index not in shown]
+        before = [step for step in self._steps if step.index < blamed and step.index not in step_numbers]
         mine = [step for step in before if step.participant in (self._finding.participant, "")]
         if not self._about:
             recent = [step for step in mine if step.command not in ("observe", "open")]
@@ -237,9 +239,9 @@ class Evidence:
         ranked = [s for s in reversed(own) if self._is_about(s)] + looks + list(reversed(others))
         if not _REQUEST.search(self._told):  # what periodic work repeats matters least
             ranked.sort(key=lambda step: step.command == "tick")
-        chosen = ranked[: max(0, ROOM - len(shown))]
+        chosen = ranked[: max(0, ROOM - len(step_numbers))]
         near = [step for step in reversed(own) if not self._is_about(step)]
-        chosen += near[: max(0, CONTEXT - len(shown) - len(chosen))]
+        chosen += near[: max(0, CONTEXT - len(step_numbers) - len(chosen))]
         return {step.index for step in chosen}
 
     def _drop_repetitions(self, steps: Sequence[Step]) -> list[Step]:

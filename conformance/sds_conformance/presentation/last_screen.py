@@ -1,4 +1,4 @@
-"""The last screen of a command that plays: at most 20 lines of 80 columns that say what came out and what to do next.
+"""The last screen of a command that plays: at most 20 lines of 80 columns with the result and the next commands.
 
 It has the verdict, counts, one line for each root cause, what was exercised, where the report is, and the command to
 type next. Where that does not fit, root causes are left out and counted. All commands that play end with it.
@@ -166,7 +166,7 @@ def _fill_lines(parts: Sequence[str], indent: int, width: int) -> list[str]:
 def _pieces(part: str, room: int) -> list[str]:
     """Break a word that has spaces and is longer than a line, such as NAME=COMMAND, at its spaces.
 
-    Each piece has quotes of its own. A continued piece must start its line: text before it would become part of the
+    Each piece is quoted separately. A continued piece must start its line: text before it would become part of the
     word.
     """
     if cell_len(part) <= room or len(words := shlex.split(part)) > 1:

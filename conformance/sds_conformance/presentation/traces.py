@@ -195,7 +195,7 @@ def load_trace(path: Path) -> Trace[Any]:
     try:
         trace = _trace(rows)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        raise TraceFileError(f"{path} is no trace of this version") from None
+        raise TraceFileError(f"{path} is not a trace of this version") from None
     if len(trace.steps) != rows[0]["steps"]:
         raise TraceFileError(f"{path} has {len(trace.steps)} of {rows[0]['steps']} steps: it was cut off")
     return trace
@@ -221,7 +221,7 @@ def _trace(rows: list[dict[str, Any]]) -> Trace[Any]:
         if step.request.WhichOneof("command") is None:
             raise ValueError("no command")
         step.reply = message_of(row["reply"], rules.language.reply) if "reply" in row else None
-        step.said = tuple(printable(str(line), MAX_CHARS) for line in row.get("stderr", ())[:MAX_LINES])
+        step.stderr = tuple(printable(str(line), MAX_CHARS) for line in row.get("stderr", ())[:MAX_LINES])
         trace.steps.append(step)
         if step.answer == "opened":
             opened = party_of(step.participant, step.request.open, step.reply.opened, step.now_ms)

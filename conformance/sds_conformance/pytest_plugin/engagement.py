@@ -98,7 +98,7 @@ class Engagement:
         self._declaration = declared
 
     def honesty(self) -> None:
-        """Check the reply to an unknown command. Raises Told if it was not rejected."""
+        """Check the reply to an unknown command. Raises StoryError if it was not rejected."""
         self.start()
         for broken in self._runner.breakdowns:
             if broken.breakdown.kind is FaultKind.DISHONEST or broken.where == "honesty probe":
@@ -120,7 +120,7 @@ class Engagement:
         return {r: judged for r, judged in beside.items() if not self._is_shown_by_own_runs(r, judged.verdict)}
 
     def enter(self, scenario: Scenario) -> Stage[Any]:
-        """The stage for a user's own schedule, in the plain environment. Skips, or raises Told."""
+        """The stage for a user's own schedule, in the plain environment. Skips, or raises StoryError."""
         self.start()
         if self._runner.gave_up:
             pytest.skip(GAVE_UP)

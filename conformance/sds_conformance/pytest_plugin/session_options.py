@@ -55,7 +55,8 @@ class SessionOptions:
     baseline: Baseline | None = None
     """The known failures."""
     adds_items: bool = True
-    """Does the suite come beside other tests? Not if the configuration file of the suite alone names the command."""
+    """Does the suite run together with other tests? Not if the configuration file of the suite alone names the
+    command."""
     configured: str = ""
     """The configuration file of the suite and the keys that are used; "" for none."""
 
@@ -240,7 +241,7 @@ def _command(config: pytest.Config) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
-        raise pytest.UsageError(f"--sds-testee {text!r} is no command: {error}") from None
+        raise pytest.UsageError(f"--sds-testee {text!r} is not a command: {error}") from None
     if not words:
         raise pytest.UsageError('--sds-testee names no command: write for example --sds-testee "node adapter.mjs"')
     return words

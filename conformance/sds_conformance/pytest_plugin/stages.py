@@ -57,7 +57,11 @@ class StagePerformance:
                 pass
 
     def judge(self, own: BaseException | None = None) -> None:
-        """Judge the trace. Raises Told, or the test's own exception ``own``, which comes first."""
+        """Judge the trace.
+
+        Raises the test's exception ``own`` if there is one, otherwise StoryError for a
+        violation.
+        """
         trace = self.stage.trace
         verdicts, outcome = self._engagement.judge(trace, self._requirements)
         exercised = self._item.stash[EXERCISED] = sum(verdict.exercised for verdict in verdicts)

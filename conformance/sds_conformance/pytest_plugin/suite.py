@@ -44,7 +44,7 @@ class SuiteSession:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Hide node IDs of the suite from pytest, because they are no files."""
+        """Hide node IDs of the suite from pytest, because they are not files."""
         config = session.config
         args = config.args
         ours = [arg for arg in args if _is_ours(arg, config.invocation_params.dir)]

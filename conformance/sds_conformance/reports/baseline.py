@@ -277,7 +277,7 @@ def load(path: Path) -> Baseline:
     """Load a baseline from a file. Raises BaselineError."""
     path_text = printable(str(path))
     if not path.is_file():
-        raise BaselineError(f"{path_text} is no file: `sds-conformance baseline write FILE REPORT` makes one")
+        raise BaselineError(f"{path_text} is not a file: `sds-conformance baseline write FILE REPORT` makes one")
     try:
         return parse(read_text(path, MAX_BYTES), path)
     except FileError as error:
@@ -494,7 +494,7 @@ def match(
             out.complaints += stale
         else:
             out.unseen += bool(stale)
-    # The first complaint about a line wins.
+    # Only the first complaint about a line counts.
     first = {complaint.line: complaint for complaint in reversed(out.complaints)}
     out.complaints = [first[line] for line in sorted(first)]
     return out

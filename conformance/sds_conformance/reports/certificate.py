@@ -212,7 +212,7 @@ def golden_vectors(revision: str) -> dict[str, Any] | None:
 
 
 def report_digest(data: dict[str, Any]) -> str:
-    """The digest of a report without null fields. Raises ValueError for data that is no report."""
+    """The digest of a report without null fields. Raises ValueError for data that is not a report."""
     return digest({key: value for key, value in data.items() if value is not None})
 
 
@@ -228,11 +228,11 @@ def read_certificate(path: Path) -> Certificate:
         found = printable(str(data.get("schema")) if isinstance(data, dict) else "no object", 60)
         raise CertificateError(f"{path} is {found}, this version reads {SCHEMA_ID}")
     if (wrong := _describe_schema_error(data)) is not None:
-        raise CertificateError(f"{path} is no certificate: {wrong}")
+        raise CertificateError(f"{path} is not a certificate: {wrong}")
     try:
         digest(data)
     except ValueError as error:
-        raise CertificateError(f"{path} is no certificate: {printable(str(error), 120)}") from None
+        raise CertificateError(f"{path} is not a certificate: {printable(str(error), 120)}") from None
     return Certificate(data, raw)
 
 

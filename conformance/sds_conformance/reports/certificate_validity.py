@@ -79,7 +79,7 @@ def _contradictions_of_the_run(data: dict[str, Any], counts: Counter[str]) -> It
     try:
         datetime.fromisoformat(data["date"])
     except ValueError:
-        yield "its date is no date"
+        yield "its date is not a date"
 
 
 def _exit_codes(data: dict[str, Any], counts: Counter[str], judged: int) -> set[int]:

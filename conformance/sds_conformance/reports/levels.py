@@ -1,6 +1,6 @@
 """Levels: what a certificate may call an implementation. They follow from what stands on it, and from nothing else.
 
-A level is about parts of the text, one after the other: the second counts only where the first is held. As
+The parts of a level are judged in order: the second part counts only if the first one passes. As
 docs/verdicts.md says, a requirement that was not exercised never passes. So a MUST that is inconclusive stops a level.
 A requirement that is skipped because a capability is not declared does not, and is counted next to the level.
 """

@@ -122,7 +122,7 @@ def certified_rows(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def findings(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The dimensions that hold less than declared or demanded, each with what broke."""
+    """The dimensions whose limit is below the declared or demanded size, each with the failure."""
     bad = (row for row in rows if row["verdict"] == Weight.FINDING.value)
     return [f"{row['title']} ({row.get('requirement') or row.get('how')})" for row in bad]
 
@@ -133,7 +133,7 @@ def contradictory_limits(data: dict[str, Any]) -> Iterator[str]:
         return
     protocol, profile = protocol_of(data["revision"]), data["limits"]["profile"]
     if profile not in protocol.rules.profiles:
-        yield f"its limits are those of {printable(profile, 40)}, which is no profile of {data['revision']}"
+        yield f"its limits are those of {printable(profile, 40)}, which is not a profile of {data['revision']}"
         return
     seen: set[str] = set()
     for row in data["limits"]["rows"]:

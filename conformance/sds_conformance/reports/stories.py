@@ -91,8 +91,8 @@ class Stories:
 def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterable[str] = ()) -> Stories:
     """Create the stories of a report, by index of the requirement.
 
-    If there is not enough room, ``order`` decides which come first. ``limit`` is the number of findings shown per
-    requirement. Runs in ``broken`` always get a conversation.
+    If there is not enough room, ``order`` decides which ones are included. ``limit`` is the number of findings shown
+    per requirement. Runs in ``broken`` always get a conversation.
     """
     rows = report.data["requirements"]
     findings = [(place, finding) for place in order for finding in rows[place]["findings"][:limit]]

@@ -72,8 +72,8 @@ def show_tested(console: Console, report: Report) -> None:
 def show_report(console: Console, report: Report, program: str, stories: int | None = None) -> None:
     """Print the table, the ``stories`` most severe root causes in full, notes, and the last screen.
 
-    By default, of several root causes failures have their steps and warnings none. ``program`` is the name under which
-    the suite was called.
+    By default, if there are several root causes, failures are printed with their steps and warnings without.
+    ``program`` is the name under which the suite was called.
     """
     data = report.data
     show_doubts(console, data["doubts"])
@@ -327,9 +327,9 @@ def _show_known(console: Console, report: Report, row: Row) -> bool:
 
 
 def _show_cause(console: Console, report: Report, cause: RootCause, rows: Mapping[str, Row], *, whole: bool) -> None:
-    """The rule, the story of one finding, what fails because of it, and the command to see it again.
+    """The rule, the story of one finding, its consequences, and the command that replays it.
 
-    With ``whole``, the scenarios are described, and more is printed of all that fails because of it.
+    With ``whole``, the scenarios are described, and more consequences are printed.
     """
     _show_head(console, cause, whole=whole)
     if not _show_known(console, report, cause.row):

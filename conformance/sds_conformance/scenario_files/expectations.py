@@ -49,7 +49,7 @@ KINDS = {
     "gives_up": ExpectationKind("{} reports {} as lost", "lost"),
     _REFUSES: ExpectationKind("{} refuses {}"),
 }
-"""All kinds, by their key in a file. The schema of each protocol has those that it can show."""
+"""All kinds, by their key in a file. The schema of each protocol lists the kinds that it supports."""
 
 
 @dataclass(frozen=True)

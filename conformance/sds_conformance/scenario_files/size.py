@@ -30,7 +30,7 @@ class PlaySize:
     revision: str
 
     def __call__(self, stage: Any, size: int) -> str | None:
-        """A scenario file is played with another number in it. Return the expectations that were not met."""
+        """Plays a scenario file with another value of its parameter. Return the expectations that were not met."""
         PlaySchedule(with_value(self.loaded.schedule, size), self.revision)(stage)
         return self.loaded.describe_unmet(stage.trace.unmet)
 

@@ -53,7 +53,7 @@ def add_vector(vector_set: VectorSet, folder: Path, name: str, fragment: Path) -
 
 
 def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: Path, corrected: str) -> Edit:
-    """Replace a vector by that of a fragment. Raises VectorsError.
+    """Replace a vector by the vector in a fragment. Raises VectorsError.
 
     If the vector is released and its meaning changes, ``corrected`` must say what was wrong.
     """
@@ -141,7 +141,7 @@ def _read_fragment(path: Path) -> dict[str, Any]:
 
 
 def _id(group: str, wanted_id: object, suffix: str, used: Iterable[str]) -> str:
-    """The ID of a vector: as told, with or without its group, or the next number."""
+    """The ID of a vector: the given one, with or without its group, or the next number."""
     taken = set(used)
     if wanted_id is None:
         numbers = [int(found[1]) for each in taken if (found := re.match(rf"{re.escape(group)}/([0-9]+)(@|$)", each))]

@@ -40,18 +40,18 @@ def default_folder() -> Path:
     for folder in (_CHECKOUT, _INSTALLED):
         if (folder / MANIFEST).is_file():
             return folder
-    raise VectorsError("no vectors are installed with this suite, and this is no checkout: give the folder of some")
+    raise VectorsError("no vectors are installed with this suite, and this is not a checkout: give the folder of some")
 
 
 def writable_folder() -> Path:
     """The folder of vectors in a checkout. Raises VectorsError outside of one."""
     if (_CHECKOUT.parent / "pyproject.toml").is_file():
         return _CHECKOUT
-    raise VectorsError("this is no checkout: give the folder to write to with --out")
+    raise VectorsError("this is not a checkout: give the folder to write to with --out")
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a regular file. Raises VectorsError if it is none, is missing, or is too large."""
+    """Read a regular file. Raises VectorsError if the file is missing, too large, or not a regular file."""
     try:
         return read_bounded(path, LARGEST_FILE)
     except FileError as error:
@@ -116,7 +116,9 @@ def load_manifest(vector_set: VectorSet, folder: Path) -> VectorManifest:
     known = generated_folders(vector_set)
     for path in files:
         if not re.fullmatch(rf"({'|'.join(known)})/[A-Za-z0-9][A-Za-z0-9._-]*\.json", path):
-            raise VectorsError(f"{MANIFEST}: {printable(path)} is no file in {'/, '.join(known[:-1])}/ or {known[-1]}/")
+            raise VectorsError(
+                f"{MANIFEST}: {printable(path)} is not a file in {'/, '.join(known[:-1])}/ or {known[-1]}/"
+            )
     if not isinstance(retired, list) or not all(isinstance(item, str) for item in retired):
         raise VectorsError(f"{MANIFEST}: retired is a list of IDs")
     return VectorManifest(data["version"], data["generatorVersion"], files, tuple(retired), file_digest(content))

@@ -47,35 +47,37 @@ def _is_new(folder: Path) -> bool:
     return not any((folder / name).is_file() for name in (MANIFEST, LEDGER))
 
 
-def differences(vector_set: VectorSet, folder: Path, wanted: dict[str, bytes]) -> list[str]:
+def differences(vector_set: VectorSet, folder: Path, expected: dict[str, bytes]) -> list[str]:
     """The differences of ``folder`` from the expected content, one sentence each."""
     out = []
-    for path, content in wanted.items():
+    for path, content in expected.items():
         file = folder / path
         if not file.is_file():
             out.append(f"{path} is missing")
-        elif (there := file.read_bytes()) != content:
-            windows = there.replace(b"\r\n", b"\n") == content
+        elif (present := file.read_bytes()) != content:
+            windows = present.replace(b"\r\n", b"\n") == content
             out.append(f"{path}: {WINDOWS_LINE_ENDS}" if windows else f"{path} is not what is generated")
-    return out + [f"{path} is not generated: delete it" for path in files_in(vector_set, folder) if path not in wanted]
+    return out + [
+        f"{path} is not generated: delete it" for path in files_in(vector_set, folder) if path not in expected
+    ]
 
 
-def write(folder: Path, wanted: dict[str, bytes]) -> list[str]:
+def write(folder: Path, expected: dict[str, bytes]) -> list[str]:
     """Write the expected files and the changelog; return the paths that changed.
 
     A new folder gets an empty ledger.
     """
     changed = []
     if _is_new(folder):
-        wanted = {**wanted, LEDGER: format_document({"releases": []})}
-    for path, content in wanted.items():
+        expected = {**expected, LEDGER: format_document({"releases": []})}
+    for path, content in expected.items():
         file = folder / path
         if not file.is_file() or file.read_bytes() != content:
             file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(file, content)
             changed.append(path)
-    if changelog_gap(folder, wanted[MANIFEST]):
-        name_manifest(folder, file_digest(wanted[MANIFEST]))
+    if changelog_gap(folder, expected[MANIFEST]):
+        name_manifest(folder, file_digest(expected[MANIFEST]))
         changed.append(CHANGELOG)
     return changed
 

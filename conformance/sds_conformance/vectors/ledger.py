@@ -1,7 +1,7 @@
-"""The ledger of releases: what every released version promised, and checks whether that still holds.
+"""The ledger of releases: the digests of every released version, and checks that the files still match them.
 
 ``released.json`` has an entry for each released version, with the SHA-256 of its manifest and of each test that was new
-or corrected in it. ``vectors release`` adds entries, which never change: each has the digest of the one before.
+or corrected in it. ``vectors release`` adds entries, which never change: each has the digest of the previous one.
 """
 
 from __future__ import annotations

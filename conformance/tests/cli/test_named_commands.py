@@ -159,7 +159,7 @@ def test_a_wrong_command_is_found_in_each_form_of_a_message(tmp_path: Path) -> N
         '''"""Prints what `sds-conformance run --no-1` prints."""
 raise Error(f"{name} is gone: type `{program()} fuzz --no-2`")
 command = shlex.join([program(), "corpus", "show", "--no-3", folder, str(index)])
-again = driven.typed("limits", "--no-4", *options)
+again = driven.format_command("limits", "--no-4", *options)
 help = "As `list --no-5` and `report --html FILE` show."
 EPILOG = """
 Examples:

@@ -68,7 +68,7 @@ def classified(a: Path, b: Path) -> list[Classified]:
 
 
 def test_the_reference_is_accused_of_nothing_and_judged_by_the_properties_of_the_proposal(reference: Path) -> None:
-    """Recorded as if it were SDS, it was accused of nine things: peers spoke the layout of SDS, content was no text,
+    """Recorded as if it were SDS, it was accused of nine things: peers spoke the layout of SDS, content was not text,
     and the properties were those of SDS, which forbid naming or logging a sync message."""
     tally = found_in(reference)
     assert (tally.found, tally.errors) == ({}, {})

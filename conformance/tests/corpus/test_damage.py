@@ -102,7 +102,7 @@ def rewritten(folder: Path, old: str, new: str) -> None:
         ('"per_shard": 10', '"per_shard": 0', "0 schedules make no shard"),
         ('"seed": 0', '"seed": "0"', "seed is not of type int"),
         ('"seed": 0', '"mood": 0', "has a field 'mood'"),
-        ("{", "[", "is no JSON"),
+        ("{", "[", "is not JSON"),
     ],
 )
 def test_a_manifest_that_does_not_do_is_told(reference: Path, tmp_path: Path, old: str, new: str, why: str) -> None:
@@ -125,7 +125,7 @@ def test_an_older_corpus_is_compared_with_its_like_alone(reference: Path, tmp_pa
 
 def test_what_is_no_corpus_is_told(reference: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(CorpusError, match=r"is no corpus: it has no manifest\.json"):
+    with pytest.raises(CorpusError, match=r"is not a corpus: it has no manifest\.json"):
         compared(reference, tmp_path / "empty")
     with pytest.raises(CorpusError, match="is not there"):
         compared(reference, tmp_path / "nowhere")

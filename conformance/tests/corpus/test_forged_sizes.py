@@ -130,7 +130,7 @@ def test_a_pipe_in_a_corpus_keeps_nobody_waiting(reference: Path, tmp_path: Path
         other = edited(reference, tmp_path / name.replace("/", "-"), {})
         (other / name).unlink()
         os.mkfifo(other / name)
-        with pytest.raises(CorpusError, match=f"{name} is no regular file"):
+        with pytest.raises(CorpusError, match=f"{name} is not a regular file"):
             next(stored_in(corpus(other), 0))
 
 

@@ -1,4 +1,4 @@
-"""A machine that has no room for every process: what does not start is no fault of the implementation."""
+"""A machine that has no room for every process: what does not start is not a fault of the implementation."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_chunks_of_a_worker_without_room_for_a_thread_are_played_later(monkeypat
     def coverage(jobs: int) -> Coverage:
         connect = partial(without_room, reference_command(), os.getpid())
         order: Any = Exhaustion(connect, alphabet=(AlphabetPart(("send", "arrive")),), jobs=jobs)
-        company = order.rehearsed()
+        company = order.make_company()
         order = order.for_whom(company.start())
         out = Coverage(order, CampaignTally(company.declaration))
         exhaust(order, company, out, 3)

@@ -68,7 +68,7 @@ def printed(outcome: Certification) -> str:
 def test_it_is_told_with_the_finding_and_with_no_other_step() -> None:
     outcome = judged()
     (trace,) = outcome.traces.values()
-    assert {step.command: step.said for step in trace.steps} == {
+    assert {step.command: step.stderr for step in trace.steps} == {
         step.command: (TOLD,) if step.command == "send" else () for step in trace.steps
     }
     assert f"stderr    | {TOLD}" in printed(outcome)
@@ -81,7 +81,7 @@ def test_every_report_has_it_and_keeps_to_its_schema(tmp_path: Path) -> None:
     assert data["requirements"][0]["findings"][0]["stderr"] == [TOLD]
     write_report(tmp_path, Report(data, traces=outcome.traces, seconds=outcome.seconds))
     (file,) = (tmp_path / "traces").iterdir()
-    assert next(step.said for step in load_trace(file).steps if step.command == "send") == (TOLD,)
+    assert next(step.stderr for step in load_trace(file).steps if step.command == "send") == (TOLD,)
     for made in (Report(data, traces=outcome.traces), read_report(tmp_path)):
         for text in (junit(made), markdown(made), html(made)):
             assert f"| {TOLD}" in text

@@ -92,7 +92,7 @@ def test_a_wrong_value_is_named_with_its_place(pytester: pytest.Pytester) -> Non
         ({"revision": "forum-2025"}, "sds-conformance.toml: `revision` 'forum-2025'*Did you mean forum-2024?"),
         ({"framing": "jsom"}, "sds-conformance.toml: `framing` 'jsom'*Did you mean json?"),
         ({"timeout": 0}, "sds-conformance.toml: `timeout` 0: write a number of seconds*"),
-        ({"baseline": "none.yaml"}, "sds-conformance.toml: `baseline`: none.yaml is no file*"),
+        ({"baseline": "none.yaml"}, "sds-conformance.toml: `baseline`: none.yaml is not a file*"),
         ({"clock": "faketime"}, "sds-conformance.toml: `clock` is not for pytest*"),
         ({"comand": "x"}, "sds-conformance.toml: there is no key 'comand'. Did you mean command?"),
     ):

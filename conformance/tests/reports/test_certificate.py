@@ -256,7 +256,7 @@ def lengthen(data: dict[str, Any]) -> None:
         (lambda data: data["vectors"].update(version="9.9"), "the version of its golden vectors"),
         (lambda data: data["level"]["parts"][0].update(judged=1), "what is said about its level"),
         (lambda data: data["level"].update(against=["nothing"]), "what is said about its level"),
-        (lambda data: data.update(date="yesterday"), "its date is no date"),
+        (lambda data: data.update(date="yesterday"), "its date is not a date"),
         (lambda data: data["causes"][0].update(under=[{"requirement": "X-1", "why": "so"}]), "X-1 is among the causes"),
     ],
 )
@@ -299,7 +299,7 @@ def test_what_another_version_judged_is_told(change: Callable[[dict[str, Any]], 
     ("text", "said"),
     [
         (b"", "was cut off"),
-        (b"[]", "no object"),
+        (b"[]", "not an object"),
         (b'{"schema": "x/1"}', "this version reads"),
         (b'{"schema": 1, "schema": 2}', "a key stands twice"),
         (b"[" * 100_000, "nested too deep"),

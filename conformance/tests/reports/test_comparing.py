@@ -194,7 +194,7 @@ def test_reports_of_a_folder_come_by_their_dates(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_reports_and_a_date_that_is_none_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="no report, and there is none in it"):
+    with pytest.raises(ReportError, match="not a report, and there is none in it"):
         gather([tmp_path])
-    with pytest.raises(ReportError, match="no date"):
+    with pytest.raises(ReportError, match="not a date"):
         column(made() | {"started": "yesterday"})

@@ -342,7 +342,7 @@ def _git(*arguments: str) -> str:
 def test_the_ledger_only_ever_grew() -> None:
     """Every state that it had in the history is the beginning of what it is now."""
     if shutil.which("git") is None or not (REPOSITORY / ".git").exists():
-        pytest.skip("this is no clone: the history is not here")
+        pytest.skip("this is not a clone: the history is not here")
     path = f"vectors/{LEDGER}"
     now = list(read_ledger(VECTORS).releases)
     for commit in _git("log", "--format=%H", "--diff-filter=AM", "--", path).split():

@@ -87,7 +87,7 @@ def read(raw: bytes) -> Body:
 
 
 def _reject_number(text: str) -> None:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a number of JSON")
 
 
 class Bodies:

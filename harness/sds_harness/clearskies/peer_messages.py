@@ -80,7 +80,7 @@ def members_of(text: str) -> dict[str, Any]:
     """The members of an object as JSON, none for "". Raises ScheduleStoppedError if it is not an object."""
     members = value_of(text) if text else {}
     if not isinstance(members, dict):
-        raise ScheduleStoppedError(f"{printable(text, LONGEST)} is no JSON object")
+        raise ScheduleStoppedError(f"{printable(text, LONGEST)} is not a JSON object")
     return members
 
 
@@ -90,7 +90,7 @@ def value_of(text: str) -> Any:
     deep = body.depth or _is_deep(body.value)
     if body.error or deep or not body.is_unicode:
         why = body.error or ("it is nested too deep" if deep else "it has lone surrogates")
-        raise ScheduleStoppedError(f"{printable(text, LONGEST)} is no JSON that can be written: {why}")
+        raise ScheduleStoppedError(f"{printable(text, LONGEST)} is not JSON that can be written: {why}")
     return body.value
 
 

@@ -391,8 +391,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             self._speak(link, part, label)
 
     def _copies(self, one: str | Copy, link: ScriptedLink) -> Iterator[tuple[str, Frame | bytes]]:
-        """The message, or the part of it, that is sent on a link, with its label; nothing if it was never written or
-        sent."""
+        """The message that is sent on a link, or its part, with its label; empty if it was never written or sent."""
         copy = one if isinstance(one, Copy) else Copy(one)
         if copy.label in self._written:
             frame = sign_frame(*self._written[copy.label], link.peer, link.level)

@@ -63,9 +63,9 @@ class ClearSkiesRowReader:
             "known": 0,
         }
         if (state := step.state) is not None:
-            there = [record for record in state.records if not record.deleted]
+            existing = [record for record in state.records if not record.deleted]
             row["records"] = digest64(
-                _sort_values([self._record_entry(each), each.key, _plain(each.value)] for each in there)
+                _sort_values([self._record_entry(each), each.key, _plain(each.value)] for each in existing)
             )
             row["deleted"] = digest64(sorted(names.record(each.uuid) for each in state.records if each.deleted))
             row["known"] = digest64(names.format_since(state.known.since))

@@ -69,8 +69,8 @@ class Script(script.Script[Member]):
 
     def schedule(self, name: str) -> Schedule:
         """The schedule."""
-        asked = {"resolution": self._resolution} if self._resolution is not None else {}
-        return Schedule(tuple(self.members), tuple(self.operations), (), tuple(asked.items()), name=name)
+        configuration = {"resolution": self._resolution} if self._resolution is not None else {}
+        return Schedule(tuple(self.members), tuple(self.operations), (), tuple(configuration.items()), name=name)
 
     def advance(self, ms: int) -> None:
         """Let virtual time pass."""
@@ -282,7 +282,7 @@ class ScriptedLink:
         self.script.add(Ask(**self._ends, since=_entries(since or {}), members=more))
 
     def cut(self) -> None:
-        """Let the scripted peer hang up."""
+        """Let the scripted peer close the link."""
         self.script.add(Leave(**self._ends))
 
 

@@ -86,15 +86,15 @@ class Stage(stage.Stage[Step]):
         if store:
             self.need(pb.CAPABILITY_STORE)
         level = READ_ONLY if read_only else READ_WRITE
-        asked = pb.Configuration(resolution=resolution)
+        pb_configuration = pb.Configuration(resolution=resolution)
         command = pb.Open(
             peer_id=self.trace.club.join(name),
             access_level=LEVEL_TO_PB[level],
             keys=keys_of(level),
-            configuration=asked,
+            configuration=pb_configuration,
             store=self.store_path(name) if store else "",
         )
-        party = Party(name, 0, (), 0, asked, pb.Configuration(), participant_id=command.peer_id, level=level)
+        party = Party(name, 0, (), 0, pb_configuration, pb.Configuration(), participant_id=command.peer_id, level=level)
         self.trace.parties[name] = party
         self.enter(party, command)
         actor = Actor(self, party, command)

@@ -156,38 +156,38 @@ def grammar_json(grammar: Any) -> dict[str, Any]:
 
 
 def read_corpus(place: Place, kind_of: KindOf) -> Corpus:
-    """The corpus at ``place``. Raises CorpusError if there is none, or if its manifest cannot be read."""
+    """The corpus at ``place``. Raises CorpusError if the folder is not a corpus, or if its manifest cannot be read."""
     file = place / MANIFEST
     if not file.exists():
-        what = "is no corpus: it has no manifest.json" if place.is_folder() else "is not there"
-        raise CorpusError(f"{place.printable_name} {what}.")
+        what = "is not a corpus: it has no manifest.json" if place.is_folder() else "is not there"
+        raise CorpusError(f"{place.label} {what}.")
     try:
         data = json.loads(file.read_text())
     except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{file.printable_name} is no JSON: {error}") from None
+        raise CorpusError(f"{file.label} is not JSON: {error}") from None
     version = data.get("schema_version") if isinstance(data, dict) else None
     if version not in READABLE:
         raise CorpusError(
-            f"{file.printable_name} is of schema version {printable(repr(version))}, and this suite reads versions "
+            f"{file.label} is of schema version {printable(repr(version))}, and this suite reads versions "
             f"{' and '.join(map(str, READABLE))}: record it again, or use the suite that recorded it."
         )
     known = {f.name: f for f in fields(Manifest)}
     if unknown := set(data) - set(known):
         raise CorpusError(
-            f"{file.printable_name} has a field {printable(repr(min(unknown)))} that version {version} does not know."
+            f"{file.label} has a field {printable(repr(min(unknown)))} that version {version} does not know."
         )
     try:
         manifest = Manifest(**data)
     except TypeError as error:
-        raise CorpusError(f"{file.printable_name} is incomplete: {error}") from None
+        raise CorpusError(f"{file.label} is incomplete: {error}") from None
     if complaint := _complaint(manifest):
-        raise CorpusError(f"{file.printable_name}: {complaint}.")
+        raise CorpusError(f"{file.label}: {complaint}.")
     try:
         kind = kind_of(manifest.revision)
     except CorpusError as error:
-        raise CorpusError(f"{file.printable_name}: {error}") from None
+        raise CorpusError(f"{file.label}: {error}") from None
     if complaint := _find_wrong_declaration(manifest.implementation, kind):
-        raise CorpusError(f"{file.printable_name}: {complaint}.")
+        raise CorpusError(f"{file.label}: {complaint}.")
     return Corpus(place, manifest, kind)
 
 
@@ -205,7 +205,7 @@ def read_complete(place: Place, kind_of: KindOf) -> Corpus:
     corpus = read_corpus(place, kind_of)
     if not corpus.manifest.complete or not (place / SUCCESS).exists():
         raise CorpusError(
-            f"{place.printable_name} is not complete (it has no {SUCCESS}): `corpus record` with the same options goes on "
+            f"{place.label} is not complete (it has no {SUCCESS}): `corpus record` with the same options goes on "
             "where it stopped."
         )
     return corpus

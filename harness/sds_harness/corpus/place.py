@@ -32,7 +32,7 @@ MAX_TEXT = 1 << 20
 class Place:
     """A folder on a file system."""
 
-    printable_name: str
+    label: str
     """The name as given, without a password and without the query of a URI."""
     system: Any
     """A ``pyarrow.fs.FileSystem``. It can be pickled, although Arrow's type stubs do not say so."""
@@ -56,7 +56,7 @@ class Place:
         return cls(_SECRETS.sub("", named), system, root.rstrip("/"))
 
     def __truediv__(self, name: str) -> Place:
-        return Place(f"{self.printable_name.rstrip('/')}/{name}", self.system, f"{self.root}/{name}")
+        return Place(f"{self.label.rstrip('/')}/{name}", self.system, f"{self.root}/{name}")
 
     @property
     def name(self) -> str:
@@ -101,18 +101,18 @@ class Place:
         try:
             return raw.decode("utf-8")
         except UnicodeDecodeError:
-            raise CorpusError(f"{self.printable_name} is no text in UTF-8") from None
+            raise CorpusError(f"{self.label} is not text in UTF-8") from None
 
     def _read(self, largest: int) -> bytes:
         if isinstance(self.system, fs.LocalFileSystem):
             try:
                 return read_bytes(Path(self.root), largest)
             except FileError as error:
-                raise CorpusError(f"{self.printable_name} {error}") from None
+                raise CorpusError(f"{self.label} {error}") from None
         with _name_file_in_errors(self), self.system.open_input_stream(self.root) as file:
             raw: bytes = file.read(largest + 1)
         if len(raw) > largest:
-            raise CorpusError(f"{self.printable_name} has more than {largest >> 20} MiB")
+            raise CorpusError(f"{self.label} has more than {largest >> 20} MiB")
         return raw
 
     def write_text(self, text: str) -> None:
@@ -129,7 +129,7 @@ class Place:
         """A temporary file in the same folder. It replaces this file when the block ends, and is removed when the block
         fails."""
         folder, _, name = self.root.rpartition("/")
-        half = Place(self.printable_name, self.system, f"{folder}/{TEMPORARY}{uuid.uuid4().hex}-{name}")
+        half = Place(self.label, self.system, f"{folder}/{TEMPORARY}{uuid.uuid4().hex}-{name}")
         try:
             yield half
             with _name_file_in_errors(self):
@@ -159,7 +159,7 @@ def _name_file_in_errors(place: Place) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        raise CorpusError(f"{place.printable_name}: {_first_line(error)}") from None
+        raise CorpusError(f"{place.label}: {_first_line(error)}") from None
 
 
 def _first_line(error: Exception) -> str:

@@ -110,7 +110,7 @@ def stored_in(
     """
     place = corpus.place / TWINS if twins else corpus.place
     side_file, steps_file = pair_of(place, shard, corpus.kind.columns)
-    where = (place / STEPS / file_name(shard)).printable_name
+    where = (place / STEPS / file_name(shard)).label
     with side_file, steps_file:
         known = side_file.read(None, schedules)
         for start in range(0, known.num_rows, SCHEDULES_PER_ROW_GROUP):
@@ -148,7 +148,7 @@ def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
     wanted = corpus.manifest.range_of(shard)
     if len(found) != len(wanted) or any(one != other for one, other in zip(found, wanted, strict=True)):
         raise DamagedFileError(
-            f"{corpus.place.printable_name}: {file_name(shard)} has {len(found)} schedules, which are not {wanted.start} to "
+            f"{corpus.place.label}: {file_name(shard)} has {len(found)} schedules, which are not {wanted.start} to "
             f"{wanted.stop - 1}, one each."
         )
 
@@ -197,10 +197,10 @@ def verify_folders(corpus: Corpus) -> None:
         (corpus.place / TWINS, all_of_them if corpus.manifest.twins_every else set[str]()),
     ):
         for folder in (place / STEPS, place / SIDE):
-            there = {name for name in folder.names() if not name.startswith(TEMPORARY)}
-            for name in sorted(there ^ wanted):
+            present = {name for name in folder.names() if not name.startswith(TEMPORARY)}
+            for name in sorted(present ^ wanted):
                 what = "is missing" if name in wanted else "should not be there"
-                raise DamagedFileError(f"{folder.printable_name}/{name} {what}.")
+                raise DamagedFileError(f"{folder.label}/{name} {what}.")
 
 
 def verify_shard(corpus: Corpus, shard: int, hold: Hold, compare: Compare) -> Count:
@@ -221,7 +221,7 @@ def verify_shard(corpus: Corpus, shard: int, hold: Hold, compare: Compare) -> Co
         with side, steps:
             if (side.num_rows, steps.num_rows) != (seen.schedules, seen.rows):
                 raise DamagedFileError(
-                    f"{place.printable_name} is damaged: {file_name(shard)} has {side.num_rows} schedules and {steps.num_rows} "
+                    f"{place.label} is damaged: {file_name(shard)} has {side.num_rows} schedules and {steps.num_rows} "
                     f"rows, of which {seen.schedules} and {seen.rows} are accounted for."
                 )
     return count

@@ -152,20 +152,18 @@ def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
     if overwrite and (place / MANIFEST).exists():
         # Check this before removing anything: other projects have a manifest.json, too.
         if not is_of_corpus(place / MANIFEST):
-            raise CorpusError(f"{place.printable_name} has a {MANIFEST} that is of no corpus: name another folder.")
+            raise CorpusError(f"{place.label} has a {MANIFEST} that is of no corpus: name another folder.")
         if strange := set(place.names()) - set(_PARTS):
-            raise CorpusError(
-                f"{place.printable_name} has other files in it ({printable(min(strange))}): name another folder."
-            )
+            raise CorpusError(f"{place.label} has other files in it ({printable(min(strange))}): name another folder.")
         for name in _PARTS:
             (place / name).remove()
     for name in (TWINS, *(f"{folder}{part}" for folder in ("", f"{TWINS}/") for part in (STEPS, SIDE))):
         if (place / name).is_link():
-            raise CorpusError(f"{place.printable_name} has a symbolic link in it, {name}: name another folder.")
+            raise CorpusError(f"{place.label} has a symbolic link in it, {name}: name another folder.")
     if (place / MANIFEST).exists():
         _hold_to(place, read_corpus(place, lambda revision: corpus.kind).manifest, manifest)
     elif place.names():
-        raise CorpusError(f"{place.printable_name} has other files in it: name an empty folder, or a new one.")
+        raise CorpusError(f"{place.label} has other files in it: name an empty folder, or a new one.")
     else:
         for folder in (place, place / TWINS) if manifest.twins_every else (place,):
             for name in (STEPS, SIDE):
@@ -187,7 +185,7 @@ def _hold_to(place: Place, found: Manifest, wanted: Manifest) -> None:
     for name in _SAME:
         if getattr(found, name) != getattr(wanted, name):
             raise CorpusError(
-                f"{place.printable_name} has a corpus whose {name.replace('_', ' ')} is {getattr(found, name)!r}, not "
+                f"{place.label} has a corpus whose {name.replace('_', ' ')} is {getattr(found, name)!r}, not "
                 f"{getattr(wanted, name)!r}: name another folder, or replace it with --overwrite."
             )
 
@@ -222,7 +220,7 @@ def _count_of(corpus: Corpus, shard: int) -> Count:
     with side_of(corpus.place, shard) as side:
         table = side.read(["schedule", "steps", "rows"])
     if table["schedule"].to_pylist() != list(corpus.manifest.range_of(shard)):
-        raise CorpusError(f"{corpus.place.printable_name}: shard {shard} does not have the schedules that it should.")
+        raise CorpusError(f"{corpus.place.label}: shard {shard} does not have the schedules that it should.")
     return Count(table.num_rows, *(int(table[name].to_numpy().sum()) for name in ("steps", "rows")))
 
 

@@ -174,13 +174,13 @@ class _StoredLink(Link):
         if command == HANDSHAKE:
             answer = reply()
             return _parse_stored(answer, answer.hello, self._hello, request.id)
-        asked = bare(self._portable(request))
+        bare_request = bare(self._portable(request))
         row = self._rows[self._next] if self._next < len(self._rows) else None
-        if command == "close" and (row is None or row["request"] != asked):
+        if command == "close" and (row is None or row["request"] != bare_request):
             return reply(id=request.id, effects={})  # at the end of a session, only faults are stored
         if row is None:
             raise ContradictoryRowsError(f"it ends before a request {command}")
-        if row["request"] != asked:
+        if row["request"] != bare_request:
             raise ContradictoryRowsError(
                 f"at row {row['position']} another request is stored than this suite makes ({command})"
             )
@@ -251,6 +251,6 @@ def _parse_stored(reply: Any, part: Any, stored: bytes, number: int) -> Any:
     try:
         part.MergeFromString(stored)
     except DecodeError:
-        raise ContradictoryRowsError("a stored reply is no reply") from None
+        raise ContradictoryRowsError("a stored reply is not a reply") from None
     reply.id = number
     return reply

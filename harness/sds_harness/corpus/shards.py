@@ -75,11 +75,11 @@ def committed_shards(place: Place) -> set[int]:
 def hold_to_count(corpus: Corpus) -> None:
     """Check, before anything is read, that there are as many shards as the manifest says. Raises CorpusError."""
     shards = corpus.manifest.shards
-    there = {shard for shard in committed_shards(corpus.place) if shard < shards}
-    if missing := shards - len(there):
-        first = next(shard for shard in range(shards) if shard not in there)
+    present = {shard for shard in committed_shards(corpus.place) if shard < shards}
+    if missing := shards - len(present):
+        first = next(shard for shard in range(shards) if shard not in present)
         raise CorpusError(
-            f"{corpus.place.printable_name} is not whole: {missing:,} of {shards:,} shards are missing, the first is "
+            f"{corpus.place.label} is not whole: {missing:,} of {shards:,} shards are missing, the first is "
             f"{SIDE}/{file_name(first)}."
         )
 
@@ -175,7 +175,7 @@ class ShardFile:
     def __init__(self, file: Place, schema: pa.Schema) -> None:
         self._file = file
         if file.is_odd():
-            raise DamagedFileError(f"{file.printable_name} is no regular file.")
+            raise DamagedFileError(f"{file.label} is not a regular file.")
         self._schema = schema
         with self._damaged_file_errors():
             metadata = pq.read_metadata(file.root, filesystem=file.system)
@@ -190,9 +190,9 @@ class ShardFile:
         facts = metadata.metadata or {}
         version = facts.get(_VERSION, b"none").decode("utf-8", "replace")
         if version not in map(str, READABLE):
-            raise DamagedFileError(f"{file.printable_name} is of schema version {version}, not {SCHEMA_VERSION}.")
+            raise DamagedFileError(f"{file.label} is of schema version {version}, not {SCHEMA_VERSION}.")
         if not metadata.schema.to_arrow_schema().equals(schema):
-            raise DamagedFileError(f"{file.printable_name} does not have the columns of schema version {version}.")
+            raise DamagedFileError(f"{file.label} does not have the columns of schema version {version}.")
         self.token: bytes = facts.get(_TOKEN, b"")
 
     def read(self, columns: Sequence[str] | None = None, schedules: Sequence[int] | None = None) -> pa.Table:
@@ -253,13 +253,13 @@ class ShardFile:
         try:
             yield
         except FileNotFoundError:
-            raise DamagedFileError(f"{self._file.printable_name} is missing.") from None
+            raise DamagedFileError(f"{self._file.label} is missing.") from None
         except TooLargeError as error:
-            raise DamagedFileError(f"{self._file.printable_name} is damaged: it {error}.") from None
+            raise DamagedFileError(f"{self._file.label} is damaged: it {error}.") from None
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             lines = str(error).strip().splitlines()
             raise DamagedFileError(
-                f"{self._file.printable_name} is damaged: {lines[0][:200] if lines else 'unreadable'}"
+                f"{self._file.label} is damaged: {lines[0][:200] if lines else 'unreadable'}"
             ) from None
 
 
@@ -274,7 +274,7 @@ def pair_of(place: Place, shard: int, columns: Columns) -> tuple[ShardFile, Shar
     if side.token != steps.token:
         name = file_name(shard)
         raise DamagedFileError(
-            f"{place.printable_name}: {SIDE}/{name} and {STEPS}/{name} were not written together; remove the first, and record "
+            f"{place.label}: {SIDE}/{name} and {STEPS}/{name} were not written together; remove the first, and record "
             "again what is missing."
         )
     return side, steps

@@ -312,15 +312,15 @@ def _own_interrupts() -> Iterator[None]:
 def _stderr_to(log: Path) -> Iterator[None]:
     """Redirect file descriptor 2 to the log. Processes started in the block, Java and its workers, keep the log."""
     sys.stderr.flush()
-    kept = os.dup(2)
+    saved = os.dup(2)
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(file, 2)
     os.close(file)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(saved, 2)
+        os.close(saved)
 
 
 def _explain_error(error: Exception, log: Path) -> str:

@@ -70,7 +70,7 @@ def _parse(text: str) -> ast.expr:
     try:
         body = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ExpressionError(f"{text!r} is no expression such as 't_max_ms // 2 + 1000'") from None
+        raise ExpressionError(f"{text!r} is not an expression such as 't_max_ms // 2 + 1000'") from None
     for wrong in _strange(body):
         raise ExpressionError(
             f"{text!r} has {ast.unparse(wrong)!r}: there can be whole numbers, names, +, -, *, //, comparisons, "

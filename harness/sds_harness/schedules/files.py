@@ -135,7 +135,7 @@ class Notation:
             found = [_error(error) for error in islice(wrong, MOST_ERRORS)]
             found = found or list(islice(_loose_ends(self._schedule(data), self._in_expressions), MOST_ERRORS))
         except RecursionError as too_deep:
-            found = [ScheduleFileError(f"it is no JSON: {too_deep}")]
+            found = [ScheduleFileError(f"it is not JSON: {too_deep}")]
         except ScheduleFileError as only:
             found = [only]
         for each in found:
@@ -185,7 +185,7 @@ class Notation:
             # A few errors are enough for the message; there may be a million.
             error: ValidationError | None = best_match(islice(self._validator.iter_errors(data), MOST_ERRORS))
         except RecursionError as too_deep:
-            raise ScheduleFileError(f"it is no JSON: {too_deep}") from None
+            raise ScheduleFileError(f"it is not JSON: {too_deep}") from None
         if error is not None:
             raise _error(error)
 
@@ -242,7 +242,7 @@ def read(path: Path) -> ScheduleDocument:
     except FileError as error:
         raise ScheduleFileError(f"it {error}") from None
     except UnicodeDecodeError:
-        raise ScheduleFileError("it is no text in UTF-8") from None
+        raise ScheduleFileError("it is not text in UTF-8") from None
 
 
 def yaml_document(text: str) -> ScheduleDocument:
@@ -251,9 +251,9 @@ def yaml_document(text: str) -> ScheduleDocument:
         data, lines = yaml_text.parse(text)
         json.dumps(data, ensure_ascii=False).encode()  # an escape may name half of a character
     except YamlError as error:
-        raise ScheduleFileError(f"it is no YAML of a schedule: {error}", line=error.line) from None
+        raise ScheduleFileError(f"it is not YAML of a schedule: {error}", line=error.line) from None
     except ValueError as error:
-        raise ScheduleFileError(f"it is no YAML of a schedule: {printable(str(error), 120)}") from None
+        raise ScheduleFileError(f"it is not YAML of a schedule: {printable(str(error), 120)}") from None
     return ScheduleDocument(data, lines=lines)
 
 
@@ -300,7 +300,7 @@ def parse_text(text: str) -> Any:
         # Reject lone surrogates, which are not text. A file can contain them directly or as an escape.
         (json.dumps(data, ensure_ascii=False) if "\\u" in text else text).encode()
     except (ValueError, RecursionError) as error:
-        raise ScheduleFileError(f"it is no JSON: {error}") from None
+        raise ScheduleFileError(f"it is not JSON: {error}") from None
     return data
 
 
@@ -470,10 +470,10 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
     # A calm operation plays at least two rounds, unless it asks for one. All participants tick in each round.
     calm = [operation.rounds for operation in schedule.operations if isinstance(operation, Calm)]
     rounds = sum(min(most, QUIET_ROUNDS) for most in calm)
-    there = sum(not member.late for member in schedule.members)
-    if (steps := rounds * there) > MAX_STEPS:
+    present_count = sum(not member.late for member in schedule.members)
+    if (steps := rounds * present_count) > MAX_STEPS:
         yield ScheduleFileError(
-            f"operations: {rounds:,} calm rounds of {there} participants are {steps:,} steps or more, and "
+            f"operations: {rounds:,} calm rounds of {present_count} participants are {steps:,} steps or more, and "
             f"{MAX_STEPS:,} can be played: take fewer calm operations, or fewer members",
             ("operations",),
         )
@@ -519,7 +519,7 @@ def labels_in(schedule: Schedule) -> Iterator[str]:
 
 
 def _wrong_expression(operation: Operation, known: Collection[str]) -> Iterator[str]:
-    """Why an expression of an operation is none, or names something else than ``known``."""
+    """Why an expression of an operation is invalid, or names something that is not in ``known``."""
     for key in ("when", "period", "condition", "lamport"):
         expression = getattr(operation, key, "")
         if isinstance(expression, str) and expression:

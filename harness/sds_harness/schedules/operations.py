@@ -87,7 +87,7 @@ class Require(Operation, op="require"):
     """A comparison of expressions over the configuration in force that must hold, too, such as ``t_max_ms <= 3600000``,
     see ``expressions``."""
     reason: str = ""
-    """Why the schedule ends where the condition does not hold."""
+    """The reason that is reported if the schedule ends here."""
 
 
 def is_about_declarations(operation: Operation) -> bool:

@@ -35,7 +35,7 @@ PAUSES = 3
 
 
 def probe_clock(session: Session, dialect: Dialect | None) -> ClockProbe:
-    """Probe the time of an implementation in a session of its own. Raises TesteeError."""
+    """Probe the time of an implementation in a separate session. Raises TesteeError."""
     stage = Stage(session, "the clock", dialect)
     if not stage.revision.lamport_follows_clock:
         return ClockProbe(clock="nothing on the wire of this revision goes by the clock")
@@ -99,8 +99,8 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
         if given_up and not _wait_until(alice, lambda step: any(event.kind == "lost" for event in step.events)):
             yield f"nothing is given up in {waited}; leave out `lost` if that never happens"
     if declared.can(pb.CAPABILITY_SDS_R):
-        asked = pb.Configuration(sds_r=True, t_min_ms=WAIT_MS, t_max_ms=MINUTES * WAIT_MS)
-        alice = stage.open("repairs", configuration=asked)
+        pb_configuration = pb.Configuration(sds_r=True, t_min_ms=WAIT_MS, t_max_ms=MINUTES * WAIT_MS)
+        alice = stage.open("repairs", configuration=pb_configuration)
         # An implementation may give a request up some time after it was due.
         pauses = [*[WAIT_MS] * (MINUTES + 1), *[DAY_MS] * PAUSES]
         if _receive_blocked_message(stage, alice) and not any(

@@ -118,10 +118,10 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 channels = tuple(channels[number] for number in member.channels)
             elif not stage.trace.declaration.can(pb.CAPABILITY_CHANNELS):
                 channels = channels[:1]
-        asked = pb.Configuration(**configuration)  # type: ignore[arg-type]
+        pb_configuration = pb.Configuration(**configuration)  # type: ignore[arg-type]
         if isinstance(member, Member) and member.sds_r is not None:
-            asked.sds_r = member.sds_r
-        return stage.open(participant_id or member.name, channels, configuration=asked, instance=instance)
+            pb_configuration.sds_r = member.sds_r
+        return stage.open(participant_id or member.name, channels, configuration=pb_configuration, instance=instance)
 
     def _broadcasts(self, step: Step) -> Sequence[Wire]:
         return step.broadcasts
@@ -198,8 +198,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         hinted = op.hint and actor.stage.trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS)
         hint = (b"" if "hint" in op.empty else hint_of(label)) if hinted else None
         can = actor.stage.trace.declaration.can
-        given = can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED) or can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
-        message_id = (op.message_id if given else "") or None
+        chooses_id = can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED) or can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
+        message_id = (op.message_id if chooses_id else "") or None
         # The content depends on the label, not on the number of messages before, so that it stays the same when
         # shrinking removes other messages.
         content: bytes | None = None
@@ -239,10 +239,10 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _lookup(self, op: Lookup) -> None:
         for who in self._open_participants(op.who):
-            asked: set[tuple[str, str]] = set()
-            while wanted := [key for key in self._wants[who] if key not in asked]:
-                asked.update(wanted)
-                for key in wanted:
+            requested: set[tuple[str, str]] = set()
+            while pending := [key for key in self._wants[who] if key not in requested]:
+                requested.update(pending)
+                for key in pending:
                     packet = self._store.get(key) or self._syncs.get(key)
                     if packet is not None and key not in self._has[who] and key not in self._heard[who]:
                         self._receive(who, packet, "store")
@@ -268,12 +268,12 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return self._packet(op.peer, self._encode_message(self._message_of(op), op.encoding), 0, op.label)
 
     def _receive_all(self, op: Receive) -> None:
-        asked = self._asked_by(op.who) if op.asked else None
+        requested_ids = self._asked_by(op.who) if op.asked else None
         self._hint = bytes.fromhex(op.hint) if op.hint else None
         try:
             for label in op.messages:
                 packet = self.performance.labels.get(label)
-                if packet is not None and (asked is None or self._id(label) in asked):
+                if packet is not None and (requested_ids is None or self._id(label) in requested_ids):
                     self._receive(op.who, packet, "again")
         finally:
             self._hint = None

@@ -103,13 +103,13 @@ class SdsRowReader:
 
     def _state_entry(self, state: pb.State, channel: str, shift: int) -> Row:
         names = self._names
-        shown = state.lamport_timestamp + shift if state.HasField("lamport_timestamp") else 0
+        timestamp = state.lamport_timestamp + shift if state.HasField("lamport_timestamp") else 0
         repairs = [
             names.sorted(channel, (entry.message_id for entry in buffer.entries))
             for buffer in (state.outgoing_repairs, state.incoming_repairs)
         ]
         return {
-            "lamport": to_signed(shown),
+            "lamport": to_signed(timestamp),
             "log": plain_digest64(
                 [
                     (names.names_of(channel, entry.message_id), to_signed(entry.lamport_timestamp + shift))

@@ -392,7 +392,7 @@ class Peer:
         return self.write(at, depends_on, requests=requests, content="" if empty_content else None, **rest)
 
     def ephemeral(self, content: bytes, *depends_on: Dependency, **rest: Any) -> Message:
-        """Write an ephemeral message; with a causal history or a filter it is no regular one."""
+        """Write an ephemeral message; with a causal history or a filter it is not a regular one."""
         return self.write(None, depends_on, **_content(content), **rest)
 
     def write(

@@ -187,7 +187,7 @@ def _row(data: bytes, whole: bool) -> Row | str:
         return f"no JSON at character {error.pos + 1}" if whole else "it is cut off"
     except (ValueError, RecursionError):
         return "no JSON that can be read"
-    return row if isinstance(row, dict) else "it is no JSON object"
+    return row if isinstance(row, dict) else "it is not a JSON object"
 
 
 def _conversation(number: int, begins: Row) -> Conversation:

@@ -143,9 +143,9 @@ def _reject_constant(name: str) -> Any:
 def _to_base64(body: bytes | None) -> dict[str, Any]:
     if body is None:
         return {}
-    kept = body if len(body) <= MAX_RAW else body[:_BEGINNING]
-    cut = {"bytes": len(body)} if len(kept) < len(body) else {}
-    return {**cut, "base64": base64.b64encode(kept).decode()}
+    beginning = body if len(body) <= MAX_RAW else body[:_BEGINNING]
+    cut = {"bytes": len(body)} if len(beginning) < len(body) else {}
+    return {**cut, "base64": base64.b64encode(beginning).decode()}
 
 
 def _head(message: dict[str, Any]) -> dict[str, Any]:

@@ -32,8 +32,8 @@ import hashlib, sys, types
 for name in ("sds_harness", "sds_harness.schedules", "sds_harness.clearskies"):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [sys.argv[1] + "/" + name.replace(".", "/")]
-from sds_harness.clearskies.generator import generated
-print(hashlib.sha256("".join(ascii(generated(0, index)) for index in range(20)).encode()).hexdigest())
+from sds_harness.clearskies.generator import generate_schedule
+print(hashlib.sha256("".join(ascii(generate_schedule(0, index)) for index in range(20)).encode()).hexdigest())
 """
 
 

@@ -52,8 +52,8 @@ def test_a_file_is_replaced_whole(tmp_path: Path, far: bool) -> None:
 )
 def test_no_secret_is_shown(named: str, shown: str) -> None:
     place = Place.from_name(named)
-    assert place.printable_name == shown
-    assert (place / "steps").printable_name == f"{shown}/steps"
+    assert place.label == shown
+    assert (place / "steps").label == f"{shown}/steps"
 
 
 def test_a_scheme_that_nobody_knows_is_told() -> None:
@@ -71,9 +71,9 @@ def test_what_is_too_long_for_a_small_file_is_not_read(tmp_path: Path) -> None:
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "manifest.json")
     pipe = Place.from_name(str(tmp_path / "manifest.json"))
-    with pytest.raises(CorpusError, match="is no regular file"):
+    with pytest.raises(CorpusError, match="is not a regular file"):
         pipe.read_text()
-    with pytest.raises(DamagedFileError, match="is no regular file"):
+    with pytest.raises(DamagedFileError, match="is not a regular file"):
         ShardFile(pipe, pa.schema([]))
 
 

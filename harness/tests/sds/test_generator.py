@@ -40,8 +40,8 @@ import hashlib, sys, types
 for name in ("sds_harness", "sds_harness.schedules", "sds_harness.sds"):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [sys.argv[1] + "/" + name.replace(".", "/")]
-from sds_harness.sds.generator import generated
-print(hashlib.sha256("".join(ascii(generated(0, index)) for index in range(20)).encode()).hexdigest())
+from sds_harness.sds.generator import generate_schedule
+print(hashlib.sha256("".join(ascii(generate_schedule(0, index)) for index in range(20)).encode()).hexdigest())
 """
 
 

@@ -103,12 +103,12 @@ class Testee:
     def _open(self, command: pb.Open, reply: pb.Reply) -> None:
         config = self._options.config
         if command.configuration.HasField("resolution"):
-            asked = command.configuration.resolution
-            if asked not in RESOLUTIONS:
-                raise ConfigurationError(f"no resolution {asked}")
-            if asked in _RESOLUTIONS and self._lacks(_RESOLUTIONS[asked], reply):
+            requested_resolution = command.configuration.resolution
+            if requested_resolution not in RESOLUTIONS:
+                raise ConfigurationError(f"no resolution {requested_resolution}")
+            if requested_resolution in _RESOLUTIONS and self._lacks(_RESOLUTIONS[requested_resolution], reply):
                 return
-            config = replace(config, resolution=RESOLUTIONS[asked])
+            config = replace(config, resolution=RESOLUTIONS[requested_resolution])
         level = level_of(command.access_level)
         if level is AccessLevel.READ_ONLY and self._lacks(pb.CAPABILITY_READ_ONLY, reply):
             return
@@ -206,7 +206,7 @@ class Testee:
         reply.effects.CopyFrom(effects_to_pb(effects))
 
     def _declared(self, event: Event) -> bool:
-        """A signal that is not declared is not given, as an implementation without it would not give it."""
+        """Is the signal declared? Signals that are not declared are not sent."""
         return type(event) not in _SIGNALS or _SIGNALS[type(event)] in self._capabilities
 
     def _peer_of(self, peer_id: str, level: AccessLevel, config: Config, keys: Keys, store: Store) -> Peer:

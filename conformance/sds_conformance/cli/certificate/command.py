@@ -149,7 +149,7 @@ def _write_page(file: Path | None, made: Certificate) -> None:
 
 
 def _write_signature(file: Path, text: str | None) -> None:
-    """Write it, or remove that of a former certificate, which would make another look forged."""
+    """Write the signature, or remove the signature of a former certificate, with which this one would look forged."""
     try:
         if text is not None:
             write_whole(file, text)

@@ -20,7 +20,7 @@ _PATIENCE_S = 120
 
 
 class SignatureError(Exception):
-    """It is not signed as it should be, or cannot be signed; the sentence says why, and what to do."""
+    """The signature is wrong, or no signature can be made; the message says why, and what to do."""
 
 
 def signature_of(certificate: Path) -> Path:

@@ -1,4 +1,4 @@
-"""``sds-conformance certificate verify``: is it as it was written, does it say what follows, and is it true?"""
+"""``sds-conformance certificate verify``: checks that a certificate is unchanged, consistent and reproducible."""
 
 from __future__ import annotations
 

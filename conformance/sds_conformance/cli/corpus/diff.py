@@ -139,17 +139,17 @@ def _last_screen(difference: CorpusDifference, place: Place) -> LastScreen:
     facts = (
         [("Legal", Text(f"{format_count(legal, 'schedule')} differ where the text leaves a choice"))] if legal else []
     )
-    facts.append(("Page", Text(f"{place.printable_name}/index.html", no_wrap=True)))
-    command = shlex.join([program(), "corpus", "check", difference.a.place.printable_name])
+    facts.append(("Page", Text(f"{place.label}/index.html", no_wrap=True)))
+    command = shlex.join([program(), "corpus", "check", difference.a.place.label])
     why = "judges A: what both do wrong differs in nothing"
     if found and found[0].samples:
-        command = shlex.join([program(), "corpus", "show", difference.a.place.printable_name, str(found[0].samples[0])])
+        command = shlex.join([program(), "corpus", "show", difference.a.place.label, str(found[0].samples[0])])
         why = "shows the first schedule of the first cause"
     return LastScreen(_last_line(difference), sort_causes(causes), facts, command, why)
 
 
 def _severity(cause: DivergenceCause) -> int:
-    """That of the requirement which a cause names, 3 for one that names none."""
+    """The severity of the requirement that a cause names; 3 if it names none."""
     named = re.search(r"\b(?:[A-Z]+-)+[0-9]{2}\b", cause.cause)
     return severity_number(named.group()) if named is not None and stating(named.group()) is not None else 3
 
@@ -159,8 +159,8 @@ def _tell(
 ) -> None:
     from ...corpus.report import samples_of_cause
 
-    print_labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.printable_name})"))
-    print_labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.printable_name})"))
+    print_labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.label})"))
+    print_labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.label})"))
     for sentence in difference.dialect_notes:
         print_labelled(out, "Dialect", Text(sentence))
     out.print()
@@ -176,7 +176,7 @@ def _tell(
         _tell_cause(out, cause, samples_of_cause(samples, cause), place)
     more = difference.other_causes + sum(cause.schedules for cause in difference.causes[_SHOWN:])
     if more:
-        out.print(f"Of other causes: {format_count(more, 'schedule')}, in {place.printable_name}.\n", soft_wrap=True)
+        out.print(f"Of other causes: {format_count(more, 'schedule')}, in {place.label}.\n", soft_wrap=True)
 
 
 def _tell_cause(out: Console, cause: DivergenceCause, samples: list[DivergenceSample], place: Place) -> None:
@@ -193,7 +193,7 @@ def _tell_cause(out: Console, cause: DivergenceCause, samples: list[DivergenceSa
             print_labelled(out, "Example", Text(f"schedule {sample.schedule}. {'' if sample.proof else sample.story}"))
         for line in sample.proof[:_LINES]:
             print_labelled(out, "", Text(line))
-        again = shlex.join([program(), "replay", f"{place.printable_name}/{sample.file}", "--"])
+        again = shlex.join([program(), "replay", f"{place.label}/{sample.file}", "--"])
         show_command(out, "Again", f"{again} COMMAND")
     out.print()
 

@@ -126,7 +126,7 @@ def record_command(
     except (KeyboardInterrupt, SparkFailedError):
         err.print(f"The recorded part stays in {folder}: the same command goes on from there.", soft_wrap=True)
         raise
-    _tell(out, err, place.printable_name, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
+    _tell(out, err, place.label, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
     sys.exit(Exit.NOT_DRIVEN if outcome.troubles else Exit.CONFORMANT)
 
 
@@ -143,7 +143,7 @@ def _declaration(err: Console, driven: DrivenImplementation, order: CampaignOrde
 def _tell(
     out: Console,
     err: Console,
-    shown: str,
+    place_name: str,
     manifest: Manifest,
     outcome: RecordingOutcome,
     seconds: float,
@@ -152,7 +152,7 @@ def _tell(
 ) -> None:
     if json_wanted:
         data: dict[str, Any] = {
-            "corpus": shown,
+            "corpus": place_name,
             "implementation": manifest.implementation,
             "seed": manifest.seed,
             "schedules": manifest.schedules,
@@ -172,7 +172,7 @@ def _tell(
     before = f"; {outcome.known:,} were there before" if outcome.known else ""
     speed = outcome.rows / outcome.seconds if outcome.seconds else 0.0
     text = (
-        f"{format_count(outcome.recorded, 'schedule')} of {manifest.name} recorded in {shown}{before} "
+        f"{format_count(outcome.recorded, 'schedule')} of {manifest.name} recorded in {place_name}{before} "
         f"({format_count(outcome.rows, 'step')}, {seconds:.1f} s, {speed:,.0f} steps a second and task)."
     )
     out.print(Text(text, "yellow" if outcome.troubles else "bold green"), soft_wrap=not out.is_terminal)

@@ -93,7 +93,7 @@ def corpus_errors(err: Console) -> Iterator[None]:
 
 
 def _end(err: Console, text: str, code: Exit) -> NoReturn:
-    if signals.end_was_requested():  # Ctrl-C stopped Java and the workers: their end is no error
+    if signals.end_was_requested():  # Ctrl-C stopped Java and the workers: their end is not an error
         raise KeyboardInterrupt
     err.print(Text(text, "bold red"), soft_wrap=True)
     sys.exit(code)
@@ -123,7 +123,7 @@ def spark_job(
 
 @contextmanager
 def progress_callback(err: Console, what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar, and what tells it how much is done, and of how much."""
+    """A progress bar. The yielded function sets the number of finished items and their total."""
     with progress_bar(err) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)

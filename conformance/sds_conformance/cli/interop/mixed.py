@@ -185,8 +185,8 @@ class MixedGroups:
         )
         found += f", {format_count(self.mixed.unmet_count, 'expectation')} not met" if self.mixed.unmet_count else ""
         facts = [("Groups", Text(f"{format_count(self.mixed.schedules, 'schedule')} in mixed groups, {found}"))]
-        kept = next((files["schedule"].parent for _, _, files in self.found if "schedule" in files), None)
-        return [*facts, *([("Kept in", Text(str(kept), no_wrap=True))] if kept is not None else [])]
+        folder = next((files["schedule"].parent for _, _, files in self.found if "schedule" in files), None)
+        return [*facts, *([("Kept in", Text(str(folder), no_wrap=True))] if folder is not None else [])]
 
     def first_again(self) -> str:
         """The command that replays the first counterexample, else the first file with an unmet expectation; else ""."""

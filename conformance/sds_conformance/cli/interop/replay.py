@@ -37,7 +37,8 @@ from .shared import show_undriven, show_violation
 
 
 def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
-    """The schedule and who plays whom in it. Raises UsageError, which says what is missing."""
+    """Read a schedule, and which implementation plays which participant. Raises UsageError, which says what is
+    missing."""
     loaded = scenario_in(file)
     schedule = loaded.schedule
     roles = roles_noted(schedule)
@@ -54,11 +55,11 @@ def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
     return loaded, roles
 
 
-def required_implementations(file: Path, roles: Roles, given: Collection[str]) -> tuple[str, ...]:
+def required_implementations(file: Path, roles: Roles, implementations: Collection[str]) -> tuple[str, ...]:
     """The implementations that take part. Raises UsageError if one was not given."""
     names = tuple(dict.fromkeys(roles.values()))
     for name in names:
-        if name not in given:
+        if name not in implementations:
             members = [member for member, other in roles.items() if other == name]
             raise click.UsageError(
                 f"{name!r} is missing, who plays {_join_names(members)} in {file}: add '{name}=COMMAND'"

@@ -61,7 +61,7 @@ Examples:
   sds-conformance vectors export vectors-1.0.0
 """
 _MANY = 20
-"""So many complaints are shown at most."""
+"""Most complaints that are printed."""
 _LEAST_COMMENT = 24
 """Columns in which a comment can still be read."""
 
@@ -178,21 +178,21 @@ def format_command(folder: Path | None) -> None:
 def _write(folder: Path, every: list[Document]) -> None:
     """Write all files that have changed, and name them."""
     out = console()
-    wanted = wanted_files(VECTOR_SET, folder, every)
-    if has_other_release(folder, wanted[MANIFEST]):
-        _refuse([changelog_gap(folder, wanted[MANIFEST])])
-    refuse_links(VECTOR_SET, folder, wanted)
-    changed = write(folder, wanted)
+    expected = wanted_files(VECTOR_SET, folder, every)
+    if has_other_release(folder, expected[MANIFEST]):
+        _refuse([changelog_gap(folder, expected[MANIFEST])])
+    refuse_links(VECTOR_SET, folder, expected)
+    changed = write(folder, expected)
     for path in changed:
         out.print(f"  {path}", soft_wrap=True)
-    out.print(f"{len(changed)} of {format_count(len(wanted), 'file')} changed.")
+    out.print(f"{len(changed)} of {format_count(len(expected), 'file')} changed.")
 
 
-def _faults(folder: Path, every: list[Document], wanted: dict[str, bytes]) -> list[str]:
+def _faults(folder: Path, every: list[Document], expected: dict[str, bytes]) -> list[str]:
     """Files that are not as generated, and written vectors that the reference model fails."""
     known = excused_vectors(folder)
     wrong = [sentence for test_id, sentence in disagreements(VECTOR_SET, every) if test_id not in known]
-    return [*differences(VECTOR_SET, folder, wanted), *wrong]
+    return [*differences(VECTOR_SET, folder, expected), *wrong]
 
 
 @vectors_command.command(epilog=_examples("generate", "generate --check", "generate --out new"))
@@ -214,9 +214,9 @@ def generate(check: bool, folder: Path | None) -> None:
     if not check:
         _write(folder, every)
         return
-    wanted = wanted_files(VECTOR_SET, folder, every)
-    gap = changelog_gap(folder, wanted[MANIFEST])
-    if found := [*_faults(folder, every, wanted), *([gap] if gap else [])]:
+    expected = wanted_files(VECTOR_SET, folder, every)
+    gap = changelog_gap(folder, expected[MANIFEST])
+    if found := [*_faults(folder, every, expected), *([gap] if gap else [])]:
         _complain(found)
         console(stderr=True).print(
             f"Files that are not current are written by `{program()} vectors generate`; a vector that the reference "
@@ -224,7 +224,7 @@ def generate(check: bool, folder: Path | None) -> None:
             soft_wrap=True,
         )
         sys.exit(Exit.NON_CONFORMANT)
-    console().print(f"{format_count(len(wanted), 'file is', 'files are')} current.")
+    console().print(f"{format_count(len(expected), 'file is', 'files are')} current.")
 
 
 @vectors_command.command(epilog=_examples("lint"))
@@ -305,7 +305,7 @@ def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
 
 
 def _show_tests(out: Console, rows: list[dict[str, str]]) -> None:
-    """A row for each vector; where too little room is left for comments they stand below."""
+    """A row for each vector. If the column of comments is too narrow, each comment has a line below its row."""
     if out.width - max(len(f"{row['id']}  {row['result']}  ") for row in rows) < _LEAST_COMMENT:
         for row in rows:
             out.print(Text.assemble((row["id"], "bold"), f"  {row['result']}"), soft_wrap=True)

@@ -127,10 +127,12 @@ def run_command(
     with driven_or_ended(err, driven), steps_bar(err) as bar:
         outcome = examiner.examine(files, bar)
     signals.hold_interrupts()
-    for asked in outcome.answered:
-        if asked.answer.status in _SHOWN:
-            record_wrong(driven, asked, _violated_requirements(asked, outcome.revision))
-    causes = causes_of(protocol.rules, outcome.answered, lambda asked: _violated_requirements(asked, outcome.revision))
+    for answered in outcome.answered:
+        if answered.answer.status in _SHOWN:
+            record_wrong(driven, answered, _violated_requirements(answered, outcome.revision))
+    causes = causes_of(
+        protocol.rules, outcome.answered, lambda answered: _violated_requirements(answered, outcome.revision)
+    )
     data = _report(outcome, causes, manifest)
     found = held(baseline, read_result(data)) if baseline is not None else None
     if as_json:
@@ -166,17 +168,17 @@ def _report(outcome: Examination, causes: Sequence[WrongAnswers], manifest: Vect
             {
                 "requirement": cause.requirement,
                 "verdict": cause.verdict.value,
-                "vectors": [asked.vector["id"] for asked in cause.answered],
+                "vectors": [answered.vector["id"] for answered in cause.answered],
                 "under": [{"requirement": name, "why": why} for name, why in cause.under.items()],
             }
             for cause in causes
         ],
-        "vectors": [_row(asked, outcome.revision) for asked in outcome.answered],
+        "vectors": [_row(answered, outcome.revision) for answered in outcome.answered],
     }
 
 
-def _row(asked: AnsweredVector, revision: str) -> dict[str, Any]:
-    answer = asked.answer
+def _row(answered: AnsweredVector, revision: str) -> dict[str, Any]:
+    answer = answered.answer
     data = {
         "expected": answer.expected,
         "seen": answer.seen,
@@ -184,21 +186,21 @@ def _row(asked: AnsweredVector, revision: str) -> dict[str, Any]:
         "reason": answer.reason,
     }
     return {
-        "id": asked.vector["id"],
-        "group": asked.group,
-        "result": asked.vector["result"],
-        "comment": asked.vector["comment"],
+        "id": answered.vector["id"],
+        "group": answered.group,
+        "result": answered.vector["result"],
+        "comment": answered.vector["comment"],
         "status": answer.status.value,
         **{key: value for key, value in data.items() if value},
-        **({"requirements": _violated_requirements(asked, revision)} if answer.status in _SHOWN else {}),
+        **({"requirements": _violated_requirements(answered, revision)} if answer.status in _SHOWN else {}),
     }
 
 
-def _violated_requirements(asked: AnsweredVector, revision: str) -> list[str]:
-    """The requirements that a wrong answer violates: those of the answer, if it has some, else all that the vector
-    names."""
-    return list(asked.answer.requirements) or VECTOR_SET.material_of(revision).select_stated(
-        asked.vector["requirements"], [revision]
+def _violated_requirements(answered: AnsweredVector, revision: str) -> list[str]:
+    """The requirements that a wrong answer violates: those of the answer if it names any, else all requirements of the
+    vector."""
+    return list(answered.answer.requirements) or VECTOR_SET.material_of(revision).select_stated(
+        answered.vector["requirements"], [revision]
     )
 
 
@@ -218,7 +220,7 @@ def _show(
         print_labelled(out, "Dialect", Text(note))
     out.print()
     show_doubts(out, protocol_of(outcome.revision).doubts(outcome.doubt_data))
-    warned = [asked for asked in outcome.answered if asked.answer.status is Status.WARN]
+    warned = [answered for answered in outcome.answered if answered.answer.status is Status.WARN]
     out.print(_table(outcome))
     out.print()
     wrong = [cause for cause in causes if cause.verdict is Verdict.FAIL]
@@ -226,11 +228,11 @@ def _show(
         _show_cause(out, cause, outcome.revision)
     if stories and len(wrong) > stories:
         out.print(f"{format_count(len(wrong) - stories, 'more root cause')}: --stories prints more.\n", style="dim")
-    for asked in outcome.answered:
-        if asked.answer.status in _HEADLINES:
-            _show_answer(out, asked, outcome.revision)
-    for asked in warned:
-        _show_warning(out, asked, outcome.revision)
+    for answered in outcome.answered:
+        if answered.answer.status in _HEADLINES:
+            _show_answer(out, answered, outcome.revision)
+    for answered in warned:
+        _show_warning(out, answered, outcome.revision)
     if warned:
         out.print()
     rows = [(f"{outcome.count(status)} {name}", meaning) for status, name, meaning in _MEANT if outcome.count(status)]
@@ -255,9 +257,9 @@ def _last_screen(
     folder: Path | None,
 ) -> LastScreen:
     count = outcome.count
-    asked = len(outcome.answered)
+    answer_count = len(outcome.answered)
     answered = sum(count(status) for status in (Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL))
-    facts = [("Exercised", Text(f"{answered} of {format_count(asked, 'vector')} of {outcome.revision}"))]
+    facts = [("Exercised", Text(f"{answered} of {format_count(answer_count, 'vector')} of {outcome.revision}"))]
     skipped = sum((outcome.reasons(group) for group in outcome.groups), Counter[str]())
     facts += [("", Text(f"{number} skipped: {reason}", "yellow")) for reason, number in skipped.most_common(3)]
     if found is not None and found.requirements:
@@ -291,12 +293,12 @@ def _cause_lines(outcome: Examination, causes: Sequence[WrongAnswers]) -> list[C
     return sort_causes(lines)
 
 
-def _show_warning(out: Console, asked: AnsweredVector, revision: str) -> None:
+def _show_warning(out: Console, answered: AnsweredVector, revision: str) -> None:
     """Print a warning in one line: its subject and the position that tolerates it."""
-    answer = asked.answer
+    answer = answered.answer
     why = answer.reason if answer.reason in VECTOR_SET.material_of(revision).positions else ""
-    named = [*_violated_requirements(asked, revision)[:2], *([why] if why else [])]
-    line = Text.assemble(("WARN  ", _STYLES[Status.WARN]), f"{asked.vector['id']}  ", (", ".join(named), "dim"))
+    named = [*_violated_requirements(answered, revision)[:2], *([why] if why else [])]
+    line = Text.assemble(("WARN  ", _STYLES[Status.WARN]), f"{answered.vector['id']}  ", (", ".join(named), "dim"))
     out.print(line, soft_wrap=True)
 
 
@@ -319,9 +321,9 @@ MOST_NAMES = 6
 """Other vectors of a root cause that are named."""
 
 
-def _show_answer(out: Console, asked: AnsweredVector, revision: str, *, alike: bool = False) -> None:
-    """Print a wrong answer; ``alike`` if it stands for those of its root cause."""
-    answer, vector = asked.answer, asked.vector
+def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike: bool = False) -> None:
+    """Print a wrong answer; with ``alike``, as an example of its root cause."""
+    answer, vector = answered.answer, answered.vector
     if alike:
         print_labelled(out, "Vector", Text(printable(vector["id"])))
     else:
@@ -333,7 +335,7 @@ def _show_answer(out: Console, asked: AnsweredVector, revision: str, *, alike: b
         ("Expected", answer.expected),
         ("Seen", answer.seen),
         ("Why", "" if answer.reason == ", ".join(answer.requirements) else answer.reason),
-        ("About", ", ".join(_violated_requirements(asked, revision))),
+        ("About", ", ".join(_violated_requirements(answered, revision))),
     )
     for title, text in rows:
         if text:

@@ -132,10 +132,10 @@ class Cases:
                 size, _breakdown_outcome(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began
             )
         # A timed dimension is not judged: another dimension plays the same.
-        shown = RunSummary.from_trace(trace) if dimension.timed else self._looker.look(trace)
-        findings = self._findings(shown)
+        summary = RunSummary.from_trace(trace) if dimension.timed else self._looker.look(trace)
+        findings = self._findings(summary)
         new = [finding for finding in findings if finding.requirement not in known]
-        how, why = _result_of(trace, shown, bool(new), "".join(parts))
+        how, why = _result_of(trace, summary, bool(new), "".join(parts))
         if trace.breakdown is not None:
             how, why = _breakdown_outcome(trace.breakdown, dimension, size), _detail(trace.breakdown)
         about = dimension.about
@@ -153,22 +153,24 @@ class Cases:
             time.perf_counter() - began,
         )
 
-    def _findings(self, shown: RunSummary) -> list[Finding]:
+    def _findings(self, summary: RunSummary) -> list[Finding]:
         """Failures and warnings, the first of each requirement and severity."""
         out: dict[tuple[str, Verdict], Finding] = {}
-        for requirement_id, met in shown.results.items():
+        for requirement_id, met in summary.results.items():
             requirement = self._rules.catalogue.requirements[requirement_id]
             for observation in met.reported:
                 severity = severity_of(requirement, observation.observation, strict=self._strict)
                 if severity is not Verdict.PASS and (requirement_id, severity) not in out:
-                    found = finding_of(requirement, observation, severity, shown.run, shown.environment, shown.recorded)
+                    found = finding_of(
+                        requirement, observation, severity, summary.run, summary.environment, summary.recorded
+                    )
                     out[requirement_id, severity] = found
         return list(out.values())
 
 
-def _result_of(trace: Trace[Any], shown: RunSummary, violated: bool, stop_reason: str) -> tuple[SizeOutcome, str]:
+def _result_of(trace: Trace[Any], summary: RunSummary, violated: bool, stop_reason: str) -> tuple[SizeOutcome, str]:
     """The result of a trace without a breakdown, and the reason."""
-    ours = trace.suite_error or shown.unread or next((met.error for met in shown.results.values() if met.error), "")
+    ours = trace.suite_error or summary.unread or next((met.error for met in summary.results.values() if met.error), "")
     if ours:
         return SizeOutcome.OURS, ours
     if NEEDS in trace.stopped:

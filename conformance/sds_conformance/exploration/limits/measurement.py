@@ -28,7 +28,7 @@ SCHEMA_ID = "sds-conformance/limits/2"
 ROOM = 20
 """Largest number of further messages in a schedule."""
 NARROWING = 3
-"""The search for the first failing size may take so many times the share of a dimension, if time is left."""
+"""The search for the first failing size may take this multiple of the share of a dimension, if time is left."""
 
 SizeListener = Callable[[str, int, int], None]
 """Called with the current activity, its number and the total."""

@@ -170,7 +170,7 @@ def weight(dimension: Dimension, size: int, how: SizeOutcome, bound: int | None,
 
     It is a finding below the declared ``bound``. Without a declaration, it is a finding if a requirement is violated
     (``failed``), an expectation is not met, or the conversation ends, at a size that every implementation must support.
-    Rejections and omissions that violate nothing are none.
+    Rejections and omissions that violate nothing do not count.
     """
     if bound is not None and size <= bound:
         return Weight.FINDING

@@ -10,7 +10,7 @@ from .case import SizeOutcome, SizeResult
 FIRST = 3
 """The first size that is tried."""
 GROWTH = 2.0
-"""Twice the size is expected to take at least so many times as long."""
+"""Twice the size is expected to take at least this multiple of the time."""
 
 Try = Callable[[int, frozenset[str]], SizeResult]
 """Plays a size; the given requirements are known to be violated at any size."""
@@ -20,9 +20,8 @@ class Search:
     """The results of one dimension, and what to try next. It measures no time: ``affords`` does."""
 
     def __init__(self, dimension: Dimension, most: int, attempt: Try, affords: Callable[[float, bool], bool]) -> None:
-        """``most`` is the largest possible size. ``affords`` says whether there is time for so many seconds, to find a
-        failing size or (True) to find the first one.
-        """
+        """``most`` is the largest possible size. ``affords`` decides whether the given number of seconds is left, to
+        find a failing size or (True) the first failing size."""
         self.dimension = dimension
         self.most = most
         self.cases: dict[int, SizeResult] = {}

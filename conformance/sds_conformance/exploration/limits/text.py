@@ -69,7 +69,8 @@ def _cause_line(row: Mapping[str, Any], severity: int, others: int = 0) -> Cause
 
 
 def _group_by_root_cause(data: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """The rows that violate requirements by root cause, those of the root cause itself first, the worst of them first.
+    """The rows that violate requirements, grouped by root cause; the rows of the root cause itself come first, sorted
+    by severity.
 
     A dimension counts as a run. It is not known which other dimensions exercise a requirement.
     """

@@ -1,4 +1,4 @@
-"""Excuses: places whose alteration is no fault, because it changes nothing observable or is legal.
+"""Excuses: places whose alteration is not a fault, because it changes nothing observable or is legal.
 
 They are listed in a text, one per line: ``equivalent`` or ``legal``, the name of the place and the reason, separated by
 tabs. A line that begins with # is a comment on the lines below it.

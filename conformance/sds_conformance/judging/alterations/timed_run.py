@@ -29,7 +29,7 @@ class RunTimeoutError(BaseException):
 
 @contextmanager
 def cpu_time_limit(seconds: float, *, whole: bool = False) -> Iterator[None]:
-    """Raise RunTimeoutError after so many CPU seconds; main thread only, because it uses signals.
+    """Raise RunTimeoutError after this number of CPU seconds; main thread only, because it uses signals.
 
     One such limit can be nested in another one that is set for the ``whole``.
     """

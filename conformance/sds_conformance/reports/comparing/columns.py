@@ -124,7 +124,7 @@ class ReportColumn:
         return shown_date(self.started)
 
     def verdict(self, requirement: str) -> str:
-        """The verdict on a requirement, or why there is none."""
+        """The verdict on a requirement, or the reason why it has none."""
         if found := self.verdicts.get(requirement):
             return found
         if not _is_stated(requirement, self.revision):
@@ -203,7 +203,7 @@ def _date(report: Report, text: str) -> datetime:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         where = report.folder or "the report"
-        message = f"started {printable(text, 40)!r}, which is no date: run it again, with --report"
+        message = f"started {printable(text, 40)!r}, which is not a date: run it again, with --report"
         raise ReportError(f"{where} says that it {message}") from None
 
 
@@ -257,7 +257,7 @@ def reports_within(folder: Path) -> list[Path]:
     found += [path for path in files.values() if path.is_file()]
     if not found:
         raise ReportError(
-            f"{folder} is no report, and there is none in it: `sds-conformance run --report DIR` writes one"
+            f"{folder} is not a report, and there is none in it: `sds-conformance run --report DIR` writes one"
         )
     if len(found) > MAX_REPORTS:
         raise ReportError(f"{folder} has {len(found)} reports, more than {MAX_REPORTS}: name some of them")

@@ -59,7 +59,7 @@ class Changes:
 
     @property
     def format_others(self) -> str:
-        """Number of the others, by verdict if they have one; "" if there are none."""
+        """Count the remaining changes, by verdict if they have one; "" if none remain."""
         rest = [step for step in self.steps if step not in self.named_steps]
         counted = Counter(next((v for v in (s.before, s.after) if v in _RANK), s.after) for s in rest)
         return ", ".join(f"{number} {verdict}" for verdict, number in counted.items())
@@ -264,7 +264,7 @@ def compare(columns: Sequence[ReportColumn], only: Sequence[str] = ()) -> Compar
 
 
 def matches_globs(id_: str, only: Sequence[str]) -> bool:
-    """Does an ID match one of the globs, or are there none?"""
+    """Does an ID match one of the globs? True if there are no globs."""
     return not only or any(fnmatchcase(id_, glob) for glob in only)
 
 

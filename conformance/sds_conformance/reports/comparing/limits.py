@@ -131,6 +131,6 @@ def compare_limits(columns: Sequence[Mapping[str, Extent]]) -> tuple[DimensionRe
 
 
 def smaller(before: Mapping[str, Extent], after: Mapping[str, Extent]) -> list[str]:
-    """Where less holds after than before, each with the sizes."""
+    """The dimensions with a smaller limit than before, each with both sizes."""
     both = ((before[name], after[name]) for name in before if name in after)
     return [f"{then.title} ({then.size} → {now.size})" for then, now in both if now.less_than(then)]

@@ -33,17 +33,17 @@ class WrongAnswers:
 
 
 def causes_of(
-    rules: Rules, asked: Iterable[AnsweredVector], about: Callable[[AnsweredVector], Sequence[str]]
+    rules: Rules, answers: Iterable[AnsweredVector], about: Callable[[AnsweredVector], Sequence[str]]
 ) -> list[WrongAnswers]:
     """Return the root causes of all wrong answers and warnings, those of most vectors first.
 
     ``about`` returns the requirements that an answer violates, the most important one first. Answers with the same
     difference have the same root cause, whatever they are about.
     """
-    asked = [one for one in asked if one.answer.status not in (Status.SKIPPED, Status.BROKEN, Status.ERROR)]
-    wrong = [one for one in asked if one.answer.status in _VERDICTS]
+    answers = [one for one in answers if one.answer.status not in (Status.SKIPPED, Status.BROKEN, Status.ERROR)]
+    wrong = [one for one in answers if one.answer.status in _VERDICTS]
     violated = {id(one): [*about(one)] or [one.group] for one in wrong}
-    exercised = Counter(name for one in asked for name in (*one.vector["requirements"][:1], one.group))
+    exercised = Counter(name for one in answers for name in (*one.vector["requirements"][:1], one.group))
     found: list[WrongAnswers] = []
     for status, verdict in _VERDICTS.items():
         those = [one for one in wrong if one.answer.status is status]
@@ -64,9 +64,9 @@ def causes_of(
     return sorted(found, key=lambda one: (one.verdict is Verdict.WARN, -len(one.answered), order[id(one.answered[0])]))
 
 
-def _requirements_to_blame(asked: AnsweredVector, violated: Sequence[str]) -> Sequence[str]:
+def _requirements_to_blame(answered: AnsweredVector, violated: Sequence[str]) -> Sequence[str]:
     """The requirements that count: all if the answer itself names them, otherwise the first one of the vector."""
-    return violated if asked.answer.requirements else violated[:1]
+    return violated if answered.answer.requirements else violated[:1]
 
 
 def _join_groups(groups: Iterable[WrongAnswers], exercised: Mapping[str, int]) -> list[WrongAnswers]:

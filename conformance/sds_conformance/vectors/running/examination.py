@@ -56,7 +56,9 @@ class Examination:
 
     @property
     def groups(self) -> list[str]:
-        return list(dict.fromkeys([*(asked.group for asked in self.answered), *(group for group, _ in self.left_out)]))
+        return list(
+            dict.fromkeys([*(answered.group for answered in self.answered), *(group for group, _ in self.left_out)])
+        )
 
     def reasons(self, group: str) -> Counter[str]:
         """Why vectors of a group were skipped."""
