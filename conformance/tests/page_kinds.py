@@ -99,7 +99,7 @@ def corpus_diff() -> str:
                 suite_version="1.0.0",
                 dialect="",
             ),
-            place=SimpleNamespace(shown="hdfs://namenode/" + "long" * 30),
+            place=SimpleNamespace(label="hdfs://namenode/" + "long" * 30),
         )
         for side in "AB"
     ]

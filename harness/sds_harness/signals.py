@@ -17,7 +17,8 @@ and package runners send each signal twice.
         ...  # KeyboardInterrupt is raised here, while the hook runs in another thread
 
 A hook has GRACE_S seconds; exceptions that it raises are ignored. To keep an interrupt out of a section, for example
-while results are being written, use ``with signals.held():``, or ``signals.hold_interrupts()`` for the rest of the command.
+while results are being written, use ``with signals.held():``, or ``signals.hold_interrupts()`` for the rest of the
+command.
 """
 
 from __future__ import annotations

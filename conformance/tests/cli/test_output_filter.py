@@ -286,7 +286,7 @@ def test_what_went_wrong_in_the_suite_is_no_verdict_of_generated_schedules() -> 
 
 @pytest.mark.parametrize(("failing", "code"), [(False, Exit.OURS), (True, Exit.NON_CONFORMANT)])
 def test_what_went_wrong_in_the_suite_is_no_verdict_of_a_meeting(failing: bool, code: Exit) -> None:
-    mixed = SimpleNamespace(interrupted=False, failing=failing, errors={"a check": "ZeroDivisionError"})
+    mixed = SimpleNamespace(interrupted=False, has_failures=failing, errors={"a check": "ZeroDivisionError"})
     outcome: Any = SimpleNamespace(exit_code=Exit.CONFORMANT)
     groups: Any = SimpleNamespace(mixed=mixed, unkept="")
     assert interop._exit_code(outcome, groups) == code
