@@ -299,7 +299,7 @@ def test_what_another_version_judged_is_told(change: Callable[[dict[str, Any]], 
     ("text", "said"),
     [
         (b"", "was cut off"),
-        (b"[]", "not an object"),
+        (b"[]", "no object"),
         (b'{"schema": "x/1"}', "this version reads"),
         (b'{"schema": 1, "schema": 2}', "a key stands twice"),
         (b"[" * 100_000, "nested too deep"),
