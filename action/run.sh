@@ -12,7 +12,7 @@ split() {
   list="$RUNNER_TEMP/sds-conformance.words"
   if ! "$SDS_PYTHON" -c 'import shlex, sys; sys.stdout.write("".join(f"{w}\0" for w in shlex.split(sys.argv[1])))' \
     "$1" >"$list" 2>/dev/null; then
-    echo "::error title=sds-conformance::The input $2 is no command line: does a quotation mark miss its partner?"
+    echo "::error title=sds-conformance::The input $2 is not a command line: does a quotation mark miss its partner?"
     ended 2
     exit 2
   fi

@@ -31,7 +31,7 @@ from sds_conformance.exploration.assessment import assess
 from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.exploration.casts import NotPlayedError
 from sds_conformance.judging.certification import certify
-from sds_conformance.judging.exercise import undeclared_by
+from sds_conformance.judging.exercise import capabilities_left_out
 from sds_conformance.judging.known_runs import KnownRuns
 from sds_conformance.judging.plan import plan
 from sds_conformance.judging.run_player import VERDICTS
@@ -67,7 +67,7 @@ def started(implementation: Implementation, _: Mapping[str, str] | None = None) 
     if kind == "reference":
         return protocol.model.reference(frozenset())
     if kind == "mutant":
-        return protocol.model.mutant(name, undeclared_by(protocol.rules, protocol.model.mutants[name]))
+        return protocol.model.mutant(name, capabilities_left_out(protocol.rules, protocol.model.mutants[name]))
     return protocol.model.variant(name, frozenset())
 
 
@@ -91,7 +91,7 @@ def in_schedule(implementation: Implementation, data: object) -> dict[str, Any]:
     try:
         company.start()
         performance = company.play(schedule)
-        assessment = assess(performance, order.scope, company.judged(schedule), None)
+        assessment = assess(performance, order.scope, company.participants_under_test(schedule), None)
     except NotPlayedError as reason:
         return {"not played": str(reason)}
     finally:

@@ -114,7 +114,7 @@ def merge_equal_toys(columns: Iterable[ReportColumn]) -> tuple[list[ReportColumn
     kept: list[ReportColumn] = []
     languages: list[str] = []
     for column in columns:
-        alike = [k for k in kept if column.name == k.name == TOY and _same(column, k)]
+        alike = [k for k in kept if column.name == k.name == TOY and _have_same_results(column, k)]
         if column.name == TOY:
             languages.append(column.language)
         if not alike:
@@ -122,7 +122,7 @@ def merge_equal_toys(columns: Iterable[ReportColumn]) -> tuple[list[ReportColumn
     return kept, languages
 
 
-def _same(one: ReportColumn, other: ReportColumn) -> bool:
+def _have_same_results(one: ReportColumn, other: ReportColumn) -> bool:
     ways = ({position: {way.way for way in ways} for position, ways in c.ways.items()} for c in (one, other))
     return one.verdicts == other.verdicts and next(ways) == next(ways)
 
@@ -139,13 +139,13 @@ def page(columns: Iterable[ReportColumn]) -> str:
     lines += markdown.changes(comparison)
     lines += ["## Verdicts that differ", "", *markdown.matrix(comparison.columns, comparison.differences)]
     lines += markdown.agreements(comparison, every=True)
-    lines += [_CHOICES, *markdown.choices_table(comparison), *_in_order(comparison)]
+    lines += [_CHOICES, *markdown.choices_table(comparison), *_choices_table(comparison)]
     # Remove the characters that prevent mentions and links: a file in a repository needs none, and searches must find
     # names.
     return "\n".join(lines).rstrip().replace(JOINER, "") + "\n"
 
 
-def _in_order(comparison: Comparison) -> list[str]:
+def _choices_table(comparison: Comparison) -> list[str]:
     first = sorted(comparison.choices, key=lambda choice: not choice.differs)
     return markdown.choices(replace(comparison, choices=tuple(first)))
 

@@ -63,10 +63,10 @@ def details(notation: Notation) -> Iterator[str]:
     yield "| --- | --- |"
     parts: list[tuple[str, type[Any]]] = [*notation.operations.items(), ("members", notation.member)]
     for name, kind in parts:
-        told = _field_docstrings(kind)
+        docstrings = _field_docstrings(kind)
         for each in fields(kind):
-            if each.name in told and each.name not in OF_ALL:
-                yield f"| `{name}`: `{each.name}` | {_cell(told[each.name])} |"
+            if each.name in docstrings and each.name not in OF_ALL:
+                yield f"| `{name}`: `{each.name}` | {_cell(docstrings[each.name])} |"
     if notation is SDS:
         from sds_harness.schedules.operations import Route
 
@@ -79,12 +79,15 @@ def expectations() -> Iterator[str]:
     yield "| key | met if | protocols |"
     yield "| --- | --- | --- |"
     for key in KINDS:
-        rows = [(name, _expected(notation).get(key)) for name, notation in (("SDS", SDS), ("ClearSkies", CLEARSKIES))]
+        rows = [
+            (name, _expectation_schema(notation).get(key))
+            for name, notation in (("SDS", SDS), ("ClearSkies", CLEARSKIES))
+        ]
         there = [(name, row) for name, row in rows if row is not None]
         yield f"| `{key}` | {_cell(there[0][1]['description'])} | {', '.join(name for name, _ in there)} |"
 
 
-def filled(page: str) -> str:
+def fill_tables(page: str) -> str:
     """The page with its tables as they must be."""
     tables = {
         "keys": keys(),
@@ -102,7 +105,7 @@ def filled(page: str) -> str:
     return page
 
 
-def _expected(notation: Notation) -> dict[str, Any]:
+def _expectation_schema(notation: Notation) -> dict[str, Any]:
     rows: dict[str, Any] = notation.schema["properties"]["expect"]["items"]["properties"]
     return rows
 
@@ -141,4 +144,4 @@ def _cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    write_whole(PAGE, filled(PAGE.read_text("utf-8")))
+    write_whole(PAGE, fill_tables(PAGE.read_text("utf-8")))

@@ -74,8 +74,8 @@ class Source:
                     self.sections[name] = title.group(1)
             for index, part in enumerate(parts):
                 # Protobuf puts the names of values into the scope around the enum; here they belong to the enum.
-                said = places[kind, number, _PART, index].leading_comments
-                self.comments[f"{parsed.package}.{name}.{part}"] = _text(said)
+                comment = places[kind, number, _PART, index].leading_comments
+                self.comments[f"{parsed.package}.{name}.{part}"] = _text(comment)
         self.comments = {name: text for name, text in self.comments.items() if text}
         self.order.sort()
 
@@ -93,8 +93,8 @@ def _text(comment: str) -> str:
         ends = listed and not line.startswith("  ")
         before = "\n- " if entry else "\n" if numbered else "\n\n" if ends else ""
         listed = bool(entry) or (listed and not ends)
-        said = f"`{entry[1]}`: {entry[2]}" if entry else line.strip()
-        lines.append(f"{before}{said}" if said else "\n\n")
+        text = f"`{entry[1]}`: {entry[2]}" if entry else line.strip()
+        lines.append(f"{before}{text}" if text else "\n\n")
     return re.sub(r" *(\n+) *", r"\1", " ".join(lines)).strip()
 
 
@@ -135,8 +135,8 @@ def _page(source: Source) -> Iterator[str]:
         message = source.file.message_types_by_name.get(name)
         service = source.file.services_by_name.get(name)
         yield f"\n### {name}\n"
-        if said := source.comment_of(name):
-            yield f"{said}\n"
+        if comment := source.comment_of(name):
+            yield f"{comment}\n"
         if service is not None:
             yield from _methods(source, service)
             continue
@@ -160,16 +160,16 @@ def _methods(source: Source, service: ServiceDescriptor) -> Iterator[str]:
     for method in service.methods:
         ends = ((method.input_type, method.client_streaming), (method.output_type, method.server_streaming))
         takes, gives = (f"{'stream of ' if many else ''}[{m.name}](#{m.name.lower()})" for m, many in ends)
-        said = _cell(source.comment_of(f"{service.name}.{method.name}"))
-        yield f"| `{service.full_name}/{method.name}` | {takes} | {gives} | {said} |"
+        comment = _cell(source.comment_of(f"{service.name}.{method.name}"))
+        yield f"| `{service.full_name}/{method.name}` | {takes} | {gives} | {comment} |"
 
 
 def _fields(source: Source, message: Descriptor) -> Iterator[str]:
     yield "| field | number | in JSON | presence | |"
     yield "| --- | --- | --- | --- | --- |"
     for field in message.fields:
-        said = _cell(source.comment_of(f"{message.name}.{field.name}"))
-        yield f"| `{field.json_name}` | {field.number} | {_json_type(field)} | {_presence(field)} | {said} |"
+        comment = _cell(source.comment_of(f"{message.name}.{field.name}"))
+        yield f"| `{field.json_name}` | {field.number} | {_json_type(field)} | {_presence(field)} | {comment} |"
 
 
 _IN_JSON = {
@@ -208,7 +208,7 @@ def _cell(text: str) -> str:
 def _examples(
     source: Source, message: Descriptor, shown: list[tuple[str, str, str, str]], held: list[tuple[str, str, str, str]]
 ) -> Iterator[str]:
-    """The exchanges of a command; an answer has that where it comes first, unless it is on the page already."""
+    """The examples of a command; an answer has its example where it occurs first."""
     request, reply = (source.file.message_types_by_name[name] for name in ("Request", "Reply"))
     commands = {field.name for field in request.fields if field.message_type is message}
     answers = {field.name for field in reply.fields if field.message_type is message}

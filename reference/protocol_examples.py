@@ -15,7 +15,7 @@ _TALKATIVE = {
     pb.CAPABILITY_DELIVERED,
     pb.CAPABILITY_MESSAGE_CODEC,
 }
-"""Capabilities that the one in the example declares: all would fill the page."""
+"""Capabilities that the example declares: a list of all of them would fill the page."""
 _UNKNOWN = '{{"id":"{}","frobnicate":{{}}}}'
 
 
@@ -27,7 +27,7 @@ def examples() -> Iterator[tuple[str, str, str, str]]:
     testee, bob = (Testee(TesteeOptions("1.0", name="my-sds")) for _ in range(2))
     small = pb.Configuration(bloom_capacity=8, bloom_error_rate=0.1, sds_r=False)
     bob.handle(pb.Request(open=pb.Open(now_ms=T, participant_id="bob", channels=["c1"], configuration=small)))
-    said = bob.handle(pb.Request(send=pb.Send(now_ms=T + 5, handle=1, channel_id="c1", content=b"hi")))
+    reply = bob.handle(pb.Request(send=pb.Send(now_ms=T + 5, handle=1, channel_id="c1", content=b"hi")))
     build = pb.BuildFilter(message_ids=["m1", "m2"], bloom_capacity=8, bloom_error_rate=0.1)
     built = testee.handle(pb.Request(build_filter=build)).filter
     query = pb.QueryFilter(message_ids=["m1", "m3"], bloom_capacity=8, bloom_error_rate=0.1)
@@ -42,7 +42,7 @@ def examples() -> Iterator[tuple[str, str, str, str]]:
         pb.Request(send=pb.Send(now_ms=T, handle=1, channel_id="c1", content=b"hello")),
         pb.Request(send_ephemeral=pb.SendEphemeral(now_ms=T + 10, handle=1, channel_id="c1", content=b"psst")),
         pb.Request(send_sync=pb.SendSync(now_ms=T + 20, handle=1, channel_id="c1")),
-        pb.Request(receive=pb.Receive(now_ms=T + 250, handle=1, wire=said.effects.broadcasts[0])),
+        pb.Request(receive=pb.Receive(now_ms=T + 250, handle=1, wire=reply.effects.broadcasts[0])),
         pb.Request(receive=pb.Receive(now_ms=T + 260, handle=1, wire=b"\xff")),
         pb.Request(tick=pb.Tick(now_ms=T + 1_000, handle=1)),
         pb.Request(observe=pb.Observe(now_ms=T + 1_000, handle=1, channel_id="c1", filter_ids=["m1"])),

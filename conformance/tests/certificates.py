@@ -15,10 +15,10 @@ from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.certificate import Certificate, certificate
-from sds_conformance.reports.certificate_validity import forgeries, unfounded
+from sds_conformance.reports.certificate_validity import contradictory_claims, forgeries
 from sds_conformance.reports.document import document
 from sds_conformance.reports.report import Report
-from sds_conformance.vectors.canonical import digest, formatted
+from sds_conformance.vectors.canonical import digest, format_document
 
 SHOWING = "ties"
 """The scenario that shows what fails."""
@@ -74,7 +74,7 @@ def forged(made: Certificate, change: Callable[[dict[str, Any]], object]) -> Cer
     data = copy.deepcopy(made.data)
     change(data)
     data["digest"] = digest({key: value for key, value in data.items() if key != "digest"})
-    return Certificate(data, formatted(data))
+    return Certificate(data, format_document(data))
 
 
 def kept(made: Certificate, folder: Path) -> Path:
@@ -93,4 +93,4 @@ def left(made: Report, folder: Path) -> Path:
 
 def wrong(made: Certificate) -> list[str]:
     """What gives a certificate away."""
-    return [*forgeries(made.data), *unfounded(made.data)]
+    return [*forgeries(made.data), *contradictory_claims(made.data)]

@@ -13,7 +13,7 @@ from sds_harness.clearskies.trace import CLEARSKIES_DATABASE
 from sds_harness.link import Link
 
 REVISION = CLEARSKIES_DATABASE.name
-SCOPE = Scope.of(revision=REVISION)
+SCOPE = Scope.select(revision=REVISION)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from sds_conformance.protocols.clearskies.vectors.material import MATERIAL
 from sds_conformance.vectors.folder import load_of
-from sds_conformance.vectors.running.examination import Examination, VectorExaminer, chosen
+from sds_conformance.vectors.running.examination import Examination, VectorExaminer, select_files
 from sds_harness.link import Limits, LocalLink
 from vector_folders import VECTOR_SET, VECTORS
 
@@ -36,7 +36,7 @@ def reference(config: Config | None = None, peer: type[Peer] = Peer, without: fr
 
 def asked(start: Callable[[], Handle] = reference, *groups: str) -> Examination:
     examiner = VectorExaminer(MATERIAL, lambda _: LocalLink(start()), Limits(), REVISION)
-    return examiner.examine(chosen(files(), REVISION, groups))
+    return examiner.examine(select_files(files(), REVISION, groups))
 
 
 def altered(change: Callable[[pb.Request, pb.Reply], None]) -> Callable[[], Handle]:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from recorded_corpora import Edit
-from sds_conformance.corpus.classes import Classified, judged
-from sds_conformance.corpus.difference import comparable, stored
+from sds_conformance.corpus.classes import Classified, classify_by_checks
+from sds_conformance.corpus.difference import read_stored, require_comparable
 from sds_conformance.corpus.divergences import Divergence, divergences
 from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.exploration.assessment import Scope
@@ -15,16 +15,16 @@ from sds_harness.corpus.manifest import Corpus, read_complete
 from sds_harness.corpus.place import Place
 
 SCHEDULES = 24
-SCOPE = Scope.of()
+SCOPE = Scope.select()
 
 
 def corpus(folder: Path) -> Corpus:
-    return read_complete(Place.at(str(folder)), kind_of)
+    return read_complete(Place.from_name(str(folder)), kind_of)
 
 
 def compared(a: Path, b: Path, **options: Any) -> dict[int, Divergence]:
     one, other = corpus(a), corpus(b)
-    comparable(one, other)
+    require_comparable(one, other)
     most = max(one.manifest.schedules, other.manifest.schedules)
     return {found.schedule: found for found in divergences(one, other, range(most), **options)}
 
@@ -33,8 +33,8 @@ def classified(a: Path, b: Path, scope: Scope = SCOPE) -> list[Classified]:
     one, other = corpus(a), corpus(b)
     out = []
     for number, found in sorted(compared(a, b).items()):
-        mine, theirs = (next(stored(c, [number])) for c in (one, other))
-        out.append(judged(found, mine, theirs, (scope, scope)))
+        mine, theirs = (next(read_stored(c, [number])) for c in (one, other))
+        out.append(classify_by_checks(found, mine, theirs, (scope, scope)))
     return out
 
 

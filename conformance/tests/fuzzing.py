@@ -91,7 +91,7 @@ class Format:
     honest: Callable[[Files], None] = lambda files: None
     """Corrects the digests."""
     damaged: Callable[[Files, str, Attempt], Files] | None = None
-    """Mutates the structure of files that are no text."""
+    """Mutates the structure of files that are not text."""
 
     def attempts(self) -> st.SearchStrategy[Attempt]:
         """All attempts."""
@@ -325,7 +325,7 @@ def _written_wrong(out: Path) -> str:
 
 
 def _no_json(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _place(told: str) -> str:

@@ -20,7 +20,7 @@ import click
 import pytest
 
 from sds_conformance.cli import main
-from sds_conformance.cli.command_groups import Later
+from sds_conformance.cli.command_groups import LazyCommand
 from sds_conformance.cli.option_names import with_new_names
 from typed_pages import FENCED, blocks
 
@@ -92,7 +92,7 @@ def _error_of(arguments: list[str], typed: bool) -> str:
         if name not in command.commands:
             return f"there is no command {name!r}"
         found = command.commands[name]
-        command = found.command if isinstance(found, Later) else found
+        command = found.command if isinstance(found, LazyCommand) else found
         context = click.Context(command, context, name)
     if not arguments and not typed:
         return ""
@@ -183,7 +183,7 @@ STANDING_FOR = {
     "r['id']": "ties",
     "r.id": "SDS-RECV-06",
     "f'{name}={reference}'": "ref=./reference",
-    "place.shown": "DIR",
+    "place.label": "DIR",
     "str(index)": "3",
     "str(tally.found_at[roots[0].id])": "3",
     "str(found[0].samples[0])": "3",
@@ -196,7 +196,7 @@ _FILES = re.compile(r"file|folder|\w*\bpath|out|str\((file|out|plan|report_dir|f
 def of_source(file: Path, where: str) -> Iterator[NamedCommand]:
     """The command lines in the messages, help texts and docstrings of a module, and those that it joins of words."""
     text = file.read_text("utf-8")
-    if PROGRAM not in text and "program" not in text and ".typed(" not in text and "`" not in text:
+    if PROGRAM not in text and "program" not in text and ".format_command(" not in text and "`" not in text:
         return
     for node, inside in _nodes(ast.parse(text), inside=False):
         place = f"{where}:{getattr(node, 'lineno', 0)}"
@@ -234,10 +234,10 @@ def _value(node: ast.AST) -> str:
 
 def _words_of(node: ast.AST) -> list[ast.expr] | None:
     """The words after the name of the program, if a command line of the suite is put together here: ``[program(),
-    ...]`` or ``driven.typed(...)``."""
+    ...]`` or ``driven.format_command(...)``."""
     if isinstance(node, ast.List) and node.elts and STANDING_FOR.get(ast.unparse(node.elts[0])) == PROGRAM:
         return node.elts[1:]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "typed":
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format_command":
         return node.args
     return None
 

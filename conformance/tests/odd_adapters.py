@@ -78,7 +78,7 @@ def hangs_late(request: pb.Request, reply: pb.Reply) -> None:
 @adapter
 def breaks_at(request: pb.Request, reply: pb.Reply) -> None:
     """breaks-at N HOW: a participant that has received so many messages hangs, takes memory without end, crashes, or
-    says something that is no reply."""
+    says something that is not a reply."""
     global _received
     _received = 0 if request.HasField("open") else _received + request.HasField("receive")
     if _received < int(sys.argv[2]):

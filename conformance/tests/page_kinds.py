@@ -56,16 +56,16 @@ def releases() -> list[Report]:
 def comparison(name: str = "other") -> str:
     one, other, _ = releases()
     other.data["implementation"]["name"] = name
-    return comparison_page(compare([ReportColumn.of(one), ReportColumn.of(other)]))
+    return comparison_page(compare([ReportColumn.from_report(one), ReportColumn.from_report(other)]))
 
 
 def history() -> str:
-    return history_page(histories([ReportColumn.of(one) for one in releases()]), "")
+    return history_page(histories([ReportColumn.from_report(one) for one in releases()]), "")
 
 
 def site_history() -> str:
     """The page of a history with a page for each run."""
-    columns = [replace(ReportColumn.of(one), page=f"runs/{n}.html") for n, one in enumerate(releases())]
+    columns = [replace(ReportColumn.from_report(one), page=f"runs/{n}.html") for n, one in enumerate(releases())]
     return history_page(histories(columns), "")
 
 
@@ -99,7 +99,7 @@ def corpus_diff() -> str:
                 suite_version="1.0.0",
                 dialect="",
             ),
-            place=SimpleNamespace(shown="hdfs://namenode/" + "long" * 30),
+            place=SimpleNamespace(label="hdfs://namenode/" + "long" * 30),
         )
         for side in "AB"
     ]

@@ -24,7 +24,7 @@ SCENARIOS = ("a-chain-in-reverse", "a-dep*", "every-kind-of-message", "many-wait
 _OPTIONS = TesteeOptions("1", name="toy", participant_class=FAULTS.participant_class)
 COMMAND = ("./testee", "--fast")
 ATTACK = "<script>window.hacked=1</script><img src=x onerror='window.hacked=2'>\"&amp;\u202e\x1b[31m"
-"""Text that would do something if it were no text."""
+"""Text that would do something if it were not text."""
 VOID = {"meta", "br", "input", "img", "link", "hr"}
 
 

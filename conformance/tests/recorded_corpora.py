@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sds_conformance.corpus.company import Tireless
+from sds_conformance.corpus.company import RestartingCompany
 from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.exploration.company import Casting
-from sds_harness.corpus.digests import joined, schedule_digest
+from sds_harness.corpus.digests import join_hashes, schedule_digest
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, grammar_json, implementation_of, read_corpus
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reader import stored_in
@@ -111,7 +111,7 @@ def recording_of(folder: Path, order: CampaignOrder, *, twins: bool = False, per
         8 if twins else 0,
     )
     company.kill()
-    return Recording(Place.at(str(folder)), manifest, kind, partial(Tireless, order))
+    return Recording(Place.from_name(str(folder)), manifest, kind, partial(RestartingCompany, order))
 
 
 def record_here(
@@ -123,7 +123,7 @@ def record_here(
     prepare(recording, overwrite=False)
     counts = [record_shard(recording, shard) for shard in range(manifest.shards)]
     steps, rows = sum(count.steps for count in counts), sum(count.rows for count in counts)
-    (place / MANIFEST).write_text(manifest.finished(steps, rows).to_json())
+    (place / MANIFEST).write_text(manifest.completed(steps, rows).to_json())
     (place / SUCCESS).write_text("")
     return folder
 
@@ -136,7 +136,7 @@ whose side row is emptied is left out."""
 def edited(source: Path, target: Path, edits: Mapping[int, Edit], *, honest: bool = True) -> Path:
     """A copy of a corpus in which some schedules are changed; ``honest`` ones have the digests that belong to them."""
     shutil.copytree(source, target)
-    place = Place.at(str(target))
+    place = Place.from_name(str(target))
     corpus = read_corpus(place, kind_of)
     for shard in {number // corpus.manifest.per_shard for number in edits}:
         known = list(stored_in(corpus, shard, None, None))
@@ -159,4 +159,4 @@ def refresh(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
         row["row_hash"] = KIND.columns.hash_of(row)
     compared = sorted((row for row in rows if row["step"]), key=lambda row: row["step"])
     side["steps"] = len(compared)
-    side["digest"] = schedule_digest(joined(row["row_hash"] for row in compared))
+    side["digest"] = schedule_digest(join_hashes(row["row_hash"] for row in compared))

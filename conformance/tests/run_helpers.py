@@ -53,8 +53,8 @@ certify_reference = partial(exercise.certify_reference, rules.RULES)
 certify_every_revision = partial(exercise.certify_every_revision, rules.RULES)
 examine_mutant = partial(exercise.examine_mutant, rules.RULES, rules.MODEL)
 examine_variant = partial(exercise.examine_variant, rules.RULES, rules.MODEL)
-unguarded = partial(exercise.unguarded, rules.RULES, rules.MODEL)
-unproven = partial(exercise.unproven, rules.RULES)
+unguarded = partial(exercise.unguarded_requirements, rules.RULES, rules.MODEL)
+unproven = partial(exercise.unproven_checks, rules.RULES)
 
 Handle = Callable[[pb.Request], pb.Reply]
 Change = Callable[[pb.Request, pb.Reply], None]

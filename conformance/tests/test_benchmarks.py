@@ -117,7 +117,7 @@ def test_whole_commands_are_measured_side_by_side(tmp_path: Path) -> None:
         assert row[side]["other_cpu_s"] > 0.05
         assert row[side]["own_peak_mib"] > 20 < row[side]["other_peak_mib"] + 10
     refused = started("whole_commands.py", "--before", str(tmp_path), into=tmp_path)
-    assert (refused.returncode, "is no checkout" in refused.stderr) == (2, True)
+    assert (refused.returncode, "is not a checkout" in refused.stderr) == (2, True)
 
 
 @pytest.mark.exhaustive

@@ -18,7 +18,7 @@ from fuzzing import CODES, Command, Files, Input, filled, laid_out
 from run_helpers import REPOSITORY
 from scripted_process import scripted
 from sds_conformance.cli import main
-from sds_conformance.vectors.canonical import digest, formatted
+from sds_conformance.vectors.canonical import digest, format_document
 from sds_harness.schedules.files import to_json, to_yaml, yaml_document
 
 SDS = (sys.executable, "-m", "sds_reference")
@@ -265,7 +265,7 @@ def digest_certificate(files: Files) -> None:
     try:
         data = json.loads(files["certificate.json"])
         data["digest"] = digest({key: value for key, value in data.items() if key != "digest"})
-        files["certificate.json"] = formatted(data)
+        files["certificate.json"] = format_document(data)
     except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
         pass  # such a file has no digest
 
@@ -287,9 +287,9 @@ def vectors() -> Sequence[Input]:
             files = {path.relative_to(VECTORS).as_posix(): path.read_bytes() for path in kept}
             manifest = json.loads(files[MANIFEST])
             manifest["files"] = {file: told for file, told in manifest["files"].items() if file in files}
-            files[MANIFEST] = formatted(manifest)
+            files[MANIFEST] = format_document(manifest)
             if name != "lamport":
-                files["released.json"] = formatted({"releases": []})
+                files["released.json"] = format_document({"releases": []})
             about = ("--revision", revision, "--vectors", "{folder}")
             out.append(
                 Input(
@@ -314,9 +314,9 @@ def seal_vectors(files: Files) -> None:
             if name.startswith(("sds/", "clearskies/")):
                 data = json.loads(files[name])
                 data["numberOfTests"], data["digest"] = len(data["tests"]), digest(data["tests"])
-                files[name] = formatted(data)
+                files[name] = format_document(data)
                 manifest["files"][name] = file_digest(files[name])
-        files["manifest.json"] = formatted(manifest)
+        files["manifest.json"] = format_document(manifest)
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError, OverflowError):
         pass
 

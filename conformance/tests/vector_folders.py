@@ -13,9 +13,9 @@ from run_helpers import REPOSITORY, Handle, reference
 from sds_conformance.protocols import all_vectors
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
-from sds_conformance.vectors.canonical import digest, file_digest, formatted
-from sds_conformance.vectors.folder import CHANGELOG, LEDGER, MANIFEST, load_of, places
-from sds_conformance.vectors.running.examination import Examination, VectorExaminer, chosen
+from sds_conformance.vectors.canonical import digest, file_digest, format_document
+from sds_conformance.vectors.folder import CHANGELOG, LEDGER, MANIFEST, generated_folders, load_of
+from sds_conformance.vectors.running.examination import Examination, VectorExaminer, select_files
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.link import Limits, LocalLink
 
@@ -42,21 +42,21 @@ def asked(
 ) -> Examination:
     """The results of an implementation in this process with the vectors."""
     examiner = VectorExaminer(MATERIAL, lambda _: LocalLink(start()), Limits(), revision, dialect)
-    return examiner.examine(chosen(files(), revision, groups))
+    return examiner.examine(select_files(files(), revision, groups))
 
 
 def failed_groups(outcome: Examination) -> set[str]:
-    return {a.group for a in outcome.asked if a.answer.status in BAD}
+    return {a.group for a in outcome.answered if a.answer.status in BAD}
 
 
 def failures(outcome: Examination) -> list[str]:
-    return [f"{a.vector['id']}: {a.answer}" for a in outcome.asked if a.answer.status in BAD]
+    return [f"{a.vector['id']}: {a.answer}" for a in outcome.answered if a.answer.status in BAD]
 
 
 def copy_of_vectors(to: Path) -> Path:
     """A copy of the folder, to be spoilt: as if nothing had been released, and in order."""
     copy = Path(shutil.copytree(VECTORS, to / "vectors", ignore=shutil.ignore_patterns("consumers")))
-    (copy / LEDGER).write_bytes(formatted({"releases": []}))
+    (copy / LEDGER).write_bytes(format_document({"releases": []}))
     seal(copy, retired=[])
     return copy
 
@@ -71,7 +71,7 @@ def edit(
     if honest:
         data["numberOfTests"] = len(data["tests"])
         data["digest"] = digest(data["tests"])
-    path.write_bytes(formatted(data))
+    path.write_bytes(format_document(data))
     if honest:
         seal(folder)
 
@@ -81,11 +81,11 @@ def seal(folder: Path, **fields: object) -> None:
     manifest = json.loads((folder / MANIFEST).read_text("utf-8")) | fields
     manifest["files"] = {
         path.relative_to(folder).as_posix(): file_digest(path.read_bytes())
-        for part in sorted(places(VECTOR_SET))
+        for part in sorted(generated_folders(VECTOR_SET))
         for path in sorted((folder / part).glob("*.json"))
     }
     told = file_digest((folder / MANIFEST).read_bytes())
-    (folder / MANIFEST).write_bytes(formatted(manifest))
+    (folder / MANIFEST).write_bytes(format_document(manifest))
     changelog = folder / CHANGELOG
     now = file_digest((folder / MANIFEST).read_bytes())
     changelog.write_text(changelog.read_text("utf-8").replace(told, now), "utf-8")

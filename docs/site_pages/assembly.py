@@ -125,11 +125,11 @@ def _repository_pages(site: Site) -> Iterator[tuple[str, str]]:
             texts[f"{one.source}#{one.section}"] = section
     for one in SITE_MAP:
         text = texts[f"{one.source}#{one.section}" if one.section else one.source]
-        yield one.place, _placed(site, text, one.source, one.place)
-    yield _INDEX, _placed(site, texts[_START], _START, _INDEX)
+        yield one.place, _resolve_links(site, text, one.source, one.place)
+    yield _INDEX, _resolve_links(site, texts[_START], _START, _INDEX)
 
 
-def _placed(site: Site, text: str, source: str, place: str) -> str:
+def _resolve_links(site: Site, text: str, source: str, place: str) -> str:
     return with_links(text, lambda target, image: site.link(source, place, target, image))
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import click
 
 from sds_conformance.cli import main
-from sds_conformance.cli.command_groups import Later
+from sds_conformance.cli.command_groups import LazyCommand
 
-from .markdown import code, fenced, page, prose, table
+from .markdown import code, code_block, page, prose, table
 
 FOLDER = "reference/command-line"
 PROGRAM = "sds-conformance"
@@ -36,7 +36,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def the_command(command: click.Command) -> click.Command:
     """The command itself, where a group has a placeholder until it is invoked."""
-    return command.command if isinstance(command, Later) else command
+    return command.command if isinstance(command, LazyCommand) else command
 
 
 def _command(command: click.Command, parent: click.Context, name: str, level: int) -> Iterator[str]:
@@ -47,7 +47,7 @@ def _command(command: click.Command, parent: click.Context, name: str, level: in
         yield ""
     yield from _text(command.help or "")
     pieces = " ".join(command.collect_usage_pieces(context))
-    yield from fenced(f"{path} {pieces}", "sh")
+    yield from code_block(f"{path} {pieces}", "sh")
     yield from _options(command, context, path)
     yield from _epilog(command.epilog or "", level)
     if isinstance(command, click.Group):
@@ -73,7 +73,7 @@ def _text(text: str) -> Iterator[str]:
     """Paragraphs of a help text. Those after a line with ``\\b`` keep their lines."""
     for paragraph in inspect.cleandoc(text).split("\n\n"):
         if paragraph.startswith("\b"):
-            yield from fenced(paragraph.removeprefix("\b").strip("\n"))
+            yield from code_block(paragraph.removeprefix("\b").strip("\n"))
         else:
             yield prose(" ".join(paragraph.split()))
             yield ""
@@ -91,6 +91,6 @@ def _epilog(text: str, level: int) -> Iterator[str]:
         yield ""
         rows = [re.split(r"  +", line.strip(), maxsplit=1) for line in rest.splitlines()]
         if title == "Examples" or any(len(row) != 2 for row in rows):
-            yield from fenced(rest, "sh" if title == "Examples" else "text")
+            yield from code_block(rest, "sh" if title == "Examples" else "text")
         else:
             yield from table(("name", "meaning"), [(code(name), prose(about)) for name, about in rows])

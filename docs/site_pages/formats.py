@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .markdown import code, fenced, page, prose, table
+from .markdown import code, code_block, page, prose, table
 
 FOLDER = "reference/formats"
 _FILES = {
@@ -65,7 +65,7 @@ def _page(name: str, path: str, schema: dict[str, Any], text: str) -> str:
             lines += [f"## {each}", ""]
             lines += [prose(one["description"]), ""] if "description" in one else []
             lines += rows
-    lines += ["## Schema", "", f"The file is `{path}`.", "", *fenced(text, "json")]
+    lines += ["## Schema", "", f"The file is `{path}`.", "", *code_block(text, "json")]
     return page(name, lines, orphan=True)
 
 

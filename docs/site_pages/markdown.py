@@ -36,12 +36,12 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads), *lines, ""]
 
 
-def fenced(text: str, language: str = "text") -> list[str]:
+def code_block(text: str, language: str = "text") -> list[str]:
     """The lines of a block of code and an empty one."""
     return [f"````{language}", *text.rstrip("\n").splitlines(), "````", ""]
 
 
-def indexed(names: Iterable[str]) -> list[str]:
+def index_entries(names: Iterable[str]) -> list[str]:
     """Main entries of the index, which search lists first, and an empty line; none if there are no names."""
     lines = [line for name in names for line in (f"```{{index}} ! single: {name}", "```")]
     return [*lines, ""] if lines else []
@@ -67,16 +67,16 @@ def with_links(text: str, target: Callable[[str, bool], str | None]) -> str:
     leaves the text of the link alone.
     """
 
-    def replaced(found: re.Match[str]) -> str:
+    def replace_link(found: re.Match[str]) -> str:
         image, words, old = found.groups()
         if "](" in words:  # a picture that is a link
-            words = _LINK.sub(replaced, words)
+            words = _LINK.sub(replace_link, words)
         new = target(old, bool(image))
         return words if new is None else f"{image}[{words}]({new})"
 
     def outside_spans(part: str) -> str:
         # A span of code in the words of a link belongs to the link, so links are looked for first.
-        return _LINK.sub(replaced, part)
+        return _LINK.sub(replace_link, part)
 
     return outside_code(text, outside_spans)
 

@@ -49,8 +49,8 @@ def _page(protocol: Protocol, position: Position, known: Known) -> str:
     elif position.not_shown:
         lines += [f"No run shows which option an implementation takes: {prose(position.not_shown)}.", ""]
     if position.variants:
-        told = ", ".join(code(name) for name in position.variants)
-        lines += [f"These legal variants of the model choose otherwise and must pass: {told}.", ""]
+        text = ", ".join(code(name) for name in position.variants)
+        lines += [f"These legal variants of the model choose otherwise and must pass: {text}.", ""]
     choices = known.choices.get(position.id)
     if choices:
         lines += ["## Implementations", ""]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sds_conformance.judging.verdict import full_code
 from sds_conformance.protocols import repertoires
 
-from .markdown import code, indexed, page, prose, table
+from .markdown import code, index_entries, page, prose, table
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -25,6 +25,6 @@ def pages() -> Iterator[tuple[str, str]]:
         lines += [f"Revisions: {', '.join(code(revision) for revision in revisions)}.", ""]
         linked = ", ".join(f"[{each}](requirements/{each}.md)" for each in one.requirements)
         lines += [f"It rests on {linked}.", ""] if linked else []
-        lines += indexed(full_code(one.id, c) for c in one.codes)
+        lines += index_entries(full_code(one.id, c) for c in one.codes)
         lines += table(("code", "meaning"), [(code(full_code(one.id, c)), prose(w)) for c, w in one.codes.items()])
     yield "reference/properties", page("Properties of the group", lines)

@@ -11,7 +11,7 @@ from sds_conformance.judging.verdict import full_code
 from sds_conformance.protocols import Protocol, protocols, revisions
 
 from .implementations import Known
-from .markdown import code, fenced, indexed, page, prose, table
+from .markdown import code, code_block, index_entries, page, prose, table
 
 FOLDER = "reference/requirements"
 _BREAKING = ("fail", "warn")
@@ -55,7 +55,7 @@ def _page(protocol: Protocol, r: Requirement, known: Known, drawn: Mapping[str, 
     if r.untestable:
         lines += ["## Why it is not tested", "", f"{prose(r.untestable).rstrip('.')}.", ""]
     if r.codes:
-        lines += ["## Violations", "", *indexed(full_code(r.id, c) for c in r.codes)]
+        lines += ["## Violations", "", *index_entries(full_code(r.id, c) for c in r.codes)]
         lines += table(("code", "meaning"), [(code(full_code(r.id, c)), prose(what)) for c, what in r.codes.items()])
     if r.positions:
         lines += ["## Positions", "", "The text leaves these points open, and the suite decided:", ""]
@@ -68,11 +68,11 @@ def _page(protocol: Protocol, r: Requirement, known: Known, drawn: Mapping[str, 
         lines += ["## Checks", ""]
         lines += table(("check", "what it decides"), [(code(one.name), prose(one.summary)) for one in checks])
     lines += _mutants(protocol, r)
-    lines += _related(protocol, r)
+    lines += _related_requirements(protocol, r)
     lines += _implementations(r, known)
     if not r.untestable:
         which = "" if r.revisions[0] == protocols()[0].rules.current else f" --revision {r.revisions[0]}"
-        lines += ["## Test it", "", *fenced(f"sds-conformance run{which} --select {r.id} -- ./my-adapter", "sh")]
+        lines += ["## Test it", "", *code_block(f"sds-conformance run{which} --select {r.id} -- ./my-adapter", "sh")]
         lines += [
             "Do you think that the requirement, or a verdict on it, is wrong? Then read",
             "[how to contest it](../../how-to/contest-a-position.md).",
@@ -93,8 +93,8 @@ def _facts(r: Requirement, section: str) -> Iterator[tuple[str, str]]:
     yield "Revisions", ", ".join(f"{code(name)} ({prose(revisions()[name].title)})" for name in r.revisions)
     yield "Observed", {"wire": "on the wire", "state": "in events and state"}.get(r.observable, r.observable)
     if r.softened:
-        told = f"[{r.softened}](../positions/{r.softened}.md)"
-        yield "Softened", f"a violation is a warning by {told}; `--strict` makes it a failure"
+        text = f"[{r.softened}](../positions/{r.softened}.md)"
+        yield "Softened", f"a violation is a warning by {text}; `--strict` makes it a failure"
     if r.experimental:
         yield "Experimental", "a violation is at most a warning"
 
@@ -131,7 +131,7 @@ def _mutants(protocol: Protocol, r: Requirement) -> list[str]:
     ]
 
 
-def _related(protocol: Protocol, r: Requirement) -> list[str]:
+def _related_requirements(protocol: Protocol, r: Requirement) -> list[str]:
     rows: dict[tuple[str, str], list[str]] = {}
     stated = protocol.rules.catalogue.requirements
     for one in protocol.rules.catalogue.consequences:
@@ -151,13 +151,13 @@ def _implementations(r: Requirement, known: Known) -> list[str]:
     if not verdicts:
         return []
     failing = [name for name, verdict in verdicts.items() if verdict in _BREAKING]
-    told = (
+    text = (
         f"{', '.join(failing)} {'violates' if len(failing) == 1 else 'violate'} it." if failing else "None violates it."
     )
     return [
         "## Implementations",
         "",
-        prose(told) + " [All implementations](../implementations.md) has the runs.",
+        prose(text) + " [All implementations](../implementations.md) has the runs.",
         "",
         *table(("implementation", "verdict"), [(prose(name), verdict) for name, verdict in verdicts.items()]),
     ]

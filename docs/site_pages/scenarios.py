@@ -10,7 +10,7 @@ from sds_conformance.protocols import Protocol, protocols, repertoire_of
 from sds_harness.environment import PLAIN
 from sds_harness.schedules.files import to_yaml
 
-from .markdown import code, fenced, page, prose, table
+from .markdown import code, code_block, page, prose, table
 
 FOLDER = "reference/scenarios"
 _MOST_OPERATIONS = 60
@@ -47,7 +47,7 @@ def _page(protocol: Protocol, scenario: Scenario) -> Iterator[tuple[str, str]]:
     rows = [(f"[{each}](../requirements/{each}.md)", prose(stated[each].statement)) for each in scenario.exercises]
     lines += table(("requirement", "statement"), rows)
     lines += ["## Play it", "", f"It is played in these environments: {', '.join(code(name) for name in played)}.", ""]
-    lines += fenced(f"sds-conformance run{which} --scenario {scenario.name} -- ./my-adapter", "sh")
+    lines += code_block(f"sds-conformance run{which} --scenario {scenario.name} -- ./my-adapter", "sh")
     schedule = scenario.schedule
     if schedule is None:
         lines += ["It is a function in Python, because its course depends on the replies.", ""]
@@ -58,5 +58,5 @@ def _page(protocol: Protocol, scenario: Scenario) -> Iterator[tuple[str, str]]:
         yield f"{FOLDER}/{scenario.name}.svg", draw(written, revision)
         lines += ["## Diagram", "", "The reference model plays it:", ""]
         lines += [f"![Space-time diagram of {scenario.name}]({scenario.name}.svg)", ""]
-        lines += ["## Data", "", *fenced(to_yaml(written, repertoire_of(revision).notation), "yaml")]
+        lines += ["## Data", "", *code_block(to_yaml(written, repertoire_of(revision).notation), "yaml")]
     yield f"{FOLDER}/{scenario.name}", page(scenario.name, lines, orphan=True)

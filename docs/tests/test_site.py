@@ -14,7 +14,7 @@ import click
 import pytest
 
 from sds_conformance.cli import main
-from sds_conformance.cli.command_groups import Later
+from sds_conformance.cli.command_groups import LazyCommand
 from sds_conformance.protocols import protocols, repertoires
 
 _LOADED = {
@@ -57,7 +57,7 @@ def _page(file: Path) -> _Page:
 
 
 def _leaves(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    command = command.command if isinstance(command, Later) else command
+    command = command.command if isinstance(command, LazyCommand) else command
     yield path, command
     if isinstance(command, click.Group):
         for name, each in command.commands.items():

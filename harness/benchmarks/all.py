@@ -125,7 +125,7 @@ def read(file: Path) -> Kept:
     try:
         units: Kept = json.loads(file.read_text("utf-8"))["units"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        sys.exit(f"{file} is no file that all.py --json has written: {error}")
+        sys.exit(f"{file} is not a file that all.py --json has written: {error}")
     return units
 
 

@@ -22,9 +22,9 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-from sds_conformance.corpus.company import Tireless
+from sds_conformance.corpus.company import RestartingCompany
 from sds_conformance.exploration.campaign import CampaignOrder
-from sds_harness.corpus.digests import joined, schedule_digest
+from sds_harness.corpus.digests import join_hashes, schedule_digest
 from sds_harness.corpus.manifest import MANIFEST, SIDE, STEPS, SUCCESS, Manifest, implementation_of
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.recorder import Recording, prepare, record_shard
@@ -67,7 +67,7 @@ def recorded(folder: Path) -> tuple[Manifest, pa.Table, pa.Table]:
     company = order.company()
     manifest = Manifest(implementation_of(company.start(), KIND), 0, SEEDS, {}, order.revision, "together", "", SEEDS)
     company.kill()
-    recording = Recording(Place.at(str(folder)), manifest, KIND, partial(Tireless, order))
+    recording = Recording(Place.from_name(str(folder)), manifest, KIND, partial(RestartingCompany, order))
     prepare(recording, overwrite=False)
     record_shard(recording, 0)
     return manifest, pq.read_table(folder / STEPS), pq.read_table(folder / SIDE)
@@ -141,10 +141,10 @@ def _write_shard(
     firsts: Any,
     edits: dict[int, list[dict[str, Any]]],
 ) -> None:
-    kinds = ((STEPS, COLUMNS.all), (SIDE, SIDE_COLUMNS))
+    kinds = ((STEPS, COLUMNS.all_columns), (SIDE, SIDE_COLUMNS))
     writers = [
         {
-            name: column_writer(Place.at(str(folder / name / file_name(shard))), columns, TOKEN)
+            name: column_writer(Place.from_name(str(folder / name / file_name(shard))), columns, TOKEN)
             for name, columns in kinds
         }
         for folder in out
@@ -178,7 +178,7 @@ def _edited(block: pa.Table, sides: pa.Table, number: int, rows: list[dict[str, 
     changed = pa.Table.from_pylist(rows, COLUMNS.schema)
     block = pa.concat_tables([block.slice(0, at[0]), changed.cast(block.schema), block.slice(at[-1] + 1)])
     known = sides.to_pylist()
-    digest = schedule_digest(joined(row["row_hash"] for row in rows if row["step"]))
+    digest = schedule_digest(join_hashes(row["row_hash"] for row in rows if row["step"]))
     for row in known:
         if row["schedule"] == number:
             row["digest"] = digest

@@ -84,10 +84,10 @@ def ours(job: Job, *, read_all: bool = False) -> Iterator[Run]:
 
         def run() -> Found:
             shutil.rmtree(out, ignore_errors=True)
-            a, b = (read_complete(Place.at(folder), kind_of) for folder in (job.a, job.b))
-            scope = replace(Scope.of(), requirements=(), properties=())
+            a, b = (read_complete(Place.from_name(folder), kind_of) for folder in (job.a, job.b))
+            scope = replace(Scope.select(), requirements=(), properties=())
             size = range_size(a, b, 8 * job.threads)
-            differ = Differ(a, b, Place.at(str(out)), size, (scope, scope), checks=False, read_all=read_all)
+            differ = Differ(a, b, Place.from_name(str(out)), size, (scope, scope), checks=False, read_all=read_all)
             diff(spark, differ)
             rows = parquet.read_table(out / DIVERGENCES, columns=["schedule", "step"]).to_pylist()
             return [(row["schedule"], row["step"]) for row in rows]

@@ -262,7 +262,7 @@ def arguments() -> argparse.Namespace:
         if wanted := [name for name in asked.only or () if name in ELSEWHERE]:
             parsing.error(f"{' and '.join(wanted)} cannot run without --rivals-python PATH")
     elif not os.access(asked.rivals_python, os.X_OK) or asked.rivals_python.is_dir():
-        parsing.error(f"--rivals-python {asked.rivals_python} is no program")
+        parsing.error(f"--rivals-python {asked.rivals_python} is not a program")
     return asked
 
 

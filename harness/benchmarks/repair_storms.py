@@ -321,7 +321,7 @@ def whole(least: int) -> Callable[[str], int]:
 
     def number(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} on")
         return int(text)
 
     return number
@@ -333,7 +333,7 @@ def picture(text: str) -> Path:
         raise argparse.ArgumentTypeError("drawing needs matplotlib: pip install --group benchmarks")
     path = Path(text)
     if path.is_dir() or not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r} is no file in an existing folder")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a file in an existing folder")
     return path
 
 

@@ -42,13 +42,13 @@ def main() -> None:
     command, limits = tuple(asked.command), Limits()
     what = plan(default().rules, environments=[asked.environment], scenarios=asked.scenario)
     playing, outcome = timed(lambda: certify(lambda _: StdioLink(command, Framing.JSON, limits), what, limits))
-    report = Report.of(outcome, Invocation(command))
+    report = Report.from_outcome(outcome, Invocation(command))
     rows = {"run": playing}
     with TemporaryDirectory() as folder:
         rows["report.json, report.jsonl, traces"], _ = timed(lambda: write_report(Path(folder), report))
         for form in (*FORMS, Form("annotations", "")):
-            rows[form.name], _ = timed(partial(form.made, report))
-        later, _ = timed(lambda: [form.made(read_report(Path(folder))) for form in FORMS])
+            rows[form.name], _ = timed(partial(form.render, report))
+        later, _ = timed(lambda: [form.render(read_report(Path(folder))) for form in FORMS])
     forms = sum(rows.values()) - playing
     ratio = (playing + forms) / playing
     if asked.json:

@@ -24,7 +24,7 @@ from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.judging.garbage import garbage_at_the_end, rarely_collecting
 from sds_harness.link import Limits, StdioLink
 from sds_harness.schedules import Performance
-from sds_harness.sds.generator import generated
+from sds_harness.sds.generator import generate_schedule
 from sds_testee.framing import Framing
 
 
@@ -57,7 +57,7 @@ def recording() -> Iterator[Work]:
 
     settle_garbage()
     with tempfile.TemporaryDirectory() as folder:
-        place = Place.at(folder)
+        place = Place.from_name(folder)
         for name in (STEPS, SIDE):
             (place / name).make()
         with ShardWriter(place, 0, KIND.columns) as writer:
@@ -94,12 +94,12 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
         with recording() if record else judging(order.scope) as work:
             for index in range(examples):
                 times = [time.perf_counter()]
-                schedule = generated(order.seed, index)
+                schedule = generate_schedule(order.seed, index)
                 times.append(time.perf_counter())
                 performance = company.play(schedule)
                 times.append(time.perf_counter())
                 with nullcontext() if record else garbage_at_the_end():
-                    work(index, performance, company.judged(schedule))
+                    work(index, performance, company.participants_under_test(schedule))
                     steps += performance.steps
                     del performance
                 times.append(time.perf_counter())

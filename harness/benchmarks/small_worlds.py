@@ -30,8 +30,8 @@ from typing import Any
 
 from sds_conformance.exploration.campaign import CampaignTally
 from sds_conformance.exploration.casts import NotPlayedError
-from sds_conformance.exploration.exhaustion import Exhaustion, Prober, Share, Task, alphabet_of, shares
-from sds_conformance.exploration.hunt import huntable, order_for
+from sds_conformance.exploration.exhaustion import ChunkResults, Exhaustion, Prober, Task, alphabet_of, play_chunks
+from sds_conformance.exploration.hunt import names_to_hunt, order_for
 from sds_conformance.judging.exercise import NOTHING
 from sds_conformance.judging.garbage import rarely_collecting
 from sds_conformance.judging.verdict import Verdict
@@ -76,13 +76,13 @@ def _shortest(name: str, events: int, wanted: tuple[AlphabetPart, ...]) -> Death
     mutant = default().model.mutants[name]
     campaign = order_for(mutant)
     order = Exhaustion(campaign.connect, revision=campaign.revision, told=campaign.told, alphabet=wanted)
-    company = order.rehearsed()
+    company = order.make_company()
     try:
         order = order.for_whom(company.start())
         prober = Prober(order, company)
         for bound in range(1, events + 1):
             for index, word in enumerate(order.world.words(bound)):
-                share = Share(CampaignTally(company.declaration), bound)
+                share = ChunkResults(CampaignTally(company.declaration), bound)
                 prober.probe(word, index, share)
                 found = share.tally.found
                 if mutant.requirement in found or any(f.severity is not Verdict.PASS for f in found.values()):
@@ -140,14 +140,14 @@ def needs(name: str) -> str:
 def price(events: int, alphabet: tuple[AlphabetPart, ...]) -> list[tuple[int, float]]:
     """For each bound, the number of schedules and the seconds that they take."""
     order = Exhaustion(lambda _: default().model.reference(NOTHING), alphabet=alphabet)
-    company = order.rehearsed()
+    company = order.make_company()
     out = []
     try:
         order = order.for_whom(company.start())
         for bound in range(1, events + 1):
             began = time.perf_counter()
             with rarely_collecting():
-                for _ in shares(order, company, [Task(bound, 0)]):
+                for _ in play_chunks(order, company, [Task(bound, 0)]):
                     pass
             out.append((order.world.count(bound), time.perf_counter() - began))
     finally:
@@ -170,7 +170,7 @@ def main() -> None:
     alphabet = tuple(map(AlphabetPart.read, arguments.alphabet))
     if unknown := letters.unknown(alphabet):
         parser.error(f"there is no event {unknown[0]}, but {', '.join(letters.names)}")
-    mutants = [name for name in huntable()[0] if fnmatchcase(name, arguments.only)]
+    mutants = [name for name in names_to_hunt()[0] if fnmatchcase(name, arguments.only)]
     play = partial(shortest, events=arguments.events, alphabet=alphabet)
     try:
         kept = Kept(arguments.keep, alphabet, arguments.events)

@@ -269,7 +269,7 @@ def arguments() -> argparse.Namespace:
     if asked.before is not None:
         asked.before = asked.before.resolve()
         if absent := [room for room in ROOMS if not (asked.before / room).is_dir()]:
-            parser.error(f"--before {asked.before} is no checkout: it has no {' and no '.join(absent)}")
+            parser.error(f"--before {asked.before} is not a checkout: it has no {' and no '.join(absent)}")
     if asked.rounds < 1:
         parser.error("--rounds is at least 1")
     return asked

@@ -26,25 +26,25 @@ class ChangedAnswerError(Exception):
         super().__init__(f"{command} was answered differently than before, after the same requests")
 
 
-class _Told:
+class _CacheNode:
     """A request to a participant and its reply: a node in the tree of all request sequences."""
 
-    __slots__ = ("before", "further", "reply", "request")
+    __slots__ = ("children", "parent", "reply", "request")
 
-    def __init__(self, before: _Told | None = None, request: bytes = b"", reply: bytes = b"") -> None:
-        self.before = before
+    def __init__(self, before: _CacheNode | None = None, request: bytes = b"", reply: bytes = b"") -> None:
+        self.parent = before
         self.request = request
         self.reply = reply
-        self.further: dict[bytes, _Told] = {}
+        self.children: dict[bytes, _CacheNode] = {}
 
 
 @dataclass
 class _Participant:
     """An open participant."""
 
-    at: _Told
+    current: _CacheNode
     """The last request of the participant, whether sent or answered from the cache."""
-    truly: _Told
+    last_sent: _CacheNode
     """The last request that was really sent."""
     handle: int = 0
     """Its handle in the implementation, if it was really opened."""
@@ -63,7 +63,7 @@ class CachingLink(Link):
         """While True, no answer comes from the cache."""
         self.outside_clock = link.outside_clock
         self._link = link
-        self._nothing = _Told()
+        self._nothing = _CacheNode()
         self._kept = 0
         self._participants: dict[int, _Participant] = {}
         self._opened = 0
@@ -81,7 +81,7 @@ class CachingLink(Link):
         command = getattr(request, name)
         if name == "open":
             self._opened += 1
-            handle, beginning = self._opened, self._beginning()
+            handle, beginning = self._opened, self._root_node()
             who = self._participants[handle] = _Participant(beginning, beginning)
         elif "handle" in command.DESCRIPTOR.fields_by_name:
             handle, command.handle = command.handle, 0
@@ -91,7 +91,7 @@ class CachingLink(Link):
         number, request.id = request.id, 0
         key = request.SerializeToString()
         try:
-            body = self._remembered(who, name, key)
+            body = self._cached_reply(who, name, key)
             if body is not None:
                 answer = reply.FromString(body)
                 answer.id = number
@@ -109,21 +109,21 @@ class CachingLink(Link):
             answer.opened.handle = handle
         return answer
 
-    def _beginning(self) -> _Told:
+    def _root_node(self) -> _CacheNode:
         if self._kept >= MOST and not self._participants:
-            self._nothing, self._kept = _Told(), 0
+            self._nothing, self._kept = _CacheNode(), 0
         return self._nothing
 
-    def _remembered(self, who: _Participant, name: str, key: bytes) -> bytes | None:
+    def _cached_reply(self, who: _Participant, name: str, key: bytes) -> bytes | None:
         """The cached answer; None if the request must be sent."""
         if self.whole:
             return None
         if name == "close":
             return self._closed if self._closed and not who.handle else None
-        known = who.at.further.get(key)
+        known = who.current.children.get(key)
         if known is None:
             return None
-        who.at = known
+        who.current = known
         return known.reply
 
     def _send_request(self, who: _Participant, name: str, key: bytes, number: int, request: Any, ask: Ask) -> Any:
@@ -138,29 +138,29 @@ class CachingLink(Link):
         if name == "close":
             self._closed = body
             return answer
-        known = who.at.further.get(key)
+        known = who.current.children.get(key)
         if known is None:
-            known = who.at.further[key] = _Told(who.at, key, body)
+            known = who.current.children[key] = _CacheNode(who.current, key, body)
             self._kept += 1
         elif known.reply != body:
             raise ChangedAnswerError(name)
-        who.at = who.truly = known
+        who.current = who.last_sent = known
         return answer
 
     def _catch_up(self, who: _Participant, request: type[Any], ask: Ask) -> None:
         left = []
-        at = who.at
-        while at is not who.truly:
+        at = who.current
+        while at is not who.last_sent:
             left.append(at)
-            assert at.before is not None
-            at = at.before
-        for told in reversed(left):
+            assert at.parent is not None
+            at = at.parent
+        for cached in reversed(left):
             self._again += 1
-            again = request.FromString(told.request)
+            again = request.FromString(cached.request)
             answer = self._tell(who, again, self._again, ask)
-            if answer.id != self._again or _body(answer) != told.reply:
+            if answer.id != self._again or _body(answer) != cached.reply:
                 raise ChangedAnswerError(again.WhichOneof("command"))
-            who.truly = told
+            who.last_sent = cached
 
     def _tell(self, who: _Participant, request: Any, number: int, ask: Ask) -> Any:
         name = request.WhichOneof("command")

@@ -121,7 +121,7 @@ class _Hands:
         self._next.replace(self._file)  # a half-written time would end the process
         self._shows = now_ms
 
-    def away(self, pid: int | None) -> None:
+    def remove(self, pid: int | None) -> None:
         """Remove the folder, and the files that libfaketime leaves in /dev/shm for a process that has ended."""
         self._folder.cleanup()
         for name in (f"faketime_shm_{pid}", f"sem.faketime_sem_{pid}"):
@@ -196,7 +196,7 @@ class ClockedLink(Link):
 
     def _put_away(self, pid: int | None) -> None:
         if self._hands:
-            self._hands.away(pid)
+            self._hands.remove(pid)
 
 
 @dataclass
@@ -223,26 +223,26 @@ class Faketime:
         outside, monotonic = self._found[key]
         if not outside.moves:
             return ClockedLink(start, variables, outside)
-        return self._clocked(start, variables, outside, monotonic=monotonic)
+        return self._connect_clocked(start, variables, outside, monotonic=monotonic)
 
     def _look(self, start: Start, variables: Mapping[str, str]) -> tuple[OutsideClock, bool]:
-        seen = self._probed(start, variables, monotonic=False)
+        seen = self._probe(start, variables, monotonic=False)
         if not isinstance(seen, ClockProbe):
             return seen, False
         if seen.clock:
-            return _standing(f"time does not move for this implementation ({seen.clock})"), False
+            return _standing_clock(f"time does not move for this implementation ({seen.clock})"), False
         if not seen.timers:
             return OutsideClock(True, "libfaketime's, moved from outside before each command"), False
-        again = self._probed(start, variables, monotonic=True)
+        again = self._probe(start, variables, monotonic=True)
         if isinstance(again, ClockProbe) and not again.clock and not again.timers:
             return OutsideClock(True, "libfaketime's, moved from outside, and monotonic time with it"), True
-        return _standing(f"the clock of this implementation moves, its timers do not ({seen.timers})"), False
+        return _standing_clock(f"the clock of this implementation moves, its timers do not ({seen.timers})"), False
 
-    def _probed(self, start: Start, variables: Mapping[str, str], *, monotonic: bool) -> ClockProbe | OutsideClock:
+    def _probe(self, start: Start, variables: Mapping[str, str], *, monotonic: bool) -> ClockProbe | OutsideClock:
         """The result of the probe, or an OutsideClock that says why there was nothing to probe."""
         tried = OutsideClock(True, "")
         try:
-            link = self._clocked(start, variables, tried, monotonic=monotonic)
+            link = self._connect_clocked(start, variables, tried, monotonic=monotonic)
             session = Session(lambda: link, self.limits, self.revision, self.language)
             try:
                 if link.own_clock:
@@ -251,9 +251,9 @@ class Faketime:
             finally:
                 session.kill()
         except TesteeError as fault:
-            return _standing(f"under libfaketime it breaks down: {fault.breakdown.detail}")
+            return _standing_clock(f"under libfaketime it breaks down: {fault.breakdown.detail}")
 
-    def _clocked(
+    def _connect_clocked(
         self, start: Start, variables: Mapping[str, str], outside: OutsideClock, *, monotonic: bool
     ) -> ClockedLink:
         capability = self.language.number_of(VIRTUAL_CLOCK)
@@ -262,7 +262,7 @@ class Faketime:
         return ClockedLink(start, variables, outside, hands, capability)
 
 
-def _standing(why: str) -> OutsideClock:
-    """The result for an implementation for which time does not move, or not every part of it."""
+def _standing_clock(why: str) -> OutsideClock:
+    """The result for an implementation whose time cannot be moved completely."""
     why = f"{OPTION}: {why}"
     return OutsideClock(False, f"its own. {why}, so only what holds in real time is judged", why)

@@ -40,7 +40,7 @@ def without_controls(text: str, instead: str) -> str:
     return "".join(c if c.isprintable() else instead for c in _ANSI.sub("", text))
 
 
-def harmless(text: str) -> str:
+def clean_text(text: str) -> str:
     """``text`` without control characters and CI commands. Line breaks stay."""
     return without_orders("\n".join(without_controls(line, "�") for line in text.replace("\t", "    ").split("\n")))
 
@@ -98,7 +98,7 @@ class Declaration:
     """Whether two processes of it must not run at the same time."""
 
     @classmethod
-    def unknown(cls, name: str, spoken: Language) -> Declaration:
+    def for_unknown(cls, name: str, spoken: Language) -> Declaration:
         """The declaration of an implementation that never answered the handshake."""
         reply = spoken.reply()
         reply.hello.name = name
@@ -168,7 +168,7 @@ class Declaration:
         return declared if declared is None or honoured is None else honoured.nearest(declared)
 
     @property
-    def unhonoured(self) -> dict[str, HonouredLimit]:
+    def partly_honoured_limits(self) -> dict[str, HonouredLimit]:
         """The declared limits that checks do not fully honour, by name."""
         return {
             name: honoured
@@ -178,8 +178,8 @@ class Declaration:
 
     def why_skipped(self, names: Collection[str]) -> str:
         """Why something that needs these capabilities (short names, not declared) is skipped."""
-        told = self.outside_clock.why_not if self.outside_clock is not None else ""
-        reasons = {name: told for name in names if told and name == VIRTUAL_CLOCK}
+        reason = self.outside_clock.why_not if self.outside_clock is not None else ""
+        reasons = {name: reason for name in names if reason and name == VIRTUAL_CLOCK}
         others = ", ".join(name for name in names if name not in reasons)
         return "; ".join([*([f"not declared: {others}"] if others else []), *reasons.values()])
 
@@ -188,7 +188,7 @@ class Declaration:
         """Short names of the declared capabilities, sorted."""
         return sorted(map(self.spoken.name_of, self.capabilities))
 
-    def lacking(self, needed: Iterable[int]) -> list[str]:
+    def missing_capabilities(self, needed: Iterable[int]) -> list[str]:
         """Short names of the capabilities among ``needed`` that are not declared."""
         return [self.spoken.name_of(capability) for capability in needed if not self.can(capability)]
 

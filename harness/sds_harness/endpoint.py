@@ -114,7 +114,9 @@ class Endpoint:
                 raise ValueError(f"{self.address!r}: a socket has a path of 1 to {LONGEST_PATH} bytes after unix:")
             return
         if self.address != AUTO and (self.port is None or self.port > 65535):
-            raise ValueError(f"{self.address!r} is no address: write for example 127.0.0.1:50051 or unix:/tmp/sds.sock")
+            raise ValueError(
+                f"{self.address!r} is not an address: write for example 127.0.0.1:50051 or unix:/tmp/sds.sock"
+            )
         if not self.one_at_a_time and not self.started:
             raise ValueError(
                 f"{self.address} is for a server that the suite starts: add `-- COMMAND`, or say where yours listens"

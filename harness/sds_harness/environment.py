@@ -36,7 +36,7 @@ class Environment:
     presumes: str = ""
     """A requirement whose violation explains all other failures in this environment."""
 
-    def unfit(self, revision: Revision) -> str:
+    def why_unfit(self, revision: Revision) -> str:
         """Why the environment does not apply to a revision of the specification; "" if it does."""
         return ""
 

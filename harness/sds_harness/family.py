@@ -54,7 +54,7 @@ class Family:
 
     def __init__(self) -> None:
         with _lock:
-            self.mark = f"{_guarded()}.{next(_numbers)}"
+            self.mark = f"{_start_guardian()}.{next(_numbers)}"
             self._seen = _pids()
             self._members: dict[int, psutil.Process] = {}
             self._leader = 0
@@ -63,7 +63,7 @@ class Family:
             _open.add(self)
 
     @contextlib.contextmanager
-    def starting(self) -> Iterator[dict[str, str]]:
+    def start_block(self) -> Iterator[dict[str, str]]:
         """Start the command within this block, with these variables in its environment."""
         with _lock:
             yield {VARIABLE: self.mark}
@@ -76,7 +76,7 @@ class Family:
         with contextlib.suppress(*GONE):
             self._members[pid] = psutil.Process(pid)
 
-    def living(self) -> list[psutil.Process]:
+    def running_processes(self) -> list[psutil.Process]:
         """The running processes, the command's own first."""
         with _lock:
             self._members = {pid: process for pid, process in self._members.items() if _lives(process)}
@@ -90,9 +90,9 @@ class Family:
             self._seen -= self._nameless
             return sorted(self._members.values(), key=lambda process: process.pid != self._leader)
 
-    def others(self) -> list[psutil.Process]:
+    def other_processes(self) -> list[psutil.Process]:
         """The running processes other than the command's own."""
-        return [process for process in self.living() if process.pid != self._leader]
+        return [process for process in self.running_processes() if process.pid != self._leader]
 
     def end(self) -> None:
         """Call this after the command's process was waited for and the remaining processes were killed."""
@@ -160,7 +160,7 @@ def end_with_parent() -> Callable[[], None] | None:
     return ask
 
 
-def survived(processes: list[psutil.Process]) -> None:
+def record_survivors(processes: list[psutil.Process]) -> None:
     """Record for ``survivors`` that these processes were still running after the command had ended."""
     for process in processes:
         name = "?"
@@ -169,23 +169,23 @@ def survived(processes: list[psutil.Process]) -> None:
         _survivors.append(f"{printable(name)[:60]} ({process.pid})")
 
 
-def survivors() -> str:
+def describe_survivors() -> str:
     """One line that names the processes that implementations left running; empty if none. Kills unclaimed strays."""
     with _lock, contextlib.suppress(*GONE):
         strays = [child for child in psutil.Process().children() if _is_stray(child.pid, os.getpid())]
         family = [*strays, *(one for stray in strays for one in stray.children(recursive=True))]
-        survived([process for process in family if _lives(process)])
+        record_survivors([process for process in family if _lives(process)])
         for process in family:
             with contextlib.suppress(*GONE):
                 process.kill()
     if not _survivors:
         return ""
-    told, more = ", ".join(_survivors[:_NAMED]), len(_survivors) - _NAMED
+    names, more = ", ".join(_survivors[:_NAMED]), len(_survivors) - _NAMED
     what = "1 process that the implementation started was"
     if len(_survivors) > 1:
         what = f"{len(_survivors)} processes that the implementation started were"
     _survivors.clear()
-    return f"{what} still there after it had ended: {told}{f' and {more} more' if more > 0 else ''}. Killed."
+    return f"{what} still there after it had ended: {names}{f' and {more} more' if more > 0 else ''}. Killed."
 
 
 def dismiss() -> None:
@@ -195,14 +195,14 @@ def dismiss() -> None:
 
 
 @contextlib.contextmanager
-def naming(tell: Callable[[str], object]) -> Iterator[None]:
+def name_survivors(tell: Callable[[str], object]) -> Iterator[None]:
     """At the end of the block, call ``tell`` with one line about the processes that implementations left running, if
     any."""
     _survivors.clear()
     try:
         yield
     finally:
-        if left := survivors():
+        if left := describe_survivors():
             tell(left)
 
 
@@ -237,7 +237,7 @@ def _is_stray(pid: int, parent: int) -> bool:
         return False
 
 
-def _guarded() -> str:
+def _start_guardian() -> str:
     """Start the guardian if it is not running. Returns the prefix of all marks of this process."""
     global _token, _guard
     _token = _token or token_hex(8)

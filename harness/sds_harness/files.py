@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from .declaration import printable
-from .nodes import check_descriptor, follow, refused, write_descriptor, write_node
+from .nodes import check_descriptor, follow, refused_type_error, write_descriptor, write_node
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable that names the file to which all steps of a GitHub job append."""
@@ -45,29 +45,29 @@ class FileError(ValueError):
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def open_regular_file(path: Path) -> Iterator[BinaryIO]:
     """Open a regular file for reading. Raises FileError, also for errors while it is read."""
     # Without O_NONBLOCK, open() waits for ever on a FIFO that has no writer.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(path, flags)
     except (OSError, ValueError) as error:  # ValueError: the path contains a NUL
-        raise _unreadable(error) from None
+        raise _unreadable_error(error) from None
     try:
         mode = os.fstat(handle).st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(mode):
-            raise FileError("is no regular file")
+            raise FileError("is not a regular file")
         with os.fdopen(handle, "rb", closefd=False) as file:
             yield file
     except OSError as error:
-        raise _unreadable(error) from None
+        raise _unreadable_error(error) from None
     finally:
         os.close(handle)
 
 
-def _unreadable(error: OSError | ValueError) -> FileError:
+def _unreadable_error(error: OSError | ValueError) -> FileError:
     # A ValueError has no strerror, and its text depends on the version of Python.
     why = getattr(error, "strerror", None) or "no file can have that name"
     return FileError(f"cannot be read: {printable(why)}")
@@ -75,7 +75,7 @@ def _unreadable(error: OSError | ValueError) -> FileError:
 
 def read_bytes(path: Path, largest: int) -> bytes:
     """The content of a regular file of at most ``largest`` bytes. Raises FileError."""
-    with opened(path) as file:
+    with open_regular_file(path) as file:
         # Do not trust the size in the file status: a file can grow while it is read.
         content = file.read(largest + 1)
     if len(content) > largest:
@@ -100,21 +100,21 @@ def parse_json(content: str | bytes) -> Any:
     """
     try:
         text = content.decode("utf-8") if isinstance(content, bytes) else content
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_finite, parse_float=_finite)
+        return json.loads(text, object_pairs_hook=_reject_duplicate_keys, parse_constant=_finite, parse_float=_finite)
     except RecursionError:
-        raise FileError("is no JSON that can be read: it is nested too deep") from None
+        raise FileError("is not JSON that can be read: it is nested too deep") from None
     except ValueError as error:
-        raise FileError(f"is no JSON, or was cut off: {printable(str(error), 120)}") from None
+        raise FileError(f"is not JSON, or was cut off: {printable(str(error), 120)}") from None
 
 
 def _finite(number: str) -> float:
     value = float(number)
     if not math.isfinite(value):
-        raise ValueError(f"{number[:20]} is no number of JSON, or has no room in 64 bits")
+        raise ValueError(f"{number[:20]} is not a number of JSON, or has no room in 64 bits")
     return value
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out = dict(pairs)
     if len(out) != len(pairs):
         raise ValueError("a key stands twice in one object")
@@ -127,7 +127,7 @@ def packaged_schema(package: str, name: str) -> dict[str, Any]:
     return schema
 
 
-def misshapen(validator: Any, data: Any, longest: int = 200, part: Mapping[str, Any] | None = None) -> str:
+def find_schema_error(validator: Any, data: Any, longest: int = 200, part: Mapping[str, Any] | None = None) -> str:
     """Where and how data violates a JSON Schema, in at most ``longest`` characters for the reason; "" if it does not.
     With ``part``, a schema within that of the validator, the data is checked against that part."""
     from jsonschema.exceptions import best_match  # imported late because it is slow; most commands do not need it
@@ -149,7 +149,7 @@ def write_named(path: Path, content: str | bytes) -> Path:
     if old is not None and (stat.S_ISFIFO(old.st_mode) or stat.S_ISCHR(old.st_mode)):
         write_node(place, old.st_mode, data)
     elif old is not None and not stat.S_ISREG(old.st_mode):
-        raise refused(old.st_mode)
+        raise refused_type_error(old.st_mode)
     elif _is_step_summary(place):
         _append(place, data)
     else:
@@ -163,7 +163,7 @@ def write_whole(path: Path, content: str | bytes) -> Path:
     if old is not None and stat.S_ISLNK(old.st_mode):
         old = None
     if old is not None and not stat.S_ISREG(old.st_mode):
-        raise refused(old.st_mode)
+        raise refused_type_error(old.st_mode)
     _replace(path, old, _bytes(content))
     return path
 
@@ -206,7 +206,7 @@ def check_named(path: Path, *, regular: bool = False) -> None:
     elif not regular and (stat.S_ISFIFO(old.st_mode) or stat.S_ISCHR(old.st_mode)):
         writable = os.access(place, os.W_OK)
     else:
-        raise refused(old.st_mode)
+        raise refused_type_error(old.st_mode)
     if not writable:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
@@ -215,7 +215,7 @@ def check_whole(path: Path) -> None:
     """Raises OSError if ``write_whole`` would reject the path."""
     old = _look(path)
     if old is not None and not (stat.S_ISREG(old.st_mode) or stat.S_ISLNK(old.st_mode)):
-        raise refused(old.st_mode)
+        raise refused_type_error(old.st_mode)
 
 
 def check_folder(path: Path) -> None:
@@ -294,17 +294,17 @@ def _take_over(handle: int, path: Path, old: os.stat_result) -> None:
         if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
             os.fchown(handle, old.st_uid, old.st_gid)
         os.fchmod(handle, stat.S_IMODE(old.st_mode))
-        wanted, there = _attributes(path), _attributes(handle)
-        for name in there.keys() - wanted.keys():
+        original, present = _attributes(path), _attributes(handle)
+        for name in present.keys() - original.keys():
             os.removexattr(handle, name)
-        for name, value in wanted.items():
-            if there.get(name) != value:
+        for name, value in original.items():
+            if present.get(name) != value:
                 os.setxattr(handle, name, value)
     except OSError as error:
         if error.errno in _FULL:
             raise
-        told = f"owner, mode or attributes cannot be kept ({error.strerror})"
-        raise PermissionError(errno.EPERM, told) from None
+        reason = f"owner, mode or attributes cannot be kept ({error.strerror})"
+        raise PermissionError(errno.EPERM, reason) from None
 
 
 def _attributes(file: Path | int) -> dict[str, bytes]:

@@ -24,11 +24,11 @@ from sds_testee.rpc import ADDRESS_VARIABLE, MESSAGE_SIZES, METHOD, TOKEN_VARIAB
 from .endpoint import AUTO, Endpoint
 from .faults import FaultKind, TesteeError
 from .grpc_quietly import grpc
-from .link import UNKNOWN_BINARY, Limits, Link, Listener, how_it_died, read_reply
+from .link import UNKNOWN_BINARY, Limits, Link, Listener, describe_exit, read_reply
 from .process import TesteeProcess
 from .redaction import Redaction
 from .resources import socket_folder
-from .watchdog import bounded
+from .watchdog import limit_time
 
 CONNECT_S = 5.0
 """Seconds to wait for a connection to a server that is already running: a supervisor may be restarting it."""
@@ -137,11 +137,11 @@ class GrpcLink(Link):
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         what = request.WhichOneof("command") or "nothing"
-        with bounded(timeout_s):
+        with limit_time(timeout_s):
             return self._exchange(request.SerializeToString(), timeout_s, what, reply)
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        with bounded(timeout_s):
+        with limit_time(timeout_s):
             return self._exchange(request.SerializeToString() + UNKNOWN_BINARY, timeout_s, "an unknown command", reply)
 
     def stderr_lines(self) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ class GrpcLink(Link):
             return
         self._requests.put(None)
         self._deadline = time.monotonic() + self._limits.exit_s
-        with bounded(2 * self._limits.exit_s):  # once for the stream and once for the process
+        with limit_time(2 * self._limits.exit_s):  # once for the stream and once for the process
             with contextlib.suppress(grpc.RpcError):
                 for _ in self._call:
                     pass  # Discard what arrives: it answers no request.
@@ -167,7 +167,7 @@ class GrpcLink(Link):
 
     def kill(self) -> None:
         """End the conversation at once, whatever the server is doing."""
-        with bounded(0):
+        with limit_time(0):
             self._end(0)
 
     # ---- starting --------------------------------------------------------------------------------------------------
@@ -204,22 +204,22 @@ class GrpcLink(Link):
             patience = self._limits.starting_s if reached or self._process is not None else self._connect_s
             left = began + patience - time.monotonic()
             try:
-                asked = health_pb2.HealthCheckRequest(service=name).SerializeToString()
+                health_request = health_pb2.HealthCheckRequest(service=name).SerializeToString()
                 # Use a future: under a flood of frames, a blocking call waits past its timeout.
-                answer = check.future(asked, timeout=max(left, 0.01), metadata=self._token)
+                answer = check.future(health_request, timeout=max(left, 0.01), metadata=self._token)
                 body = answer.result(max(left, 0.01) + _LATE_S)
                 reached = True
                 status = Framing.BINARY.parse(body, health_pb2.HealthCheckResponse).status
                 if status == health_pb2.HealthCheckResponse.SERVING:
                     return
-                said = "its health service says that it does not serve"
+                reason = "its health service says that it does not serve"
             except FramingError as error:
                 self._fail(FaultKind.GARBAGE, f"the answer of the health service cannot be read: {error}")
             except grpc.FutureTimeoutError:
                 answer.cancel()
-                said = "its health service does not answer"
+                reason = "its health service does not answer"
             except grpc.RpcError as error:
-                code, said = error.code(), _error_text(error)
+                code, reason = error.code(), _error_text(error)
                 if code is grpc.StatusCode.UNIMPLEMENTED:
                     return
                 if code is grpc.StatusCode.NOT_FOUND and name:
@@ -231,24 +231,24 @@ class GrpcLink(Link):
                     self._fail_call("the health check", error)
             self._fail_if_dead(f"before it served at {self.address}", 0, at_once=True)
             if time.monotonic() - began + _LOOK_EVERY_S >= patience:
-                self._fail_unready(said, patience, reached=reached)
+                self._fail_unready(reason, patience, reached=reached)
             time.sleep(_LOOK_EVERY_S)
 
     @property
     def _connect_s(self) -> float:
         return min(CONNECT_S, self._limits.starting_s)
 
-    def _fail_unready(self, said: str, patience: float, *, reached: bool) -> NoReturn:
+    def _fail_unready(self, reason: str, patience: float, *, reached: bool) -> NoReturn:
         if reached:
-            self._fail(FaultKind.HANG, f"not ready within {patience:g} s: {said}", _SLOW)
+            self._fail(FaultKind.HANG, f"not ready within {patience:g} s: {reason}", _SLOW)
         if self._process is not None:
-            detail = f"the process runs, but there is no server at {self.address} within {patience:g} s ({said})"
+            detail = f"the process runs, but there is no server at {self.address} within {patience:g} s ({reason})"
             self._fail(
                 FaultKind.NO_START,
                 detail,
                 f"Does it listen where {ADDRESS_VARIABLE}, or {{address}} in its command, says?",
             )
-        self._fail(FaultKind.NO_START, f"no gRPC server at {self.address} within {patience:g} s ({said})", _ABSENT)
+        self._fail(FaultKind.NO_START, f"no gRPC server at {self.address} within {patience:g} s ({reason})", _ABSENT)
 
     # ---- conversation ----------------------------------------------------------------------------------------------
 
@@ -258,17 +258,17 @@ class GrpcLink(Link):
             listener.sent(body)
         self._requests.put(body)
         try:
-            said: bytes | None = next(self._call, None)
+            raw: bytes | None = next(self._call, None)
         except grpc.RpcError as error:
             if self._late:
                 self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s", _SLOW)
             self._fail_call(what, error)
         self._deadline = float("inf")
-        if said is None:
+        if raw is None:
             self._fail_if_dead(f"in answer to {what}")
             self._fail(FaultKind.EXIT, f"the server ended the conversation in answer to {what}", _EARLY)
         self._answered = True
-        answer = self._redaction.data(said)
+        answer = self._redaction.data(raw)
         for listener in self._listeners:
             listener.on_frame(answer, True)
         try:
@@ -279,26 +279,26 @@ class GrpcLink(Link):
     def _fail_call(self, what: str, error: grpc.RpcError) -> NoReturn:
         """Raise the fault for a call that ended in an error while ``what`` was waiting for its answer."""
         self._fail_if_dead(f"in answer to {what}")
-        code, said = error.code(), _error_text(error)
+        code, text = error.code(), _error_text(error)
         match code:
             case grpc.StatusCode.RESOURCE_EXHAUSTED:
-                limit = _TOO_LARGE.search(said)
+                limit = _TOO_LARGE.search(text)
                 if limit is None or int(limit[1]) == MAX_FRAME_BYTES:
                     kind = FaultKind.TOO_LONG if self._answered else FaultKind.OVERSIZED
-                    self._fail(kind, f"the answer to {what} is too large ({said})")
-                self._fail(FaultKind.OVERSIZED, f"{what} is larger than the server takes ({said})", _ITS_LIMIT)
+                    self._fail(kind, f"the answer to {what} is too large ({text})")
+                self._fail(FaultKind.OVERSIZED, f"{what} is larger than the server takes ({text})", _ITS_LIMIT)
             case grpc.StatusCode.UNIMPLEMENTED:
                 missing = f"{self._endpoint.service}/{METHOD}"
-                self._fail(FaultKind.WRONG_ANSWER, f"the server does not serve {missing} ({said})", _NO_SERVICE)
+                self._fail(FaultKind.WRONG_ANSWER, f"the server does not serve {missing} ({text})", _NO_SERVICE)
             case grpc.StatusCode.UNAUTHENTICATED | grpc.StatusCode.PERMISSION_DENIED:
-                self._fail(FaultKind.NO_START, f"the server rejected the token ({said})", _TOKEN)
+                self._fail(FaultKind.NO_START, f"the server rejected the token ({text})", _TOKEN)
             case _:
                 hint = _LOST if self._process is None else ""
-                self._fail(FaultKind.CRASH, f"the connection broke in answer to {what} ({said})", hint)
+                self._fail(FaultKind.CRASH, f"the connection broke in answer to {what} ({text})", hint)
 
     def _fail_if_dead(self, when: str, settling_s: float = 0.5, *, at_once: bool = False) -> None:
         """Raise a fault if the started process has ended: its exit says more than the state of the connection."""
-        died = how_it_died(self._process, when, settling_s) if self._process is not None else None
+        died = describe_exit(self._process, when, settling_s) if self._process is not None else None
         if self._process is not None and died is not None:
             self._fail(*died, self._process.why_at_once if at_once and died[0] is FaultKind.CRASH else "")
 

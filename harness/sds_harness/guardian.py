@@ -23,9 +23,9 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     leaders: set[int] = set()
-    said = b""
+    buffer = b""
     while data := os.read(0, 4096):
-        *records, said = (said + data).split(b"\n")
+        *records, buffer = (buffer + data).split(b"\n")
         for record in records:
             if record == b".":
                 return

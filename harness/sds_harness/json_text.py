@@ -18,10 +18,10 @@ _ESCAPED_MARK = ORDER_MARK[0] + f"\\u{ord(ORDER_MARK[1]):04x}"
 
 def dumps(data: object, **options: Any) -> str:
     """``data`` as JSON, with the options of ``json.dumps``."""
-    return escaped(json.dumps(data, ensure_ascii=False, **options))
+    return escape_json(json.dumps(data, ensure_ascii=False, **options))
 
 
-def escaped(text: str) -> str:
+def escape_json(text: str) -> str:
     """JSON with the same values that contains only printable characters and line feeds."""
     text = text.replace(ORDER_MARK, _ESCAPED_MARK)
     if text.isprintable():

@@ -15,7 +15,7 @@ from .declaration import OutsideClock
 from .faults import FaultKind, TesteeError
 from .moment import Moment
 from .process import TesteeProcess
-from .watchdog import bounded
+from .watchdog import limit_time
 
 _BANNER_S = 0.5
 """Seconds to wait for the text of a banner after its first, blank line."""
@@ -139,7 +139,7 @@ class StdioLink(Link):
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         what = request.WhichOneof("command") or "nothing"
-        with bounded(timeout_s):
+        with limit_time(timeout_s):
             return self._exchange(self._framing.pack(request), timeout_s, what, reply)
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
@@ -148,7 +148,7 @@ class StdioLink(Link):
             frame = len(body).to_bytes(4, "big") + body
         else:
             frame = f'{{"id":"{request.id}","{UNKNOWN_COMMAND}":{{}}}}\n'.encode()
-        with bounded(timeout_s):
+        with limit_time(timeout_s):
             return self._exchange(frame, timeout_s, "an unknown command", reply)
 
     def stderr_lines(self) -> tuple[str, ...]:
@@ -158,7 +158,7 @@ class StdioLink(Link):
         return self._process.new_stderr_lines()
 
     def close(self) -> None:
-        with bounded(self._limits.exit_s):
+        with limit_time(self._limits.exit_s):
             ended = self._process.close(self._limits.exit_s)
         if not ended:
             detail = f"still running {self._limits.exit_s:g} s after its stdin ended, and killed"
@@ -166,7 +166,7 @@ class StdioLink(Link):
 
     def kill(self) -> None:
         """Kill the process at once, whatever it is doing."""
-        with bounded(0):
+        with limit_time(0):
             self._process.close(0)
 
     def _exchange(self, frame: bytes, timeout_s: float, what: str, kind: type[Any]) -> Any:
@@ -208,7 +208,7 @@ class StdioLink(Link):
         while not (words := _first_words(self._buffer)) and time.monotonic() < until:
             time.sleep(_LOOK_EVERY_S)
             self._buffer += self._process.read_remaining()
-        self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({_blank(words)}): {_excerpt(words)}")
+        self._fail(FaultKind.GARBAGE, f"the answer to {what} is not a reply ({_blank(words)}): {_excerpt(words)}")
 
     def _fail_ended(self, what: str, timeout_s: float, pipe: str) -> NoReturn:
         """Raise the fault for a conversation that ended while ``pipe`` was in use."""
@@ -216,9 +216,9 @@ class StdioLink(Link):
         if process.failure is FaultKind.HANG and pipe == "stdin":
             self._fail(FaultKind.HANG, f"{what} was not read from stdin within {timeout_s:g} s")
         if process.failure is FaultKind.HANG:
-            said = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
-            self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s{said}")
-        died = how_it_died(process, f"in answer to {what}")
+            text = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
+            self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s{text}")
+        died = describe_exit(process, f"in answer to {what}")
         if died is None:
             self._fail(FaultKind.EXIT, f"{pipe} closed in answer to {what} while the process runs on")
         kind, detail = died
@@ -229,11 +229,13 @@ class StdioLink(Link):
             line, end, _ = self._buffer.partition(b"\n")
             if kind is FaultKind.EXIT and self._framing is Framing.JSON and end and not line.lstrip().startswith(b"{"):
                 words = _first_words(self._buffer)
-                self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({_blank(words)}): {_excerpt(words)}")
-        said = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
+                self._fail(
+                    FaultKind.GARBAGE, f"the answer to {what} is not a reply ({_blank(words)}): {_excerpt(words)}"
+                )
+        text = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
         # A crash before the first answer: probably the command is wrong, or something is not installed.
         at_once = kind is FaultKind.CRASH and what == "hello"
-        self._fail(kind, f"{detail}{said}", process.why_at_once if at_once else "")
+        self._fail(kind, f"{detail}{text}", process.why_at_once if at_once else "")
 
     def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.kill()
@@ -263,13 +265,13 @@ def read_reply(framing: Framing, body: bytes, kind: type[Any], what: str) -> Any
     try:
         reply = framing.parse(body, kind)
     except FramingError as error:
-        raise FramingError(f"the answer to {what} is no reply ({error}): {_excerpt(body)}") from None
+        raise FramingError(f"the answer to {what} is not a reply ({error}): {_excerpt(body)}") from None
     if not reply.id and reply.WhichOneof("answer") is None:
         raise FramingError(f"the answer to {what} has nothing of a reply: {_excerpt(body)}")
     return reply
 
 
-def how_it_died(process: TesteeProcess, when: str, settling_s: float = 0.5) -> tuple[FaultKind, str] | None:
+def describe_exit(process: TesteeProcess, when: str, settling_s: float = 0.5) -> tuple[FaultKind, str] | None:
     """How and ``when`` a process ended; None if it still runs after ``settling_s`` seconds."""
     if process.failure is FaultKind.OUT_OF_MEMORY:
         limit = process.memory_bytes >> 20
@@ -296,5 +298,5 @@ def _blank(words: bytes) -> str:
 
 def _excerpt(data: bytes | bytearray) -> str:
     text = bytes(data[:120]).decode("utf-8", "backslashreplace")
-    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
-    return f'"{shown}"' + ("..." if len(data) > 120 else "")
+    escaped = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    return f'"{escaped}"' + ("..." if len(data) > 120 else "")

@@ -28,7 +28,7 @@ class Moment:
         return time.monotonic() - self.at_s
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _unpickled, (_machine(), self.at_s, self.ago_s)
+        return _restore, (_machine(), self.at_s, self.ago_s)
 
 
 def after(seconds: float) -> Moment:
@@ -36,7 +36,7 @@ def after(seconds: float) -> Moment:
     return Moment(time.monotonic() + seconds)
 
 
-def _unpickled(machine: str, at_s: float, ago_s: float) -> Moment:
+def _restore(machine: str, at_s: float, ago_s: float) -> Moment:
     return Moment(at_s if machine == _machine() else time.monotonic() - ago_s)
 
 

@@ -79,7 +79,7 @@ def _own_numbers() -> set[str]:
     return out
 
 
-def refused(mode: int) -> OSError:
+def refused_type_error(mode: int) -> OSError:
     """The error for a file type that the suite does not write to; ``mode`` is its ``st_mode``."""
     if stat.S_ISDIR(mode):
         return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))

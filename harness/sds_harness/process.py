@@ -17,7 +17,7 @@ import psutil
 from sds_testee.rpc import TOKEN_VARIABLE
 
 from .declaration import without_controls
-from .family import GONE, Family, end_with_parent, survived
+from .family import GONE, Family, end_with_parent, record_survivors
 from .faults import FaultKind, TesteeError
 from .redaction import Redaction
 from .safe_path import variables_for_implementations
@@ -79,7 +79,7 @@ class TesteeProcess:
             if not talks or name != TOKEN_VARIABLE
         }
         try:
-            with self._family.starting() as mark:
+            with self._family.start_block() as mark:
                 self._child = subprocess.Popen(
                     list(command),
                     stdin=subprocess.PIPE,
@@ -93,9 +93,9 @@ class TesteeProcess:
                 self._family.lead(self._child.pid)
         except (OSError, ValueError) as error:
             self._family.end()
-            said = getattr(error, "strerror", None) or error
+            reason = getattr(error, "strerror", None) or error
             hint = why_not_started(command, error)
-            raise TesteeError(FaultKind.NO_START, f"cannot start {command[0]!r}: {said}", hint=hint) from None
+            raise TesteeError(FaultKind.NO_START, f"cannot start {command[0]!r}: {reason}", hint=hint) from None
         assert self._child.stdin
         assert self._child.stdout
         self._stdin = self._child.stdin.fileno()
@@ -188,8 +188,8 @@ class TesteeProcess:
 
     def _lines(self, text: bytes) -> list[str]:
         """The lines of stderr that are not empty, cut, without the token and control characters."""
-        said = self._redaction.text(text.decode("utf-8", "replace"))
-        lines = (without_controls(line, " ").rstrip()[:300] for line in said.splitlines())
+        clean = self._redaction.text(text.decode("utf-8", "replace"))
+        lines = (without_controls(line, " ").rstrip()[:300] for line in clean.splitlines())
         return [line for line in lines if line]
 
     def close(self, grace_s: float) -> bool:
@@ -197,7 +197,7 @@ class TesteeProcess:
         itself.
 
         All processes that it had started should have ended, too. Those that have not are recorded for
-        ``family.survivors``.
+        ``family.describe_survivors``.
         """
         if self._ended.is_set():
             return True
@@ -214,8 +214,8 @@ class TesteeProcess:
                 self._child.stdout.close()
             self._child.wait(grace_s)
             ended = True
-            if left := psutil.wait_procs(self._family.others(), _STRAGGLING_S)[1]:
-                survived(left)
+            if left := psutil.wait_procs(self._family.other_processes(), _STRAGGLING_S)[1]:
+                record_survivors(left)
         except subprocess.TimeoutExpired:
             pass
         finally:
@@ -278,14 +278,14 @@ class TesteeProcess:
 
     def _resident_bytes(self) -> int:
         total = 0
-        for process in self._family.living():
+        for process in self._family.running_processes():
             with contextlib.suppress(*GONE):
                 total += process.memory_info().rss
         return total
 
     def _kill_family(self) -> None:
         for _ in range(_ROUNDS):
-            family = self._family.living()
+            family = self._family.running_processes()
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._child.pid, signal.SIGKILL)
             for process in family:

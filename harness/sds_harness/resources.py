@@ -155,8 +155,8 @@ def why_alone() -> str:
     except MissingResourceError as missing:
         return str(missing)
     except (OSError, ImportError) as error:
-        said = getattr(error, "strerror", None) or error
-        return f"/dev/shm has no room for semaphores ({said}): mount it so that it can be written."
+        reason = getattr(error, "strerror", None) or error
+        return f"/dev/shm has no room for semaphores ({reason}): mount it so that it can be written."
     return ""
 
 

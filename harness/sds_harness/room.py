@@ -43,7 +43,7 @@ class MemoryBudget:
         self.limit = limit
         self.used = 0
 
-    def holds(self, message: Message, size: int) -> bool:
+    def add_message(self, message: Message, size: int) -> bool:
         """Add a message of this encoded size to the budget. Returns False once the limit is exceeded."""
         self.used += weight(message, size)
         return self.used <= self.limit

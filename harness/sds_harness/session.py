@@ -14,7 +14,7 @@ from .declaration import Declaration, printable
 from .faults import FaultKind, TesteeError
 from .language import HANDSHAKE, REFUSALS, Language
 from .link import Limits, Link
-from .watchdog import GRACE_S, OverdueError, bounded
+from .watchdog import GRACE_S, OverdueError, limit_time
 
 PROTOCOL_VERSION = 1
 _LONG_IDENTIFIER = "Is an ID field filled with content? IDs of messages, channels, senders and records are short."
@@ -38,7 +38,7 @@ class Session:
             total = f"the total time of {limits.total_s:g} s was over before it could be started"
             raise TesteeError(FaultKind.OUT_OF_TIME, total)
         try:
-            with bounded(limits.left_s):
+            with limit_time(limits.left_s):
                 self.link = connect()
         except OverdueError:
             total = f"it could not be started before the total time of {limits.total_s:g} s was over"
@@ -72,8 +72,8 @@ class Session:
         answer = reply.WhichOneof("answer")
         if reply.id != request.id:
             # An adapter that cannot read a request does not know its ID. Quote its message, which says more.
-            said = f" ({reply.error.message[:200]})" if answer == "error" else ""
-            self._fail(FaultKind.WRONG_ID, f"request {request.id} ({command}) was answered with id {reply.id}{said}")
+            text = f" ({reply.error.message[:200]})" if answer == "error" else ""
+            self._fail(FaultKind.WRONG_ID, f"request {request.id} ({command}) was answered with id {reply.id}{text}")
         if answer == "error":
             self._fail(FaultKind.ERROR, f"{command}: {reply.error.message[:300] or 'no reason given'}")
         expected = self.language.answer_to(command)

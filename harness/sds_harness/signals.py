@@ -13,14 +13,15 @@ and package runners send each signal twice.
 
     from sds_harness import signals
 
-    with signals.calling(spark.sparkContext.cancelAllJobs):
+    with signals.call_on_signal(spark.sparkContext.cancelAllJobs):
         ...  # KeyboardInterrupt is raised here, while the hook runs in another thread
 
 Where Python calls a destructor or a callback of the garbage collector, it drops what is raised. A KeyboardInterrupt
 that is dropped there is raised once more.
 
 A hook has GRACE_S seconds; exceptions that it raises are ignored. To keep an interrupt out of a section, for example
-while results are being written, use ``with signals.held():``, or ``signals.hold()`` for the rest of the command.
+while results are being written, use ``with signals.held():``, or ``signals.hold_interrupts()`` for the rest of the
+command.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ def end_was_requested() -> bool:
 
 
 @contextlib.contextmanager
-def calling(hook: Hook) -> Iterator[None]:
+def call_on_signal(hook: Hook) -> Iterator[None]:
     """A signal within the block calls ``hook`` in another thread."""
     _hooks.append(hook)
     try:
@@ -168,7 +169,7 @@ def held() -> Iterator[None]:
         _holding -= 1
 
 
-def hold() -> None:
+def hold_interrupts() -> None:
     """Hold interrupts back until the end of ``handle_signals``: for commands that have finished and are now
     reporting."""
     global _holding
@@ -184,7 +185,7 @@ def follow_parent(*, unwinding: bool = False) -> None:
     for number in HEEDED:
         # Not SIG_IGN: processes that are started from here would inherit it.
         signal.signal(number, _leave_it)
-    signal.signal(signal.SIGTERM, _unwind if unwinding else signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, _exit_on_signal if unwinding else signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -210,7 +211,7 @@ def _leave_it(number: int, frame: FrameType | None) -> None:
     """Do nothing: the parent decides."""
 
 
-def _unwind(number: int, frame: FrameType | None) -> None:
+def _exit_on_signal(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
 

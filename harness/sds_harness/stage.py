@@ -74,7 +74,7 @@ class Stage(Generic[S]):
         self._labels: set[str] = set()
         self._handles: list[tuple[str, int]] = []
 
-    def opened(self, participant: str, handle: int) -> None:
+    def add_handle(self, participant: str, handle: int) -> None:
         """Register a participant that was opened, so that it is freed at the end."""
         self._handles.append((participant, handle))
         self.session.link.note("participant", name=participant, handle=handle)
@@ -102,7 +102,7 @@ class Stage(Generic[S]):
 
     def need(self, *capabilities: int) -> None:
         """Stop the schedule unless all ``capabilities`` are declared."""
-        for name in self.trace.declaration.lacking(capabilities):
+        for name in self.trace.declaration.missing_capabilities(capabilities):
             raise ScheduleStoppedError(f"{NEEDS}{name}")
 
     def close(self) -> None:
@@ -134,9 +134,9 @@ class Stage(Generic[S]):
         except TesteeError as fault:
             self.trace.breakdown = fault.breakdown
             raise
-        step.said = self.session.link.new_stderr_lines()
+        step.stderr = self.session.link.new_stderr_lines()
         session, room = self.session, self.room
-        if not (room.holds(request, session.request_bytes) and room.holds(step.reply, session.reply_bytes)):
+        if not (room.add_message(request, session.request_bytes) and room.add_message(step.reply, session.reply_bytes)):
             self._too_much(step)
         step.lighten()
         if self.streams or session.reply_bytes > session.longest_identifier:
@@ -150,7 +150,7 @@ class Stage(Generic[S]):
         """Add late output on stderr to the step before."""
         late = self.session.link.new_stderr_lines()
         if late and self.trace.steps:
-            self.trace.steps[-1].said += late
+            self.trace.steps[-1].stderr += late
 
     def sent_identifiers(self, step: S) -> Iterable[tuple[str, str]]:
         """The identifiers, as name and value, in the messages that the implementation handed to the network."""

@@ -26,23 +26,30 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
     word, number = command[0], getattr(error, "errno", None)
     path = Path(word)
     if number == errno.ENOENT and not path.exists() and len(word.split()) > 1:
-        typed = _typed(_split_first_word(command))
-        return f"{_quoted(word)} is taken as the name of one program. Remove the quotes: {typed}"
+        typed = _type_instead(_split_first_word(command))
+        return f"{_quote(word)} is taken as the name of one program. Remove the quotes: {typed}"
     if number == errno.ENOENT and "/" not in word:
         if path.is_file():
-            return f"{_quoted(word)} is a file of this folder, and not on the PATH: {_typed(_with_folder(command))}"
-        return f"There is no program {_quoted(word)} on the PATH: is it installed, and spelt so?"
+            return (
+                f"{_quote(word)} is a file of this folder, and not on the PATH: {_type_instead(_with_folder(command))}"
+            )
+        return f"There is no program {_quote(word)} on the PATH: is it installed, and spelt so?"
     if number == errno.ENOENT and not path.exists():
-        return f"There is no file {_quoted(word)}{_in_this_folder(path)}: is it built, and spelt so?"
+        return f"There is no file {_quote(word)}{_in_this_folder(path)}: is it built, and spelt so?"
     if number == errno.ENOENT:
-        return _asked_for(path) or f"{_quoted(word)} needs an interpreter or a library that is not on this machine."
+        return (
+            _interpreter_question(path)
+            or f"{_quote(word)} needs an interpreter or a library that is not on this machine."
+        )
     if path.is_dir():
-        return f"{_quoted(word)} is a folder: name the program in it."
+        return f"{_quote(word)} is a folder: name the program in it."
     if number in (errno.EACCES, errno.ENOEXEC) and path.is_file():
         runs = _RUN_BY.get(path.suffix)
-        otherwise = f", or name what runs it: {_typed([runs, *command])}" if runs else ""
+        otherwise = f", or name what runs it: {_type_instead([runs, *command])}" if runs else ""
         if access(path, X_OK):
-            return f"It is no program of this machine, and has no first line `#!...` that says what runs it{otherwise}"
+            return (
+                f"It is not a program of this machine, and has no first line `#!...` that says what runs it{otherwise}"
+            )
         return f"It is not executable: type `chmod +x {shlex.quote(printable(word))}`{otherwise}"
     return FaultKind.NO_START.advice
 
@@ -52,12 +59,12 @@ def why_ended_at_once(command: Sequence[str], status: int | None) -> str:
     for word in command[1:]:
         path = Path(word)
         if path.suffix in _SOURCES and not word.startswith("-") and not path.exists():
-            return f"There is no file {_quoted(word)}{_in_this_folder(path)}: is it built, and spelt so?"
-    asked_for = _asked_for(Path(shutil.which(command[0]) or command[0])) if status == _NOT_FOUND else ""
+            return f"There is no file {_quote(word)}{_in_this_folder(path)}: is it built, and spelt so?"
+    asked_for = _interpreter_question(Path(shutil.which(command[0]) or command[0])) if status == _NOT_FOUND else ""
     return asked_for or FaultKind.NO_START.advice
 
 
-def _asked_for(path: Path) -> str:
+def _interpreter_question(path: Path) -> str:
     """A question about the interpreter in the first line of a script; "" if the file is not a script."""
     if not path.is_file():
         return ""
@@ -70,12 +77,16 @@ def _asked_for(path: Path) -> str:
         return ""
     if line.endswith(b"\r\n"):
         return (
-            f"The lines of {_quoted(str(path))} end as on Windows, and so does the name of what runs it: use LF alone."
+            f"The lines of {_quote(str(path))} end as on Windows, and so does the name of what runs it: use LF alone."
         )
-    said = line[2:].decode("utf-8", "replace").split()
-    words = [word for word in said[1:] if not word.startswith("-")] if said and said[0].endswith("/env") else said
+    shebang = line[2:].decode("utf-8", "replace").split()
+    words = (
+        [word for word in shebang[1:] if not word.startswith("-")]
+        if shebang and shebang[0].endswith("/env")
+        else shebang
+    )
     name = words[0] if words else ""
-    return f"Its first line, `#!{printable(' '.join(said))}`, asks for {_quoted(name)}: is that installed there?"
+    return f"Its first line, `#!{printable(' '.join(shebang))}`, asks for {_quote(name)}: is that installed there?"
 
 
 def _split_first_word(command: Sequence[str]) -> list[str]:
@@ -92,11 +103,11 @@ def _with_folder(command: Sequence[str]) -> list[str]:
     return [runs, *command] if runs else [f"./{command[0]}", *command[1:]]
 
 
-def _typed(words: Sequence[str]) -> str:
+def _type_instead(words: Sequence[str]) -> str:
     return f"type `-- {printable(shlex.join(words), 300)}`"
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     return repr(printable(word))
 
 

@@ -10,6 +10,6 @@ _WINDOWS = (
 )
 
 
-def unsupported() -> str:
+def unsupported_system() -> str:
     """Why implementations cannot be driven on this system, and what to do instead; "" if they can."""
     return _WINDOWS if platform.system() == "Windows" else ""

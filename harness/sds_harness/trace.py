@@ -14,7 +14,7 @@ from sds_testee.protojson import write
 from .declaration import Declaration
 from .environment import PLAIN
 from .faults import Breakdown
-from .json_text import dumps, escaped
+from .json_text import dumps, escape_json
 from .lazy import LazyProperty
 from .revision import Revision
 
@@ -52,7 +52,7 @@ class Step:
     request: Any
     reply: Any | None
     """None if the implementation broke down instead of answering."""
-    said: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
+    stderr: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
     """Some lines of what the implementation wrote to stderr during the step."""
 
     def lighten(self) -> None:
@@ -182,8 +182,8 @@ class Trace(Generic[S]):
             row["request"] = write(step.whole_request, compact=True)
             if (reply := step.whole_reply) is not None:
                 row["reply"] = write(reply, compact=True)
-            if step.said:
-                row["stderr"] = _dump(step.said)
+            if step.stderr:
+                row["stderr"] = _dump(step.stderr)
             yield _object(**row)
         if self.breakdown:
             yield _dump({"breakdown": self.breakdown.kind.value, "detail": self.breakdown.detail})
@@ -198,4 +198,4 @@ def _texts(values: dict[str, Any]) -> dict[str, str]:
 
 def _object(**texts: str) -> str:
     """A JSON object from the JSON texts of its values."""
-    return escaped("{" + ",".join(f'"{name}":{text}' for name, text in texts.items()) + "}")
+    return escape_json("{" + ",".join(f'"{name}":{text}' for name, text in texts.items()) + "}")

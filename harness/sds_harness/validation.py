@@ -29,7 +29,7 @@ MAX_OF_ONE = 5
 MAX_COMPLAINTS = 50
 """Most distinct complaints that are kept."""
 _SHOWN = 60
-Told = tuple[str, str, str]
+FieldComplaint = tuple[str, str, str]
 """The path of a field, its error, and the violated rule of the schema."""
 
 
@@ -47,11 +47,11 @@ class SchemaComplaint:
     side: MessageOrigin
     number: int
     """The number of the request, or of the request that the reply answers, counted from 1."""
-    what: str
+    message_kind: str
     """The command or the answer; "" if it cannot be determined."""
     path: str
     """The path of the field within the message: ``effects.events[0].channelId``; "" for the message itself."""
-    said: str
+    message: str
     """Describes the error and what was expected."""
     rule: str = ""
     """The violated rule of the schema. Complaints about the same field and rule count as equal, for any value."""
@@ -79,29 +79,29 @@ class Validator(Listener):
 
     def sent(self, body: bytes) -> None:
         self.requests += 1
-        self._hold(MessageOrigin.SUITE, self.requests, body)
+        self._add_complaints(MessageOrigin.SUITE, self.requests, body)
 
     def on_frame(self, body: bytes, whole: bool) -> None:
         if whole:
             self.replies += 1
-            self._hold(MessageOrigin.ADAPTER, self.requests, body)
+            self._add_complaints(MessageOrigin.ADAPTER, self.requests, body)
 
-    def _hold(self, side: MessageOrigin, number: int, body: bytes) -> None:
+    def _add_complaints(self, side: MessageOrigin, number: int, body: bytes) -> None:
         what = ""
         if self.framing is Framing.BINARY:
-            found = self._of_protobuf(side, body)
+            found = self._check_protobuf(side, body)
         else:
             try:
-                message = _parsed(body)
+                message = _parse_line(body)
                 what = _name_of_message(message)
-                found = self._of_json(side, message)
+                found = self._check_json(side, message)
             except _NotAnObjectError as error:
                 found = iter([("", str(error), "")])
-        for path, said, rule in islice(found, MAX_OF_ONE):
-            self._keep(SchemaComplaint(side, number, what, path, said, rule))
+        for path, complaint, rule in islice(found, MAX_OF_ONE):
+            self._keep(SchemaComplaint(side, number, what, path, complaint, rule))
 
     def _keep(self, complaint: SchemaComplaint) -> None:
-        alike = complaint.side, re.sub(r"\[\d+\]", "[]", complaint.path), complaint.rule or complaint.said
+        alike = complaint.side, re.sub(r"\[\d+\]", "[]", complaint.path), complaint.rule or complaint.message
         if alike in self._kept:
             self._kept[alike].more += 1
         elif len(self._kept) < MAX_COMPLAINTS:
@@ -109,32 +109,34 @@ class Validator(Listener):
         else:
             self.dropped += 1
 
-    def _of_json(self, side: MessageOrigin, message: Any) -> Iterator[Told]:
+    def _check_json(self, side: MessageOrigin, message: Any) -> Iterator[FieldComplaint]:
         if not isinstance(message, dict):
-            yield "", f"{_quoted(message)} is not an object", ""
+            yield "", f"{_quote(message)} is not an object", ""
             return
         if side is MessageOrigin.SUITE and UNKNOWN_COMMAND in message:
             return  # the suite sends this unknown command on purpose
         errors = sorted(self._schemas[side].iter_errors(message), key=lambda error: list(map(str, error.absolute_path)))
         strange = {tuple(error.absolute_path) for error in errors if error.validator == "additionalProperties"}
         for error in errors:
-            for told in _fields_with_errors(error):
+            for complaint in _fields_with_errors(error):
                 # Do not also report a misspelt field as missing.
                 if not (
-                    error.validator == "oneOf" and tuple(error.absolute_path) in strange and told[1].startswith("none")
+                    error.validator == "oneOf"
+                    and tuple(error.absolute_path) in strange
+                    and complaint[1].startswith("none")
                 ):
-                    yield told
+                    yield complaint
 
-    def _of_protobuf(self, side: MessageOrigin, body: bytes) -> Iterator[Told]:
+    def _check_protobuf(self, side: MessageOrigin, body: bytes) -> Iterator[FieldComplaint]:
         """Protobuf has no field names to misspell, but it can have unknown field numbers."""
         if side is MessageOrigin.SUITE:
             return
         try:
             message: Message = self._kinds[side].FromString(body)
         except DecodeError:
-            yield "", "this is no protobuf of a reply", ""
+            yield "", "this is not protobuf of a reply", ""
             return
-        yield from _unknown(message, "")
+        yield from _unknown_fields(message, "")
 
 
 # ---- JSON --------------------------------------------------------------------------------------------------------
@@ -144,33 +146,33 @@ class _NotAnObjectError(ValueError):
     """A line that is not a JSON object."""
 
 
-def _parsed(body: bytes) -> Any:
+def _parse_line(body: bytes) -> Any:
     """Parse a line of JSON. Raises _NotAnObjectError."""
     try:
-        return json.loads(body.decode("utf-8"), object_pairs_hook=_no_twins, parse_constant=_no_constant)
+        return json.loads(body.decode("utf-8"), object_pairs_hook=_reject_duplicates, parse_constant=_reject_constant)
     except UnicodeDecodeError as error:
         raise _NotAnObjectError(f"byte {error.start + 1} of the line is not UTF-8") from None
     except json.JSONDecodeError as error:
-        raise _NotAnObjectError(f"the line is no JSON: {error.msg} at character {error.pos + 1}") from None
+        raise _NotAnObjectError(f"the line is not JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
         raise _NotAnObjectError("the line is nested too deeply") from None
     except _NotAnObjectError:
         raise
     except ValueError as error:  # a number with too many digits
-        raise _NotAnObjectError(f"the line is no JSON: {error}") from None
+        raise _NotAnObjectError(f"the line is not JSON: {error}") from None
 
 
-def _no_twins(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicates(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, value in pairs:
         if name in out:
-            raise _NotAnObjectError(f"the field {_quoted(name)} stands twice in one object")
+            raise _NotAnObjectError(f"the field {_quote(name)} stands twice in one object")
         out[name] = value
     return out
 
 
-def _no_constant(name: str) -> Any:
-    raise _NotAnObjectError(f'{name} is no JSON: it has to be quoted, "{name}"')
+def _reject_constant(name: str) -> Any:
+    raise _NotAnObjectError(f'{name} is not JSON: it has to be quoted, "{name}"')
 
 
 def _name_of_message(message: Any) -> str:
@@ -186,55 +188,61 @@ def _name_of_message(message: Any) -> str:
 # ---- Texts of complaints -----------------------------------------------------------------------------------------
 
 
-def _fields_with_errors(error: ValidationError) -> Iterator[Told]:
+def _fields_with_errors(error: ValidationError) -> Iterator[FieldComplaint]:
     """The paths of the fields that an error is about, with a sentence for each."""
     schema: Any = error.schema
     value: Any = error.instance
     path = _path(error.absolute_path)
     match error.validator:
         case "additionalProperties":
-            known = [name for name, of in schema["properties"].items() if "/properties/" not in of.get("$ref", "")]
+            field_names = [
+                name for name, of in schema["properties"].items() if "/properties/" not in of.get("$ref", "")
+            ]
             for name in value:
                 if name not in schema["properties"]:
-                    likely = _closest_name(name, known)
-                    said = f"did you mean {likely}?" if likely else f"there are {', '.join(known) or 'no fields here'}"
-                    yield _path([*error.absolute_path, name]), f"unknown field: {said}", ""
+                    likely = _closest_name(name, field_names)
+                    text = (
+                        f"did you mean {likely}?"
+                        if likely
+                        else f"there are {', '.join(field_names) or 'no fields here'}"
+                    )
+                    yield _path([*error.absolute_path, name]), f"unknown field: {text}", ""
         case "required":
             for name in schema["required"]:
                 if name not in value:
                     yield name, "is missing: a reply echoes the id of its request", ""
         case "oneOf":
-            yield path, _chosen(schema["oneOf"], value), ""
+            yield path, _describe_oneof(schema["oneOf"], value), ""
         case "anyOf":
             names: list[str] = next((one["enum"] for one in schema["anyOf"] if "enum" in one), [])
             likely = _closest_name(value, names) if isinstance(value, str) else ""
-            said = f"did you mean {likely}?" if likely else f"there are {', '.join(names)}"
-            yield path, f"{_quoted(value)} is no value of this enum: {said}", ""
+            text = f"did you mean {likely}?" if likely else f"there are {', '.join(names)}"
+            yield path, f"{_quote(value)} is not a value of this enum: {text}", ""
         case "not":
             yield path, "null does not stand for anything here: leave it out or give it a value", ""
         case "pattern" if "contentEncoding" in schema:
-            yield path, _no_base64(value), "contentEncoding"
+            yield path, _describe_bad_base64(value), "contentEncoding"
         case rule:
-            yield path, f"{_quoted(value)} is not {_expected(schema)}", str(rule)
+            yield path, f"{_quote(value)} is not {_expected_type(schema)}", str(rule)
 
 
-def _chosen(ways: list[dict[str, Any]], value: Any) -> str:
+def _describe_oneof(ways: list[dict[str, Any]], value: Any) -> str:
     """The complaint for a oneOf: exactly one of several fields must be set, but none or more are."""
     choices = [[name for one in way.get("anyOf", [way]) for name in one.get("required", ())] for way in ways]
-    there = [names for names in choices if names and any(value.get(name) is not None for name in names)]
-    if there:
-        return f"{' and '.join(names[0] for names in there)} are set at once: they exclude each other"
+    present = [names for names in choices if names and any(value.get(name) is not None for name in names)]
+    if present:
+        return f"{' and '.join(names[0] for names in present)} are set at once: they exclude each other"
     return f"none of {', '.join(names[0] for names in choices if names)} is set: exactly one has to be"
 
 
-def _no_base64(value: str) -> str:
+def _describe_bad_base64(value: str) -> str:
     strange = re.search(r"[^A-Za-z0-9+/_=-]", value)
     if strange is not None:
-        return f"{_quoted(strange.group())} at character {strange.start() + 1} is no base64"
-    return f"{_quoted(value)} is no base64: its {len(value)} characters, padding included, are no whole number of bytes"
+        return f"{_quote(strange.group())} at character {strange.start() + 1} is not base64"
+    return f"{_quote(value)} is not base64: its {len(value)} characters, padding included, are no whole number of bytes"
 
 
-def _expected(schema: dict[str, Any]) -> str:
+def _expected_type(schema: dict[str, Any]) -> str:
     if "additionalProperties" in schema:
         return "an object"
     return "a list" if "items" in schema else str(schema.get("description", "what belongs here"))
@@ -248,11 +256,11 @@ def _closest_name(name: str, known: list[str]) -> str:
 
 
 def _path(parts: Iterable[str | int]) -> str:
-    shown = "".join(f"[{part}]" if isinstance(part, int) else f".{printable(part, _SHOWN)}" for part in parts)
-    return shown.removeprefix(".")
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{printable(part, _SHOWN)}" for part in parts)
+    return text.removeprefix(".")
 
 
-def _quoted(value: Any) -> str:
+def _quote(value: Any) -> str:
     match value:
         case dict():
             return "an object"
@@ -265,7 +273,7 @@ def _quoted(value: Any) -> str:
 # ---- Protobuf ----------------------------------------------------------------------------------------------------
 
 
-def _unknown(message: Message, path: str) -> Iterator[Told]:
+def _unknown_fields(message: Message, path: str) -> Iterator[FieldComplaint]:
     """The fields of a message whose numbers are unknown."""
     strange = UnknownFieldSet(message)
     for index in range(len(strange)):
@@ -276,6 +284,6 @@ def _unknown(message: Message, path: str) -> Iterator[Told]:
             place = f"{path}.{descriptor.json_name}".removeprefix(".")
             if descriptor.is_repeated:
                 for number, one in enumerate(value):
-                    yield from _unknown(one, f"{place}[{number}]")
+                    yield from _unknown_fields(one, f"{place}[{number}]")
             else:
-                yield from _unknown(value, place)
+                yield from _unknown_fields(value, place)

@@ -45,7 +45,7 @@ class OverdueError(BaseException):
 
 
 @contextmanager
-def bounded(seconds: float) -> Iterator[None]:
+def limit_time(seconds: float) -> Iterator[None]:
     """Raise OverdueError in the block if it has not ended within ``seconds`` and GRACE_S from now."""
     if not _on or threading.current_thread() is not threading.main_thread():
         yield
@@ -58,7 +58,7 @@ def bounded(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def watching(give_up: Callable[[], NoReturn]) -> Iterator[None]:
+def run_watchdog(give_up: Callable[[], NoReturn]) -> Iterator[None]:
     """Switch the watchdog on until the end of the block. ``give_up`` is called in another thread and must end the
     program."""
     global _on

@@ -118,14 +118,24 @@ def broken(call: Callable[[], object], within_s: float) -> Breakdown:
         ("segfaults", JSON, FaultKind.CRASH, "killed by SIGSEGV in answer to tick"),
         ("exits", JSON, FaultKind.EXIT, "the process ended with exit code 0 in answer to tick"),
         ("closes-stdout", JSON, FaultKind.EXIT, "stdout closed in answer to tick while the process runs on"),
-        ("logs-to-stdout", JSON, FaultKind.GARBAGE, r'no reply \(not a JSON object\): "DEBUG: 1 message in the log"'),
+        (
+            "logs-to-stdout",
+            JSON,
+            FaultKind.GARBAGE,
+            r'not a reply \(not a JSON object\): "DEBUG: 1 message in the log"',
+        ),
         ("logs-to-stdout", BINARY, FaultKind.OVERSIZED, "the answer to tick is a frame of 1145389653 bytes"),
-        ("logs-json-to-stdout", JSON, FaultKind.GARBAGE, 'no reply .*no field named "level".*"msg":"1 message'),
-        ("answers-garbage", JSON, FaultKind.GARBAGE, r'the answer to tick is no reply \(.*\): "\\x1b\[31m\\xff\\xfe'),
-        ("answers-garbage", BINARY, FaultKind.GARBAGE, "the answer to tick is no reply"),
-        ("answers-a-list", JSON, FaultKind.GARBAGE, r"no reply \(not a JSON object\)"),
+        ("logs-json-to-stdout", JSON, FaultKind.GARBAGE, 'not a reply .*no field named "level".*"msg":"1 message'),
+        (
+            "answers-garbage",
+            JSON,
+            FaultKind.GARBAGE,
+            r'the answer to tick is not a reply \(.*\): "\\x1b\[31m\\xff\\xfe',
+        ),
+        ("answers-garbage", BINARY, FaultKind.GARBAGE, "the answer to tick is not a reply"),
+        ("answers-a-list", JSON, FaultKind.GARBAGE, r"not a reply \(not a JSON object\)"),
         ("answers-an-empty-frame", BINARY, FaultKind.GARBAGE, "the answer to tick has nothing of a reply"),
-        ("floods-stdout-with-lines", JSON, FaultKind.GARBAGE, "no reply .*still here"),
+        ("floods-stdout-with-lines", JSON, FaultKind.GARBAGE, "not a reply .*still here"),
         ("floods-stdout", BINARY, FaultKind.OVERSIZED, "the answer to tick is a frame of 2021161080 bytes"),
         ("announces-4-gib", BINARY, FaultKind.OVERSIZED, "a frame of 4294967295 bytes; the limit is 67108864"),
         ("answers-with-another-id", JSON, FaultKind.WRONG_ID, r"request 3 \(tick\) was answered with id 10"),
@@ -397,4 +407,4 @@ def test_of_a_banner_the_first_line_that_says_something_is_quoted(lives: str, pa
     with pytest.raises(faults.TesteeError) as broke:
         open_session(lambda: StdioLink([sys.executable, "-c", program], JSON, LIMITS), LIMITS, "sds-2026-01")
     assert broke.value.breakdown.kind is FaultKind.GARBAGE
-    assert broke.value.breakdown.detail.endswith('is no reply (not a JSON object): "> demo@1.0.0 start"')
+    assert broke.value.breakdown.detail.endswith('is not a reply (not a JSON object): "> demo@1.0.0 start"')

@@ -62,7 +62,7 @@ def wait_for(what: Callable[[], object]) -> bool:
 
 
 def sleepers(process: TesteeProcess) -> list[psutil.Process]:
-    return [one for one in process._family.others() if one.name() == "sleep"]
+    return [one for one in process._family.other_processes() if one.name() == "sleep"]
 
 
 def gone(process: psutil.Process) -> bool:
@@ -80,8 +80,8 @@ def test_a_daemon_is_found_named_and_killed_when_its_implementation_ends() -> No
     said = (
         f"1 process that the implementation started was still there after it had ended: sleep ({sleeper.pid}). Killed."
     )
-    assert family.survivors() == said
-    assert family.survivors() == ""
+    assert family.describe_survivors() == said
+    assert family.describe_survivors() == ""
 
 
 def test_a_daemon_is_found_although_its_environment_could_not_be_read_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +99,7 @@ def test_a_daemon_is_found_although_its_environment_could_not_be_read_at_first(m
 
 def test_an_implementation_that_leaves_nothing_has_nothing_said_of_it() -> None:
     assert python("import subprocess, sys; subprocess.run(['sleep', '0']); sys.stdin.read()").close(PATIENCE_S)
-    assert family.survivors() == ""
+    assert family.describe_survivors() == ""
 
 
 def test_a_daemon_goes_with_an_implementation_that_is_killed() -> None:
@@ -108,7 +108,7 @@ def test_a_daemon_goes_with_an_implementation_that_is_killed() -> None:
     (sleeper,) = sleepers(process)
     assert not process.close(0)
     assert wait_for(lambda: gone(sleeper))
-    assert family.survivors() == ""
+    assert family.describe_survivors() == ""
 
 
 def test_the_memory_of_a_daemon_counts() -> None:
@@ -120,7 +120,7 @@ def test_the_memory_of_a_daemon_counts() -> None:
 
 def test_what_a_command_leaves_is_told_at_its_end() -> None:
     said: list[str] = []
-    with family.naming(said.append):
+    with family.name_survivors(said.append):
         process = python(SLEEPER)
         assert wait_for(lambda: sleepers(process))
         assert process.close(PATIENCE_S)
@@ -129,7 +129,7 @@ def test_what_a_command_leaves_is_told_at_its_end() -> None:
 
 def test_many_survivors_are_told_in_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(family, "_survivors", [f"sleep ({number})" for number in range(7)])
-    said = family.survivors()
+    said = family.describe_survivors()
     assert said.startswith("7 processes that the implementation started were still there")
     assert said.endswith("sleep (3) and 3 more. Killed.")
 
@@ -145,9 +145,9 @@ def test_what_hangs_ends_with_the_program_that_started_it_even_when_that_is_kill
     child = started(
         """
         process = TesteeProcess([sys.executable, "-c", sys.argv[1]], {}, 1 << 30)
-        while not [one for one in process._family.others() if one.name() == "sleep"]:
+        while not [one for one in process._family.other_processes() if one.name() == "sleep"]:
             time.sleep(0.02)
-        print(*(one.pid for one in process._family.living()), flush=True)
+        print(*(one.pid for one in process._family.running_processes()), flush=True)
         time.sleep(600)
         """,
         HANGING,
@@ -166,11 +166,11 @@ def test_a_program_that_adopts_finds_a_daemon_that_has_hidden_its_mark() -> None
         """
         family.adopt()
         process = TesteeProcess([sys.executable, "-c", sys.argv[1]], {}, 1 << 30)
-        while not (sleepers := [one for one in process._family.others() if one.name() == "sleep"]):
+        while not (sleepers := [one for one in process._family.other_processes() if one.name() == "sleep"]):
             time.sleep(0.02)
         print(sleepers[0].pid, flush=True)
         process.close(60)
-        print(family.survivors(), flush=True)
+        print(family.describe_survivors(), flush=True)
         """,
         HIDDEN,
     )

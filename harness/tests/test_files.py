@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sds_harness.files import FileError, opened, parse_json, read_bytes, read_text, try_to_write, write_whole
+from sds_harness.files import FileError, open_regular_file, parse_json, read_bytes, read_text, try_to_write, write_whole
 
 pytestmark = pytest.mark.every_python
 
@@ -33,7 +33,7 @@ def test_what_is_no_file_is_refused_at_once(make: object, tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)  # the path of a socket must be short
     assert callable(make)
     make(Path("odd"))
-    with pytest.raises(FileError, match=r"is no regular file|cannot be read: No such device or address"):
+    with pytest.raises(FileError, match=r"is not a regular file|cannot be read: No such device or address"):
         read_bytes(Path("odd"), 1 << 20)
 
 
@@ -53,7 +53,7 @@ def test_what_cannot_be_read_says_why(name: str, said: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "-1E999"])
 def test_a_number_that_is_not_finite_is_refused(number: str) -> None:
-    with pytest.raises(FileError, match=f"{number} is no number of JSON, or has no room in 64 bits"):
+    with pytest.raises(FileError, match=f"{number} is not a number of JSON, or has no room in 64 bits"):
         parse_json(f'{{"seconds": [{number}]}}')
     assert parse_json("[1e-400, -0.5, 1e308]") == [0.0, -0.5, 1e308]
 
@@ -81,10 +81,10 @@ def test_a_text_is_utf_8_and_its_lines_end_in_one_way(tmp_path: Path) -> None:
 
 def test_a_file_that_is_read_piece_by_piece_is_no_pipe_either(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FileError, match=r"is no regular file"), opened(tmp_path / "pipe"):
+    with pytest.raises(FileError, match=r"is not a regular file"), open_regular_file(tmp_path / "pipe"):
         pass
     (tmp_path / "lines").write_bytes(b"a\nb\n")
-    with opened(tmp_path / "lines") as file:
+    with open_regular_file(tmp_path / "lines") as file:
         assert file.readline() == b"a\n"
 
 
@@ -95,8 +95,8 @@ def test_a_file_that_is_read_piece_by_piece_is_no_pipe_either(tmp_path: Path) ->
         ('{"a":' * 200_000, "nested too deep"),
         ('{"a": 1, "a": 2}', "a key stands twice"),
         ('{"a": [', "was cut off"),
-        (b"\xff", "is no JSON"),
-        ("1" * 10_000, "is no JSON"),
+        (b"\xff", "is not JSON"),
+        ("1" * 10_000, "is not JSON"),
     ],
 )
 def test_json_that_cannot_be_taken_is_one_clear_error(text: str | bytes, said: str) -> None:

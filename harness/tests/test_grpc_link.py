@@ -92,7 +92,7 @@ def nothing_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
         ("never-answers", FaultKind.HANG, "no answer to tick within 0.4 s"),
         ("answers-with-another-id", FaultKind.WRONG_ID, r"request 3 \(tick\) was answered with id 77"),
         ("answers-with-a-hello", FaultKind.WRONG_ANSWER, "tick was answered with hello, not with effects"),
-        ("answers-garbage", FaultKind.GARBAGE, r'the answer to tick is no reply \(.*\): "\\xff\\xfe'),
+        ("answers-garbage", FaultKind.GARBAGE, r'the answer to tick is not a reply \(.*\): "\\xff\\xfe'),
         ("answers-nothing", FaultKind.GARBAGE, "the answer to tick has nothing of a reply"),
         ("answers-with-a-huge-id", FaultKind.OVERSIZED, r"an identifier of 40,000,000 bytes \(message_id\)"),
         ("is-too-large", FaultKind.TOO_LONG, r"the answer to tick is too large .*\(67108865 vs. 67108864\)"),

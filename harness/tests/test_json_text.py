@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sds_harness.declaration import printable, without_orders
-from sds_harness.json_text import dumps, escaped
+from sds_harness.json_text import dumps, escape_json
 
 pytestmark = pytest.mark.every_python
 
@@ -36,9 +36,9 @@ def test_it_reads_back_the_same_and_can_be_shown(value: object, options: dict[st
 
 def test_json_of_others_keeps_its_values_whatever_blanks_it_has() -> None:
     raw = '{\t"a" :\r "\u202e",\n "b": "\\u202e \\t ##[x]" }'
-    assert json.loads(escaped(raw)) == json.loads(raw)
-    assert escaped(raw).replace("\n", "").isprintable()
-    assert escaped(raw).startswith('{ "a" :  "')
+    assert json.loads(escape_json(raw)) == json.loads(raw)
+    assert escape_json(raw).replace("\n", "").isprintable()
+    assert escape_json(raw).startswith('{ "a" :  "')
 
 
 def test_within_a_line_only_commands_that_are_obeyed_there_are_broken() -> None:

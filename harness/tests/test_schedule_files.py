@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from sds_harness.schedules import Schedule, ScheduleFileError, dumps
-from sds_harness.schedules.files import MAX_BYTES, MOST_ARRIVALS, named_in, to_json
+from sds_harness.schedules.files import MAX_BYTES, MOST_ARRIVALS, participants_in, to_json
 from sds_harness.sds import operations as ops
 from sds_harness.sds.encodings import ENCODINGS
 from sds_harness.sds.notation import NOTATION
@@ -29,7 +29,7 @@ CHANNELS = ("c1", "c2")
 ROUTE = Route(("bob",), (("alice", 30), ("bob", 0)), ("Žofie 🦊", "alice"))
 
 FULL: dict[str, Operation] = {
-    operation.op: operation.changed(when="now_ms > 5")
+    operation.op: operation.with_values(when="now_ms > 5")
     for operation in (
         ops.Send(
             "alice",
@@ -334,11 +334,11 @@ def test_whatever_the_schema_allows_is_read_and_survives(written: list[dict[str,
         hash(operation)
 
 
-# ---- What is no schedule ---------------------------------------------------------------------------------------------
+# ---- What is not a schedule ------------------------------------------------------------------------------------------
 
 BAD: dict[str, tuple[str, str]] = {
-    "nothing": ("", "it is no JSON: Expecting value: line 1 column 1"),
-    "half": (row()[:-1], "it is no JSON: "),
+    "nothing": ("", "it is not JSON: Expecting value: line 1 column 1"),
+    "half": (row()[:-1], "it is not JSON: "),
     "a list": ("[]", "the file: [] is not of type 'object'"),
     "null": ("null", "the file: None is not of type 'object'"),
     "another version": (
@@ -382,7 +382,7 @@ BAD: dict[str, tuple[str, str]] = {
         row({"op": "send", "who": "bob", "label": "first"}, expect=[{"who": "bob", "delivers": ["frst"]}]),
         "expect[0].delivers[0]: no operation has the label 'frst'. Did you mean first?",
     ),
-    "a period that is no expression": (
+    "a period that is not an expression": (
         row({"op": "wait", "period": "t_max_ms /"}),
         "operations[0] (wait): period: 't_max_ms /'",
     ),
@@ -398,9 +398,9 @@ BAD: dict[str, tuple[str, str]] = {
         row({"op": "tick", "when": "log_entrys > 5"}),
         "operations[0] (tick): when: there is no setting or limit 'log_entrys'. Did you mean log_entries?",
     ),
-    "a timestamp that is no expression": (
+    "a timestamp that is not an expression": (
         row({"op": "say", "peer": "zoe", "label": "m", "lamport": "max_lamport -"}),
-        "operations[0] (say): lamport: 'max_lamport -' is no expression",
+        "operations[0] (say): lamport: 'max_lamport -' is not an expression",
     ),
     "a period that calls": (
         row({"op": "wait", "period": "exec(1)"}),
@@ -421,9 +421,12 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "three delays": (row({"op": "links", "delay_ms": [1, 2, 3]}), "operations[0].delay_ms: Expected at most 2 items"),
     "odd digits": (row({"op": "garble", "to": "bob", "wire": "0"}), "operations[0].wire: '0' does not match"),
-    "not a number": (row({"op": "wait", "ms": float("nan")}), "it is no JSON: "),
-    "not a number, where any number may be": (row(configuration={"bloom_error_rate": float("nan")}), "it is no JSON: "),
-    "infinity": (row({"op": "wait", "ms": float("inf")}), "it is no JSON: "),
+    "not a number": (row({"op": "wait", "ms": float("nan")}), "it is not JSON: "),
+    "not a number, where any number may be": (
+        row(configuration={"bloom_error_rate": float("nan")}),
+        "it is not JSON: ",
+    ),
+    "infinity": (row({"op": "wait", "ms": float("inf")}), "it is not JSON: "),
     "a huge float": (
         row({"op": "wait", "ms": 71}).replace("71", "1e400"),
         "operations[0].ms: inf is not of type 'integer'",
@@ -431,8 +434,8 @@ BAD: dict[str, tuple[str, str]] = {
     "half a millisecond": (row({"op": "wait", "ms": 5.5}), "operations[0].ms: 5.5 is not of type 'integer'"),
     "a bool as a number": (row({"op": "wait", "ms": True}), "operations[0].ms: True is not of type 'integer'"),
     "a huge number": (row({"op": "wait", "ms": 10**4000}), "operations[0].ms: 1000000000"),
-    "a number beyond all": (row(seed=7).replace("7", "7" * 5_000), "it is no JSON: "),
-    "a name that is no text": (row(members=[{"name": "\ud800"}]), "it is no JSON: "),
+    "a number beyond all": (row(seed=7).replace("7", "7" * 5_000), "it is not JSON: "),
+    "a name that is not text": (row(members=[{"name": "\ud800"}]), "it is not JSON: "),
     "two of the same name": (row(members=[{"name": "a"}, {"name": "a"}]), "members: two participants have the same"),
     "two channels of a name": (row(channels=["c", "c"]), "channels: two channels have the same name"),
     "a channel too far": (row({"op": "sync", "who": "bob", "channel": 2}), "operations[0] (sync): there is no channel"),
@@ -498,9 +501,9 @@ def test_whoever_a_route_names_has_to_be_a_participant(route: dict[str, Any]) ->
 
 
 def test_an_operation_names_those_it_is_about() -> None:
-    assert named_in(FULL["say"]) == {"alice", "bob", "Žofie 🦊"}
-    assert named_in(FULL["cut"]) == {*MEMBERS}
-    assert named_in(ops.Tick()) == set()
+    assert participants_in(FULL["say"]) == {"alice", "bob", "Žofie 🦊"}
+    assert participants_in(FULL["cut"]) == {*MEMBERS}
+    assert participants_in(ops.Tick()) == set()
 
 
 @pytest.mark.parametrize("depth", [10, 500, *range(900, 1_100, 3), 10_000, 200_000])
@@ -524,7 +527,7 @@ def test_a_file_that_cannot_be_read_is_too_large_or_is_no_text_is_refused(tmp_pa
     with pytest.raises(ScheduleFileError, match="it cannot be read: Is a directory"):
         NOTATION.load(tmp_path)
     file.write_bytes(row().encode("utf-16"))
-    with pytest.raises(ScheduleFileError, match="it is no text in UTF-8"):
+    with pytest.raises(ScheduleFileError, match="it is not text in UTF-8"):
         NOTATION.load(file)
     fitting = row().encode().ljust(MAX_BYTES)
     file.write_bytes(fitting)

@@ -20,7 +20,7 @@ from sds_harness.schedules.files import (
     ScheduleDocument,
     dumps,
     line_in_json,
-    parsed,
+    parse_text,
     to_yaml,
     yaml_document,
 )
@@ -128,7 +128,7 @@ def test_every_error_has_its_line_and_a_suggestion() -> None:
 
 def test_an_error_in_json_has_its_line_too() -> None:
     text = dumps(READ).replace('"op": "join"', '"op": "jion"')
-    (error,) = NOTATION.errors(ScheduleDocument(parsed(text), text))
+    (error,) = NOTATION.errors(ScheduleDocument(parse_text(text), text))
     assert text.splitlines()[error.line - 1].strip().startswith('{"op": "jion"')
 
 
@@ -169,12 +169,12 @@ BAD = {
     "list as key": ("? [1]\n: 2", 1, "a key is not text"),
     "deep": ("[" * 1_000, 1, "nested deeper than 20 levels"),
     "no number": ("a: .nan", 1, ".nan is not a number of JSON"),
-    "huge number": ("a: " + "9" * 5_000, 1, "9999999999999999999999999999999999999999… is no int: Exceeds"),
+    "huge number": ("a: " + "9" * 5_000, 1, "9999999999999999999999999999999999999999… is not an int: Exceeds"),
     "number that is a mapping": ("a: !!int {b: 1}", 1, "the tag tag:yaml.org,2002:int is not accepted for a list or a"),
     "text that is a list": ("a: !!str [b]", 1, "the tag tag:yaml.org,2002:str is not accepted for a list or a mapping"),
-    "number that is text": ("a: !!int x", 1, "x is no int: "),
+    "number that is text": ("a: !!int x", 1, "x is not an int: "),
     "boolean that is a number": ("a: !!bool 2", 1, "2 is no bool: "),
-    "float that is text": ("a: !!float x", 1, "x is no float: "),
+    "float that is text": ("a: !!float x", 1, "x is not a float: "),
     "two documents": ("---\na: 1\n---\nb: 1", 3, "but found another document"),
     "open quote": ("a: 'x", 1, "found unexpected end of stream"),
     "half a character": ('a: "\\ud800"', 0, "'utf-8' codec can't encode"),
@@ -187,7 +187,7 @@ def test_hostile_yaml_is_refused_with_its_line(text: str, line: int, why: str) -
     with pytest.raises(ScheduleFileError) as caught:
         yaml_document(text)
     assert caught.value.line == line
-    assert str(caught.value).startswith(f"it is no YAML of a schedule: {why}")
+    assert str(caught.value).startswith(f"it is not YAML of a schedule: {why}")
     assert len(str(caught.value)) < 400
 
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from sds_harness import signals
-from sds_harness.signals import HEEDED, EndRequest, calling, handle_signals, held
+from sds_harness.signals import HEEDED, EndRequest, call_on_signal, handle_signals, held
 
 pytestmark = pytest.mark.every_python
 
@@ -80,7 +80,7 @@ def test_a_hook_is_called_in_another_thread_and_only_within_its_block(patient: l
         there.set()
         raise RuntimeError("nobody's")
 
-    with calling(hook), pytest.raises(KeyboardInterrupt):
+    with call_on_signal(hook), pytest.raises(KeyboardInterrupt):
         EndRequest().handle(signal.SIGTERM)
     assert there.wait(PATIENCE_S)
     with pytest.raises(KeyboardInterrupt):

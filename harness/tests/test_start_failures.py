@@ -90,5 +90,5 @@ def test_what_fails_at_once_gets_the_hint_that_fits(command: list[str], advice: 
 def test_what_was_printed_by_one_that_ended_is_quoted_whoever_was_faster(command: list[str]) -> None:
     breakdown = told(command)
     assert breakdown.kind is FaultKind.GARBAGE
-    assert breakdown.detail == 'the answer to hello is no reply (not a JSON object): "hello"'
+    assert breakdown.detail == 'the answer to hello is not a reply (not a JSON object): "hello"'
     assert "Does something print to stdout?" in breakdown.advice

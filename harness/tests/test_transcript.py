@@ -142,7 +142,7 @@ def test_what_broke_is_kept_with_what_came_instead(
     handle = stage.open().party.handle
     with pytest.raises(TesteeError):
         stage.session.call(pb.Request(tick=pb.Tick(now_ms=2, handle=handle)), 0.5)
-    (broke,) = read(transcript)[0][-1].broke
+    (broke,) = read(transcript)[0][-1].breakdown
     assert broke.kind == kind.value
     assert broke.raw.startswith(raw)
     assert bool(broke.raw) == bool(raw)
@@ -159,7 +159,7 @@ def test_a_reply_that_is_not_as_the_protocol_has_it_is_kept_and_the_fault_as_wel
     reply = part.exchanges[-1].reply
     assert reply is not None
     assert reply.message == {"id": "10", "effects": {}}
-    assert [broke.kind for broke in part.broke] == ["wrong-id"]
+    assert [broke.kind for broke in part.breakdown] == ["wrong-id"]
     assert part.ends == "killed"
 
 
@@ -299,7 +299,7 @@ def test_a_file_that_vanishes_is_known_to_have(tmp_path: Path, way: str) -> None
     folder = tmp_path / "folder"
     folder.mkdir()
     transcript = Transcript.begin(folder / "talk.jsonl")
-    assert not transcript.vanished
+    assert not transcript.has_vanished
     if way == "folder removed":
         shutil.rmtree(folder)
     else:
@@ -309,7 +309,7 @@ def test_a_file_that_vanishes_is_known_to_have(tmp_path: Path, way: str) -> None
     if way == "replaced":
         transcript.path.touch()
     assert transcript.add({"mark": 1}) == 2
-    assert transcript.vanished
+    assert transcript.has_vanished
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_a_file_that_vanishes_is_known_to_have(tmp_path: Path, way: str) -> None
         (b"", "it is empty"),
         (b"\xff\n", "line 1: byte 1 is not UTF-8"),
         (b"hello\n", "line 1: no JSON at character 1"),
-        (b"[]\n", "line 1: it is no JSON object"),
+        (b"[]\n", "line 1: it is not a JSON object"),
         (b'{"transcript":2}\n', 'line 1: it does not say "transcript":1'),
     ],
 )
@@ -333,7 +333,7 @@ def test_another_file_is_no_transcript(tmp_path: Path, content: bytes, said: str
 HOSTILE = [
     (b"\xff", "byte 1 is not UTF-8"),
     (b"{", "no JSON at character 2"),
-    (b"7", "it is no JSON object"),
+    (b"7", "it is not a JSON object"),
     (b"[" * 100_000, "no JSON that can be read"),
     (b'{"x":' + b"9" * 10_000 + b"}", "no JSON that can be read"),
     (b'{"x":"' + b"y" * MAX_LINE + b'"}', "it is longer than 4,194,304 bytes"),

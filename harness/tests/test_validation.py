@@ -24,7 +24,7 @@ def heard(*bodies: bytes, framing: Framing = Framing.JSON) -> list[tuple[str, st
         validator.sent(framing_of(framing, pb.Request(id=1, tick=pb.Tick(handle=1))))
         validator.on_frame(body, True)
     assert all(complaint.side is MessageOrigin.ADAPTER for complaint in validator.complaints)
-    return [(complaint.path, complaint.said) for complaint in validator.complaints]
+    return [(complaint.path, complaint.message) for complaint in validator.complaints]
 
 
 def framing_of(framing: Framing, message: Any) -> bytes:
@@ -37,11 +37,11 @@ def framing_of(framing: Framing, message: Any) -> bytes:
     ("line", "said"),
     [
         (b"\xff", "byte 1 of the line is not UTF-8"),
-        (b"DEBUG", "the line is no JSON: Expecting value at character 1"),
-        (b'{"id":"1","effects":{}} trailing', "the line is no JSON: Extra data at character 25"),
+        (b"DEBUG", "the line is not JSON: Expecting value at character 1"),
+        (b'{"id":"1","effects":{}} trailing', "the line is not JSON: Extra data at character 25"),
         (b"[" * 100_000, "the line is nested too deeply"),
         (b'{"id":"1","id":"2","effects":{}}', 'the field "id" stands twice in one object'),
-        (b'{"id":NaN,"effects":{}}', 'NaN is no JSON: it has to be quoted, "NaN"'),
+        (b'{"id":NaN,"effects":{}}', 'NaN is not JSON: it has to be quoted, "NaN"'),
         (b"[]", "a list is not an object"),
         (b'{"id":"1","effects":{},"error":{}}', "effects and error are set at once: they exclude each other"),
         (b'{"id":"1"}', "none of hello, opened, effects"),
@@ -61,8 +61,8 @@ def test_what_is_no_reply_at_all(line: bytes, said: str) -> None:
         ({"rejected": {"reason": 7}}, "rejected.reason", "7 is not a string"),
         ({"effects": {"events": {}}}, "effects.events", "an object is not a list"),
         ({"effects": {"events": [None]}}, "effects.events[0]", "null does not stand for anything here"),
-        ({"effects": {"broadcasts": ["a"]}}, "effects.broadcasts[0]", '"a" is no base64: its 1 characters'),
-        ({"decoded": {"kind": "CONTENT"}}, "decoded.kind", '"CONTENT" is no value of this enum'),
+        ({"effects": {"broadcasts": ["a"]}}, "effects.broadcasts[0]", '"a" is not base64: its 1 characters'),
+        ({"decoded": {"kind": "CONTENT"}}, "decoded.kind", '"CONTENT" is not a value of this enum'),
         ({"opened": {"handle": -1}}, "opened.handle", "-1 is not a number from 0 to 18446744073709551615"),
     ],
 )
@@ -81,7 +81,7 @@ def test_complaints_that_differ_in_the_value_alone_are_one() -> None:
     for number in range(5):
         validator.on_frame(b'{"id":"1","effects":{"messageId":%d}}' % number, True)
     (complaint,) = validator.complaints
-    assert (complaint.said, complaint.more) == ("0 is not a string", 4)
+    assert (complaint.message, complaint.more) == ("0 is not a string", 4)
 
 
 def test_many_complaints_are_counted_and_not_kept() -> None:
@@ -117,7 +117,7 @@ def test_over_binary_framing_fields_are_unknown_by_their_numbers() -> None:
     assert heard(right + b"\xf8\x01\x01", framing=Framing.BINARY) == [("", "field number 31 is unknown in Reply")]
     inner = b"\x08\x01\xba\x01\x07\x12\x05\xf8\x01\x01\x0a\x00"
     assert heard(inner, framing=Framing.BINARY) == [("effects.events[0]", "field number 31 is unknown in Event")]
-    assert heard(b"\xff", framing=Framing.BINARY) == [("", "this is no protobuf of a reply")]
+    assert heard(b"\xff", framing=Framing.BINARY) == [("", "this is not protobuf of a reply")]
 
 
 @pytest.mark.parametrize("framing", list(Framing))

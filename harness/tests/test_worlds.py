@@ -227,8 +227,8 @@ def test_everything_happens_in_its_order(data: st.DataObject) -> None:
     assert len(set(times)) == len(times), "at one participant one thing arrives at a time"
     assert looks.keys() == set(unfolded.schedule.names), "each is looked at once, when all is over for it"
     assert all(ms <= looks[name] for name, ms in times)
-    assert unfolded.silent(()) >= {(e.sender, e.nth) for e in word if e.sender >= 0}
-    assert not unfolded.silent(range(len(unfolded.schedule.operations)))
+    assert unfolded.find_silent(()) >= {(e.sender, e.nth) for e in word if e.sender >= 0}
+    assert not unfolded.find_silent(range(len(unfolded.schedule.operations)))
 
 
 def before(world: World, word: Word, who: int) -> Word:
@@ -264,7 +264,7 @@ def test_everybody_is_the_newest_once_in_all_that_it_sees(name: str) -> None:
                 continue
             assert (who in newest) == bool(part and len(part) == len(word))
             if part:
-                first = world.in_order(part)
+                first = world.normal_order(part)
                 assert first in known[len(part)]
                 assert who in world.newest(first)
                 assert seen(world, part)[who] == seen(world, word)[who]
@@ -281,7 +281,7 @@ def test_what_somebody_does_follows_from_what_is_before_it(name: str) -> None:
             if isinstance(operation, Wait):
                 at += operation.ms
             elif getattr(operation, "who", "") == SETTING.names[who]:
-                out.append((at, operation.changed(route=STRAIGHT) if isinstance(operation, Tick) else operation))
+                out.append((at, operation.with_values(route=STRAIGHT) if isinstance(operation, Tick) else operation))
         return out
 
     for word in world.words(most):
@@ -356,7 +356,7 @@ def test_each_trace_of_streams_has_one_word(name: str) -> None:
             everything[alike] = min(word, everything.get(alike, word))
         words = list(world.words(length))
         assert words == sorted(everything.values())
-        assert all(world.in_order(word) == word for word in words)
+        assert all(world.normal_order(word) == word for word in words)
 
 
 @pytest.mark.parametrize("name", STREAMS)

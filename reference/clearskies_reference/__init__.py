@@ -20,12 +20,12 @@ from .errors import (
 from .framing import Message, Parser
 from .messages import EXTENSION, GetUpdates, get_updates_body, read, update_body
 from .peer import Link, Peer
-from .record import Kept, Record
+from .record import Record, StoredRecord
 from .signing import PROFILES, Keys, SignatureProfile, private_key, public_key, signature_profile
 from .sqlite_store import SqliteStore
 from .store import MemoryStore, Store
 from .timestamps import Timestamp, timestamp
-from .vector_clock import VectorClock, before, merged, vector_clock
+from .vector_clock import VectorClock, is_before, merge, vector_clock
 
 __all__ = [
     "EXTENSION",
@@ -41,7 +41,6 @@ __all__ = [
     "Effects",
     "Event",
     "GetUpdates",
-    "Kept",
     "Keys",
     "Link",
     "LinkClosed",
@@ -60,12 +59,13 @@ __all__ = [
     "SqliteStore",
     "Store",
     "StoreError",
+    "StoredRecord",
     "Timestamp",
     "UnknownLinkError",
     "VectorClock",
-    "before",
     "get_updates_body",
-    "merged",
+    "is_before",
+    "merge",
     "private_key",
     "public_key",
     "read",

@@ -10,10 +10,10 @@ from . import json_text
 from .config import AccessLevel
 from .effects import Effects, Sent
 from .errors import RefusedWriteError
-from .framing import Message, signed
+from .framing import Message, make_signed_message
 from .messages import GetUpdates, get_updates_body
 from .peer import Link, Peer
-from .record import Kept, Record
+from .record import Record, StoredRecord
 
 
 class ClosesOnRefusal(Peer):
@@ -108,12 +108,12 @@ class RelaysAtTicks(SendsAtTicks):
     def wait(self, effects: Effects) -> Effects:
         return effects
 
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is None:
-            super().spread(kept, effects, source)
+            super().spread(stored, effects, source)
         else:
             later = Effects()
-            super().spread(kept, later, source)
+            super().spread(stored, later, source)
             super().wait(later)
             self.waiting += later.sent
 
@@ -193,10 +193,10 @@ class JoinedOutput(_Output):
 class SendsOwnChangesTwice(Peer):
     """Send each own change twice: the text does not forbid it."""
 
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
-        super().spread(kept, effects, source)
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        super().spread(stored, effects, source)
         if source is None:
-            super().spread(self.store.get(kept.record.uuid) or kept, effects, source)
+            super().spread(self.store.get(stored.record.uuid) or stored, effects, source)
 
 
 class EndsAnswersWithUnknownType(Peer):
@@ -224,9 +224,9 @@ class AsksWithoutItself(Peer):
 class ReordersEqualRevisions(Peer):
     """ "Sorted by the last_updated_rev value": those with one value in any order (CA-14)."""
 
-    def missing(self, request: GetUpdates) -> list[Kept]:
+    def missing(self, request: GetUpdates) -> list[StoredRecord]:
         found = super().missing(request)[::-1]
-        return sorted(found, key=lambda kept: kept.record.last_updated_rev)
+        return sorted(found, key=lambda stored: stored.record.last_updated_rev)
 
 
 class ShowsRecordsInReverse(Peer):
@@ -290,8 +290,8 @@ class ScansItsRecords(Peer):
 
     def known(self) -> dict[str, int]:
         found: dict[str, int] = {}
-        for kept in self.store:
-            by, revision = kept.record.version
+        for stored in self.store:
+            by, revision = stored.record.version
             found[by] = max(found.get(by, 0), revision)
         return dict(sorted(found.items()))
 
@@ -307,10 +307,10 @@ class RevivesItsRecords(Peer):
     """A key is free again when its record is deleted (CA-13): a new value under it makes that record live again."""
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
-        gone = [kept for kept in self.store if kept.record.deleted and kept.record.key == key]
+        gone = [stored for stored in self.store if stored.record.deleted and stored.record.key == key]
         if not gone or self.store.leader(key) is not None:
             return super().write(key, value, now_ms, uuid, effects)
-        value, last = json_text.normal(value), max(gone, key=lambda kept: kept.record.rank)
+        value, last = json_text.normal(value), max(gone, key=lambda stored: stored.record.rank)
         self.refuse_full([last], now_ms)
         self.change(last, last.record.uuid, (key, value, False), self.time_of_change(now_ms, [last]), effects)
         return last.record.uuid
@@ -383,8 +383,8 @@ class RepeatsItsRequest(Peer):
         self.requests |= {sent.link: sent.data for sent in effects.sent[known:]}
 
     def tick(self, now_ms: int) -> Effects:
-        asked = [number for number, link in self.links.items() if link.asked]
-        return Effects(sent=[Sent(number, self.requests[number]) for number in asked])
+        link_numbers = [number for number, link in self.links.items() if link.asked]
+        return Effects(sent=[Sent(number, self.requests[number]) for number in link_numbers])
 
 
 class ReceivesAtTicks(Peer):
@@ -429,10 +429,10 @@ class SendsTheNewest(Peer):
         self.changed: dict[int, dict[str, None]] = {}
         self.heard: set[tuple[str, str, str, int]] = set()
 
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         for link in self.links.values():
             if self.listens(link, source):
-                self.changed.setdefault(link.number, {})[kept.record.uuid] = None
+                self.changed.setdefault(link.number, {})[stored.record.uuid] = None
 
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
@@ -447,11 +447,11 @@ class SendsTheNewest(Peer):
         with self._transaction() as effects:
             for number, uuids in changed.items():
                 link = self.links.get(number)
-                found = [kept for uuid in uuids if (kept := self.store.get(uuid)) is not None]
-                for kept in sorted(found, key=lambda kept: kept.record.last_updated_rev):
-                    record = kept.record
+                found = [stored for uuid in uuids if (stored := self.store.get(uuid)) is not None]
+                for stored in sorted(found, key=lambda stored: stored.record.last_updated_rev):
+                    record = stored.record
                     if link is not None and (link.peer_id, record.uuid, *record.version) not in self.heard:
-                        effects.sent.append(Sent(number, self.to_wire(self.about_to_send(kept), link)))
+                        effects.sent.append(Sent(number, self.to_wire(self.about_to_send(stored), link)))
         return effects
 
 
@@ -462,28 +462,28 @@ class AnswersFromALog(Peer):
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
-        self.log = {(kept.record.uuid, kept.record.version): kept for kept in self.store}
+        self.log = {(stored.record.uuid, stored.record.version): stored for stored in self.store}
 
-    def store_record(self, kept: Kept) -> None:
-        super().store_record(kept)
-        self.log[kept.record.uuid, kept.record.version] = kept
+    def store_record(self, stored: StoredRecord) -> None:
+        super().store_record(stored)
+        self.log[stored.record.uuid, stored.record.version] = stored
 
-    def missing(self, request: GetUpdates) -> list[Kept]:
-        self.log |= {(kept.record.uuid, kept.record.version): kept for kept in self.store}
+    def missing(self, request: GetUpdates) -> list[StoredRecord]:
+        self.log |= {(stored.record.uuid, stored.record.version): stored for stored in self.store}
         since = request.since
         new = (k for k in self.log.values() if k.record.last_updated_rev > since.get(k.record.last_updated_by, 0))
-        return sorted(new, key=lambda kept: kept.record.last_updated_rev)
+        return sorted(new, key=lambda stored: stored.record.last_updated_rev)
 
-    def about_to_send(self, kept: Kept) -> Kept:
-        return super().about_to_send(kept) if self.is_latest(kept) else kept
+    def about_to_send(self, stored: StoredRecord) -> StoredRecord:
+        return super().about_to_send(stored) if self.is_latest(stored) else stored
 
-    def signed(self, kept: Kept) -> Message:
-        if self.is_latest(kept):
-            return super().signed(kept)
+    def signed(self, stored: StoredRecord) -> Message:
+        if self.is_latest(stored):
+            return super().signed(stored)
         assert self.keys.read_write_private is not None, "it writes"
-        body = self.body(kept.record)
-        return signed(body, self.config.signature_profile.sign(body, self.keys.read_write_private))
+        body = self.body(stored.record)
+        return make_signed_message(body, self.config.signature_profile.sign(body, self.keys.read_write_private))
 
-    def is_latest(self, kept: Kept) -> bool:
-        found = self.store.get(kept.record.uuid)
-        return found is not None and found.record.version == kept.record.version
+    def is_latest(self, stored: StoredRecord) -> bool:
+        found = self.store.get(stored.record.uuid)
+        return found is not None and found.record.version == stored.record.version

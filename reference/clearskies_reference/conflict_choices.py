@@ -7,25 +7,27 @@ from typing import Any
 from .effects import Effects
 from .messages import GetUpdates
 from .peer import Peer
-from .record import Kept, Record
+from .record import Record, StoredRecord
 
 
 class CountsEachSending(Peer):
     """ "As part of sending a record to another peer": an update that goes to several peers is counted for each."""
 
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         everybody = self.links
         for link in [link for link in everybody.values() if self.listens(link, source)]:
             self.links = {link.number: link}
-            super().spread(self.store.get(kept.record.uuid) or kept, effects, None)
+            super().spread(self.store.get(stored.record.uuid) or stored, effects, None)
         self.links = everybody
 
 
 class WritesResolutions(Peer):
     """The text does not say whether the resolution of a conflict is a change of its own (CA-8)."""
 
-    def resolve(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
-        super().resolve(current, kept, incoming, source, effects)
+    def resolve(
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
+    ) -> None:
+        super().resolve(current, stored, incoming, source, effects)
         winner, loser = self.decide(current.record, incoming)
         if winner.content != loser.content:
             self.settle(incoming.uuid, winner.content, winner, effects)
@@ -50,12 +52,12 @@ class DropsLosersOfKeys(_LosersOfKeys):
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         self.dropped.add(self.loser_of(uuid, other_uuid).uuid)
 
-    def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
-        self.dropped.discard(kept.record.uuid)
-        super().keep(kept, effects, own=own)
+    def keep(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
+        self.dropped.discard(stored.record.uuid)
+        super().keep(stored, effects, own=own)
 
-    def missing(self, request: GetUpdates) -> list[Kept]:
-        return [kept for kept in super().missing(request) if kept.record.uuid not in self.dropped]
+    def missing(self, request: GetUpdates) -> list[StoredRecord]:
+        return [stored for stored in super().missing(request) if stored.record.uuid not in self.dropped]
 
     def records(self) -> list[Record]:
         return [record for record in super().records() if record.uuid not in self.dropped]

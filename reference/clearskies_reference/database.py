@@ -20,11 +20,11 @@ from .framing import Message
 from .json_text import MAX_BODY_BYTES
 from .logical_clock import LogicalClock
 from .messages import update_body
-from .record import NULL, Kept, Record
+from .record import NULL, Record, StoredRecord
 from .resolution import in_order, merged_value, separated_key, separated_uuid
 from .store import Store
 from .timestamps import Timestamp, from_nanoseconds, nanoseconds_up
-from .vector_clock import MAX_INTEGER, before, is_id
+from .vector_clock import MAX_INTEGER, is_before, is_id
 
 Draw = Callable[[int], bytes]
 """So many random bytes."""
@@ -35,7 +35,7 @@ _MARGIN = 1_024
 class Database(ABC):
     """The records of one peer. Where changes go is the peer's affair."""
 
-    before = staticmethod(before)
+    before = staticmethod(is_before)
     clock_class: type[LogicalClock] = LogicalClock
 
     def __init__(self, peer_id: str, level: AccessLevel, config: Config, store: Store, draw: Draw) -> None:
@@ -56,7 +56,7 @@ class Database(ABC):
         return self.level is AccessLevel.READ_WRITE
 
     @abstractmethod
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         """Rule: "Repeat the message to all of its peers", but to the link it came from."""
 
     # ---- Local changes -------------------------------------------------------------------------------------------
@@ -97,12 +97,12 @@ class Database(ABC):
             self.bury(other, now_ms, effects)
         return current.record.uuid
 
-    def bury(self, kept: Kept, now_ms: int, effects: Effects) -> None:
+    def bury(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         """Deleted records are tracked "indefinitely": a deletion is a change like any other."""
-        deleted = (kept.record.key, NULL, True)
-        self.change(kept, kept.record.uuid, deleted, self.time_of_change(now_ms, [kept]), effects)
+        deleted = (stored.record.key, NULL, True)
+        self.change(stored, stored.record.uuid, deleted, self.time_of_change(now_ms, [stored]), effects)
 
-    def having(self, key: str) -> list[Kept]:
+    def having(self, key: str) -> list[StoredRecord]:
         """The existing records with a key; first the one that holds it.
 
         Raises RefusedWriteError if there is none.
@@ -116,19 +116,19 @@ class Database(ABC):
         """Rule: "A unique 128-bit ID, chosen at random"."""
         return self._draw(16).hex()
 
-    def time_of_change(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+    def time_of_change(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         """The update_time of a change: later than the update_time of the changed records."""
         unit = 10 ** (9 - self.config.time_digits)
         time = now_ms * 1_000_000 // unit * unit
         if self.config.advancing_times:
-            for kept in after:
-                if kept is not None:
-                    time = max(time, -(-nanoseconds_up(kept.record.update_time) // unit) * unit)
+            for stored in after:
+                if stored is not None:
+                    time = max(time, -(-nanoseconds_up(stored.record.update_time) // unit) * unit)
         return from_nanoseconds(time, self.config.time_digits)
 
     def change(
         self,
-        current: Kept | None,
+        current: StoredRecord | None,
         uuid: str,
         content: tuple[str, str, bool],
         time: Timestamp,
@@ -147,23 +147,23 @@ class Database(ABC):
             raise RefusedWriteError("the record has no room in a message")
         self.store.count(revision)
         self.store.learn(self.peer_id, revision)
-        kept = Kept(record, clock[self.peer_id])
-        self.keep(kept, effects, own=not settles)
-        self.spread(kept, effects)
+        stored = StoredRecord(record, clock[self.peer_id])
+        self.keep(stored, effects, own=not settles)
+        self.spread(stored, effects)
 
-    def next_revision(self, current: Kept | None) -> int:
+    def next_revision(self, current: StoredRecord | None) -> int:
         """Rule: "The revision counter is incremented by one and its value is written to the last_updated_rev field"."""
         return self.store.revision + 1
 
-    def refuse_full(self, changed: list[Kept | None], now_ms: int) -> None:
+    def refuse_full(self, changed: list[StoredRecord | None], now_ms: int) -> None:
         """Raises RefusedWriteError if the changes cannot all be made, so that none is."""
         if not self.writes:
             raise RefusedWriteError('a read-only peer "can read all data, but cannot change it"')
         if self.store.revision + len(changed) > MAX_INTEGER:
             raise RefusedWriteError("the revision counter is at its end")
         self.time_of_change(now_ms, changed)
-        for kept in changed:
-            self.logical_clock.changed(kept)
+        for stored in changed:
+            self.logical_clock.changed(stored)
 
     # ---- Changes of others ---------------------------------------------------------------------------------------
 
@@ -173,11 +173,11 @@ class Database(ABC):
         if current is not None and self.is_present(current.record, incoming):
             self.learn_clock(current, incoming)
         elif current is None or not self.is_older(incoming, current.record):
-            kept = self.received(current, incoming, signed)
+            stored = self.received(current, incoming, signed)
             if current is None or self.is_newer(incoming, current.record):
-                self.adopt(current, kept, source, effects)
+                self.adopt(current, stored, source, effects)
             else:
-                self.resolve(current, kept, incoming, source, effects)
+                self.resolve(current, stored, incoming, source, effects)
         self.learn(incoming)
 
     def is_present(self, current: Record, incoming: Record) -> bool:
@@ -200,45 +200,47 @@ class Database(ABC):
         if by == self.peer_id and revision > self.store.revision:
             self.store.count(revision)
 
-    def learn_clock(self, current: Kept, incoming: Record) -> None:
+    def learn_clock(self, current: StoredRecord, incoming: Record) -> None:
         """The same version with another clock: another peer has resolved a conflict in which it won."""
         if not self.before(incoming.vector_clock, current.record.vector_clock):
             clock, ticks = self.logical_clock.received(current, incoming.vector_clock)
             self.store_record(self.logical_clock.with_clock(current, clock, ticks))
 
-    def received(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
+    def received(self, current: StoredRecord | None, incoming: Record, signed: Message | None) -> StoredRecord:
         """The record to store for an update: by, rev and time are the writer's. Raises MalformedMessageError."""
         clock, ticks = self.logical_clock.received(current, incoming.vector_clock)
         record = replace(incoming, vector_clock=clock)
         if _is_large(record):
             raise MalformedMessageError("an update that has no room in a message with this vector clock")
         own = incoming.last_updated_by == self.peer_id
-        return Kept(record, ticks, sent=own, signed=signed if self.keeps_originals else None)
+        return StoredRecord(record, ticks, sent=own, signed=signed if self.keeps_originals else None)
 
-    def adopt(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
+    def adopt(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
         """Store an update, and repeat it."""
-        record = kept.record
+        record = stored.record
         rival = None
         if not record.deleted and (current is None or current.record.deleted or current.record.key != record.key):
             rival = self.store.leader(record.key)
         if rival is not None:
             effects.events.append(Conflict(rival.record.uuid, record.uuid))
-        self.keep(kept, effects, own=False)
-        self.spread(kept, effects, source)
+        self.keep(stored, effects, own=False)
+        self.spread(stored, effects, source)
         if rival is not None:
             self.resolve_key(rival.record.uuid, record.uuid, effects)
 
     # ---- Conflicts -----------------------------------------------------------------------------------------------
 
-    def resolve(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+    def resolve(
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
+    ) -> None:
         """Rule: "The same record is changed on two different hosts"."""
         uuid = incoming.uuid
         effects.events.append(Conflict(uuid, uuid))
         winner, loser = self.decide(current.record, incoming)
         if winner is incoming:
-            self.adopt(current, kept, source, effects)
+            self.adopt(current, stored, source, effects)
         else:
-            self.store_record(self.logical_clock.with_clock(current, kept.record.vector_clock, kept.ticks))
+            self.store_record(self.logical_clock.with_clock(current, stored.record.vector_clock, stored.ticks))
         if winner.content == loser.content:
             return
         if self.config.resolution is Resolution.MERGE:
@@ -294,13 +296,13 @@ class Database(ABC):
 
     # ---- What is stored ------------------------------------------------------------------------------------------
 
-    def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
+    def keep(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
         """Store a record. Signal the differences to the application, unless the application made the change."""
-        record = kept.record
+        record = stored.record
         before_it = self.store.get(record.uuid)
-        there = [each.record for each in (before_it, kept) if each is not None and not each.record.deleted]
-        leaders = {each.key: self.store.leader(each.key) for each in there}
-        self.store_record(kept)
+        existing = [each.record for each in (before_it, stored) if each is not None and not each.record.deleted]
+        leaders = {each.key: self.store.leader(each.key) for each in existing}
+        self.store_record(stored)
         changed = [] if own else [record.uuid]
         for key, leader in leaders.items():
             now = self.store.leader(key)
@@ -311,14 +313,14 @@ class Database(ABC):
             if (found := self.store.get(uuid)) is not None:
                 effects.events.append(Changed(self.as_shown(found)))
 
-    def store_record(self, kept: Kept) -> None:
+    def store_record(self, stored: StoredRecord) -> None:
         """Keep a record, and what its clock says."""
-        self.store.put(kept)
-        self.logical_clock.remember(kept)
+        self.store.put(stored)
+        self.logical_clock.remember(stored)
 
-    def as_shown(self, kept: Kept) -> Record:
+    def as_shown(self, stored: StoredRecord) -> Record:
         """A record as the application sees it: "the key should still be unique", so one alone is there with a key."""
-        record = kept.record
+        record = stored.record
         if record.deleted:
             return record
         leader = self.store.leader(record.key)
@@ -326,7 +328,7 @@ class Database(ABC):
 
     def records(self) -> list[Record]:
         """All records as the application sees them, those that are deleted with them."""
-        return [self.as_shown(kept) for kept in self.store]
+        return [self.as_shown(stored) for stored in self.store]
 
 
 def _is_large(record: Record) -> bool:

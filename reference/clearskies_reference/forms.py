@@ -14,7 +14,7 @@ from .framing import Message
 from .json_text import collapse
 from .messages import GetUpdates, read
 from .peer import Link, Peer
-from .record import Kept, Record, Version
+from .record import Record, StoredRecord, Version
 from .timestamps import Timestamp, from_nanoseconds, nanoseconds_up
 
 _UUID = re.compile(rb'"uuid": *"[0-9A-Fa-f]{32}"')
@@ -24,16 +24,16 @@ class SpacedBodies(Peer):
     """JSON with blanks, its members in another order, and an unknown member."""
 
     def body(self, record: Record) -> bytes:
-        said = json.loads(super().body(record))
-        return json.dumps(dict(sorted(said.items())) | {"written": "by hand"}, indent=1).encode()
+        data = json.loads(super().body(record))
+        return json.dumps(dict(sorted(data.items())) | {"written": "by hand"}, indent=1).encode()
 
 
 class SpacedRequests(Peer):
     """The same of requests."""
 
     def request_body(self) -> bytes:
-        said = json.loads(super().request_body())
-        return json.dumps(dict(sorted(said.items())) | {"max": 100}, indent="\t").encode()
+        data = json.loads(super().request_body())
+        return json.dumps(dict(sorted(data.items())) | {"max": 100}, indent="\t").encode()
 
 
 class EscapedBodies(Peer):
@@ -43,15 +43,15 @@ class EscapedBodies(Peer):
         body = super().body(record)
         if len(body) > _LARGE:
             return body  # an escaped character takes six bytes
-        said = json.loads(body)
-        return _STRING.sub(_escaped, json.dumps(dict(reversed(said.items())))).encode()
+        data = json.loads(body)
+        return _STRING.sub(_escape, json.dumps(dict(reversed(data.items())))).encode()
 
 
 _LARGE = 1 << 19
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     units = json.loads(found[0]).encode("utf-16-be")
     return '"' + "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2)) + '"'
 
@@ -60,22 +60,22 @@ class WritesWholeNumbersWithPoint(Peer):
     """JSON has one kind of numbers."""
 
     def body(self, record: Record) -> bytes:
-        said = json.loads(super().body(record))
-        if "value" in said:
-            said["value"] = _pointed(said["value"])
-        return json.dumps(said, ensure_ascii=False).encode()
+        data = json.loads(super().body(record))
+        if "value" in data:
+            data["value"] = _with_decimal_points(data["value"])
+        return json.dumps(data, ensure_ascii=False).encode()
 
 
-def _pointed(value: Any) -> Any:
+def _with_decimal_points(value: Any) -> Any:
     match value:
         case bool():
             return value
         case int() if abs(value) <= 1 << 53:
             return float(value)
         case list():
-            return [_pointed(each) for each in value]
+            return [_with_decimal_points(each) for each in value]
         case dict():
-            return {name: _pointed(each) for name, each in value.items()}
+            return {name: _with_decimal_points(each) for name, each in value.items()}
         case _:
             return value
 
@@ -106,10 +106,10 @@ class CapitalOwnUuids(CapitalUuids):
         return uuid
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
-        said = super().read_body(body)
-        if isinstance(said, Record) and said.uuid.encode() not in body:
-            self.capitals.add(said.uuid)
-        return said
+        parsed = super().read_body(body)
+        if isinstance(parsed, Record) and parsed.uuid.encode() not in body:
+            self.capitals.add(parsed.uuid)
+        return parsed
 
     def capital(self, record: Record) -> bool:
         return record.uuid in self.capitals
@@ -127,8 +127,8 @@ class CapitalUuidsShown(Peer):
     def delete(self, key: str, now_ms: int) -> Effects:
         return _with_capital_uuid(super().delete(key, now_ms))
 
-    def as_shown(self, kept: Kept) -> Record:
-        record = super().as_shown(kept)
+    def as_shown(self, stored: StoredRecord) -> Record:
+        record = super().as_shown(stored)
         return replace(record, uuid=record.uuid.upper())
 
 
@@ -140,7 +140,7 @@ def _with_capital_uuid(effects: Effects) -> Effects:
 class ZonedTimes(Peer):
     """ISO 8601 has zones."""
 
-    def time_of_change(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+    def time_of_change(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         there = from_nanoseconds(nanoseconds_up(time) - 1 + 16_200_000_000_000, self.config.time_digits)
         return replace(time, text=there.text.removesuffix("Z") + "+04:30")
@@ -149,7 +149,7 @@ class ZonedTimes(Peer):
 class CommaTimes(Peer):
     """ISO 8601 has a comma or a point before a fraction."""
 
-    def time_of_change(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+    def time_of_change(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         return replace(time, text=time.text.replace(".", ","))
 
@@ -157,12 +157,12 @@ class CommaTimes(Peer):
 class TimesOfOneForm(Peer):
     """Relay a record with the same update_time, written in another form."""
 
-    def received(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
-        kept = super().received(current, incoming, signed)
+    def received(self, current: StoredRecord | None, incoming: Record, signed: Message | None) -> StoredRecord:
+        stored = super().received(current, incoming, signed)
         if self.keeps_originals or len(incoming.update_time.fraction) > 9:
-            return kept
+            return stored
         time = from_nanoseconds(nanoseconds_up(incoming.update_time) - 1, 9)
-        return replace(kept, record=replace(kept.record, update_time=time))
+        return replace(stored, record=replace(stored.record, update_time=time))
 
 
 class ZeroEntries(Peer):
@@ -177,16 +177,16 @@ class DeletionsWithoutValue(Peer):
     """The text does not define the value of a deleted record on the wire (CA-13)."""
 
     def body(self, record: Record) -> bytes:
-        said = json.loads(super().body(record))
-        return json.dumps({name: each for name, each in said.items() if name != "value" or not record.deleted}).encode()
+        data = json.loads(super().body(record))
+        return json.dumps({name: each for name, each in data.items() if name != "value" or not record.deleted}).encode()
 
 
 class DeletionsWithLastValue(Peer):
     """The same, the other way."""
 
-    def bury(self, kept: Kept, now_ms: int, effects: Effects) -> None:
-        content = (kept.record.key, kept.record.value, True)
-        self.change(kept, kept.record.uuid, content, self.time_of_change(now_ms, [kept]), effects)
+    def bury(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
+        content = (stored.record.key, stored.record.value, True)
+        self.change(stored, stored.record.uuid, content, self.time_of_change(now_ms, [stored]), effects)
 
 
 class RepeatsBytes(Peer):
@@ -197,16 +197,16 @@ class RepeatsBytes(Peer):
         self.originals: dict[tuple[str, Version], Message] = {}
 
     def handle(self, link: Link, message: Message, effects: Effects) -> None:
-        said = self.read_body(message.body)
-        if isinstance(said, Record):
-            self.refuse_unauthorised(link, said, message)
-            self.originals.setdefault((said.uuid, said.version), message)
+        parsed = self.read_body(message.body)
+        if isinstance(parsed, Record):
+            self.refuse_unauthorised(link, parsed, message)
+            self.originals.setdefault((parsed.uuid, parsed.version), message)
         super().handle(link, message, effects)
 
-    def to_wire(self, kept: Kept, link: Link) -> bytes:
-        original = self.originals.get((kept.record.uuid, kept.record.version))
+    def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
+        original = self.originals.get((stored.record.uuid, stored.record.version))
         if original is None or not self.writes or (original.signature is None and link.level is AccessLevel.READ_ONLY):
-            return super().to_wire(kept, link)
+            return super().to_wire(stored, link)
         return original.to_wire()
 
 
@@ -215,10 +215,10 @@ class AcceptsRepeatedNames(RepeatsBytes):
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
         try:
-            said = json.loads(body)
+            data = json.loads(body)
         except (ValueError, RecursionError):
             return super().read_body(body)
-        return super().read_body(json.dumps(said).encode() if isinstance(said, dict) else body)
+        return super().read_body(json.dumps(data).encode() if isinstance(data, dict) else body)
 
 
 class AcceptsDepth(Peer):
@@ -228,12 +228,12 @@ class AcceptsDepth(Peer):
         shallow, deepest = collapse(body)
         if deepest <= 100:
             return super().read_body(body)
-        said = read(shallow)
+        parsed = read(shallow)
         begin = body.find(b'"value":') + len(b'"value":')
-        if not isinstance(said, Record) or not body[begin:].startswith(b"["):
+        if not isinstance(parsed, Record) or not body[begin:].startswith(b"["):
             return super().read_body(body)
         end = body.rindex(b"]") + 1
-        return replace(said, value=body[begin:end].decode())
+        return replace(parsed, value=body[begin:end].decode())
 
     def merge(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
         if collapse(winner.value.encode())[1] <= 100 and collapse(loser.value.encode())[1] <= 100:

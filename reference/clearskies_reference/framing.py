@@ -45,7 +45,7 @@ class Message:
     def to_wire(self) -> bytes:
         """The bytes of the message on a link. Raises MalformedMessageError for what has no room in one."""
         if not self.body.startswith(b"{"):
-            raise MalformedMessageError("a body that is no JSON object")
+            raise MalformedMessageError("a body that is not a JSON object")
         if len(self.body) > MAX_BODY_BYTES:
             raise MalformedMessageError(f"a body of {len(self.body)} bytes; the limit is {MAX_BODY_BYTES}")
         if self.signature is None:
@@ -53,7 +53,7 @@ class Message:
         return b"s%d:%d%s\n%s\n" % (len(self.body), len(self.signature), self.body, self.signature)
 
 
-def signed(body: bytes, signature: bytes) -> Message:
+def make_signed_message(body: bytes, signature: bytes) -> Message:
     """The message of a body and its signature, which is not in base64 yet."""
     return Message(body, b64encode(signature))
 
@@ -107,7 +107,7 @@ class Parser:
         length = _length(found[1] or found[2], MAX_BODY_BYTES)
         signature = _length(found[3], MAX_SIGNATURE_BYTES) if found[3] else None
         if head[found.end() : found.end() + 1] != b"{" or not length:
-            raise BrokenFramingError("a body that is no JSON object")
+            raise BrokenFramingError("a body that is not a JSON object")
         body_end = found.end() + length
         end = body_end + (0 if signature is None else signature + 2)
         if len(self._buffer) - start < end:
@@ -125,10 +125,10 @@ class Parser:
 
     def _attachment(self, start: int, message: Message) -> tuple[int, Message | None]:
         if self._to_skip:
-            there = min(self._to_skip, len(self._buffer) - start)
-            self._to_skip -= there
-            self._skipped += there
-            return start + there, None
+            available = min(self._to_skip, len(self._buffer) - start)
+            self._to_skip -= available
+            self._skipped += available
+            return start + available, None
         head = bytes(self._buffer[start : start + _DIGITS + 1])
         found = _PIECE.match(head)
         if found is None:

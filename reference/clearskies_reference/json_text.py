@@ -50,7 +50,7 @@ def normal(text: str) -> str:
     try:
         return write(read(text.encode()))
     except UnicodeEncodeError:
-        raise MalformedMessageError("half of a surrogate pair is no text") from None
+        raise MalformedMessageError("half of a surrogate pair is not text") from None
 
 
 def collapse(text: bytes, most: int = MAX_DEPTH) -> tuple[bytes, int]:
@@ -58,7 +58,7 @@ def collapse(text: bytes, most: int = MAX_DEPTH) -> tuple[bytes, int]:
 
     Equal texts collapse to equal strings. Brackets that do not match are left as they are.
     """
-    out, open_, deepest, kept, began = [], 0, 0, 0, 0
+    out, open_, deepest, stored, began = [], 0, 0, 0, 0
     for found in _TOKENS.finditer(text):
         if found[0] in b"[{":
             open_ += 1
@@ -67,9 +67,9 @@ def collapse(text: bytes, most: int = MAX_DEPTH) -> tuple[bytes, int]:
         elif found[0] in b"]}":
             open_ -= 1
             if open_ == most:
-                out += [text[kept:began], b'"%s"' % sha256(text[began : found.end()]).hexdigest().encode()]
-                kept = found.end()
-    return b"".join([*out, text[kept:]]), deepest
+                out += [text[stored:began], b'"%s"' % sha256(text[began : found.end()]).hexdigest().encode()]
+                stored = found.end()
+    return b"".join([*out, text[stored:]]), deepest
 
 
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:

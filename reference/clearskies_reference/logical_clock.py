@@ -6,8 +6,8 @@ each member becomes the max of the two.
 Applied literally to the clock in a record, rules 3 and 4 fail: once B has counted that it received A's change, A's next
 change does not know of that, and looks as if it were concurrent. Therefore B counts them in *its* clock of the record,
 which is sent when B changes the record itself. The first sending of an own change counts at once: before it no other
-peer has seen the change. So a change has one clock wherever it goes, and is before another exactly if who made that one
-knew of it. ``Config.hops_show`` takes the rules to the letter.
+peer has seen the change. So a change has the same clock on all peers, and is before another change exactly if the
+writer of that change knew it. ``Config.hops_show`` takes the rules to the letter.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dataclasses import replace
 
 from .config import Config
 from .errors import MalformedMessageError, RefusedWriteError
-from .record import Kept
+from .record import StoredRecord
 from .store import Store
-from .vector_clock import MAX_INTEGER, MAX_MEMBERS, VectorClock, counted, merged
+from .vector_clock import MAX_INTEGER, MAX_MEMBERS, VectorClock, merge, with_number
 
 
 class LogicalClock:
@@ -27,63 +27,64 @@ class LogicalClock:
     def __init__(self, peer_id: str, config: Config, store: Store, *, keeps_originals: bool) -> None:
         """Start the clock of a peer.
 
-        With ``keeps_originals``, signed messages of others are repeated unchanged, whatever the clock here (CA-2).
+        With ``keeps_originals``, signed messages of others are repeated unchanged, even if the clock of this peer
+        differs (CA-2).
         """
         self.peer_id = peer_id
         self.config = config
         self.store = store
         self.keeps_originals = keeps_originals
 
-    def changed(self, current: Kept | None) -> VectorClock:
+    def changed(self, current: StoredRecord | None) -> VectorClock:
         """Rule 2: the clock of a local change of ``current``, None for a new record. Raises RefusedWriteError."""
         seen = current.record.vector_clock if current is not None else {}
         if self.config.clock_per_peer:
-            seen = merged(seen, self.store.clock)
+            seen = merge(seen, self.store.clock)
         number = self._next(current, seen)
-        clock = counted(seen, self.peer_id, number)
+        clock = with_number(seen, self.peer_id, number)
         if number > MAX_INTEGER or len(clock) > MAX_MEMBERS:
             raise RefusedWriteError("the vector clock is full: nothing can follow this change of the record")
         return clock
 
-    def sent(self, kept: Kept) -> Kept:
+    def sent(self, stored: StoredRecord) -> StoredRecord:
         """Rule 3: a record is about to be sent."""
-        if kept.sent and not self.config.hops_show:
-            return kept
-        record = kept.record
-        number = min(self._next(kept, record.vector_clock), MAX_INTEGER)
+        if stored.sent and not self.config.hops_show:
+            return stored
+        record = stored.record
+        number = min(self._next(stored, record.vector_clock), MAX_INTEGER)
         if not (record.last_updated_by == self.peer_id or self.config.hops_show):
-            return replace(kept, ticks=number, sent=True)
-        clock = counted(record.vector_clock, self.peer_id, number)
-        return replace(self.with_clock(kept, clock, number), sent=True)
+            return replace(stored, ticks=number, sent=True)
+        clock = with_number(record.vector_clock, self.peer_id, number)
+        return replace(self.with_clock(stored, clock, number), sent=True)
 
-    def received(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+    def received(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         """Rule 4: merge the received clock into the clock of a record, and add the peer's own number.
 
         Raises MalformedMessageError.
         """
-        clock = merged(current.record.vector_clock, incoming) if current is not None else incoming
+        clock = merge(current.record.vector_clock, incoming) if current is not None else incoming
         number = min(self._next(current, clock), MAX_INTEGER)
         if self.config.hops_show:
-            clock = counted(clock, self.peer_id, number)
+            clock = with_number(clock, self.peer_id, number)
         if len(clock) > MAX_MEMBERS:
             raise MalformedMessageError(
                 f"a vector clock that comes to {len(clock)} members; the limit is {MAX_MEMBERS}"
             )
         return clock, number
 
-    def with_clock(self, kept: Kept, clock: VectorClock, ticks: int) -> Kept:
+    def with_clock(self, stored: StoredRecord, clock: VectorClock, ticks: int) -> StoredRecord:
         """A version with another clock, which a signature of the peer's own does not cover."""
-        foreign = kept.record.last_updated_by != self.peer_id
-        signed = kept.signed if self.keeps_originals and foreign else None
-        return replace(kept, record=replace(kept.record, vector_clock=clock), ticks=ticks, signed=signed)
+        foreign = stored.record.last_updated_by != self.peer_id
+        signed = stored.signed if self.keeps_originals and foreign else None
+        return replace(stored, record=replace(stored.record, vector_clock=clock), ticks=ticks, signed=signed)
 
-    def remember(self, kept: Kept) -> None:
+    def remember(self, stored: StoredRecord) -> None:
         """Each stored change counts in one clock for all records."""
         if self.config.clock_per_peer:
-            clock = merged(self.store.clock, kept.record.vector_clock)
-            self.store.set_clock(merged(clock, {self.peer_id: kept.ticks}))
+            clock = merge(self.store.clock, stored.record.vector_clock)
+            self.store.set_clock(merge(clock, {self.peer_id: stored.ticks}))
 
-    def _next(self, current: Kept | None, seen: VectorClock) -> int:
+    def _next(self, current: StoredRecord | None, seen: VectorClock) -> int:
         """The number of the next event. ``seen`` can be ahead of a peer that lost its store."""
         own = self.store.clock.get(self.peer_id, 0) if self.config.clock_per_peer else 0
         return max(own, current.ticks if current is not None else 0, seen.get(self.peer_id, 0)) + 1

@@ -30,7 +30,7 @@ def read(body: bytes) -> Record | GetUpdates | None:
     """Parse a body; None for unknown types, which are ignored. Raises MalformedMessageError."""
     value = json_text.read(body)
     if not isinstance(value, dict):
-        raise MalformedMessageError("a body that is no JSON object")
+        raise MalformedMessageError("a body that is not a JSON object")
     kind = value.get("type")
     if kind == UPDATE:
         return _record(value)

@@ -23,9 +23,9 @@ from .config import AccessLevel, Config
 from .database import Database, Draw
 from .effects import Effects, LinkClosed, Sent
 from .errors import BrokenFramingError, ConfigurationError, MalformedMessageError, StoreError, UnknownLinkError
-from .framing import Message, Parser, signed
+from .framing import Message, Parser, make_signed_message
 from .messages import EXTENSION, GetUpdates, get_updates_body, read, update_body
-from .record import Kept, Record
+from .record import Record, StoredRecord
 from .signing import Keys
 from .store import MemoryStore, Store
 from .vector_clock import is_id
@@ -65,7 +65,7 @@ class Peer(Database):
         keys: Keys | None = None,
         store: Store | None = None,
     ) -> None:
-        """``draw`` gives so many random bytes. Raises ConfigurationError."""
+        """``draw`` returns the given number of random bytes. Raises ConfigurationError."""
         config = config or Config()
         super().__init__(peer_id, level, config, store or MemoryStore(config.first_revision - 1), draw)
         self.keys = keys or Keys()
@@ -166,19 +166,19 @@ class Peer(Database):
 
     def handle(self, link: Link, message: Message, effects: Effects) -> None:
         """One message. Raises MalformedMessageError before anything is changed."""
-        said = self.read_body(message.body)
-        if isinstance(said, Record):
-            self.refuse_unauthorised(link, said, message)
-            self.take(said, message if message.signature is not None else None, link.number, effects)
-        elif isinstance(said, GetUpdates):
-            self.answer(link, said, effects)
+        parsed = self.read_body(message.body)
+        if isinstance(parsed, Record):
+            self.refuse_unauthorised(link, parsed, message)
+            self.take(parsed, message if message.signature is not None else None, link.number, effects)
+        elif isinstance(parsed, GetUpdates):
+            self.answer(link, parsed, effects)
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
         """Parse a body; None for unknown types. Raises MalformedMessageError."""
         return read(body)
 
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
-        """Only read-write peers change data: what does not come from one of them directly needs their signature."""
+        """Only read-write peers change data: an update from another peer needs their signature."""
         readers = {other.peer_id for other in self.links.values() if other.level is AccessLevel.READ_ONLY}
         if update.last_updated_by in readers or (update.last_updated_by == self.peer_id and not self.writes):
             raise MalformedMessageError(f"{update.last_updated_by} is a read-only peer, and has changed a record")
@@ -212,62 +212,62 @@ class Peer(Database):
         return get_updates_body(self.known())
 
     def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
-        """Rule: "The server responds with zero or more update messages", and with all later ones as they come about."""
+        """Rule: "The server responds with zero or more update messages", and with all later ones when they are made."""
         link.subscribed = True
-        for kept in self.missing(request):
-            effects.sent.append(Sent(link.number, self.to_wire(self.about_to_send(kept), link)))
+        for stored in self.missing(request):
+            effects.sent.append(Sent(link.number, self.to_wire(self.about_to_send(stored), link)))
 
-    def missing(self, request: GetUpdates) -> list[Kept]:
+    def missing(self, request: GetUpdates) -> list[StoredRecord]:
         """The records that the client lacks, "sorted by the last_updated_rev value".
 
         A peer that lost its write access has records without a signature.
         """
-        return [kept for kept in self.store.since(request.since) if self.writes or kept.signed is not None]
+        return [stored for stored in self.store.since(request.since) if self.writes or stored.signed is not None]
 
     # ---- Sending -------------------------------------------------------------------------------------------------
 
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
-        """Send a record on all links that listen, except the one that it came from."""
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        """Send a record on all links that listen, except the link that it came from."""
         links = [link for link in self.links.values() if self.listens(link, source)]
         if links:
-            kept = self.about_to_send(kept)
+            stored = self.about_to_send(stored)
         for link in links:
-            effects.sent.append(Sent(link.number, self.to_wire(kept, link)))
+            effects.sent.append(Sent(link.number, self.to_wire(stored, link)))
 
     def listens(self, link: Link, source: int | None) -> bool:
         """Return whether a link gets a change that came from the link ``source``; None is an own change."""
         came_from = self.links[source].peer_id if source in self.links else None
         return (link.subscribed or self.config.unasked) and (link.peer_id != came_from or self.config.echoes)
 
-    def about_to_send(self, kept: Kept) -> Kept:
-        """Count that a record is sent; what a read-only peer repeats is as it came."""
-        counted = self.logical_clock.sent(kept) if self.writes else kept
-        if counted is not kept:
+    def about_to_send(self, stored: StoredRecord) -> StoredRecord:
+        """Count that a record is sent; a read-only peer repeats a record unchanged."""
+        counted = self.logical_clock.sent(stored) if self.writes else stored
+        if counted is not stored:
             self.store_record(counted)
         return counted
 
-    def to_wire(self, kept: Kept, link: Link) -> bytes:
+    def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
         """The message of a record for the other end of a link, "a signed message" for a read-only peer."""
         if not self.writes:
-            assert kept.signed is not None, "a read-only peer takes nothing that is not signed"
-            return kept.signed.to_wire()
+            assert stored.signed is not None, "a read-only peer takes nothing that is not signed"
+            return stored.signed.to_wire()
         if link.level is AccessLevel.READ_ONLY or self.config.signs_always:
-            return self.signed(kept).to_wire()
-        return Message(self.body(kept.record)).to_wire()
+            return self.signed(stored).to_wire()
+        return Message(self.body(stored.record)).to_wire()
 
     def body(self, record: Record) -> bytes:
         """The body of the update with a record."""
         return update_body(record, says_not_deleted=self.config.says_not_deleted)
 
-    def signed(self, kept: Kept) -> Message:
+    def signed(self, stored: StoredRecord) -> Message:
         """The signed message of a record, which is kept: all read-only peers get the same."""
-        found = self.store.get(kept.record.uuid)
+        found = self.store.get(stored.record.uuid)
         assert found is not None, "it is stored before it is sent"
         if found.signed is not None:
             return found.signed
         assert self.keys.read_write_private is not None, "there was one when the link was connected"
         body = self.body(found.record)
-        message = signed(body, self.config.signature_profile.sign(body, self.keys.read_write_private))
+        message = make_signed_message(body, self.config.signature_profile.sign(body, self.keys.read_write_private))
         self.store.put(replace(found, signed=message))
         return message
 

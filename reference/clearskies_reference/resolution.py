@@ -15,7 +15,7 @@ def in_order(one: Record, other: Record) -> tuple[Record, Record]:
 
 
 def merged_value(winner: Record, loser: Record) -> str:
-    """The value of the two as one: of two objects the members of both, those of the winner before the loser's."""
+    """The merged value: for two objects, the members of both, and the winner's member where both have one."""
     if winner.deleted or loser.deleted:
         return winner.value
     ours, theirs = json.loads(winner.value), json.loads(loser.value)

@@ -1,7 +1,7 @@
 """Section "Access Levels": signatures, which show the access level of their maker and nothing else.
 
-Each level has one pair of RSA keys of 2048 bits. Which padding and hash belong to it the text does not say: that is a
-profile. Signatures cover the bytes of a body exactly as they are sent.
+Each level has one pair of RSA keys of 2048 bits. The text names no padding and no hash: a profile is a choice of both.
+Signatures cover the bytes of a body exactly as they are sent.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SignatureProfile:
     hashing: HashAlgorithm
 
     def sign(self, body: bytes, key: RSAPrivateKey) -> bytes:
-        """The signature of a body. That of PSS has random bytes in it, which the library draws."""
+        """The signature of a body. A PSS signature contains random bytes, which the library draws."""
         return key.sign(body, self.padding, self.hashing)
 
     def verify(self, body: bytes, signature: bytes, key: RSAPublicKey) -> bool:

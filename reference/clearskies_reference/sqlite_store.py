@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import ConfigurationError, StoreError
 from .framing import Message
-from .record import Kept, Record
+from .record import Record, StoredRecord
 from .store import Store
 from .timestamps import Timestamp
 from .vector_clock import VectorClock
@@ -41,7 +41,7 @@ CREATE INDEX IF NOT EXISTS by_key ON records (key, seconds, fraction, last_updat
   WHERE NOT deleted;
 """
 _SHIFT = 1 << 63
-"""Integers of SQLite have a sign, and those here have none: they are kept so much lower, in the same order."""
+"""SQLite has only signed integers, so unsigned ones are stored lower by this offset, which keeps their order."""
 
 
 class SqliteStore(Store):
@@ -93,28 +93,28 @@ class SqliteStore(Store):
                 self._begun = True
             self._connection.execute(statement, values)
 
-    def _ask(self, condition: str, *values: object) -> Iterator[Kept]:
+    def _ask(self, condition: str, *values: object) -> Iterator[StoredRecord]:
         with _StoreErrors("the store"):
             for row in self._connection.execute(f"SELECT * FROM records {condition}", values):
                 yield _stored_record(row)
 
-    def get(self, uuid: str) -> Kept | None:
+    def get(self, uuid: str) -> StoredRecord | None:
         return next(self._ask("WHERE uuid = ?", uuid), None)
 
-    def put(self, kept: Kept) -> None:
-        self._do(f"INSERT OR REPLACE INTO records VALUES ({', '.join('?' * 14)})", *_row(kept))
+    def put(self, stored: StoredRecord) -> None:
+        self._do(f"INSERT OR REPLACE INTO records VALUES ({', '.join('?' * 14)})", *_row(stored))
 
-    def at_key(self, key: str) -> Iterable[Kept]:
+    def at_key(self, key: str) -> Iterable[StoredRecord]:
         order = ("seconds", "fraction", "last_updated_by", "last_updated_rev", "uuid")
         falling = ", ".join(f"{column} DESC" for column in order)
         return self._ask(f"WHERE key = ? AND NOT deleted ORDER BY {falling}", key)
 
-    def since(self, since: Mapping[str, int]) -> list[Kept]:
+    def since(self, since: Mapping[str, int]) -> list[StoredRecord]:
         condition = "WHERE last_updated_by = ? AND last_updated_rev > ?"
-        found = [kept for by in self.known for kept in self._ask(condition, by, since.get(by, 0) - _SHIFT)]
-        return sorted(found, key=lambda kept: (kept.record.last_updated_rev, kept.record.uuid))
+        found = [stored for by in self.known for stored in self._ask(condition, by, since.get(by, 0) - _SHIFT)]
+        return sorted(found, key=lambda stored: (stored.record.last_updated_rev, stored.record.uuid))
 
-    def __iter__(self) -> Iterator[Kept]:
+    def __iter__(self) -> Iterator[StoredRecord]:
         return iter(list(self._ask("ORDER BY uuid")))
 
     def count(self, revision: int) -> None:
@@ -149,7 +149,7 @@ class SqliteStore(Store):
 
 
 class _StoreErrors:
-    """Makes a StoreError of those of SQLite."""
+    """Converts errors of SQLite to StoreError."""
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -163,8 +163,8 @@ class _StoreErrors:
             raise StoreError(f"{self._where}: {error}") from None
 
 
-def _row(kept: Kept) -> tuple[object, ...]:
-    record, signed = kept.record, kept.signed
+def _row(stored: StoredRecord) -> tuple[object, ...]:
+    record, signed = stored.record, stored.signed
     return (
         record.uuid,
         record.key,
@@ -176,14 +176,14 @@ def _row(kept: Kept) -> tuple[object, ...]:
         record.update_time.fraction,
         json.dumps(dict(record.vector_clock)),
         record.deleted,
-        kept.ticks - _SHIFT,
-        kept.sent,
+        stored.ticks - _SHIFT,
+        stored.sent,
         signed.body if signed else None,
         signed.signature if signed else None,
     )
 
 
-def _stored_record(row: tuple[Any, ...]) -> Kept:
+def _stored_record(row: tuple[Any, ...]) -> StoredRecord:
     uuid, key, value, by, rev, text, seconds, fraction, clock, deleted, ticks, sent, body, signature = row
     record = Record(
         uuid=uuid,
@@ -195,4 +195,4 @@ def _stored_record(row: tuple[Any, ...]) -> Kept:
         vector_clock=json.loads(clock),
         deleted=bool(deleted),
     )
-    return Kept(record, ticks + _SHIFT, bool(sent), None if body is None else Message(body, signature))
+    return StoredRecord(record, ticks + _SHIFT, bool(sent), None if body is None else Message(body, signature))

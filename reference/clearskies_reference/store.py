@@ -1,4 +1,4 @@
-"""The durable data of a peer: records, its revision counter, known revisions, and a clock of its own if it has one."""
+"""The durable data of a peer: records, revision counter, known revisions, and the clock if all records share one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from sortedcontainers import SortedDict, SortedList
 
-from .record import Kept, Rank
+from .record import Rank, StoredRecord
 from .vector_clock import VectorClock
 
 
@@ -26,26 +26,26 @@ class Store(ABC):
     """The peer's own logical clock, if it has one for all records (CA-7). To be changed by ``set_clock`` alone."""
 
     @abstractmethod
-    def get(self, uuid: str) -> Kept | None:
+    def get(self, uuid: str) -> StoredRecord | None:
         """The record with a uuid; None if there is none."""
 
     @abstractmethod
-    def put(self, kept: Kept) -> None:
-        """Keep a record, in place of the one with its uuid if there is one."""
+    def put(self, stored: StoredRecord) -> None:
+        """Store a record; it replaces the record with the same uuid."""
 
     @abstractmethod
-    def at_key(self, key: str) -> Iterable[Kept]:
+    def at_key(self, key: str) -> Iterable[StoredRecord]:
         """The records with a key that are not deleted, the one with the highest rank first."""
 
     @abstractmethod
-    def since(self, since: Mapping[str, int]) -> list[Kept]:
+    def since(self, since: Mapping[str, int]) -> list[StoredRecord]:
         """The records that a peer lacks that knows ``since``, sorted by last_updated_rev.
 
-        Their last_updated_rev is above that of their last_updated_by in ``since``, or that is not there.
+        Their last_updated_rev is above the entry of their last_updated_by in ``since``, or the entry is missing.
         """
 
     @abstractmethod
-    def __iter__(self) -> Iterator[Kept]:
+    def __iter__(self) -> Iterator[StoredRecord]:
         """All records, by uuid."""
 
     @abstractmethod
@@ -70,10 +70,10 @@ class Store(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give up changes since the last commit, and let the file go."""
+        """Discard changes since the last commit, and close the file."""
 
-    def leader(self, key: str) -> Kept | None:
-        """Of the records with a key that are not deleted, the one that has it."""
+    def leader(self, key: str) -> StoredRecord | None:
+        """The record that holds a key: the first one of those with the key that are not deleted."""
         return next(iter(self.at_key(key)), None)
 
 
@@ -84,17 +84,17 @@ class MemoryStore(Store):
         self.revision = revision
         self.known = {}
         self.clock = {}
-        self._records: SortedDict[str, Kept] = SortedDict()
+        self._records: SortedDict[str, StoredRecord] = SortedDict()
         self._by_revision: dict[str, SortedList[tuple[int, str]]] = {}
         self._by_key: dict[str, SortedList[Rank]] = {}
 
-    def get(self, uuid: str) -> Kept | None:
+    def get(self, uuid: str) -> StoredRecord | None:
         return self._records.get(uuid)
 
-    def put(self, kept: Kept) -> None:
-        record = kept.record
+    def put(self, stored: StoredRecord) -> None:
+        record = stored.record
         old = self._records.get(record.uuid)
-        self._records[record.uuid] = kept
+        self._records[record.uuid] = stored
         if old is None or old.record.version != record.version:
             if old is not None:
                 by, rev = old.record.version
@@ -109,14 +109,14 @@ class MemoryStore(Store):
         if not record.deleted:
             self._by_key.setdefault(record.key, SortedList()).add(record.rank)
 
-    def at_key(self, key: str) -> Iterable[Kept]:
+    def at_key(self, key: str) -> Iterable[StoredRecord]:
         return (self._records[rank[-1]] for rank in reversed(self._by_key.get(key, ())))
 
-    def since(self, since: Mapping[str, int]) -> list[Kept]:
+    def since(self, since: Mapping[str, int]) -> list[StoredRecord]:
         found = [entry for by, order in self._by_revision.items() for entry in order.irange((since.get(by, 0) + 1, ""))]
         return [self._records[uuid] for _, uuid in sorted(found)]
 
-    def __iter__(self) -> Iterator[Kept]:
+    def __iter__(self) -> Iterator[StoredRecord]:
         return iter(list(self._records.values()))
 
     def count(self, revision: int) -> None:

@@ -1,7 +1,7 @@
 """Section "Database Layout": ``update_time``, "transmitted in ISO 8601 format".
 
-Times are compared at the precision in which they are written, across zones, and in any year that can be written. They
-are kept as they came, because a peer that relays a record must not change them.
+Times are compared at the precision in which they are written, across zones, and in any year that can be written. The
+received text is stored unchanged, because a peer that relays a record must not change it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def timestamp(text: object) -> Timestamp:
     hour, minute, second = int(found["hour"]), int(found["minute"]), int(found["second"] or 0)
     # A leap second is the 61st of its minute.
     if not (1 <= month <= 12 and 1 <= day <= _days_in(year, month) and hour < 24 and minute < 60 and second <= 60):
-        raise MalformedMessageError(f"update_time {text!r} is no point in time")
+        raise MalformedMessageError(f"update_time {text!r} is not a point in time")
     seconds = (
         _days_before(year, month, day) * _DAY_SECONDS + hour * 3600 + minute * 60 + second - _offset(found["zone"])
     )
@@ -77,7 +77,7 @@ def _offset(zone: str | None) -> int:
         return 0
     hours, minutes = int(zone[1:3]), int(zone[-2:]) if len(zone) > 3 else 0
     if hours > 23 or minutes > 59:
-        raise MalformedMessageError(f"{zone!r} is no time zone")
+        raise MalformedMessageError(f"{zone!r} is not a time zone")
     return (hours * 3600 + minutes * 60) * (-1 if zone[0] == "-" else 1)
 
 

@@ -21,7 +21,7 @@ class Variant:
     peer_class: type[Peer] = Peer
     """The class of the peer, if settings alone do not make the variant."""
     leaves_out: tuple[str, ...] = ()
-    """IDs of what the text says SHOULD be done and this one does not: these may warn."""
+    """IDs of the SHOULD requirements that this variant does not follow: they may warn."""
 
     def configure(self, base: Config) -> Config:
         return replace(base, **dict(self.config))

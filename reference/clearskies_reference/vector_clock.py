@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from .errors import MalformedMessageError
 
 MAX_INTEGER = (1 << 64) - 1
-"""The largest "64-bit integer", for clock numbers and revisions: nothing says that it has a sign."""
+"""The largest "64-bit integer", for clock numbers and revisions, read as unsigned because the text mentions no sign."""
 MAX_MEMBERS = 8_192
 """Members of a clock that comes from outside. A club "may have hundreds or thousands of peers"."""
 
@@ -15,12 +15,12 @@ VectorClock = Mapping[str, int]
 """Numbers by peer ID. "At first all values are zero": an absent peer has 0. No clock is changed in place."""
 
 
-def before(one: VectorClock, other: VectorClock) -> bool:
+def is_before(one: VectorClock, other: VectorClock) -> bool:
     """Is ``one`` nowhere greater than ``other``? Both before each other are equal, neither are concurrent (CA-12)."""
     return all(number <= other.get(peer_id, 0) for peer_id, number in one.items())
 
 
-def merged(one: VectorClock, other: VectorClock) -> VectorClock:
+def merge(one: VectorClock, other: VectorClock) -> VectorClock:
     """Rule: "Updates each member to be the max of" the two."""
     out = dict(one)
     for peer_id, number in other.items():
@@ -29,7 +29,7 @@ def merged(one: VectorClock, other: VectorClock) -> VectorClock:
     return out
 
 
-def counted(clock: VectorClock, peer_id: str, number: int) -> VectorClock:
+def with_number(clock: VectorClock, peer_id: str, number: int) -> VectorClock:
     """``clock`` with ``number`` for ``peer_id``."""
     return {**clock, peer_id: number}
 

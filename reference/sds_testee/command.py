@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def add_carriers(out: argparse.ArgumentParser) -> None:
-    """The options that say how the testee protocol is carried."""
+    """The options for the transport of the testee protocol."""
     out.add_argument(
         "--framing",
         choices=[framing.value for framing in Framing],
@@ -117,7 +117,7 @@ def serve_as_asked(
 def _serve_over_grpc(
     arguments: argparse.Namespace, conversation: Callable[[], Callable[[Any], Any]], protocol: Any
 ) -> None:
-    """Serve until SIGTERM and, where the harness has said at which address, until stdin ends.
+    """Serve until SIGTERM and, if the harness gave the address, until stdin ends.
 
     Raises OSError or ValueError for what cannot be read or be listened at, and ImportError without the extra.
     """

@@ -1,7 +1,7 @@
 """Several faults in one implementation: mutants joined to one.
 
-An implementation with more than one fault shows whether a report tells faults apart. Mutants can be joined if no two of
-them change the same step, the same part of the state or the same setting.
+An implementation with more than one fault shows whether a report distinguishes faults. Mutants can be joined if no two
+of them change the same step, the same part of the state or the same setting.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class IncompatibleMutantsError(ValueError):
 def joined_mutant(mutants: Sequence[M], attribute: str, model: type[Any], parts: Parts) -> M:
     """Return a mutant with the faults of all ``mutants``, and the requirement of the first.
 
-    ``attribute`` is the one with the class of a mutant, a subclass of ``model``. Raises IncompatibleMutantsError.
+    ``attribute`` names the attribute with the class of a mutant, a subclass of ``model``. Raises
+    IncompatibleMutantsError.
     """
     those: Sequence[Any] = mutants
     joined: M = replace(

@@ -17,7 +17,7 @@ from .framing import Framing, FramingError
 from .rpc import MESSAGE_SIZES, METHOD, authorization
 
 CONVERSATIONS = 64
-"""So many at the same time; each has a thread."""
+"""Most conversations at the same time; each has a thread."""
 
 Handle = Callable[[Any], Any]
 """The answer to a request."""

@@ -63,13 +63,13 @@ def _message(
 
 def _choice(oneof: OneofDescriptor, *, needed: bool) -> Schema:
     """One of its fields is set, or, unless one is ``needed``, none."""
-    each = [_present(field) for field in oneof.fields]
+    each = [_require_presence(field) for field in oneof.fields]
     if needed:
         return {"oneOf": each}
     return {"if": {"type": "object"}, "then": {"oneOf": [*each, {"not": {"anyOf": each}}]}}
 
 
-def _present(field: FieldDescriptor) -> Schema:
+def _require_presence(field: FieldDescriptor) -> Schema:
     names = dict.fromkeys((field.json_name, field.name))
     ways = [{"required": [name], "properties": {name: _SET}} for name in names]
     return ways[0] if len(ways) == 1 else {"anyOf": ways}
@@ -85,11 +85,11 @@ def _field(
             raise NotImplementedError(f"{field.full_name}: the keys of a map are strings")
         entry = _field(value, root, definitions, comments)
         return described | {"type": ["object", "null"], "additionalProperties": entry | _SET}
-    one = {"$ref": f"#/$defs/{_defined(field, root, definitions, comments)}"}
+    one = {"$ref": f"#/$defs/{_define(field, root, definitions, comments)}"}
     return described | ({"type": ["array", "null"], "items": one | _SET} if field.is_repeated else one)
 
 
-def _defined(
+def _define(
     field: FieldDescriptor, root: Descriptor, definitions: dict[str, Schema], comments: Mapping[str, str]
 ) -> str:
     """The name of the definition of a value of a field, which is made if it is not there."""
@@ -118,7 +118,7 @@ def _enum(enum: EnumDescriptor, comments: Mapping[str, str]) -> Schema:
 
 
 def _short(full_name: str, root: Descriptor) -> str:
-    """A name without that of the package."""
+    """The name of a message without the name of its package."""
     return full_name.removeprefix(f"{root.file.package}.")
 
 

@@ -44,11 +44,11 @@ def write(message: Message, *, compact: bool = False) -> str:
         return _writer(message.DESCRIPTOR, compact)(message)
     except _UNSURE:
         pass
-    told = json_format.MessageToDict(message)
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":") if compact else None)
+    data = json_format.MessageToDict(message)
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":") if compact else None)
 
 
-def _described(message: Any, within: frozenset[Any]) -> list[FieldDescriptor]:
+def _embedded_fields(message: Any, within: frozenset[Any]) -> list[FieldDescriptor]:
     """The fields of an embedded message that are read and written here. Raises TypeError if it is not."""
     if _is_elsewhere(message):
         raise TypeError(f"{message.full_name} has a form of its own")
@@ -117,7 +117,7 @@ def _more_than(names: int, body: bytes) -> bool:
 def _reader(message: Any, within: frozenset[Any] = frozenset()) -> _Read:
     within |= {message}
     known: dict[str, _Known] = {}
-    for field in _described(message, within):
+    for field in _embedded_fields(message, within):
         readers = _readers(field, within)
         usual = next(iter(readers))
         of = field.containing_oneof
@@ -156,10 +156,10 @@ def _readers(field: FieldDescriptor, within: frozenset[Any]) -> dict[type, _Read
     else:
         one = _SCALARS[field.type]
     # The constructor treats None as unset, too.
-    return {list: _each(one), type(None): None} if field.is_repeated else one | {type(None): None}
+    return {list: _read_each(one), type(None): None} if field.is_repeated else one | {type(None): None}
 
 
-def _each(one: dict[type, _Read | None]) -> _Read:
+def _read_each(one: dict[type, _Read | None]) -> _Read:
     (usual, convert), *_ = one.items()
 
     def each(value: Any, names: list[int]) -> list[Any]:
@@ -203,13 +203,13 @@ def _writer(message: Any, compact: bool, within: frozenset[Any] = frozenset()) -
     within |= {message}
     after, colon = (",", ":") if compact else (", ", ": ")
     known: dict[FieldDescriptor, tuple[str, _Write | None]] = {}
-    for field in _described(message, within):
+    for field in _embedded_fields(message, within):
         one = _write_one(field, compact, within)
         name = f'"{field.json_name}"{colon}'
         if field.is_repeated:
             known[field] = (name, _write_each(one, after))
         else:
-            # Of what most messages have and consists of digits alone the quotation marks are all that is to be said.
+            # Values that consist of digits only need nothing but quotation marks.
             known[field] = (f'{name}"', None) if one is _write_long else (name, one)
 
     def write_message(value: Any) -> str:

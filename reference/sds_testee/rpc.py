@@ -37,7 +37,7 @@ def read_token(file: Path | None) -> str:
     else:
         where = str(file)
         if file.exists() and not file.is_file():
-            raise ValueError(f"the token cannot be read from {file}: it is no regular file")
+            raise ValueError(f"the token cannot be read from {file}: it is not a regular file")
         try:
             with file.open("rb") as opened:
                 text = opened.read(_LONGEST_TOKEN + 1).decode("ascii")

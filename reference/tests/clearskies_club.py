@@ -12,7 +12,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 
 from clearskies_reference import AccessLevel, Config, Effects, Keys, Message, Parser, Peer, Sent, SqliteStore
-from clearskies_reference.framing import signed
+from clearskies_reference.framing import make_signed_message
 from clearskies_reference.signing import RSA_PKCS1_SHA256
 
 RW, RO = AccessLevel.READ_WRITE, AccessLevel.READ_ONLY
@@ -64,7 +64,7 @@ def plain(members: dict[str, Any]) -> bytes:
 
 def by_read_write(members: dict[str, Any], key: RSAPrivateKey | None = None) -> bytes:
     """The message of it, signed by a read-write peer."""
-    return signed(body(members), RSA_PKCS1_SHA256.sign(body(members), key or private())).to_wire()
+    return make_signed_message(body(members), RSA_PKCS1_SHA256.sign(body(members), key or private())).to_wire()
 
 
 def get_updates(**since: int) -> bytes:

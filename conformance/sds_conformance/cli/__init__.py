@@ -12,17 +12,17 @@ from typing import Any, NoReturn
 import click
 
 from sds_harness import resources
-from sds_harness.family import adopt, naming
+from sds_harness.family import adopt, name_survivors
 from sds_harness.signals import end_now, handle_signals
-from sds_harness.systems import unsupported
-from sds_harness.watchdog import watching
+from sds_harness.systems import unsupported_system
+from sds_harness.watchdog import run_watchdog
 
 from ..judging.exits import Exit
 from .command_groups import Commands
 from .completion import complete, completion_request
 from .configuration import explain as explain_configuration
 from .configuration import use as use_configuration
-from .output_filter import OutputError, doors
+from .output_filter import OutputError, filter_output
 from .paths import INPUT_FILE
 
 _SECTIONS = {
@@ -88,15 +88,15 @@ class SuiteCommands(Commands):
     def main(  # type: ignore[override]  # of two overloads
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **more: Any
     ) -> Any:
-        """Without arguments to take in their place, those of the command line: this is the whole program."""
-        if why := unsupported():
+        """Without ``args`` it takes the arguments of the command line: then it is the whole program."""
+        if why := unsupported_system():
             click.echo(why, err=True)
             sys.exit(Exit.USAGE)
         if args is None:
             adopt()
         _with_stderr()
         try:
-            with doors():
+            with filter_output():
                 # click would exit with 1, the code of a verdict, after an interrupt and after a closed pipe.
                 more["standalone_mode"] = False
                 try:
@@ -132,7 +132,7 @@ class SuiteCommands(Commands):
             sys.exit(lost.exit_code)
 
     def invoke(self, ctx: click.Context) -> object:
-        with handle_signals() as ending, naming(_tell), watching(_give_up):
+        with handle_signals() as ending, name_survivors(_tell), run_watchdog(_give_up):
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:

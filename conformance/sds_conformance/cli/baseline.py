@@ -11,20 +11,20 @@ from jsonschema import Draft202012Validator
 from rich.text import Text
 
 from sds_harness.declaration import printable
-from sds_harness.files import FileError, misshapen, parse_json, read_bytes, read_text
+from sds_harness.files import FileError, find_schema_error, parse_json, read_bytes, read_text
 
 from ..judging.exits import Exit
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..presentation.story import print_hanging
 from ..reports.attachments import SHAPES
 from ..reports.baseline import MAX_BYTES as FILE_BYTES
-from ..reports.baseline import Baseline, BaselineError, JudgedResult, OldBaselineError, judged, load, parse
-from ..reports.baseline_text import TO_DO, fresh, in_block_style, renewed, updated
+from ..reports.baseline import Baseline, BaselineError, JudgedResult, OldBaselineError, load, parse, read_result
+from ..reports.baseline_text import TO_DO, convert_old_baseline, fresh, to_block_style, update_baseline
 from ..reports.document import SCHEMA_ID
 from ..reports.files import MAX_BYTES, read_report
 from .baseline_option import held, show_complaints, show_gate
 from .command_groups import HelpGroup
-from .files import refused, write_file
+from .files import usage_errors, write_file
 from .options import console, program
 from .paths import INPUT, INPUT_FILE, KEPT_FILE
 
@@ -75,19 +75,19 @@ def write_command(file: Path, sources: tuple[Path, ...], per_scenario: bool, rea
 
     Failures that replays did not show every time are marked flaky.
     """
-    several = _check_comparable([_judged(source) for source in sources])
+    several = _check_comparable([_read_result(source) for source in sources])
     if file.exists():
         raise click.UsageError(f"{file} is there already: `{program()} baseline update {file} REPORT` changes it")
     # Entries without a scenario say that it may fail anywhere, which a part of the scenarios cannot know.
     per_scenario |= any(one.by == "run" and not one.whole for one in several)
     text = fresh(several, reason, link, per_scenario=per_scenario)
-    with refused(BaselineError):  # a report can have values that no baseline has
+    with usage_errors(BaselineError):  # a report can have values that no baseline has
         entries = parse(text, file).entries
     write_file(file, text)
     marked = sum(entry.flaky for entry in entries)
     flaky = f", {marked} marked flaky" if marked else ""
-    click.echo(f"{file}: {counted(len(entries), 'entry', 'entries')}{flaky} for {several[0].implementation}.")
-    _unexplained(entries, file)
+    click.echo(f"{file}: {format_count(len(entries), 'entry', 'entries')}{flaky} for {several[0].implementation}.")
+    _print_missing_reasons(entries, file)
 
 
 @baseline_command.command("update", epilog=_epilog("update"))
@@ -101,34 +101,34 @@ def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str
     Entries that are marked flaky stay, whether they failed or not. The exit code is 1 if a flaky entry has a code or a
     scenario that does not exist: correct it by hand.
     """
-    several = [_judged(source) for source in sources]
-    with refused(BaselineError):
+    several = [_read_result(source) for source in sources]
+    with usage_errors(BaselineError):
         try:
             baseline = load(file)
             before = baseline.text
         except OldBaselineError:
             before = read_text(file, FILE_BYTES)
-            baseline = parse(renewed(before, file, several), file)
-        baseline = in_block_style(baseline)
+            baseline = parse(convert_old_baseline(before, file, several), file)
+        baseline = to_block_style(baseline)
     out, added, removed, wrong = console(), 0, 0, False
     for one in several:
-        _of_its_revision(one, baseline)
-        with refused(BaselineError):
-            update = updated(baseline, one, held(baseline, one), reason, link)
+        _require_same_revision(one, baseline)
+        with usage_errors(BaselineError):
+            update = update_baseline(baseline, one, held(baseline, one), reason, link)
             baseline, added, removed = parse(update.text, file), added + update.added, removed + update.removed
             left = held(baseline, one)  # a flaky entry with an unknown code or scenario
         if left.complaints and not wrong:
-            told = (
+            text = (
                 f"Correct these entries of {baseline.printable_path}: `update` keeps every entry that is marked flaky."
             )
-            print_hanging(out, Text(""), Text(told))
+            print_hanging(out, Text(""), Text(text))
         show_complaints(out, left)
         wrong = wrong or bool(left.complaints)
     if baseline.text != before:
         write_file(file, baseline.text)
-    new = counted(added, "entry", "entries")
+    new = format_count(added, "entry", "entries")
     click.echo(f"{file}: {new} added, {removed} removed, {len(baseline.entries)} in all.")
-    _unexplained(baseline.entries, file)
+    _print_missing_reasons(baseline.entries, file)
     sys.exit(Exit.NON_CONFORMANT if wrong else Exit.CONFORMANT)
 
 
@@ -138,63 +138,63 @@ def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str
 def check_command(file: Path, sources: tuple[Path, ...]) -> None:
     """Compare FILE with REPORTs, without playing anything."""
     out = console()
-    baseline, wrong, ours = _loaded(file), False, False
+    baseline, wrong, ours = _load_baseline(file), False, False
     for source in sources:
-        one = _of_its_revision(_judged(source), baseline)
+        one = _require_same_revision(_read_result(source), baseline)
         found = held(baseline, one)
         show_gate(out, found, printable(one.implementation), report=source)
         wrong, ours = wrong or bool(found.new or found.complaints), ours or bool(one.errors)
     if ours:
         click.echo("A report has faults of the suite, which may hide failures.", err=True)
     elif not wrong:
-        click.echo(f"{file}: {counted(len(baseline.entries), 'entry', 'entries')}, all as listed.")
-    _unexplained(baseline.entries, file)
+        click.echo(f"{file}: {format_count(len(baseline.entries), 'entry', 'entries')}, all as listed.")
+    _print_missing_reasons(baseline.entries, file)
     sys.exit(Exit.NON_CONFORMANT if wrong else Exit.OURS if ours else Exit.CONFORMANT)
 
 
-def _unexplained(entries: Any, file: Path) -> None:
+def _print_missing_reasons(entries: Any, file: Path) -> None:
     lines = [str(entry.first) for entry in entries if entry.reason == TO_DO]
     if lines:
-        told = ", ".join(lines[:10]) + (f" and {len(lines) - 10} more" if len(lines) > 10 else "")
-        click.echo(f"Give each a reason and a link in {file}: {'line' if len(lines) == 1 else 'lines'} {told}.")
+        text = ", ".join(lines[:10]) + (f" and {len(lines) - 10} more" if len(lines) > 10 else "")
+        click.echo(f"Give each a reason and a link in {file}: {'line' if len(lines) == 1 else 'lines'} {text}.")
 
 
-def _loaded(file: Path) -> Baseline:
-    with refused(BaselineError):
+def _load_baseline(file: Path) -> Baseline:
+    with usage_errors(BaselineError):
         return load(file)
 
 
 def _data(source: Path) -> dict[str, Any]:
     """The JSON of a command, or of the report in a folder. Raises UsageError."""
-    shown = printable(str(source))
+    path_text = printable(str(source))
     if source.is_dir() or source.suffix == ".jsonl":
         return _report(source)
     if not source.is_file():
-        raise click.UsageError(f"{shown} is not there, or no file: `{program()} run --report DIR` writes a report")
+        raise click.UsageError(f"{path_text} is not there, or no file: `{program()} run --report DIR` writes a report")
     try:
         data = parse_json(read_bytes(source, MAX_BYTES))
     except FileError as error:
-        raise click.UsageError(f"{shown} {error}") from None
+        raise click.UsageError(f"{path_text} {error}") from None
     return _report(source) if isinstance(data, dict) and data.get("schema") == SCHEMA_ID else data
 
 
 def _report(source: Path) -> dict[str, Any]:
-    with refused():
+    with usage_errors():
         report = read_report(source)
     if report.cut_off:
         raise click.UsageError(f"{source} was cut off {report.cut_off}: what failed is not all there. Run it again")
     return report.data
 
 
-def _judged(source: Path) -> JudgedResult:
+def _read_result(source: Path) -> JudgedResult:
     data, shown = _data(source), printable(str(source))
     schema = data.get("schema") if isinstance(data, dict) else None
     if isinstance(schema, str) and schema in SHAPES:
         command, shape = SHAPES[schema]
-        if wrong := misshapen(Draft202012Validator(shape), data, 120):
+        if wrong := find_schema_error(Draft202012Validator(shape), data, 120):
             raise click.UsageError(f"{shown} is not what `{program()} {command} --json` prints: {wrong}")
     try:
-        return judged(data)
+        return read_result(data)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise click.UsageError(f"{shown} is neither a report nor what --json prints of a run") from None
 
@@ -206,14 +206,16 @@ def _check_comparable(several: list[JudgedResult]) -> list[JudgedResult]:
         ("revisions", {one.revision for one in several}),
     ):
         if len(values) > 1:
-            told = " and ".join(sorted(map(printable, values)))
-            raise click.UsageError(f"the reports are of different {name}, {told}: write a file for each")
+            values_text = " and ".join(sorted(map(printable, values)))
+            raise click.UsageError(f"the reports are of different {name}, {values_text}: write a file for each")
     if len({one.by for one in several}) < len(several):
-        raise click.UsageError("two reports are of the same command: give one of `run`, of `fuzz`, of `vectors run`")
+        raise click.UsageError(
+            "two reports are of the same command: give at most one report of each of `run`, `fuzz` and `vectors run`"
+        )
     return several
 
 
-def _of_its_revision(one: JudgedResult, baseline: Baseline) -> JudgedResult:
+def _require_same_revision(one: JudgedResult, baseline: Baseline) -> JudgedResult:
     if one.revision != baseline.revision:
         theirs = printable(one.revision, 40)
         raise click.UsageError(

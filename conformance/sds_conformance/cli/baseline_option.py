@@ -16,7 +16,7 @@ from sds_harness.faults import FaultKind
 
 from ..exploration.assessment import ENDLESS, STORM
 from ..judging.exits import Exit
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.verdict import full_code
 from ..presentation.story import print_hanging, show_command
 from ..protocols import protocols, repertoires
@@ -32,7 +32,7 @@ from ..reports.baseline import (
     match,
 )
 from ..scenario_files.reader import SUFFIXES
-from .files import refused
+from .files import usage_errors
 from .options import program
 from .paths import INPUT_FILE
 
@@ -47,14 +47,14 @@ TOLD = 12
 """Number of complaints that are printed."""
 
 
-def begun(path: Path | None, revision: str) -> Baseline | None:
+def load_baseline(path: Path | None, revision: str) -> Baseline | None:
     """Read the baseline, before anything is played. Raises UsageError."""
     if path is None:
         return None
-    with refused(BaselineError):
+    with usage_errors(BaselineError):
         baseline = load(path)
-    if told := baseline.mismatch(revision):
-        raise click.UsageError(f"{told}: name the file of that revision, or another --revision")
+    if mismatch := baseline.mismatch(revision):
+        raise click.UsageError(f"{mismatch}: name the file of that revision, or another --revision")
     return baseline
 
 
@@ -80,7 +80,7 @@ def gate(found: Match | None, code: int) -> int:
 
 def baseline_json(found: Match) -> dict[str, Any]:
     """The baseline in a report, as JSON."""
-    explained = found.explained
+    explained = found.codes_by_known_cause
     return {
         "file": found.baseline.printable_path,
         "known": [_entry_json(entry) for entry in dict.fromkeys(entry for _, entry in found.known)],
@@ -123,19 +123,19 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
 
     The first line says whether a new failure, a new failure under a known root cause or the file failed the command.
     """
-    shown, explained = found.baseline.printable_path, found.explained
+    shown, explained = found.baseline.printable_path, found.codes_by_known_cause
     new = [code for code in dict.fromkeys(failure.full_code for failure in found.new) if code not in explained]
     if new:
-        head = f"New in {name}: {counted(len(new), 'failure')} that {shown} does not list: {_first(new)}"
+        head = f"New in {name}: {format_count(len(new), 'failure')} that {shown} does not list: {_first(new)}"
         print_hanging(console, Text(""), Text(f"{head}.", "bold red"))
     for code, cause in list(explained.items())[:TOLD]:
-        told = f"{printable(code)} shows now, under the known {printable(cause)}; {shown} does not list it."
-        print_hanging(console, Text(""), Text(told, "bold red"))
+        text = f"{printable(code)} shows now, under the known {printable(cause)}; {shown} does not list it."
+        print_hanging(console, Text(""), Text(text, "bold red"))
     if len(explained) > TOLD:
-        more = counted(len(explained) - TOLD, "more failure")
+        more = format_count(len(explained) - TOLD, "more failure")
         console.print(Text(f"{more} under known root causes, which {shown} does not list.", "bold red"))
     if found.complaints and not found.new:
-        wrong = counted(len(found.complaints), "entry", "entries")
+        wrong = format_count(len(found.complaints), "entry", "entries")
         head = f"The baseline {shown} is at fault, not {name}: {wrong} of it to change."
         print_hanging(console, Text(""), Text(head, "bold red"))
     show_complaints(console, found)
@@ -149,7 +149,7 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
         console.print()
     _show_flaky(console, found)
     if found.unseen:
-        listed = counted(found.unseen, "listed failure")
+        listed = format_count(found.unseen, "listed failure")
         console.print(Text(f"{listed} did not come up, in a run too small to call that out of date.\n", "dim"))
 
 
@@ -158,8 +158,8 @@ def show_complaints(console: Console, found: Match) -> None:
     shown = found.baseline.printable_path
     for complaint in found.complaints[:TOLD]:
         before = Text(f"  {shown}:{complaint.line}  ", "dim")
-        told = Text.assemble((f"{printable(complaint.what)} ", "bold"), f"{printable(complaint.says, 400)}: ")
-        print_hanging(console, before, Text.assemble(told, (complaint.change, "blue")))
+        line = Text.assemble((f"{printable(complaint.what)} ", "bold"), f"{printable(complaint.says, 400)}: ")
+        print_hanging(console, before, Text.assemble(line, (complaint.change, "blue")))
     if len(found.complaints) > TOLD:
         console.print(Text(f"  and {len(found.complaints) - TOLD} more", "dim"))
 
@@ -169,10 +169,10 @@ def _show_flaky(console: Console, found: Match) -> None:
     rows = sorted(found.flaky, key=lambda row: row[1] is not FlakyOutcome.FAILED)
     for entry, outcome in rows[:TOLD]:
         before = Text(f"  {found.baseline.printable_path}:{entry.first}  ", "dim")
-        told = Text.assemble((f"{printable(entry.what)} ", "bold"), (outcome.phrase, "yellow"))
-        print_hanging(console, before, Text.assemble(told, f": {printable(entry.reason, 400)}"))
+        line = Text.assemble((f"{printable(entry.what)} ", "bold"), (outcome.phrase, "yellow"))
+        print_hanging(console, before, Text.assemble(line, f": {printable(entry.reason, 400)}"))
     if len(rows) > TOLD:
-        console.print(Text(f"  and {counted(len(rows) - TOLD, 'more flaky entry', 'more flaky entries')}", "dim"))
+        console.print(Text(f"  and {format_count(len(rows) - TOLD, 'more flaky entry', 'more flaky entries')}", "dim"))
     if rows:
         console.print()
 

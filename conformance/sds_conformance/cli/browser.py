@@ -12,13 +12,13 @@ from rich.console import Console
 
 def show_page(err: Console, file: Path) -> None:
     """Open a file in the browser; without a display or a browser, a line says which file to open."""
-    if not _opened(file.absolute().as_uri()):
+    if not _open_browser(file.absolute().as_uri()):
         err.print(f"No browser can be started here. Open this file in one: {file.absolute()}", soft_wrap=True)
 
 
 def show_address(err: Console, address: str) -> None:
     """Open an address on the web in the browser; without a display or a browser, a line says which one to open."""
-    if not _opened(address):
+    if not _open_browser(address):
         err.print(f"No browser can be started here. Open this address in one: {address}", soft_wrap=True)
 
 
@@ -27,7 +27,7 @@ def _has_display() -> bool:
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _opened(address: str) -> bool:
+def _open_browser(address: str) -> bool:
     try:
         return _has_display() and webbrowser.open(address)
     except (webbrowser.Error, OSError):

@@ -23,15 +23,15 @@ from ..exploration.counterexample import Counterexample
 from ..exploration.text import proof_of, story_of
 from ..judging.exits import Exit
 from ..judging.runner import BrokenRun
-from ..presentation.story import labelled, lines_labelled, show_breakdown, show_said
+from ..presentation.story import lines_labelled, print_labelled, print_stderr, show_breakdown
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load_one
-from .options import Driven, progress_bar
+from .options import DrivenImplementation, progress_bar
 from .output_filter import shown_json
 
 
-def print_json(data: object, told: Callable[[Any], object] | None = None) -> None:
-    """Print the result as JSON on stdout; ``told`` converts values that JSON cannot represent."""
-    click.echo(shown_json(data, getattr(sys.stdout, "encoding", None) or "utf-8", default=told))
+def print_json(data: object, encode: Callable[[Any], object] | None = None) -> None:
+    """Print the result as JSON on stdout; ``encode`` converts values that JSON cannot represent."""
+    click.echo(shown_json(data, getattr(sys.stdout, "encoding", None) or "utf-8", default=encode))
 
 
 class StepsBar:
@@ -44,10 +44,10 @@ class StepsBar:
 
     def __call__(self, what: str, number: int, total: int) -> None:
         """Show the current activity, its number and the total."""
-        told = f"{what[: self._chars or None]:<{self._chars}}{self._failed}"
-        self._bar.update(self._task, description=told, completed=number, total=total)
+        text = f"{what[: self._chars or None]:<{self._chars}}{self._failed}"
+        self._bar.update(self._task, description=text, completed=number, total=total)
 
-    def failing(self, number: int) -> None:
+    def set_failing(self, number: int) -> None:
         """Set the number of failing requirements, which is shown from the next step on."""
         self._failed = f" {number} failed" if number else ""
 
@@ -86,9 +86,9 @@ class Plays:
         self._since: tuple[int, float] | None = None
         """Number of finished items and the time at the first call with any; processes start before that."""
 
-    def begin(self, told: str) -> None:
-        """Start to play; ``told`` describes how much."""
-        self._told = told
+    def begin(self, title: str) -> None:
+        """Start to play; ``title`` describes how much."""
+        self._told = title
 
     def __call__(self, done: int, total: int) -> None:
         """Report how many are finished."""
@@ -104,8 +104,8 @@ class Plays:
         if self._told:
             self._print(self._told)
 
-    def _print(self, told: str) -> None:
-        labelled(self._out, "Plays", Text(told))
+    def _print(self, text: str) -> None:
+        print_labelled(self._out, "Plays", Text(text))
         self._out.print()
         self._told = ""
 
@@ -119,7 +119,7 @@ def span(seconds: float) -> str:
 
 
 @contextmanager
-def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
+def driven_or_ended(err: Console, driven: DrivenImplementation) -> Iterator[None]:
     """End the command if the implementation cannot be driven, with the breakdown and its exit code.
 
     Raises UsageError if it declares another text than the implementations that it plays with.
@@ -133,12 +133,12 @@ def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
             f"{error.spoken[0]}, or have its handshake declare what it speaks"
         ) from None
     except TesteeError as fault:
-        show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
+        show_breakdown(err, BrokenRun.at_last_step("handshake", fault.breakdown))
         err.print(f"{driven.command_line} could not be driven.", style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
 
 
-def not_played(err: Console, reason: Exception) -> int:
+def print_not_played(err: Console, reason: Exception) -> int:
     """Print why a schedule was not played; returns the exit code."""
     err.print(f"Not played: {reason}.", style="bold red", soft_wrap=True)
     return Exit.NOT_DRIVEN
@@ -152,11 +152,11 @@ def scenario_in(file: Path) -> LoadedScenario:
         raise click.UsageError(str(error)) from None
 
 
-def not_kept(err: Console, folder: Path, error: OSError) -> str:
+def print_unwritable_folder(err: Console, folder: Path, error: OSError) -> str:
     """Print that a folder cannot be written, and what to do."""
-    said = f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --out."
-    err.print(said, style="red")
-    return said
+    text = f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --out."
+    err.print(text, style="red")
+    return text
 
 
 def show_played(out: Console, performance: Performance, example: Counterexample | None) -> None:
@@ -164,18 +164,18 @@ def show_played(out: Console, performance: Performance, example: Counterexample 
     lines_labelled(out, "Story", story(performance) if example is None else story_of(example))
     for index, reason in performance.left_out.items():
         what = performance.schedule.operations[index].op if index >= 0 else "opening"
-        labelled(out, "Left out", Text(f"{what}: {reason}", "yellow"))
+        print_labelled(out, "Left out", Text(f"{what}: {reason}", "yellow"))
     out.print()
 
 
 def show_proof(out: Console, example: Counterexample) -> None:
     """The proof of one that has not been shrunk."""
     lines_labelled(out, "Proof", proof_of(example))
-    show_said(out, example.finding.said)
+    print_stderr(out, example.finding.said)
     out.print()
 
 
-def played_json(performance: Performance, findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def performance_json(performance: Performance, findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """A performance and its findings, as JSON."""
     return {
         "steps": performance.steps,

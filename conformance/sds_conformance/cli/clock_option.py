@@ -1,4 +1,4 @@
-"""Whose time an implementation goes by: the option ``--clock``."""
+"""The option ``--clock``: where an implementation gets the time from."""
 
 from __future__ import annotations
 

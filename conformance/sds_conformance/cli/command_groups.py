@@ -16,15 +16,15 @@ from . import configuration
 from .option_names import with_new_names
 
 
-class Later(click.Command):
+class LazyCommand(click.Command):
     """Placeholder for the command ``{name}_command`` in the module ``name`` of a package until it is invoked.
 
     A hyphen in the name is an underscore in the module, and a name of a builtin gets an underscore at the end.
     """
 
-    def __init__(self, package: str, name: str, said: str) -> None:
-        """``said`` is the first sentence of its help."""
-        super().__init__(name, help=said)
+    def __init__(self, package: str, name: str, summary: str) -> None:
+        """``summary`` is the first sentence of its help."""
+        super().__init__(name, help=summary)
         self._place = package, name
 
     @property
@@ -73,7 +73,7 @@ class _Context(click.Context):
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
-        configuration.apply(self)
+        configuration.apply_defaults(self)
 
 
 class HelpGroup(click.Group):
@@ -100,7 +100,7 @@ class Commands(HelpGroup):
 
     def __init__(self, name: str | None, *, package: str, sections: Mapping[str, Mapping[str, str]], **more: Any):
         """``sections`` maps the headings of the help to commands with the first sentence of their help."""
-        commands = [Later(package, *command) for section in sections.values() for command in section.items()]
+        commands = [LazyCommand(package, *command) for section in sections.values() for command in section.items()]
         super().__init__(name, commands, **more)
         self.sections = sections
         _prepare(self)

@@ -17,11 +17,11 @@ from sds_harness.suggestions import did_you_mean
 from ..judging.exits import Exit
 from ..reports.comparing import history, markdown, page
 from ..reports.comparing.columns import ReportColumn, gather, is_folder_of_reports
-from ..reports.comparing.comparison import Comparison, compare, wanted
+from ..reports.comparing.comparison import Comparison, compare, matches_globs
 from ..reports.comparing.history import Series, histories
 from ..reports.comparing.terminal import show_comparison, show_histories, worse_line
 from .campaign_output import print_json
-from .files import refuse_nowhere, refused, write_file
+from .files import refuse_nowhere, usage_errors, write_file
 from .name_types import Pattern
 from .options import console, full_id, program
 from .paths import INPUT, OUTPUT_FILE
@@ -94,35 +94,35 @@ def compare_command(
     """
     refuse_nowhere(html, text)
     globs = [full_id(glob) for glob in only]
-    with refused():
+    with usage_errors():
         columns = gather(reports)
-    if not any(wanted(id_, globs) for column in columns for id_ in (*column.told, *column.topics)):
+    if not any(matches_globs(id_, globs) for column in columns for id_ in (*column.told, *column.topics)):
         what = f"nothing matches {' '.join(only)}" if only else "there is no requirement in them"
         known = {id_ for column in columns for id_ in (*column.told, *column.topics)}
         meant = did_you_mean(globs[0], sorted(known)) if globs else ""
         raise click.UsageError(f"{what}: `sds-conformance requirements` lists the IDs.{meant}")
     dated = histories(columns, globs, since.replace(tzinfo=UTC) if since is not None else None)
-    told: _Told
+    result: _Result
     if len(reports) == 1 and is_folder_of_reports(reports[0]) and len(dated) < len(columns):
-        told = _History(dated, f"{since:%Y-%m-%d}" if since is not None else "", globs)
+        result = _HistoryResult(dated, f"{since:%Y-%m-%d}" if since is not None else "", globs)
     elif len(columns) < 2:
         raise click.UsageError(f"{reports[0]} is one report: name another to compare it with")
     elif since is not None:
         raise click.UsageError("--since is for one folder of dated reports of the same implementation, named alone")
     else:
-        told = _Comparison(compare(columns, globs), every, ways, _with_ways(reports, only))
-    _write(html, told.html)
-    _write(text, told.markdown)
-    worse = told.worse() if fail_on_worse else []
+        result = _ComparisonResult(compare(columns, globs), every, ways, _with_ways(reports, only))
+    _write(html, result.html)
+    _write(text, result.markdown)
+    worse = result.worse() if fail_on_worse else []
     out = console(stderr=as_json)
     for line in worse:
         out.print(line, soft_wrap=True)
     if worse:
         out.print()
     if as_json:
-        print_json(told.json())
+        print_json(result.json())
     else:
-        told.show()
+        result.show()
     sys.exit(Exit.NON_CONFORMANT if worse else Exit.CONFORMANT)
 
 
@@ -132,7 +132,7 @@ def _with_ways(reports: Sequence[Path], only: Sequence[str]) -> str:
     return shlex.join([program(), "compare", "--ways", *options, *map(str, reports)])
 
 
-class _Comparison:
+class _ComparisonResult:
     def __init__(self, comparison: Comparison, every: bool, ways: bool, command: str) -> None:
         self.comparison, self._every, self._ways, self._command = comparison, every, ways, command
 
@@ -153,7 +153,7 @@ class _Comparison:
         return [line] if line is not None else []
 
 
-class _History:
+class _HistoryResult:
     def __init__(self, series: Sequence[Series], since: str, only: Sequence[str]) -> None:
         self._series, self._since, self._only = series, since, only
 
@@ -175,7 +175,7 @@ class _History:
         return [line for line in lines if line is not None]
 
 
-_Told = _Comparison | _History
+_Result = _ComparisonResult | _HistoryResult
 
 
 def _write(file: Path | None, content: Callable[[], str]) -> None:

@@ -1,7 +1,7 @@
 """The configuration file: values for options that a project would otherwise type each time.
 
 `sds-conformance.toml`, or the table `[tool.sds-conformance]` of `pyproject.toml`, in the current folder. Its values are
-defaults of all commands that have the option. An option on the command line wins.
+defaults of all commands that have the option. An option on the command line takes precedence.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def key_of(parameter: str) -> str:
 
 
 def use(context: click.Context, parameter: click.Parameter, file: Path | None) -> None:
-    """The callback of --config: reads the file, by default the one of the current folder. Raises ConfigurationError."""
+    """The callback of --config: reads the file, by default the configuration of the current folder. Raises
+    ConfigurationError."""
     if context.resilient_parsing:
         return
     found = (file, read(file)) if file is not None else read_here()
@@ -79,7 +80,7 @@ def read_here() -> tuple[Path, dict[str, Any]] | None:
     try:
         text = read_text(PROJECT_FILE, _LARGEST_BYTES)
     except FileError:
-        return None  # it is no file of ours
+        return None  # it is not a file of ours
     if TABLE not in text:
         return None
     found = read(PROJECT_FILE)
@@ -90,19 +91,19 @@ def read(file: Path) -> dict[str, Any]:
     """The values in a file, by the names of parameters. Raises ConfigurationError."""
     from sds_harness.files import FileError, read_text
 
-    shown = printable(str(file))
+    path_text = printable(str(file))
     try:
         data: Any = tomllib.loads(read_text(file, _LARGEST_BYTES))
     except FileError as error:
-        raise ConfigurationError(f"{shown}: {error}") from None
+        raise ConfigurationError(f"{path_text}: {error}") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigurationError(f"{shown} is not TOML: {printable(str(error))}") from None
+        raise ConfigurationError(f"{path_text} is not TOML: {printable(str(error))}") from None
     if file.name == PROJECT_FILE.name:
         tool = data.get("tool")
         data = tool.get(TABLE, {}) if isinstance(tool, dict) else {}
         if not isinstance(data, dict):
-            raise ConfigurationError(f"{shown}: [tool.{TABLE}] is no table")
-    return dict(_value(shown, key, value) for key, value in data.items())
+            raise ConfigurationError(f"{path_text}: [tool.{TABLE}] is not a table")
+    return dict(_value(path_text, key, value) for key, value in data.items())
 
 
 def _value(shown: str, key: str, value: Any) -> tuple[str, Any]:
@@ -117,13 +118,13 @@ def _value(shown: str, key: str, value: Any) -> tuple[str, Any]:
     try:
         words = shlex.split(value) if isinstance(value, str) else value
     except ValueError as error:
-        raise ConfigurationError(f"{shown}: `{key}` is no command line: {error}") from None
+        raise ConfigurationError(f"{shown}: `{key}` is not a command line: {error}") from None
     if not words or not all(isinstance(word, str) for word in words):
         raise ConfigurationError(f"{shown}: `{key}` must be {what}, and not empty")
     return name, tuple(words)
 
 
-def apply(context: click.Context) -> None:
+def apply_defaults(context: click.Context) -> None:
     """Let the file in use supply defaults for a command that has options of that name, and say so once."""
     found = context.meta.get(_IN_USE)
     if found is None or context.resilient_parsing:
@@ -148,7 +149,7 @@ def explain(error: click.UsageError) -> str:
     return f"The value stands in {printable(str(found[0]))}."
 
 
-def typed_instead(context: click.Context, name: str, other: str) -> bool:
+def is_overridden_by(context: click.Context, name: str, other: str) -> bool:
     """Was the parameter ``other`` typed, and does the value of ``name`` come from the file alone?"""
     sources = context.get_parameter_source(name), context.get_parameter_source(other)
     return sources == (ParameterSource.DEFAULT_MAP, ParameterSource.COMMANDLINE)

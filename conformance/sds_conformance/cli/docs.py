@@ -61,16 +61,16 @@ def docs_command(name: str | None, path: bool, opened: bool) -> None:
     if name is not None and name not in PAGES:
         if path:
             raise click.UsageError(f"{name} is part of the catalogue and no file: leave out --path")
-        from .requirements import address_of, chosen, explained, show  # the catalogue takes time to read
+        from .requirements import address_of, describe_entry, select_entries, show  # the catalogue takes time to read
 
         if opened:
-            (entry,) = chosen([name])
+            (entry,) = select_entries([name])
             if not (address := address_of(entry)):
-                told = "the documentation site has no address yet, and no public text is about it"
-                raise click.UsageError(f"{name} cannot be opened: {told}. Leave out --open to print it.")
+                message = "the documentation site has no address yet, and no public text is about it"
+                raise click.UsageError(f"{name} cannot be opened: {message}. Leave out --open to print it.")
             show_address(console(stderr=True), address)
             return
-        show(console(), [(entry.protocol, explained(entry, None)) for entry in chosen([name])])
+        show(console(), [(entry.protocol, describe_entry(entry, None)) for entry in select_entries([name])])
         return
     if name is not None:
         page = PAGES[name]

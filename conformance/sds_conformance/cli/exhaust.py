@@ -18,30 +18,42 @@ from sds_harness.declaration import Declaration
 from sds_harness.docstrings import first_line
 from sds_harness.schedules.worlds import AlphabetPart
 
-from ..exploration.cached_company import Rehearsed
+from ..exploration.cached_company import CachingCompany
 from ..exploration.campaign import CampaignTally
 from ..exploration.casts import NotPlayedError
 from ..exploration.checkpoint import ResumeError, load, save
 from ..exploration.company import Casting
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, alphabet_of
 from ..exploration.exhaustion_campaign import MOST_EVENTS, Coverage, Source, exhaust
-from ..exploration.text import Shrunk, as_json, cause_lines, exercised, failures_in_words, roots_in
+from ..exploration.text import Shrunk, as_json, cause_lines, exercised_line, failures_in_words, roots_in
 from ..judging.causes import Root
 from ..judging.exits import Exit
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.verdict import Verdict
 from ..presentation.last_screen import LastScreen, show_last_screen
-from ..presentation.story import labelled, plain_table, show_errors, show_implementation
+from ..presentation.story import plain_table, print_labelled, show_errors, show_implementation
 from ..protocols import repertoires
 from .campaign_output import driven_or_ended, print_json, span
 from .corpus.shared import corpus_errors
 from .files import refuse_nowhere
 from .fuzz import next_of_found, tell_found
-from .name_types import Choice, completed, names_of, unknown
-from .options import CAST_HELP, CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, progress_bar
+from .name_types import Choice, complete_name, names_of, unknown_name_message
+from .options import (
+    CAST_HELP,
+    CURRENT,
+    JOBS,
+    SAVE,
+    TOLD,
+    DrivenImplementation,
+    add_driving_options,
+    console,
+    exit_code,
+    judging,
+    progress_bar,
+)
 from .paths import KEPT_FILE
 from .resource_options import Duration
-from .transcript_option import keeping
+from .transcript_option import add_transcript_option
 
 _EPILOG = """
 \b
@@ -70,7 +82,7 @@ def _complete_alphabet(context: click.Context, parameter: click.Parameter, incom
     """Complete the last of the names that stand between commas."""
     before, comma, last = incomplete.rpartition(",")
     names = names_of("events", context.params.get("revision") or CURRENT)
-    return [CompletionItem(f"{before}{comma}{item.value}") for item in completed(names, last)]
+    return [CompletionItem(f"{before}{comma}{item.value}") for item in complete_name(names, last)]
 
 
 @click.command("exhaust", epilog=_EPILOG)
@@ -132,10 +144,10 @@ def _complete_alphabet(context: click.Context, parameter: click.Parameter, incom
 @SAVE
 @click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
 @TOLD
-@driving
-@keeping
+@add_driving_options
+@add_transcript_option
 def exhaust_command(
-    driven: Driven,
+    driven: DrivenImplementation,
     participants: int,
     events: int | None,
     alphabet: tuple[AlphabetPart, ...],
@@ -159,7 +171,7 @@ def exhaust_command(
     and judged as by `fuzz`: a requirement that passes holds up to K events, and a failure is as short as possible.
     """
     out, err = console(), console(stderr=True)
-    alphabet = _chosen(driven, revision, participants, alphabet)
+    alphabet = _select_alphabets(driven, revision, participants, alphabet)
     refuse_nowhere(resume_file)
     order = Exhaustion(
         driven.connect,
@@ -175,51 +187,51 @@ def exhaust_command(
         alphabet=alphabet,
         whole=whole,
     )
-    company = order.rehearsed()
+    company = order.make_company()
     with driven_or_ended(err, driven):
         declared = company.start()
     order = order.for_whom(declared)
     shows = not (json_wanted or quiet)
     if shows:
-        show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.carried)
+        show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.transport)
         out.print()
-    coverage = _begun(order, company, declared, resume_file)
+    coverage = _load_coverage(order, company, declared, resume_file)
     with progress_bar(err) as bar:
         task = bar.add_task("counting", total=None)
 
-        def planned(coverage: Coverage) -> None:
+        def print_forecast(coverage: Coverage) -> None:
             err.print(_forecast(coverage))
 
         def progress(coverage: Coverage) -> None:
-            open_bound = next((bound for bound in coverage.bounds if not bound.whole), coverage.bounds[-1])
+            open_bound = next((bound for bound in coverage.bounds if not bound.is_complete), coverage.bounds[-1])
             found = f", {len(coverage.tally.found)} found" if coverage.tally.found else ""
-            told = f"{counted(open_bound.events, 'event')}{found}"
-            bar.update(task, description=told, completed=open_bound.settled, total=open_bound.schedules)
+            text = f"{format_count(open_bound.events, 'event')}{found}"
+            bar.update(task, description=text, completed=open_bound.settled_count, total=open_bound.schedules)
 
         with _spark_source(err, master) as source:
-            exhaust(order, company, coverage, events, planned, progress, source)
+            exhaust(order, company, coverage, events, print_forecast, progress, source)
     tally = coverage.tally
     unkept = _save_coverage(err, coverage, resume_file)
     roots = roots_in(tally, order)
     shrunk, unsaved = tell_found(out, err, order, tally, roots, driven, folder, None, stories=stories if shows else 0)
-    signals.hold()
+    signals.hold_interrupts()
     if json_wanted:
-        told = {key: value for key, value in as_json(tally, order, roots, shrunk).items() if key != "seed"}
-        print_json({**told, "schema": SCHEMA_ID, **_as_json(coverage)})
+        data = {key: value for key, value in as_json(tally, order, roots, shrunk).items() if key != "seed"}
+        print_json({**data, "schema": SCHEMA_ID, **_as_json(coverage)})
     else:
         if shows:
             show_errors(out, tally.errors)
             _show(out, coverage)
         show_last_screen(out, _last_screen(coverage, roots, shrunk, driven))
     unplayed = tally.errors or tally.gave_up or tally.not_started or tally.interrupted
-    nothing = not (tally.found or unplayed or coverage.finished)
+    nothing = not (tally.found or unplayed or coverage.last_complete)
     code = Exit.NOTHING_EXERCISED if nothing else exit_code(tally)
     sys.exit(Exit.USAGE if unkept or unsaved else code)
 
 
 @contextmanager
 def _spark_source(err: Console, master: str | None) -> Iterator[Source | None]:
-    """Spark, if it is to play: nothing of it is imported otherwise."""
+    """Returns the Spark session if Spark plays; otherwise PySpark is not imported."""
     if master is None:
         yield None
         return
@@ -232,20 +244,20 @@ def _spark_source(err: Console, master: str | None) -> Iterator[Source | None]:
             yield spread(spark)
 
 
-def _chosen(
-    driven: Driven, revision: str, participants: int, parts: tuple[AlphabetPart, ...]
+def _select_alphabets(
+    driven: DrivenImplementation, revision: str, participants: int, parts: tuple[AlphabetPart, ...]
 ) -> tuple[AlphabetPart, ...]:
-    """The alphabets that were selected; the usual ones if none was. Raises UsageError if nothing can be played."""
+    """The selected alphabets; by default the usual ones. Raises UsageError if nothing can be played."""
     small = [name for known in repertoires() if known.alphabet is not None for name in known.revisions]
     if revision not in small:
         raise click.UsageError(
             f"small worlds are of {' and '.join(small)}. Of {revision} there are the scenarios of `run`: "
-            f"{driven.typed('run', '--revision', revision)}"
+            f"{driven.format_command('run', '--revision', revision)}"
         )
     letters = alphabet_of(revision)
     parts = parts or letters.usual
     if strange := letters.unknown(parts):
-        raise click.BadParameter(unknown("events", strange[0], revision), param_hint="--alphabet")
+        raise click.BadParameter(unknown_name_message("events", strange[0], revision), param_hint="--alphabet")
     if not any(kind.broadcasts and not kind.copies for kind in letters.world(participants, parts).kinds):
         raise click.UsageError(
             f"no event of this alphabet sends a message: add one, such as --alphabet {letters.example}"
@@ -253,7 +265,7 @@ def _chosen(
     return parts
 
 
-def _begun(order: Exhaustion, company: Rehearsed, declared: Declaration, file: Path | None) -> Coverage:
+def _load_coverage(order: Exhaustion, company: CachingCompany, declared: Declaration, file: Path | None) -> Coverage:
     """Load the schedules that are covered already. Raises UsageError."""
     if file is None or not file.exists():
         return Coverage(order, CampaignTally(declared))
@@ -268,25 +280,25 @@ def _begun(order: Exhaustion, company: Rehearsed, declared: Declaration, file: P
 
 
 def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> str:
-    """Keep how far it is; why that could not be."""
+    """Save the progress. Returns why that failed; "" if it did not."""
     if file is None:
         return ""
     try:
         with signals.held():
             save(coverage, file)
     except OSError as error:
-        said = f"How far it is cannot be kept in {file}: {error.strerror}. Name another FILE with --resume."
-        err.print(said, style="red")
-        return said
+        text = f"How far it is cannot be kept in {file}: {error.strerror}. Name another FILE with --resume."
+        err.print(text, style="red")
+        return text
     return ""
 
 
 def _forecast(coverage: Coverage) -> str:
     """The number of schedules to play and the expected duration, in one sentence."""
     last = coverage.bounds[-1]
-    left = coverage.remaining
-    head = f"Up to {counted(last.events, 'event')} of {coverage.order.participants} participants"
-    all_of = counted(coverage.before(last.events + 1), "schedule")
+    left = coverage.remaining_count
+    head = f"Up to {format_count(last.events, 'event')} of {coverage.order.participants} participants"
+    all_of = format_count(coverage.count_shorter(last.events + 1), "schedule")
     if not left:
         return f"{head}: {all_of}."
     return f"{head}: {all_of}, {left:,} of them left, in about {span(coverage.expected_s)}."
@@ -303,27 +315,27 @@ def _show(out: Console, coverage: Coverage) -> None:
         table.add_row(*(f"{number:,}" for number in numbers), f"{bound.percent} %")
     out.print(table)
     out.print()
-    labelled(out, "Alphabet", Text("; ".join(str(part) for part in order.alphabet)))
+    print_labelled(out, "Alphabet", Text("; ".join(str(part) for part in order.alphabet)))
     if coverage.without:
         for event in events_left_out(coverage):
-            labelled(out, "Left out", Text(event, "yellow"))
-        told = (
+            print_labelled(out, "Left out", Text(event, "yellow"))
+        text = (
             f"{tally.declaration.name} breaks down at {'these events' if len(coverage.without) > 1 else 'this event'}."
         )
-        out.print(f"{told} To play without their letters from the start, use --alphabet.\n", style="yellow")
+        out.print(f"{text} To play without their letters from the start, use --alphabet.\n", style="yellow")
     if coverage.otherwise:
-        told = f"{tally.declaration.name} does not always do the same: {coverage.otherwise}."
-        out.print(f"{told} So nothing was taken from memory.\n", style="yellow")
+        text = f"{tally.declaration.name} does not always do the same: {coverage.otherwise}."
+        out.print(f"{text} So nothing was taken from memory.\n", style="yellow")
     if why := tally.gave_up or tally.not_started:
         out.print(f"The rest was not played: {why}.\n", style="yellow")
 
 
-def _last_screen(coverage: Coverage, roots: Sequence[Root], shrunk: Shrunk, driven: Driven) -> LastScreen:
+def _last_screen(coverage: Coverage, roots: Sequence[Root], shrunk: Shrunk, driven: DrivenImplementation) -> LastScreen:
     tally, order = coverage.tally, coverage.order
     revision = ["--revision", order.revision] if order.revision != CURRENT else []
-    facts, (command, why) = next_of_found(tally, roots, shrunk, driven, revision, [exercised(tally, order.scope)])
+    facts, (command, why) = next_of_found(tally, roots, shrunk, driven, revision, [exercised_line(tally, order.scope)])
     if not command:
-        command, why = driven.typed("limits", *revision), "finds how much of each thing it holds"
+        command, why = driven.format_command("limits", *revision), "finds how much of each thing it holds"
     verdict = last_line(coverage, roots, f"{tally.declaration.name} {tally.declaration.version}".strip())
     return LastScreen(verdict, cause_lines(tally, roots), facts, command, why)
 
@@ -331,22 +343,22 @@ def _last_screen(coverage: Coverage, roots: Sequence[Root], shrunk: Shrunk, driv
 def events_left_out(coverage: Coverage) -> list[str]:
     """The events that are left out: the letter of the alphabet that each belongs to, and what it is."""
     kinds = (coverage.order.world.kinds[kind] for kind in sorted(coverage.without))
-    told = ((kind.name, first_line(kind.write) if kind.write else "") for kind in kinds)
-    return list(dict.fromkeys(f"{name}: {words}" if words else name for name, words in told))
+    descriptions = ((kind.name, first_line(kind.write) if kind.write else "") for kind in kinds)
+    return list(dict.fromkeys(f"{name}: {words}" if words else name for name, words in descriptions))
 
 
-def reached(coverage: Coverage) -> str:
+def describe_progress(coverage: Coverage) -> str:
     """Describe the progress: the last complete bound, and the share of the next one."""
-    finished = coverage.finished
+    finished = coverage.last_complete
     parts = []
     if finished is not None:
-        among = f"{counted(finished.events, 'event')} of {coverage.order.participants} participants"
+        among = f"{format_count(finished.events, 'event')} of {coverage.order.participants} participants"
         left_out = sum(bound.left_out for bound in coverage.bounds[: finished.events])
         but = f" but for {left_out:,} with {_letters(coverage)}" if left_out else ""
         parts.append(f"all {coverage.schedules:,} schedules of up to {among}{but}")
     after = finished.events if finished is not None else 0
     if after < len(coverage.bounds):
-        parts.append(f"{counted(after + 1, 'event')}: {coverage.bounds[after].percent} %")
+        parts.append(f"{format_count(after + 1, 'event')}: {coverage.bounds[after].percent} %")
     return "; ".join(parts) or "nothing"
 
 
@@ -362,7 +374,7 @@ def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
     failed = failures_in_words(tally, roots)
     warned = sum(finding.severity is Verdict.WARN for finding in tally.found.values())
     cut = ", interrupted" if tally.interrupted else ", as many as the time allowed" if tally.out_of_time else ""
-    played = f"{reached(coverage)} ({tally.seconds:.1f} s{cut})"
+    played = f"{describe_progress(coverage)} ({tally.seconds:.1f} s{cut})"
     warnings = f"; {warned} warn" if warned else ""
     if failed:
         return Text(f"{name} does not conform: {failed}{warnings}. Covered: {played}.", "bold red")
@@ -372,14 +384,14 @@ def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
         return Text(f"{name} could not be driven to the end: no verdict. Covered: {played}.", "magenta")
     if tally.exit_code is Exit.NON_CONFORMANT:
         return Text(f"{name} does not conform: {tally.gave_up}{warnings}. Covered: {played}.", "bold red")
-    if coverage.finished is None:
+    if coverage.last_complete is None:
         return Text(f"No bound was finished: nothing is proved of {name}. Covered: {played}.", "magenta")
     return Text(f"Nothing was found against {name}{warnings} in {played}.", "bold green")
 
 
 def _as_json(coverage: Coverage) -> dict[str, Any]:
-    """How far it came, for programs."""
-    order, proved = coverage.order, coverage.proved
+    """The progress as JSON."""
+    order, proved = coverage.order, coverage.last_proved
     return {
         "participants": order.participants,
         "alphabet": [str(part) for part in order.alphabet],
@@ -387,7 +399,7 @@ def _as_json(coverage: Coverage) -> dict[str, Any]:
         "otherwise": coverage.otherwise,
         "left_out": events_left_out(coverage),
         "finished": proved.events if proved is not None else 0,
-        "proved_schedules": coverage.before(proved.events + 1) if proved is not None else 0,
+        "proved_schedules": coverage.count_shorter(proved.events + 1) if proved is not None else 0,
         "bounds": [
             {
                 "events": bound.events,
@@ -396,7 +408,7 @@ def _as_json(coverage: Coverage) -> dict[str, Any]:
                 "impossible": bound.impossible,
                 "renamed": bound.renamed,
                 "left_out": bound.left_out,
-                "whole": bound.whole,
+                "whole": bound.is_complete,
             }
             for bound in coverage.bounds
         ],

@@ -16,7 +16,7 @@ from sds_harness.suggestions import did_you_mean
 from sds_harness.transcript.reader import NotATranscriptError, parts, remarks
 
 from ..judging.exits import Exit
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..presentation.dialogue import Dialogue, DialogueSelection
 from .name_types import Pattern, names_of
 from .options import console, full_id
@@ -58,48 +58,48 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
     globs = (requirement.upper(), full_id(requirement)) if requirement else ()
     complaints: list[str] = []
     try:
-        wanted = DialogueSelection.of(remarks(file), participant, channel, globs)
-        for requirement_id, verdict in wanted.verdicts:
+        selection = DialogueSelection.from_remarks(remarks(file), participant, channel, globs)
+        for requirement_id, verdict in selection.verdicts:
             out.print(Text.assemble((requirement_id, "bold"), f"  {verdict}"))
-        if wanted.verdicts:
+        if selection.verdicts:
             out.print()
-        dialogue = Dialogue(out, wanted)
+        dialogue = Dialogue(out, selection)
         for part in parts(file, lambda line, what: complaints.append(f"line {line}: {what}")):
             dialogue.show(part)
     except NotATranscriptError as error:
         raise click.UsageError(
-            f"{file} is no transcript: {error}. `sds-conformance run --transcript FILE -- COMMAND` writes one."
+            f"{file} is not a transcript: {error}. `sds-conformance run --transcript FILE -- COMMAND` writes one."
         ) from None
     except FileError as error:
         raise click.UsageError(f"{file} {error}") from None
     for complaint in complaints[:_COMPLAINTS]:
         err.print(f"Not read: {printable(complaint)}", style="yellow", soft_wrap=True)
     if len(complaints) > _COMPLAINTS:
-        err.print(f"Not read: {counted(len(complaints) - _COMPLAINTS, 'more line')}", style="yellow")
+        err.print(f"Not read: {format_count(len(complaints) - _COMPLAINTS, 'more line')}", style="yellow")
     if not dialogue.shown:
-        _report_no_match(err, dialogue, wanted)
+        _report_no_match(err, dialogue, selection)
     if dialogue.shown < dialogue.parts:
-        out.print(Text(f"{dialogue.shown} of {counted(dialogue.parts, 'part')} shown.", "dim"))
+        out.print(Text(f"{dialogue.shown} of {format_count(dialogue.parts, 'part')} shown.", "dim"))
     sys.exit(Exit.NON_CONFORMANT if complaints else Exit.CONFORMANT)
 
 
-def _report_no_match(err: Console, dialogue: Dialogue, wanted: DialogueSelection) -> NoReturn:
+def _report_no_match(err: Console, dialogue: Dialogue, selection: DialogueSelection) -> NoReturn:
     """End the command with the reason why nothing matches, and the possible choices."""
     if not dialogue.parts:
         err.print("Nothing was said in it.", style="yellow")
-    elif wanted.findings and not (wanted.participant or wanted.channel):
+    elif selection.findings and not (selection.participant or selection.channel):
         err.print("The transcript lacks the evidence of the findings, or it could not be read.", style="yellow")
-    elif wanted.globs and not (wanted.findings or wanted.runs):
+    elif selection.globs and not (selection.findings or selection.runs):
         err.print(
-            f"Nothing was found against {printable(wanted.globs[-1])}, and no run is named in which it was judged."
-            f"{did_you_mean(wanted.globs[-1], names_of('requirements'))}"
+            f"Nothing was found against {printable(selection.globs[-1])}, and no run is named in which it was judged."
+            f"{did_you_mean(selection.globs[-1], names_of('requirements'))}"
         )
     else:
-        asked = (
-            (wanted.participant, "participant", dialogue.participants),
-            (wanted.channel, "channel", dialogue.channels),
+        requested = (
+            (selection.participant, "participant", dialogue.participants),
+            (selection.channel, "channel", dialogue.channels),
         )
-        for _, what, known in (one for one in asked if one[0]):
+        for _, what, known in (one for one in requested if one[0]):
             names = ", ".join(printable(name, 40) for name in [*known][:_NAMES])
             err.print(f"There is {'no other' if names else 'no'} {what}{f' than {names}' if names else ''}.")
     sys.exit(Exit.NOTHING_EXERCISED)

@@ -11,15 +11,15 @@ import click
 from sds_harness.files import write_named
 
 from ..reports.report import ReportError
-from .paths import unwritable
+from .paths import unwritable_path_message
 
 
 def refuse_nowhere(*files: Path | None) -> None:
     """Find out before a long run, not after it, that a file has no folder. Raises UsageError."""
     for file in files:
         if file is not None and not file.absolute().parent.is_dir():
-            told = f"there is no folder {file.parent}. Make it, or name another FILE"
-            raise click.UsageError(f"cannot write {file}: {told}")
+            message = f"there is no folder {file.parent}. Make it, or name another FILE"
+            raise click.UsageError(f"cannot write {file}: {message}")
 
 
 def refuse_link(file: Path) -> None:
@@ -33,16 +33,16 @@ def write_file(file: Path, text: str) -> None:
     try:
         write_named(file, text)
     except OSError as error:
-        raise unwritten(file, error) from None
+        raise unwritable_file_error(file, error) from None
 
 
-def unwritten(file: Path, error: OSError) -> click.UsageError:
+def unwritable_file_error(file: Path, error: OSError) -> click.UsageError:
     """The error for a file that cannot be written."""
-    return click.UsageError(unwritable(file, error))
+    return click.UsageError(unwritable_path_message(file, error))
 
 
 @contextmanager
-def refused(*errors: type[Exception]) -> Iterator[None]:
+def usage_errors(*errors: type[Exception]) -> Iterator[None]:
     """Convert a ReportError and the given ``errors`` to a UsageError, because the user named the unreadable file."""
     known: tuple[type[Exception], ...] = (ReportError, *errors)
     try:

@@ -23,7 +23,7 @@ from ..exploration.text import (
     as_json,
     cause_lines,
     details_of,
-    exercised,
+    exercised_line,
     last_line,
     plain_story,
     roots_in,
@@ -38,22 +38,33 @@ from ..exploration.text import show_head as show_finding_head
 from ..judging.causes import Root
 from ..judging.exits import Exit
 from ..judging.finding_replays import FindingReplays
-from ..judging.formats import counted
-from ..presentation.last_screen import LastScreen, ordered, show_last_screen
+from ..judging.formats import format_count
+from ..presentation.last_screen import LastScreen, show_last_screen, sort_causes
 from ..presentation.story import show_errors, show_implementation, show_under
 from ..protocols import repertoire_of
-from ..reports.baseline import Match, judged
+from ..reports.baseline import Match, read_result
 from ..reports.report import Row
 from ..reports.scenario_files import cause_lines as expectation_lines
 from ..reports.scenario_files import show_scenario_files, unmet
 from ..scenario_files.reader import LoadedScenario
-from .baseline_option import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
-from .campaign_output import Plays, driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
-from .options import CURRENT, JOBS, SAVE, TOLD, Driven, console, driving, exit_code, judging, which_schedules
+from .baseline_option import BASELINE, baseline_json, gate, held, known_line, load_baseline, show_gate
+from .campaign_output import Plays, driven_or_ended, found_bar, print_json, print_unwritable_folder, shrinking_bar
+from .options import (
+    CURRENT,
+    JOBS,
+    SAVE,
+    TOLD,
+    DrivenImplementation,
+    add_driving_options,
+    console,
+    exit_code,
+    judging,
+    which_schedules,
+)
 from .resource_options import Duration
 from .scenario_files import with_scenario_files
 from .schedule_revision import grammar_of
-from .transcript_option import keeping, record
+from .transcript_option import add_transcript_option, record
 
 _EPILOG = """
 \b
@@ -104,10 +115,10 @@ any implementation, and `sds-conformance run --scenario-file` judges them.
 @BASELINE
 @click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
 @TOLD
-@driving
-@keeping
+@add_driving_options
+@add_transcript_option
 def fuzz_command(
-    driven: Driven,
+    driven: DrivenImplementation,
     examples: int,
     files: tuple[LoadedScenario, ...],
     seed: int,
@@ -135,7 +146,7 @@ def fuzz_command(
     if not (examples or files):
         raise click.UsageError("--schedules 0 plays nothing: add --scenario-file FILE, or a number of schedules")
     grammar = grammar_of(driven, revision, profile, participants, passages)
-    baseline = begun(baseline_file, revision)
+    baseline = load_baseline(baseline_file, revision)
     order = CampaignOrder(
         driven.connect,
         driven.limits,
@@ -152,15 +163,15 @@ def fuzz_command(
         files=tuple(loaded.schedule for loaded in files),
         shrink_budget_s=shrink_budget or 0.0,
     )
-    what = f"{counted(examples, 'schedule')} of seed {seed}"
+    what = f"{format_count(examples, 'schedule')} of seed {seed}"
     if files:
-        what = counted(len(files), "scenario file") + (f" and {what}" if examples else "")
-    err.print(f"Seed {seed}: {counted(order.schedules, 'schedule')}", soft_wrap=True)
+        what = format_count(len(files), "scenario file") + (f" and {what}" if examples else "")
+    err.print(f"Seed {seed}: {format_count(order.schedules, 'schedule')}", soft_wrap=True)
     shows, plays = not (json_wanted or quiet), Plays(out)
 
     def show_head(declared: Declaration) -> None:
         if shows:
-            show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.carried)
+            show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.transport)
             plays.begin(what)
 
     with driven_or_ended(err, driven), found_bar(err, "schedules", order.schedules) as bar:
@@ -172,18 +183,18 @@ def fuzz_command(
         tally = explore(order, progress, show_head)
         plays.end()
     roots = roots_in(tally, order)
-    found = held(baseline, judged(as_json(tally, order, roots, {}))) if baseline is not None else None
+    found = held(baseline, read_result(as_json(tally, order, roots, {}))) if baseline is not None else None
     if found is not None and shows:
         show_gate(out, found, tally.declaration.name)
     limit = stories if shows else 0
     shrunk, unkept = tell_found(out, err, order, tally, roots, driven, folder, found, stories=limit)
-    signals.hold()
+    signals.hold_interrupts()
     spoken_of = ["--revision", revision] if revision != CURRENT else []
     cast = ["--cast", casting] if casting != Casting.TOGETHER.value else []
     rows = [
         loaded.row(
             {loaded.name: tally.expectations[index]} if index in tally.expectations else {},
-            driven.typed("replay", str(loaded.path), *cast, *spoken_of, *(["--strict"] if strict else [])),
+            driven.format_command("replay", str(loaded.path), *cast, *spoken_of, *(["--strict"] if strict else [])),
         )
         for index, loaded in enumerate(files)
     ]
@@ -198,13 +209,13 @@ def fuzz_command(
             if why := tally.gave_up or tally.not_started:
                 out.print(f"The rest was not played: {why}.\n", style="yellow")
         name = f"{tally.declaration.name} {tally.declaration.version}".strip()
-        facts = [exercised(tally, order.scope)]
+        facts = [exercised_line(tally, order.scope)]
         if found is not None and found.requirements:
             facts.append(("Baseline", known_line(found)))
         verdict = last_line(tally, roots, name)
         show_last_screen(out, _last_screen(tally, roots, verdict, facts, shrunk, driven, spoken_of, rows))
     code = gate(found, exit_code(tally))
-    if tally.unmet and code == Exit.CONFORMANT:
+    if tally.unmet_count and code == Exit.CONFORMANT:
         code = Exit.NON_CONFORMANT  # a baseline lists no expectations
     if code == Exit.CONFORMANT and tally.not_started:
         code = Exit.NOT_DRIVEN  # nothing is known about schedules that were not played, even if a baseline lists them
@@ -217,7 +228,7 @@ def _last_screen(
     verdict: Text,
     facts: list[tuple[str, Text]],
     shrunk: Shrunk,
-    driven: Driven,
+    driven: DrivenImplementation,
     revision: list[str],
     rows: list[Row],
 ) -> LastScreen:
@@ -229,8 +240,8 @@ def _last_screen(
         what = ("run", "judges every requirement")
         if repertoire_of(revision[1] if revision else CURRENT).alphabet is not None:
             what = ("exhaust", "plays every schedule of a small group")
-        command, why = driven.typed(what[0], *revision), what[1]
-    lines = ordered([*cause_lines(tally, roots), *expectation_lines(rows)])
+        command, why = driven.format_command(what[0], *revision), what[1]
+    lines = sort_causes([*cause_lines(tally, roots), *expectation_lines(rows)])
     return LastScreen(verdict, lines, facts, command, why)
 
 
@@ -238,7 +249,7 @@ def next_of_found(
     tally: CampaignTally,
     roots: Sequence[Root],
     shrunk: Shrunk,
-    driven: Driven,
+    driven: DrivenImplementation,
     revision: list[str],
     facts: list[tuple[str, Text]],
 ) -> tuple[list[tuple[str, Text]], tuple[str, str]]:
@@ -247,10 +258,10 @@ def next_of_found(
     for root in roots:
         _, files = shrunk.get(root.id, (None, {}))
         if "schedule" in files:
-            kept = [*facts, ("Kept in", Text(f"{files['schedule'].parent}", no_wrap=True))]
-            return kept, (driven.typed("replay", str(files["schedule"])), "replays the first counterexample")
+            rows = [*facts, ("Kept in", Text(f"{files['schedule'].parent}", no_wrap=True))]
+            return rows, (driven.format_command("replay", str(files["schedule"])), "replays the first counterexample")
     if tally.found or tally.gave_up or tally.not_started:
-        return facts, (driven.typed("smoke", *revision), "tries the adapter")
+        return facts, (driven.format_command("smoke", *revision), "tries the adapter")
     return facts, ("", "")
 
 
@@ -260,7 +271,7 @@ def tell_found(
     order: CampaignOrder,
     tally: CampaignTally,
     roots: Sequence[Root],
-    driven: Driven,
+    driven: DrivenImplementation,
     folder: Path,
     gated: Match | None,
     *,
@@ -320,7 +331,7 @@ def tell_found(
                         elif unshrunk and not unkept:
                             files = save_unshrunk(order, tally.found_at[what], finding, folder)
                     except OSError as error:
-                        unkept = not_kept(err, folder, error)
+                        unkept = print_unwritable_folder(err, folder, error)
                     if small is not None or unshrunk:
                         shrunk[what] = small, files
                     details[what] = details_of(small.finding if small is not None else finding, files)
@@ -328,11 +339,11 @@ def tell_found(
                 show_under(out, root.under, details.__getitem__)
                 _, files = shrunk.get(root.id, (None, {}))
                 if files:
-                    show_again(out, files, driven.typed("replay", str(files["schedule"])))
+                    show_again(out, files, driven.format_command("replay", str(files["schedule"])))
                 out.print()
         left = len(roots) - (stories or 0)
         if stories and left > 0:
-            out.print(f"{counted(left, 'more root cause')}: --stories prints more.\n", style="dim")
+            out.print(f"{format_count(left, 'more root cause')}: --stories prints more.\n", style="dim")
     finally:
         company.kill()
         tally.shrinking_s = time.monotonic() - began

@@ -18,18 +18,18 @@ from rich.console import Console
 from sds_harness.suggestions import did_you_mean
 
 from ..exploration import other_methods
-from ..judging.alterations.coverage import Reached, RunCoverage, functions, reach, statements
+from ..judging.alterations.coverage import RunCoverage, StatementCoverage, functions, reach, statements
 from ..judging.alterations.examination import AlterationExaminer
 from ..judging.alterations.excuses import read_excuses
 from ..judging.alterations.fates import AlterationResult, End
-from ..judging.alterations.places import AlterationPlace, places, source_of
+from ..judging.alterations.places import AlterationPlace, find_places, source_of
 from ..judging.alterations.source import Configuration, ModelSource
-from ..judging.alterations.summary import GOAL, GOAL_BY_RUN, Reckoning
+from ..judging.alterations.summary import GOAL, GOAL_BY_RUN, AlterationSummary
 from ..judging.exits import Exit
 from ..presentation.story import plain_table
 from ..protocols import Protocol, protocols
 from .campaign_output import print_json
-from .model_campaigns import matching, processes
+from .model_campaigns import match_globs, processes
 from .options import progress_bar
 
 MEMORY_BYTES = 4 << 30
@@ -40,7 +40,7 @@ _examiners: list[AlterationExaminer] = []
 """The examiner of a worker process."""
 
 
-def derived() -> tuple[Protocol, ModelSource]:
+def protocol_with_source() -> tuple[Protocol, ModelSource]:
     """The protocol whose model has source code for deriving faults."""
     return next((p, p.model.source) for p in protocols() if p.model.source is not None)
 
@@ -49,14 +49,14 @@ def generated_faults(
     out: Console, err: Console, only: tuple[str, ...], sample: int | None, seed: int, jobs: int, *, as_json: bool
 ) -> int:
     """Play the selected faults, or a sample, and print the results; returns the exit code."""
-    protocol, source = derived()
+    protocol, source = protocol_with_source()
     try:
         excuses = read_excuses(source.excuses())
     except ValueError as error:
         raise click.UsageError(f"the excuses cannot be read: {error}") from None
-    every = places(source)
-    wanted = set(matching([place.name for place in every], only))
-    chosen = [place for place in every if place.name in wanted]
+    every = find_places(source)
+    wanted_names = set(match_globs([place.name for place in every], only))
+    chosen = [place for place in every if place.name in wanted_names]
     if not chosen:
         functions_of = [place.name.partition(":")[0] for place in every]
         meant = did_you_mean(only[0].partition(":")[0], functions_of) if only else ""
@@ -68,8 +68,8 @@ def generated_faults(
         chosen = [place for place in chosen if place in drawn]
     fates: dict[str, AlterationResult] = {}
     try:
-        reached = _reached(err, protocol, source, jobs)
-        for fate in _examined(err, reached, chosen, excuses, jobs):
+        reached = _measure_coverage(err, protocol, source, jobs)
+        for fate in _examine_places(err, reached, chosen, excuses, jobs):
             fates[fate.name] = fate
         interrupted = False
     except KeyboardInterrupt:
@@ -77,8 +77,8 @@ def generated_faults(
     except BrokenProcessPool:
         interrupted = True
         err.print("A process of ours was killed: the rest was not played. Try fewer --jobs.", style="bold red")
-    told = [fates[place.name] for place in chosen if place.name in fates]
-    reckoning = Reckoning(every, told, excuses, len(chosen), interrupted)
+    results = [fates[place.name] for place in chosen if place.name in fates]
+    reckoning = AlterationSummary(every, results, excuses, len(chosen), interrupted)
     if as_json:
         print_json(_as_json(reckoning, seed, sample))
     else:
@@ -91,7 +91,7 @@ def generated_faults(
 # ---- In workers ----------------------------------------------------------------------------------------------------
 
 
-def _reached(err: Console, protocol: Protocol, source: ModelSource, jobs: int) -> Reached:
+def _measure_coverage(err: Console, protocol: Protocol, source: ModelSource, jobs: int) -> StatementCoverage:
     """The statements that every configuration executes."""
     reaches: dict[Configuration, Sequence[RunCoverage]] = {}
     with processes(jobs, _begin) as pool, progress_bar(err) as bar:
@@ -100,11 +100,11 @@ def _reached(err: Console, protocol: Protocol, source: ModelSource, jobs: int) -
             reaches[configuration] = found
             bar.advance(task)
     known = statements(source)
-    return Reached(known, reaches, functions(source, known))
+    return StatementCoverage(known, reaches, functions(source, known))
 
 
-def _examined(
-    err: Console, reached: Reached, chosen: Sequence[AlterationPlace], excused: Container[str], jobs: int
+def _examine_places(
+    err: Console, reached: StatementCoverage, chosen: Sequence[AlterationPlace], excused: Container[str], jobs: int
 ) -> Iterator[AlterationResult]:
     """Yield the result of each place as soon as it is known."""
     alive = 0
@@ -112,21 +112,21 @@ def _examined(
         task = bar.add_task("faults", total=len(chosen))
         for done in as_completed([pool.submit(_examine, place, place.name in excused) for place in chosen]):
             fate = done.result()
-            alive += not (fate.killed or fate.name in excused)
+            alive += not (fate.is_killed or fate.name in excused)
             bar.update(task, advance=1, description=f"faults, {alive} alive")
             yield fate
 
 
-def _begin(reached: Reached | None = None) -> None:
+def _begin(reached: StatementCoverage | None = None) -> None:
     with suppress(OSError, ValueError):  # not every system supports memory limits
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     if reached is not None:
-        protocol, source = derived()
+        protocol, source = protocol_with_source()
         _examiners[:] = [AlterationExaminer(protocol.rules, source, reached, MEANS)]
 
 
 def _reach(configuration: Configuration) -> list[RunCoverage]:
-    protocol, source = derived()
+    protocol, source = protocol_with_source()
     return reach(protocol.rules, source, configuration)
 
 
@@ -146,20 +146,20 @@ _TOLD = {
 }
 
 
-def _show(out: Console, reckoning: Reckoning, source: ModelSource, seed: int | None) -> None:
+def _show(out: Console, reckoning: AlterationSummary, source: ModelSource, seed: int | None) -> None:
     played = f"{len(reckoning.fates)} of {len(reckoning.places)} places"
     drawn = f", drawn with seed {seed}" if seed is not None else ""
     cut = f", interrupted before {reckoning.planned - len(reckoning.fates)} more" if reckoning.interrupted else ""
     out.print(f"Changed were {played}{drawn}{cut}.\n")
     table = plain_table("Found by", right=("Faults",))
-    for end, told in _TOLD.items():
-        if reckoning.ends[end]:
-            table.add_row(told, str(reckoning.ends[end]))
-    for kind, number in sorted(reckoning.excused.items()):
+    for end, description in _TOLD.items():
+        if reckoning.end_counts[end]:
+            table.add_row(description, str(reckoning.end_counts[end]))
+    for kind, number in sorted(reckoning.excuse_counts.items()):
         table.add_row(f"excused: {kind}", str(number), style="dim")
     out.print(table)
     out.print()
-    by_others = [fate for fate in reckoning.judged if fate.end is End.FOUND]
+    by_others = [fate for fate in reckoning.counted_results if fate.end is End.FOUND]
     _list(out, source, "Found by other means than a run:", by_others)
     _list(out, source, "Alive:", reckoning.survivors)
     for name, why in reckoning.stale.items():
@@ -168,8 +168,9 @@ def _show(out: Console, reckoning: Reckoning, source: ModelSource, seed: int | N
         out.print(f"{len(reckoning.excuses)} excuses are more than a fifth of all places.", style="bold red")
     style = "bold green" if reckoning.met else "bold red"
     out.print(
-        f"{reckoning.by_run:.1%} of {len(reckoning.judged)} found by run (goal {GOAL_BY_RUN:.0%}), "
-        f"{reckoning.found:.1%} by anything (goal {GOAL:.0%}).",
+        f"{reckoning.share_killed_by_run:.1%} of {len(reckoning.counted_results)} found by run "
+        f"(goal {GOAL_BY_RUN:.0%}), "
+        f"{reckoning.share_killed:.1%} by anything (goal {GOAL:.0%}).",
         style=style,
         soft_wrap=True,
     )
@@ -182,8 +183,8 @@ def _list(out: Console, source: ModelSource, title: str, fates: Sequence[Alterat
     out.print(title, style="bold")
     for fate in fates:
         place = fate.place
-        told = f"  ({fate.by}: {fate.seen})" if fate.end is End.FOUND else f"  ({fate.seen})" if fate.seen else ""
-        out.print(f"{_file(source, place)}:{place.line}  {place.name}{told}", soft_wrap=True)
+        text = f"  ({fate.by}: {fate.seen})" if fate.end is End.FOUND else f"  ({fate.seen})" if fate.seen else ""
+        out.print(f"{_file(source, place)}:{place.line}  {place.name}{text}", soft_wrap=True)
         out.print(f"  -{place.old}  +{place.new}", style="dim", soft_wrap=True)
     out.print()
 
@@ -193,15 +194,15 @@ def _file(source: ModelSource, place: AlterationPlace) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def _as_json(reckoning: Reckoning, seed: int, sample: int | None) -> dict[str, Any]:
+def _as_json(reckoning: AlterationSummary, seed: int, sample: int | None) -> dict[str, Any]:
     return {
         "places": len(reckoning.places),
         "sample": sample,
         "seed": seed if sample is not None else None,
         "interrupted": reckoning.interrupted,
-        "foundByRun": round(reckoning.by_run, 4),
-        "found": round(reckoning.found, 4),
-        "counts": {**reckoning.ends, **{f"excused: {kind}": n for kind, n in reckoning.excused.items()}},
+        "foundByRun": round(reckoning.share_killed_by_run, 4),
+        "found": round(reckoning.share_killed, 4),
+        "counts": {**reckoning.end_counts, **{f"excused: {kind}": n for kind, n in reckoning.excuse_counts.items()}},
         "staleExcuses": reckoning.stale,
         "faults": [
             {

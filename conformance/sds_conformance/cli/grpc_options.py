@@ -89,7 +89,7 @@ class Access:
         return self.endpoint(words[0].removeprefix(SCHEME), service, started=len(words) > 1), words[1:]
 
 
-def without_server(access: Access, instead: str = "--grpc ADDRESS") -> None:
+def reject_server_options(access: Access, instead: str = "--grpc ADDRESS") -> None:
     """Raise UsageError for server options without a server; ``instead`` shows how to name one."""
     if access.options:
         raise click.UsageError(f"{access.options[0]} is about a server: add {instead}")

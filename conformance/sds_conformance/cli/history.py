@@ -8,7 +8,7 @@ import click
 
 from ..reports.comparing.history_site import INDEX, history_site
 from .browser import show_page
-from .files import refuse_link, refused, write_file
+from .files import refuse_link, usage_errors, write_file
 from .options import console
 from .paths import INPUT, OUTPUT_FOLDER
 
@@ -34,7 +34,7 @@ def history_command(folder: Path, out: Path | None, shown: bool) -> None:
     `sds-conformance compare DIR` prints the changes instead.
     """
     out = out or folder / "pages"
-    with refused():
+    with usage_errors():
         for place, text in history_site(folder):
             file = out / place
             try:

@@ -13,22 +13,22 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
+from ..exploration.hunt import EXAMPLES, MutantHunt, VariantHunt, hunt, leave_in_peace, names_to_hunt, not_found
 from ..judging.exits import Exit
-from ..judging.formats import counted
-from ..presentation.story import plain_table, unbroken
+from ..judging.formats import format_count
+from ..presentation.story import plain_table, unwrapped_column
 from ..protocols import protocol_of, scheduled
 from .campaign_output import print_json
 from .files import refuse_nowhere
 from .model_campaigns import (
     ONLY,
+    catch_interrupt,
     markdown_rows,
-    matching,
-    no_such_name,
+    match_globs,
     processes,
     tabled,
-    tracked,
-    until_interrupted,
+    unknown_name_error,
+    with_progress,
     write_tables,
 )
 from .name_types import Choice
@@ -47,11 +47,11 @@ Examples:
 
 
 @dataclass(frozen=True)
-class Bag:
+class HuntResults:
     """The results of a hunt."""
 
-    catches: list[Catch]
-    peaces: list[Peace]
+    mutants: list[MutantHunt]
+    variants: list[VariantHunt]
     examples: int
     seed: int
     revision: str = CURRENT
@@ -59,33 +59,33 @@ class Bag:
     """Mutants and variants that were not played: the hunt was interrupted."""
 
     @property
-    def caught(self) -> list[Catch]:
-        return [catch for catch in self.catches if catch.found_after]
+    def found(self) -> list[MutantHunt]:
+        return [catch for catch in self.mutants if catch.found_after]
 
     @property
-    def away(self) -> list[Catch]:
+    def missed(self) -> list[MutantHunt]:
         """Mutants that got away although a schedule could have met them."""
-        return [catch for catch in self.catches if not catch.found_after and not catch.out_of_reach]
+        return [catch for catch in self.mutants if not catch.found_after and not catch.out_of_reach]
 
     @property
-    def disturbed(self) -> list[Peace]:
+    def accused(self) -> list[VariantHunt]:
         """Legal variants that were accused."""
-        return [peace for peace in self.peaces if peace.accused]
+        return [peace for peace in self.variants if peace.accused]
 
     @property
     def totals(self) -> str:
-        """One line that says it all."""
-        reachable = len(self.caught) + len(self.away)
+        """The summary, in one line."""
+        reachable = len(self.found) + len(self.missed)
         parts = [
-            f"{len(self.caught)} of {counted(reachable, 'mutant')} within reach found within "
-            f"{counted(self.examples, 'schedule')}"
+            f"{len(self.found)} of {format_count(reachable, 'mutant')} within reach found within "
+            f"{format_count(self.examples, 'schedule')}"
         ]
-        if self.caught:
-            sizes = [catch.operations for catch in self.caught]
+        if self.found:
+            sizes = [catch.operations for catch in self.found]
             parts.append(f"shrunk to {median(sizes):g} steps in the median and {max(sizes)} at most")
-        if self.peaces:
-            left = len(self.peaces) - len(self.disturbed)
-            parts.append(f"{left} of {counted(len(self.peaces), 'legal variant')} left in peace")
+        if self.variants:
+            left = len(self.variants) - len(self.accused)
+            parts.append(f"{left} of {format_count(len(self.variants), 'legal variant')} left in peace")
         if self.unplayed:
             parts.append(f"interrupted before {self.unplayed} more")
         return ", ".join(parts) + "."
@@ -131,26 +131,28 @@ def hunt_command(
     variants play generated schedules as well, and no finding is allowed.
     """
     out, err = console(), console(stderr=True)
-    hunted_ones, spared_ones = huntable(revision or "")
-    mutants, variants = matching(hunted_ones, only), matching(spared_ones, only) if peaceful else []
+    hunted_ones, spared_ones = names_to_hunt(revision or "")
+    mutants, variants = match_globs(hunted_ones, only), match_globs(spared_ones, only) if peaceful else []
     if not mutants and not variants:
-        raise no_such_name(only, [*hunted_ones, *spared_ones], " that schedules are about")
+        raise unknown_name_error(only, [*hunted_ones, *spared_ones], " that schedules are about")
     refuse_nowhere(write)
-    without = {name: unhunted(name, revision or "") for name in mutants}
+    without = {name: not_found(name, revision or "") for name in mutants}
     within = [name for name, catch in without.items() if not catch.out_of_reach or name in only]
-    caught: dict[str, Catch] = {}
-    peaces: list[Peace] = []
-    with until_interrupted() as interruption, processes(jobs) as pool:
+    caught: dict[str, MutantHunt] = {}
+    peaces: list[VariantHunt] = []
+    with catch_interrupt() as interruption, processes(jobs) as pool:
         hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), within)
         peacefully = partial(leave_in_peace, examples=peaceful, seed=seed, revision=revision or "")
         sparing = pool.map(peacefully, variants)
-        for catch in tracked(err, "mutants", hunting, len(within)):
+        for catch in with_progress(err, "mutants", hunting, len(within)):
             caught[catch.mutant] = catch
-        peaces.extend(tracked(err, "legal variants", sparing, len(variants)))  # what came before an interrupt stays
+        peaces.extend(
+            with_progress(err, "legal variants", sparing, len(variants))
+        )  # what came before an interrupt stays
     unplayed = len(within) - len(caught) + len(variants) - len(peaces)
     if interruption.happened:
         without = {name: catch for name, catch in without.items() if name not in within}
-    bag = Bag(list((without | caught).values()), peaces, examples, seed, revision or CURRENT, unplayed)
+    bag = HuntResults(list((without | caught).values()), peaces, examples, seed, revision or CURRENT, unplayed)
     if as_json:
         print_json(_as_json(bag))
     else:
@@ -158,38 +160,40 @@ def hunt_command(
     if interruption.happened:
         sys.exit(Exit.INTERRUPTED)
     write_tables(write, lambda: markdown(bag))
-    sys.exit(1 if bag.away or bag.disturbed else 0)
+    sys.exit(1 if bag.missed or bag.accused else 0)
 
 
-def _ordered(bag: Bag, catches: Iterable[Catch]) -> list[Catch]:
+def _in_catalogue_order(bag: HuntResults, catches: Iterable[MutantHunt]) -> list[MutantHunt]:
     order = list(protocol_of(bag.revision).rules.catalogue.requirements)
     return sorted(catches, key=lambda catch: (order.index(catch.requirement), catch.mutant))
 
 
-def _as_json(bag: Bag) -> dict[str, object]:
+def _as_json(bag: HuntResults) -> dict[str, object]:
     return {
         "seed": bag.seed,
         "examples": bag.examples,
-        "mutants": [{key: getattr(catch, key) for key in _TOLD} for catch in _ordered(bag, bag.catches)],
-        "variants": [asdict(peace) for peace in bag.peaces],
+        "mutants": [{key: getattr(catch, key) for key in _TOLD} for catch in _in_catalogue_order(bag, bag.mutants)],
+        "variants": [asdict(peace) for peace in bag.variants],
         "unplayed": bag.unplayed,
     }
 
 
-def _show(out: Console, bag: Bag) -> None:
-    table = plain_table(unbroken("Mutant"), unbroken("Requirement"), "Found by", right=("after", "steps"))
-    for catch in _ordered(bag, bag.catches):
+def _show(out: Console, bag: HuntResults) -> None:
+    table = plain_table(
+        unwrapped_column("Mutant"), unwrapped_column("Requirement"), "Found by", right=("after", "steps")
+    )
+    for catch in _in_catalogue_order(bag, bag.mutants):
         by = Text("NOT FOUND", "bold red")
-        if catch not in bag.away:
+        if catch not in bag.missed:
             reach = f"out of reach: {catch.out_of_reach}"
             by = Text(catch.found_by, "green") if catch.found_after else Text(reach, "dim")
         table.add_row(catch.mutant, catch.requirement, by, str(catch.found_after or ""), str(catch.operations or ""))
-    if bag.catches:
+    if bag.mutants:
         out.print(table)
         out.print()
-    for peace in bag.disturbed:
+    for peace in bag.accused:
         out.print(f"Accused though legal: {peace.variant}: {'; '.join(peace.accused)}", style="bold red")
-    style = "bold red" if bag.away or bag.disturbed else "yellow" if bag.unplayed else "bold green"
+    style = "bold red" if bag.missed or bag.accused else "yellow" if bag.unplayed else "bold green"
     out.print(bag.totals, style=style)
 
 
@@ -202,7 +206,7 @@ it. That schedule is then shrunk: "after" counts schedules, "steps" the operatio
 """
 
 
-def markdown(bag: Bag) -> str:
+def markdown(bag: HuntResults) -> str:
     """The tables of --markdown. Two runs of one version of the suite write the same bytes."""
     lines = [_INTRODUCTION, f"**{bag.totals}**", ""]
     lines += markdown_rows(
@@ -210,20 +214,20 @@ def markdown(bag: Bag) -> str:
         ("Mutant", "What is wrong with it", "Requirement", "Found by", "After", "Steps"),
         [
             (f"`{c.mutant}`", c.summary, c.requirement, c.found_by, f"{c.found_after:,}", str(c.operations))
-            for c in _ordered(bag, bag.caught)
+            for c in _in_catalogue_order(bag, bag.found)
         ],
     )
-    away = [c for c in _ordered(bag, bag.catches) if not c.found_after]
+    away = [c for c in _in_catalogue_order(bag, bag.mutants) if not c.found_after]
     if away:
         lines += markdown_rows(
             "Mutants that schedules did not find",
             ("Mutant", "What is wrong with it", "Requirement", "Why"),
             [(f"`{c.mutant}`", c.summary, c.requirement, c.out_of_reach or "not found") for c in away],
         )
-    if bag.peaces:
+    if bag.variants:
         lines += markdown_rows(
             "Legal variants",
             ("Variant", "Schedules", "Found against it"),
-            [(f"`{p.variant}`", f"{p.schedules:,}", "; ".join(p.accused) or "nothing") for p in bag.peaces],
+            [(f"`{p.variant}`", f"{p.schedules:,}", "; ".join(p.accused) or "nothing") for p in bag.variants],
         )
     return "\n".join(lines).rstrip() + "\n"

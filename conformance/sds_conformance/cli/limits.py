@@ -21,10 +21,10 @@ from ..exploration.limits.measurement import MeasurementOrder, as_json, measure,
 from ..exploration.limits.row import LimitRow
 from ..exploration.limits.text import cause_lines, last_line, show_limits, worst_of
 from ..judging.exits import Exit
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.rules import UnknownDialectError
 from ..presentation.last_screen import LastScreen, show_last_screen
-from ..presentation.story import labelled, show_implementation
+from ..presentation.story import print_labelled, show_implementation
 from ..protocols import Protocol, protocol_of, protocols
 from ..protocols.dimensions import Dimension
 from ..reports.files import read_report
@@ -33,13 +33,13 @@ from ..reports.report import Report
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError
 from ..scenario_files.size import dimension_of
 from .campaign_output import driven_or_ended, print_json, span, steps_bar
-from .files import refused
-from .name_types import Name, names_of, unknown
-from .options import CURRENT, TOLD, Driven, console, driving, judging, program
+from .files import usage_errors
+from .name_types import Name, names_of, unknown_name_message
+from .options import CURRENT, TOLD, DrivenImplementation, add_driving_options, console, judging, program
 from .paths import OUTPUT_FOLDER
 from .resource_options import Duration
 from .scenario_files import with_scenario_files
-from .transcript_option import keeping, record
+from .transcript_option import add_transcript_option, record
 
 _EPILOG = """
 \b
@@ -94,10 +94,10 @@ It demands the number that it contains.
 @judging
 @click.option("--json", "as_json_wanted", is_flag=True, help="Print the result as JSON.")
 @TOLD
-@driving
-@keeping
+@add_driving_options
+@add_transcript_option
 def limits_command(
-    driven: Driven,
+    driven: DrivenImplementation,
     budget: float,
     only: tuple[str, ...],
     files: tuple[LoadedScenario, ...],
@@ -120,11 +120,11 @@ def limits_command(
         raise click.UsageError(misfit)
     if files and report_dir is not None:
         raise click.UsageError("--report keeps the limits of the suite's dimensions: leave it or --scenario-file out")
-    dimensions = _of_files(files, revision)
+    dimensions = _dimensions_of_files(files, revision)
     if only or not files:
         dimensions += _dimensions(protocol, revision, profile, only)
     _hold_to_most(dimensions, at)
-    about = _begun(report_dir, revision, at) if report_dir is not None else None
+    about = _load_report(report_dir, revision, at) if report_dir is not None else None
     order = MeasurementOrder(
         driven.connect,
         driven.limits,
@@ -147,43 +147,49 @@ def limits_command(
         _refuse_another(about, measured.declaration)
     shows = not (as_json_wanted or quiet)
     if shows:
-        show_implementation(out, measured.declaration, measured.dialect, revision, profile, driven.carried)
-        labelled(out, "Measures", Text(f"{counted(len(dimensions), 'dimension')}, for at most {span(budget)}"))
+        show_implementation(out, measured.declaration, measured.dialect, revision, profile, driven.transport)
+        print_labelled(
+            out, "Measures", Text(f"{format_count(len(dimensions), 'dimension')}, for at most {span(budget)}")
+        )
         for loaded in files:
-            labelled(out, "Raises", Text(f"{loaded.schedule.parameter} in {loaded.shown}"))
+            print_labelled(out, "Raises", Text(f"{loaded.schedule.parameter} in {loaded.printable_path}"))
         out.print()
     with steps_bar(err, 32, 20) as bar:
         measure(order, measured, bar)
-    signals.hold()
-    record(driven, (row.first_not.finding for row in measured.rows if row.first_not and row.first_not.finding))
+    signals.hold_interrupts()
+    record(
+        driven, (row.first_failing.finding for row in measured.rows if row.first_failing and row.first_failing.finding)
+    )
     replays = [_replay_command(driven, order, row) for row in measured.rows]
-    told = as_json(order, measured, replays)
-    written = report_dir is None or _write(err, report_dir, told)
+    data = as_json(order, measured, replays)
+    written = report_dir is None or _write(err, report_dir, data)
     if as_json_wanted:
-        print_json(told)
+        print_json(data)
     else:
         if shows:
-            show_limits(out, told, stories)
-        show_last_screen(out, _last_screen(told, driven, revision, report_dir))
+            show_limits(out, data, stories)
+        show_last_screen(out, _last_screen(data, driven, revision, report_dir))
     sys.exit(measured.exit_code if written else Exit.USAGE)
 
 
-def _last_screen(told: dict[str, Any], driven: Driven, revision: str, report_dir: Path | None) -> LastScreen:
+def _last_screen(
+    data: dict[str, Any], driven: DrivenImplementation, revision: str, report_dir: Path | None
+) -> LastScreen:
     spoken_of = ["--revision", revision] if revision != CURRENT else []
-    facts = [("Played", Text(counted(len(told["rows"]), "dimension") + "; what was not tried is larger"))]
+    facts = [("Played", Text(format_count(len(data["rows"]), "dimension") + "; what was not tried is larger"))]
     if report_dir is not None:
         facts.append(("Report", Text(str(report_dir / NAME), no_wrap=True)))
-    worst = worst_of(told)
+    worst = worst_of(data)
     if worst is not None and worst["replay"]:
-        return LastScreen(last_line(told), cause_lines(told), facts, worst["replay"], "plays that size again")
+        return LastScreen(last_line(data), cause_lines(data), facts, worst["replay"], "plays that size again")
     if report_dir is not None:
         command = shlex.join([program(), "certificate", "write", str(report_dir)])
-        return LastScreen(last_line(told), cause_lines(told), facts, command, "writes a certificate")
-    command = driven.typed("run", "--report", "report", *spoken_of)
-    return LastScreen(last_line(told), cause_lines(told), facts, command, "judges every requirement")
+        return LastScreen(last_line(data), cause_lines(data), facts, command, "writes a certificate")
+    command = driven.format_command("run", "--report", "report", *spoken_of)
+    return LastScreen(last_line(data), cause_lines(data), facts, command, "judges every requirement")
 
 
-def _of_files(files: tuple[LoadedScenario, ...], revision: str) -> list[Dimension]:
+def _dimensions_of_files(files: tuple[LoadedScenario, ...], revision: str) -> list[Dimension]:
     """The dimensions of scenario files. Raises UsageError for a file without a number to raise."""
     try:
         return [dimension_of(loaded, revision) for loaded in files]
@@ -199,7 +205,7 @@ def _dimensions(protocol: Protocol, revision: str, profile: str, only: tuple[str
     found = {name: one.of_text(protocol.rules, revision, profile) for name, one in protocol.dimensions.items()}
     dimensions = [one for name, one in found.items() if one is not None and (not only or name in only)]
     if only and not dimensions and not names_of("dimensions", revision).keys() & set(only):
-        raise click.UsageError(unknown("dimensions", only[0], revision))
+        raise click.UsageError(unknown_name_message("dimensions", only[0], revision))
     if not dimensions:
         raise click.UsageError(f"nothing of that is in the profile {profile} of {revision}: leave --only out")
     return dimensions
@@ -212,11 +218,11 @@ def _hold_to_most(dimensions: Sequence[Dimension], at: int | None) -> None:
             raise click.UsageError(f"--at {at}: {dimension.name} is played up to {dimension.most}")
 
 
-def _begun(folder: Path, revision: str, at: int | None) -> Report:
+def _load_report(folder: Path, revision: str, at: int | None) -> Report:
     """The report that it goes to. Find out before, not after the measuring, that it cannot. Raises UsageError."""
     if at is not None:
         raise click.UsageError("--at plays one size, which is no limit yet: leave it or --report out")
-    with refused():
+    with usage_errors():
         report = read_report(folder)
     if report.data["revision"] != revision:
         raise click.UsageError(
@@ -235,17 +241,17 @@ def _refuse_another(report: Report, declared: Declaration) -> None:
     about = report.data["implementation"]
     limits = {name: limit for name, limit in declared.limits.items() if limit is not None}
     if (declared.name, declared.version, limits) != (about["name"], about["version"], about["limits"]):
-        told = printable(f"{declared.name} {declared.version}".strip()) or "?"
-        other = f"about {report.name}" if told != report.name else "about one that declares other limits"
+        name_and_version = printable(f"{declared.name} {declared.version}".strip()) or "?"
+        other = f"about {report.name}" if name_and_version != report.name else "about one that declares other limits"
         raise click.UsageError(
-            f"this is {told}, and the report in {report.folder} is {other}: type "
+            f"this is {name_and_version}, and the report in {report.folder} is {other}: type "
             f"`{program()} run --report {report.folder} -- COMMAND` for this first, or name its DIR"
         )
 
 
-def _write(err: Console, folder: Path, told: dict[str, Any]) -> bool:
+def _write(err: Console, folder: Path, data: dict[str, Any]) -> bool:
     try:
-        path = write_whole(folder / NAME, dumps(told, indent=2) + "\n")
+        path = write_whole(folder / NAME, dumps(data, indent=2) + "\n")
     except OSError as error:
         err.print(f"The limits were not written to {folder}: {error.strerror}.", style="bold red", soft_wrap=True)
         return False
@@ -253,13 +259,13 @@ def _write(err: Console, folder: Path, told: dict[str, Any]) -> bool:
     return True
 
 
-def _replay_command(driven: Driven, order: MeasurementOrder, row: LimitRow) -> str:
-    """The command that plays the first size that did not hold, "" if all held."""
-    if row.first_not is None or row.held is None:
+def _replay_command(driven: DrivenImplementation, order: MeasurementOrder, row: LimitRow) -> str:
+    """The command that plays the smallest failing size; "" if no size failed."""
+    if row.first_failing is None or row.held is None:
         return ""
     file = row.dimension.file
     words = ["limits", *(["--scenario-file", file] if file else ["--only", row.dimension.name])]
-    words += ["--at", str(row.first_not.size)]
+    words += ["--at", str(row.first_failing.size)]
     words += ["--revision", order.revision] if order.revision != CURRENT else []
     words += ["--profile", order.profile] if order.profile != order.rules.full else []
-    return driven.typed(*words, *(["--strict"] if order.strict else []))
+    return driven.format_command(*words, *(["--strict"] if order.strict else []))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from rich.text import Text
 
-from ..presentation.story import plain_table, unbroken
+from ..presentation.story import plain_table, unwrapped_column
 from ..protocols import revisions
 from .campaign_output import print_json
 from .name_types import KINDS, Choice, names_of
@@ -50,7 +50,7 @@ def list_command(kind: str, revision: str, as_json: bool) -> None:
         click.echo(f"{revision} has no {kind}.")
         return
     out = console()
-    table = plain_table(unbroken(kind.capitalize()), "Summary")
+    table = plain_table(unwrapped_column(kind.capitalize()), "Summary")
     for name, summary in names.items():
         table.add_row(Text(name), Text(summary))
     out.print(table)

@@ -24,7 +24,7 @@ def with_dashes(error: click.UsageError, words: Sequence[str]) -> str:
         try:
             options, _, _ = context.command.make_parser(context).parse_args(list(given[:end]))
         except click.UsageError:
-            continue  # an option whose value comes next, or is no option of ours
+            continue  # an option whose value is the next word, or an unknown option
         found = options.get("command")  # click has an object for nothing that counts as true
         if isinstance(found, tuple | list) and found:
             return shlex.join([program(), *named, *given[: end - 1], "--", *given[end - 1 :]])

@@ -56,12 +56,12 @@ tabled = combine(
 """The options ``jobs``, ``as_json`` and ``write``, the file for the tables."""
 
 
-def matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
+def match_globs(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
     """The names that match one of the globs, all if there are none."""
     return [name for name in names if not only or any(fnmatchcase(name, glob) for glob in only)]
 
 
-def no_such_name(only: tuple[str, ...], known: Iterable[str], about: str = "") -> click.UsageError:
+def unknown_name_error(only: tuple[str, ...], known: Iterable[str], about: str = "") -> click.UsageError:
     """The error that no mutant and no variant has such a name; ``about`` narrows them down."""
     meant = did_you_mean(only[0], known) if only else ""
     return click.UsageError(
@@ -115,7 +115,7 @@ def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
         begin(*given)
 
 
-def tracked(err: Console, what: str, results: Iterator[R], total: int) -> Iterator[R]:
+def with_progress(err: Console, what: str, results: Iterator[R], total: int) -> Iterator[R]:
     """``results`` as they come, with a progress bar on a terminal."""
     with progress_bar(err) as bar:
         task = bar.add_task(what, total=total)
@@ -132,7 +132,7 @@ class Interruption:
 
 
 @contextmanager
-def until_interrupted() -> Iterator[Interruption]:
+def catch_interrupt() -> Iterator[Interruption]:
     """An interrupt ends the block, and what was done before it is judged."""
     interruption = Interruption()
     try:

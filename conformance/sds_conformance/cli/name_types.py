@@ -68,14 +68,14 @@ def _positions(revision: str) -> dict[str, str]:
     catalogue = _rules(revision).catalogue
     citing = catalogue.requirements.values()
     cited = {name for one in citing for name in one.positions}
-    stated = {name for one in citing if one.stated_in(revision) for name in one.positions}
+    stated = {name for one in citing if one.is_stated_in(revision) for name in one.positions}
     return {name: one.question for name, one in catalogue.positions.items() if name in stated or name not in cited}
 
 
 def _codes(revision: str) -> dict[str, str]:
     rules = _rules(revision)
-    judged = [*rules.judged(revision, rules.full), *_properties(revision).values()]
-    return {full_code(one.id, code): told for one in judged for code, told in one.codes.items()}
+    judged = [*rules.judged_requirements(revision, rules.full), *_properties(revision).values()]
+    return {full_code(one.id, code): meaning for one in judged for code, meaning in one.codes.items()}
 
 
 def _groups(revision: str) -> dict[str, str]:
@@ -97,7 +97,9 @@ KINDS = {
     "requirements": NameKind(
         "requirement",
         "run --select",
-        lambda revision: {one.id: one.statement for one in _rules(revision).judged(revision, _rules(revision).full)},
+        lambda revision: {
+            one.id: one.statement for one in _rules(revision).judged_requirements(revision, _rules(revision).full)
+        },
     ),
     "scenarios": NameKind("scenario", "run --scenario", _scenarios),
     "environments": NameKind(
@@ -143,7 +145,7 @@ def names_of(kind: str, revision: str | None = None) -> dict[str, str]:
     return {name: summary for one in wanted for name, summary in KINDS[kind].of(one).items()}
 
 
-def unknown(kind: str, word: str, revision: str) -> str:
+def unknown_name_message(kind: str, word: str, revision: str) -> str:
     """The message about a name, or a pattern, that a revision does not have."""
     return f"{revision} has no {KINDS[kind].singular} {word!r}.{_advice(kind, word, revision)}"
 
@@ -157,7 +159,7 @@ def _advice(kind: str, word: str, revision: str | None) -> str:
 
 
 def elsewhere(word: str, names: Mapping[str, Iterable[str]]) -> str:
-    """Advice about a name of another revision, or one that is like such a name; "" if there is none. ``names`` are
+    """Advice if the name exists in another revision, or resembles such a name; "" if neither. ``names`` are
     those of each revision."""
     for revision, known in names.items():
         if word in known:
@@ -168,7 +170,7 @@ def elsewhere(word: str, names: Mapping[str, Iterable[str]]) -> str:
     return ""
 
 
-def completed(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+def complete_name(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """The names that begin as the word does that the user is typing."""
     return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
 
@@ -195,7 +197,7 @@ class Name(click.types.StringParamType):
         return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return completed(names_of(self._kind, ctx.params.get("revision")), incomplete)
+        return complete_name(names_of(self._kind, ctx.params.get("revision")), incomplete)
 
 
 class Pattern(click.types.StringParamType):
@@ -208,4 +210,4 @@ class Pattern(click.types.StringParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         revision = ctx.params.get("revision")
-        return [item for kind in self._kinds for item in completed(names_of(kind, revision), incomplete)]
+        return [item for kind in self._kinds for item in complete_name(names_of(kind, revision), incomplete)]

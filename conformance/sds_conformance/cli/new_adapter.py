@@ -15,7 +15,7 @@ from sds_harness.files import write_new
 from sds_harness.suggestions import did_you_mean
 
 from .documentation import PAGES
-from .name_types import completed
+from .name_types import complete_name
 from .options import console, program
 from .paths import OUTPUT_FOLDER
 
@@ -56,9 +56,8 @@ def _read(path: Path) -> Template:
 
 
 def write(template: Template, folder: Path) -> None:
-    """Copy the files of a template into an empty folder, which is created if necessary. Raises OSError. No file is
-    replaced, and after an error no copied file is left.
-    """
+    """Copy the files of a template into an empty folder, which is created if necessary. Raises OSError. Never replaces
+    a file, and removes the copied files after an error."""
     contents = {folder / name: (template.folder / name).read_bytes() for name in template.files}
     with ExitStack() as undo:
         for path, content in contents.items():
@@ -98,7 +97,7 @@ def _language(context: click.Context, parameter: click.Parameter, value: str) ->
 
 
 def _complete_language(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return completed(_TEMPLATES, incomplete)
+    return complete_name(_TEMPLATES, incomplete)
 
 
 @click.command("new-adapter", epilog=_EPILOG)

@@ -1,4 +1,4 @@
-"""Former names of options. They still work, and a line on stderr names the option of today."""
+"""Former names of options. Old names still work, and a line on stderr gives the new name."""
 
 from __future__ import annotations
 

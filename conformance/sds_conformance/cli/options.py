@@ -39,13 +39,13 @@ from sds_testee.framing import Framing
 from ..exploration.campaign import CampaignTally
 from ..exploration.company import Casting
 from ..judging.rules import UnknownDialectError
-from ..presentation.invocation import unusual
+from ..presentation.invocation import non_default_options
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
 from ..protocols.properties import GROUP
 from .clock_option import CLOCK, DECLARED, FAKETIME, faketime
-from .configuration import typed_instead
-from .grpc_options import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
-from .name_types import Choice, Name, completed
+from .configuration import is_overridden_by
+from .grpc_options import ACCESS, ADDRESS, SCHEME, Access, reject_server_options, with_server
+from .name_types import Choice, Name, complete_name
 from .output_filter import DoorConsole, bar_on_terminal
 from .paths import OUTPUT_FOLDER
 from .resource_options import LIMITS, as_typed
@@ -63,7 +63,7 @@ POSITIONS = tuple(dict.fromkeys(protocol.rules.positions for protocol in protoco
 
 
 @dataclass(frozen=True)
-class Driven:
+class DrivenImplementation:
     """The implementation to drive and how to talk to it, from the command line."""
 
     command: tuple[str, ...]
@@ -107,14 +107,14 @@ class Driven:
             **as_typed(self.limits),
         }
         server = ["--grpc", self.endpoint.address] if self.endpoint is not None else []
-        return [*server, *unusual(values), *self.access.options]
+        return [*server, *non_default_options(values), *self.access.options]
 
-    def typed(self, *words: str) -> str:
+    def format_command(self, *words: str) -> str:
         """The command line of this program with these words, to drive the implementation in the same way."""
         return shlex.join([program(), *words, *self.options, *(["--", *self.command] if self.command else [])])
 
     @property
-    def running(self) -> bool:
+    def is_running_server(self) -> bool:
         """Is it a running server, so that no new process can be started?"""
         return self.endpoint is not None and not self.command
 
@@ -124,7 +124,7 @@ class Driven:
         return (f"{SCHEME}{self.endpoint.address}",) if self.endpoint is not None and not self.command else self.command
 
     @property
-    def carried(self) -> str:
+    def transport(self) -> str:
         """The transport."""
         return self.framing.value if self.endpoint is None else "grpc"
 
@@ -137,7 +137,7 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def refuse_unknown_dialect(protocol: Protocol, dialect: str | None) -> None:
-    """Raises UsageError unless a dialect of that name, or in that file, is known; None and "" are none."""
+    """Raises UsageError for an unknown name or file of a dialect. None and "" mean no dialect."""
     if dialect:
         try:
             protocol.rules.dialect(protocol.rules.current, dialect)
@@ -182,19 +182,19 @@ _DIALECTS = [name for protocol in protocols() for name in protocol.rules.dialect
 
 
 def _complete_dialect(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return completed(_DIALECTS, incomplete) or [CompletionItem(incomplete, type="file")]
+    return complete_name(_DIALECTS, incomplete) or [CompletionItem(incomplete, type="file")]
 
 
 def _complete_file(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(incomplete, type="file")]
 
 
-def spoken(revision: str | None) -> Protocol:
+def protocol_or_default(revision: str | None) -> Protocol:
     """The protocol of a revision; by default of the current one."""
     return protocol_of(revision or CURRENT)
 
 
-def talking(function: Callable[..., None], *more: Decorator) -> Callable[..., None]:
+def add_link_options(function: Callable[..., None], *more: Decorator) -> Callable[..., None]:
     """Add the options for communication to a command, which receives ``driven``, and the options ``more``."""
 
     @wraps(function)
@@ -211,12 +211,12 @@ def talking(function: Callable[..., None], *more: Decorator) -> Callable[..., No
     ) -> None:
         limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory, total_s=total_timeout)
         access = Access(grpc_ca, grpc_token_file, grpc_insecure)
-        function(driven=Driven((), Framing(framing), None, limits, access), **rest)
+        function(driven=DrivenImplementation((), Framing(framing), None, limits, access), **rest)
 
     return combine(*reversed(LIMITS), *reversed(ACCESS), *more, _FRAMING)(wrapper)
 
 
-def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..., None]:
+def add_driving_options(function: Callable[..., None], *, alone: bool = True) -> Callable[..., None]:
     """Add the options that drive an implementation to a command, which receives ``driven``.
 
     Without a command the bundled reference is driven, unless the command must be given (``alone`` is False).
@@ -224,16 +224,21 @@ def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..
 
     @wraps(function)
     def wrapper(
-        driven: Driven, clock: str, grpc: str | None, dialect: str | None, command: tuple[str, ...], **rest: Any
+        driven: DrivenImplementation,
+        clock: str,
+        grpc: str | None,
+        dialect: str | None,
+        command: tuple[str, ...],
+        **rest: Any,
     ) -> None:
         context = click.get_current_context()
-        command = () if typed_instead(context, "command", "grpc") else command
-        grpc = None if typed_instead(context, "grpc", "command") else grpc
-        protocol = spoken(rest.get("revision"))
+        command = () if is_overridden_by(context, "command", "grpc") else command
+        grpc = None if is_overridden_by(context, "grpc", "command") else grpc
+        protocol = protocol_or_default(rest.get("revision"))
         refuse_unknown_dialect(protocol, dialect)
         endpoint = None
         if grpc is None:
-            without_server(driven.access)
+            reject_server_options(driven.access)
         else:
             started = bool(command) or grpc == AUTO
             endpoint = driven.access.endpoint(grpc, protocol.rules.language.service, started=started)
@@ -245,7 +250,7 @@ def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..
             command, driven = (sys.executable, "-P", "-m", protocol.model.module), replace(driven, bundled=True)
         driven = replace(driven, command=command, dialect=dialect, endpoint=endpoint)
         if clock == FAKETIME:
-            if driven.running:
+            if driven.is_running_server:
                 raise click.UsageError(f"the clock of what runs already cannot be moved: add -- COMMAND to {OPTION}")
             driven = replace(driven, clock=faketime(protocol, rest.get("revision") or CURRENT, dialect, driven.limits))
         function(driven=driven, **rest)
@@ -254,7 +259,7 @@ def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..
         f"Translate a private wire format: {', '.join(_DIALECTS)} or a .json file. Default: the dialect that the "
         "implementation declares; '' translates nothing."
     )
-    return talking(
+    return add_link_options(
         wrapper,
         CLOCK,
         ADDRESS,
@@ -280,11 +285,11 @@ about = combine(
         help=default().about_profiles,
     ),
 )
-"""The options that say what a command is about: ``profile`` and ``revision``."""
+"""The options ``profile`` and ``revision``."""
 STRICT_HELP = "Fail where a position of the suite turns a violation into a warning."
 STRICT = click.option("--strict", is_flag=True, help=STRICT_HELP)
 judging = combine(STRICT, about)
-"""Those that say what is judged: ``profile``, ``revision`` and ``strict``."""
+"""The options ``profile``, ``revision`` and ``strict``."""
 SAVE = click.option(
     "--out",
     "folder",
@@ -320,7 +325,7 @@ TOLD = combine(
 """The options ``quiet`` and ``stories`` of a command that prints stories."""
 
 
-def animated(err: Console) -> bool:
+def can_animate(err: Console) -> bool:
     """Can the terminal show progress bars? They need escape codes, which a user can disable."""
     return err.is_terminal and err.color_system is not None
 
@@ -391,7 +396,7 @@ which_schedules = combine(
     ),
     which_seed(SEED_HELP),
 )
-"""The options that say which schedules are generated, and who plays in them."""
+"""The options for generated schedules and their casts."""
 
 
 def exit_code(tally: CampaignTally) -> int:
@@ -420,11 +425,11 @@ def progress_bar(err: Console, width: int = 40) -> Iterator[Progress]:
 
     It hides the cursor. An interrupt shows it again at once, because the program may be ended before the block is.
     """
-    shown = animated(err) and not signals.end_was_requested()
+    shown = can_animate(err) and not signals.end_was_requested()
     with ExitStack() as stack:
         if shown:
             stack.enter_context(bar_on_terminal())
-            stack.enter_context(signals.calling(partial(err.show_cursor, show=True)))
+            stack.enter_context(signals.call_on_signal(partial(err.show_cursor, show=True)))
         columns = (
             TextColumn("{task.description}"),
             BarColumn(width),

@@ -81,7 +81,7 @@ _SPELLING = "sds-conformance"
 codecs.register_error(_SPELLING, _spell)
 
 
-class Door(io.TextIOBase):
+class OutputFilter(io.TextIOBase):
     """stdout or stderr for unstyled text."""
 
     def __init__(self, stream: TextIO, name: str) -> None:
@@ -215,7 +215,7 @@ class DoorConsole(Console):
     @property
     def file(self) -> IO[str]:
         stream = super().file
-        return cast(IO[str], stream.styled) if isinstance(stream, Door) else stream
+        return cast(IO[str], stream.styled) if isinstance(stream, OutputFilter) else stream
 
     @file.setter
     def file(self, new_file: IO[str]) -> None:
@@ -229,7 +229,7 @@ def _size(value: str) -> str:
 
 
 @contextmanager
-def doors() -> Iterator[None]:
+def filter_output() -> Iterator[None]:
     """Filter stdout and stderr. Raises OutputError if output was lost."""
     before = sys.stdout, sys.stderr
     for stream in before:
@@ -238,7 +238,7 @@ def doors() -> Iterator[None]:
             stream.reconfigure(errors=_SPELLING)
     # A stream that was closed before the start is None.
     named = zip(before, ("stdout", "stderr"), strict=True)
-    sys.stdout, sys.stderr = (cast(TextIO, stream and Door(stream, name)) for stream, name in named)
+    sys.stdout, sys.stderr = (cast(TextIO, stream and OutputFilter(stream, name)) for stream, name in named)
     try:
         try:
             yield
@@ -255,7 +255,7 @@ def doors() -> Iterator[None]:
 
 def order(text: str) -> None:
     """Print a command for the CI."""
-    if isinstance(sys.stdout, Door):
+    if isinstance(sys.stdout, OutputFilter):
         sys.stdout.order(text)
     elif sys.stdout is not None:
         sys.stdout.write(text)

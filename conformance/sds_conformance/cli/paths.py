@@ -40,7 +40,7 @@ class OutputFile(click.Path):
         try:
             check_named(path, regular=self._regular)
         except (OSError, ValueError) as error:  # no path has a NUL in it
-            self.fail(unwritable(path, error, self._what), param, ctx)
+            self.fail(unwritable_path_message(path, error, self._what), param, ctx)
         return path
 
 
@@ -79,7 +79,7 @@ OUTPUT_FOLDER = OutputFolder()
 OUTPUT_PLACE = OutputPlace()
 
 
-def unwritable(path: Path, error: OSError | ValueError, what: str = "") -> str:
+def unwritable_path_message(path: Path, error: OSError | ValueError, what: str = "") -> str:
     """The message about a file that cannot be written."""
     why = getattr(error, "strerror", None) or "no file can have that name"
     return f"cannot write {what}{path}: {why}. Name another FILE."
@@ -91,8 +91,8 @@ def _refuse_unnamed_link(
     """Follow a link only if the user named it: an attacker may have put one at the default name."""
     named = ctx is None or param is None or ctx.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
     if not named and os.path.islink(path):
-        told = f"{path} is a symbolic link, and you did not name it: name this path to follow it, or another one."
-        kind.fail(told, param, ctx)
+        text = f"{path} is a symbolic link, and you did not name it: name this path to follow it, or another one."
+        kind.fail(text, param, ctx)
 
 
 def _refuse_no_folder(kind: click.Path, path: Path, param: click.Parameter | None, ctx: click.Context | None) -> None:

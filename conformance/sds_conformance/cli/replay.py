@@ -19,17 +19,17 @@ from ..exploration.company import Casting
 from ..exploration.counterexample import Counterexample, save
 from ..exploration.text import plain_story, show_head, svg_of
 from ..judging.exits import Exit
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.verdict import RANK, Verdict
-from ..presentation.story import labelled, show_errors
+from ..presentation.story import print_labelled, show_errors
 from ..protocols import scheduled, withdrawn
 from ..reports.scenario_files import show_scenario_files, unmet
 from ..scenario_files.expectations import check
 from .campaign_output import (
     driven_or_ended,
-    not_played,
-    played_json,
+    performance_json,
     print_json,
+    print_not_played,
     scenario_in,
     show_played,
     show_proof,
@@ -38,10 +38,10 @@ from .campaign_output import (
 )
 from .grpc_options import refuse_apart
 from .name_types import Choice
-from .options import STRICT, Driven, console, driving
+from .options import STRICT, DrivenImplementation, add_driving_options, console
 from .paths import INPUT_FILE, OUTPUT_FOLDER
 from .schedule_revision import revision_of
-from .transcript_option import keeping, record
+from .transcript_option import add_transcript_option, record
 
 _EPILOG = """
 \b
@@ -74,10 +74,10 @@ Examples:
     help="Write the schedule, its trace, a diagram and a story to DIR.",
 )
 @click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
-@driving
-@keeping
+@add_driving_options
+@add_transcript_option
 def replay_command(
-    driven: Driven,
+    driven: DrivenImplementation,
     file: Path,
     casting: str | None,
     revision: str | None,
@@ -113,17 +113,17 @@ def replay_command(
             performance = company.play(schedule)
             bar("judging", 1, 2)
             again = company.play if performance.breakdown is None else None
-            assessment = assess(performance, order.scope, company.judged(schedule), again)
+            assessment = assess(performance, order.scope, company.participants_under_test(schedule), again)
             result = check(performance, order.scope.repertoire.reading)
     except NotPlayedError as reason:
-        sys.exit(not_played(err, reason))
+        sys.exit(print_not_played(err, reason))
     finally:
         company.kill()
     record(driven, assessment.findings)
     noted = notes.get("shows", "")
     findings = sorted(assessment.findings, key=lambda f: (f.requirement != noted, -RANK[f.severity], f.requirement))
     first = {finding.requirement: finding for finding in reversed(findings)}
-    examples = [Counterexample.unshrunk(f, performance) for f in findings if first[f.requirement] is f]
+    examples = [Counterexample.from_unshrunk(f, performance) for f in findings if first[f.requirement] is f]
     row = loaded.row({schedule.name: result})
     if folder is not None:
         try:
@@ -132,13 +132,13 @@ def replay_command(
         except OSError as error:
             raise click.UsageError(f"cannot write to {folder}: {error.strerror}. Name another DIR.") from None
     if json_wanted:
-        told = {"schedule": schedule.name, "implementation": {"name": declared.name, "version": declared.version}}
-        told |= played_json(performance, map(unshrunk_json, examples))
-        told |= {"exercised": sorted(assessment.exercised), "errors": assessment.errors}
-        print_json(told | {"expectations": row["expectations"]})
+        data = {"schedule": schedule.name, "implementation": {"name": declared.name, "version": declared.version}}
+        data |= performance_json(performance, map(unshrunk_json, examples))
+        data |= {"exercised": sorted(assessment.exercised), "errors": assessment.errors}
+        print_json(data | {"expectations": row["expectations"]})
     else:
         name = f"{schedule.name or 'a schedule'} on {declared.name} {declared.version}".strip()
-        labelled(out, "Playing", Text(name, "bold"))
+        print_labelled(out, "Playing", Text(name, "bold"))
         _show(out, performance, examples, assessment, noted, row)
     if result.unmet or any(finding.severity is Verdict.FAIL for finding in findings):
         sys.exit(Exit.NON_CONFORMANT)
@@ -173,7 +173,7 @@ def _show(
     elif noted:
         out.print(Text(f"{noted} is violated here, too.", "bold red"))
     if not (examples or any(unmet([row]))):
-        judged = counted(len(assessment.exercised), "requirement or property", "requirements and properties")
+        judged = format_count(len(assessment.exercised), "requirement or property", "requirements and properties")
         met = sum(expectation["verdict"] == "met" for expectation in row["expectations"])
-        of_file = f", and {counted(met, 'expectation')} met" if met else ""
+        of_file = f", and {format_count(met, 'expectation')} met" if met else ""
         out.print(Text(f"Nothing was found: judged {judged}{of_file}.", "bold green"))

@@ -20,14 +20,14 @@ from sds_harness.files import write_named
 from ..exploration.limits.words import summary as summary_of_limits
 from ..judging.exits import Exit
 from ..presentation.last_screen import show_last_screen
-from ..presentation.story import labelled
+from ..presentation.story import print_labelled
 from ..reports.files import read_report
 from ..reports.limits import with_limits
 from ..reports.report import Report
 from ..reports.terminal import last_screen, show_report, show_tested
 from .browser import show_page
 from .campaign_output import print_json
-from .files import refuse_link, refuse_nowhere, refused
+from .files import refuse_link, refuse_nowhere, usage_errors
 from .options import TOLD, console, program
 from .output_filter import order
 from .paths import INPUT, OUTPUT_FILE
@@ -40,7 +40,7 @@ class Form:
     name: str
     help: str
 
-    def made(self, report: Report) -> str:
+    def render(self, report: Report) -> str:
         """The text of the file."""
         maker: Callable[[Report], str] = getattr(import_module(f"...reports.{self.name}", __name__), self.name)
         return maker(report)
@@ -80,14 +80,15 @@ class ReportForms:
         refuse_nowhere(*self.files.values())
 
     def write(self, err: Console, report: Report) -> Exit | None:
-        """Write it; where something cannot be written, a line says so, and that is how the command ends."""
+        """Write the files. Prints a line for each file that cannot be written, and returns the exit code for that; None
+        otherwise."""
         ends: Exit | None = None
         for form, path in [*self.files.items(), *([(Form("annotations", ""), None)] if self.annotations else [])]:
             try:
-                text = form.made(report)
+                text = form.render(report)
             except Exception as error:  # a fault of ours must not pass for a verdict
-                told = f"Our fault: {form.name}: {type(error).__name__}: {error}"
-                err.print(printable(told, 400), style="bold white on red", soft_wrap=True)
+                message = f"Our fault: {form.name}: {type(error).__name__}: {error}"
+                err.print(printable(message, 400), style="bold white on red", soft_wrap=True)
                 ends = Exit.OURS
                 continue
             if path is None:
@@ -102,16 +103,16 @@ class ReportForms:
         return ends
 
 
-def reporting(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options, and hand them over as ``wanted``."""
+def add_report_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options, and hand them over as ``report_forms``."""
 
     @wraps(function)
     def wrapper(annotations: bool, **rest: Any) -> None:
         files = {form: path for form in FORMS if (path := rest.pop(form.name)) is not None}
-        function(wanted=ReportForms(files, annotations), **rest)
+        function(report_forms=ReportForms(files, annotations), **rest)
 
-    told = "Print errors and warnings as annotations of GitHub Actions."
-    decorated = click.option("--annotations", is_flag=True, help=told)(wrapper)
+    help_text = "Print errors and warnings as annotations of GitHub Actions."
+    decorated = click.option("--annotations", is_flag=True, help=help_text)(wrapper)
     for form in reversed(FORMS):
         decorated = click.option(f"--{form.name}", form.name, type=OUTPUT_FILE, metavar="FILE", help=form.help)(
             decorated
@@ -131,7 +132,7 @@ Examples:
 
 @click.command("report", epilog=_EPILOG)
 @click.argument("folder", metavar="DIR", type=INPUT)
-@reporting
+@add_report_options
 @click.option(
     "--open",
     "shown",
@@ -141,7 +142,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @TOLD
 def report_command(
-    folder: Path, wanted: ReportForms, shown: bool, as_json: bool, quiet: bool, stories: int | None
+    folder: Path, report_forms: ReportForms, shown: bool, as_json: bool, quiet: bool, stories: int | None
 ) -> None:
     """Show a report, or convert it to another format.
 
@@ -150,26 +151,26 @@ def report_command(
     """
     err = console(stderr=True)
     if shown:
-        wanted = wanted if wanted.page is not None else wanted.with_page(_page_in(folder))
-    wanted.check()
-    with refused():
+        report_forms = report_forms if report_forms.page is not None else report_forms.with_page(_page_in(folder))
+    report_forms.check()
+    with usage_errors():
         report = with_limits(read_report(folder))
     if report.cut_off:
-        said = f"{folder} was cut off {report.cut_off}: the rest is not known."
-        err.print(said, style="bold yellow", soft_wrap=True)
-    ends = wanted.write(err, report)
-    if shown and wanted.page is not None and ends is None:
-        show_page(err, wanted.page)
+        text = f"{folder} was cut off {report.cut_off}: the rest is not known."
+        err.print(text, style="bold yellow", soft_wrap=True)
+    ends = report_forms.write(err, report)
+    if shown and report_forms.page is not None and ends is None:
+        show_page(err, report_forms.page)
     if as_json:
         print_json(report.data)
     elif quiet:
         show_last_screen(console(), last_screen(report, program()))
-    elif not wanted:
+    elif not report_forms:
         out = console()
         show_tested(out, report)
         show_report(out, report, program(), stories)
         if report.limits is not None:
-            labelled(out, "Limits", Text(summary_of_limits(report.limits["rows"])))
+            print_labelled(out, "Limits", Text(summary_of_limits(report.limits["rows"])))
     if ends is not None:
         sys.exit(ends)
 

@@ -23,8 +23,8 @@ from sds_harness.environment import PLAIN
 from sds_harness.suggestions import did_you_mean
 
 from ..judging.catalogue import POSITION_VERDICTS, Position, Requirement
-from ..judging.exercise import Sightings, played
-from ..judging.formats import counted
+from ..judging.exercise import Sightings, find_sightings
+from ..judging.formats import format_count
 from ..judging.registry import Scenario
 from ..judging.rules import Rules
 from ..judging.severity import SEVERITIES
@@ -50,10 +50,10 @@ class LookupEntry:
     protocol: Protocol
     about: Requirement | Position | GlobalProperty | Scenario
     said: str
-    """All that it says, to be searched."""
+    """The text to search in."""
 
-    def has(self, word: str) -> bool:
-        """Does it say a word, or one that begins so? A plural stands for its singular."""
+    def has_words(self, word: str) -> bool:
+        """Does the entry contain the word, or a word that begins with it? A plural stands for its singular."""
         stem = word[:-1] if len(word) > 3 and word.lower().endswith("s") else word
         return re.search(rf"(?<!\w){re.escape(stem)}", self.said, re.IGNORECASE) is not None
 
@@ -61,10 +61,10 @@ class LookupEntry:
 def entries() -> list[LookupEntry]:
     """Everything, in the order of the texts."""
     return [
-        LookupEntry(kind, name, protocol, about, " ".join([name, *said]))
+        LookupEntry(kind, name, protocol, about, " ".join([name, *statement]))
         for kind in KINDS
         for protocol in protocols()
-        for name, about, said in _entries_of_kind(protocol, kind)
+        for name, about, statement in _entries_of_kind(protocol, kind)
     ]
 
 
@@ -94,34 +94,34 @@ def _code_words(about: Requirement | GlobalProperty) -> list[str]:
     return [text for code, what in about.codes.items() for text in (full_code(about.id, code), what)]
 
 
-def chosen(asked: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]:
-    """The entries that IDs, names and globs match and that have all other words.
+def select_entries(patterns: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]:
+    """The entries that match one of the IDs, names or globs and contain all other words.
 
-    ``kinds`` narrow it down, if any are given. If nothing is ``asked`` for, these are all entries but the positions.
+    ``kinds`` narrow it down, if any are given. If nothing is ``patterns`` for, these are all entries but the positions.
     Raises UsageError if nothing matches.
     """
     everything = entries()
     known = [entry for entry in everything if not kinds or entry.kind in kinds]
-    if not asked:
+    if not patterns:
         return [entry for entry in known if kinds or entry.kind != POSITION]
     names = {entry.id for entry in everything}
-    asked = [_without_code(word, everything) for word in asked]
-    globs = [word for word in asked if _is_id(word, names)]
-    words = [word for word in asked if word not in globs]
+    patterns = [_strip_code(word, everything) for word in patterns]
+    globs = [word for word in patterns if _is_id(word, names)]
+    words = [word for word in patterns if word not in globs]
     found = known
     if globs:
         meant = {entry.id for glob in globs for entry in _meant(glob, known, names)}
         found = [entry for entry in known if entry.id in meant]
     for word in words:
-        if not any(entry.has(word) for entry in found):
+        if not any(entry.has_words(word) for entry in found):
             among = " or ".join(kinds or KINDS) + (f" among {' '.join(globs)}" if globs else "")
             others = ", and the other words" if len(words) > 1 else ""
             raise click.UsageError(f"no {among} has the word {word!r}{others}.{_near(word, names)}")
-        found = [entry for entry in found if entry.has(word)]
+        found = [entry for entry in found if entry.has_words(word)]
     return found
 
 
-def _without_code(word: str, everything: Sequence[LookupEntry]) -> str:
+def _strip_code(word: str, everything: Sequence[LookupEntry]) -> str:
     """The requirement or property of a full code, any other word as it is. Raises UsageError for an unknown code."""
     name, slash, code = word.partition("/")
     if withdrawn(full_id(name)):
@@ -130,8 +130,8 @@ def _without_code(word: str, everything: Sequence[LookupEntry]) -> str:
     if not slash or not isinstance(about, Requirement | GlobalProperty):
         return word
     if code.lower() not in about.codes:
-        known = f"its codes are {', '.join(about.codes)}" if about.codes else "it has no codes"
-        raise click.UsageError(f"{about.id} has no code {code!r}: {known}.{did_you_mean(code.lower(), about.codes)}")
+        hint = f"its codes are {', '.join(about.codes)}" if about.codes else "it has no codes"
+        raise click.UsageError(f"{about.id} has no code {code!r}: {hint}.{did_you_mean(code.lower(), about.codes)}")
     return about.id
 
 
@@ -175,7 +175,7 @@ def address_of(entry: LookupEntry) -> str:
 
 
 def _near(word: str, names: set[str]) -> str:
-    """A question about the ID or the name that is like a word; "" if there is none."""
+    """A suggestion of a similar ID or name; "" if there is none."""
     known = sorted(names)
     return did_you_mean(full_id(word), known) or did_you_mean(word.lower(), known)
 
@@ -219,36 +219,36 @@ def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run:
     cite them. 'G-*' lists the properties of the group, which `fuzz` judges. Any other WORD searches names, statements
     and sections.
     """
-    found = chosen(asked, kinds or ((REQUIREMENT,) if as_json and not asked else ()))
+    found = select_entries(asked, kinds or ((REQUIREMENT,) if as_json and not asked else ()))
     concerned = {entry.protocol.name: entry.protocol for entry in found if entry.kind == REQUIREMENT}
-    sightings = {name: _played(protocol) for name, protocol in concerned.items() if to_run}
-    rows = [explained(entry, sightings.get(entry.protocol.name)) for entry in found]
+    sightings = {name: _find_sightings(protocol) for name, protocol in concerned.items() if to_run}
+    rows = [describe_entry(entry, sightings.get(entry.protocol.name)) for entry in found]
     if as_json:
         print_json(rows)
     else:
-        show(console(), [(entry.protocol, told) for entry, told in zip(found, rows, strict=True)])
+        show(console(), [(entry.protocol, data) for entry, data in zip(found, rows, strict=True)])
 
 
-def explained(entry: LookupEntry, sightings: Sightings | None) -> Row:
-    """Everything that is known about it; without ``sightings`` all but where a requirement was exercised."""
+def describe_entry(entry: LookupEntry, sightings: Sightings | None) -> Row:
+    """All data of an entry; without ``sightings``, the runs that exercise a requirement are missing."""
     protocol, about = entry.protocol, entry.about
     match about:
         case Requirement():
-            told = row(protocol, about, sightings)
+            data = row(protocol, about, sightings)
         case Position():
-            told = position_row(protocol.rules, about)
+            data = position_row(protocol.rules, about)
         case GlobalProperty():
-            told = {"id": about.id, "title": about.title, "summary": about.summary}
-            told |= {"says": about.says, "requirements": list(about.requirements), "codes": _codes(about)}
+            data = {"id": about.id, "title": about.title, "summary": about.summary}
+            data |= {"says": about.says, "requirements": list(about.requirements), "codes": _codes(about)}
         case Scenario():
             environments = [PLAIN.name] if about.long else list(protocol.rules.environments)
-            told = {"id": about.name, "summary": about.summary, "requirements": list(about.exercises)}
-            told["environments"] = environments
-    return {"kind": entry.kind, **told}
+            data = {"id": about.name, "summary": about.summary, "requirements": list(about.exercises)}
+            data["environments"] = environments
+    return {"kind": entry.kind, **data}
 
 
 def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | None) -> Row:
-    """Everything that is known about one requirement; without ``sightings`` all but where it was exercised."""
+    """All data of a requirement; without ``sightings``, the runs that exercise it are missing."""
     register = protocol.rules.register
     checks = register.checks.get(requirement.id, [])
     exercised = None if sightings is None else dict(sightings.get(requirement.id, {}))
@@ -282,10 +282,10 @@ def position_row(rules: Rules, position: Position) -> Row:
     }
 
 
-def _played(protocol: Protocol) -> Sightings:
+def _find_sightings(protocol: Protocol) -> Sightings:
     """Where each requirement is exercised, with the progress on a terminal."""
     with steps_bar(console(stderr=True), 30, 16) as bar:
-        return played(protocol.rules, protocol.model, bar)
+        return find_sightings(protocol.rules, protocol.model, bar)
 
 
 Row = dict[str, Any]
@@ -324,9 +324,9 @@ def show(out: Console, found: list[tuple[Protocol, Row]]) -> None:
                 _print_entry(out, Text.assemble((row["id"], "bold"), title), row["summary"])
 
 
-def _print_entry(out: Console, head: Text, said: str) -> None:
+def _print_entry(out: Console, head: Text, statement: str) -> None:
     out.print(head)
-    out.print(Padding(Text(said), (0, 0, 0, 2), expand=False))
+    out.print(Padding(Text(statement), (0, 0, 0, 2), expand=False))
 
 
 def _list_requirements(out: Console, found: list[tuple[Protocol, Row]]) -> None:
@@ -341,15 +341,15 @@ def _list_requirements(out: Console, found: list[tuple[Protocol, Row]]) -> None:
                 out.print()
             section = r["section"]
             out.print(_heading(protocol, r))
-        tested = Text(_tested(r) if r["status"] == "checked" else r["status"], _STYLES[r["status"]])
+        tested = Text(_test_counts(r) if r["status"] == "checked" else r["status"], _STYLES[r["status"]])
         _print_entry(
             out, Text.assemble((f"{r['id']:<{ids}}  ", "bold"), f"{r['level']:<{levels}}  ", tested), r["statement"]
         )
         if r["reason"]:
             out.print(Padding(Text(f"Why not: {r['reason']}.", "dim"), (0, 0, 0, 2), expand=False))
     counts = {status: sum(1 for _, r in found if r["status"] == status) for status in _STYLES}
-    told = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
-    out.print(f"\n{counted(len(found), 'requirement')}: {told}")
+    text = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
+    out.print(f"\n{format_count(len(found), 'requirement')}: {text}")
 
 
 def _heading(protocol: Protocol, r: Row) -> Text:
@@ -360,7 +360,7 @@ def _heading(protocol: Protocol, r: Row) -> Text:
     return Text.assemble((title, style), (f"  {revision}: {revisions()[revision].title}", "dim"))
 
 
-def _tested(r: Row) -> str:
+def _test_counts(r: Row) -> str:
     """How many checks, scenarios, mutants and runs, in columns."""
     counts = [(len(r["checks"]), "check"), (len(r["scenarios"]), "scenario"), (len(r["mutants"]), "mutant")]
     counts += [(r["runs"], "run")] if r["runs"] is not None else []
@@ -370,7 +370,7 @@ def _tested(r: Row) -> str:
 def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
     out.print(Text.assemble((r["id"], "bold"), f"  {r['level']} ({r['keyword']}), section {r['anchor']!r}"))
     if r["link"]:
-        # Whole, to be copied: a line end in it would break it.
+        # Not wrapped: a line end within the command would break it when it is copied.
         out.print(Text(r["link"], Style(color="blue", link=r["link"])), soft_wrap=True)
     if page := documentation_link(r["id"]):
         out.print(Text(page, Style(color="blue", link=page)), soft_wrap=True)
@@ -394,7 +394,8 @@ def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
         total = sum(r["exercised_in"].values())
         where = ", ".join(f"{name} ({count})" for name, count in r["exercised_in"].items())
         grid.add_row(
-            "Exercised", f"{counted(total, 'time')} in {counted(r['runs'], 'run')}: {where}" if total else "never"
+            "Exercised",
+            f"{format_count(total, 'time')} in {format_count(r['runs'], 'run')}: {where}" if total else "never",
         )
     out.print(grid)
 

@@ -15,7 +15,7 @@ USUAL = Limits()
 
 
 class Seconds(click.FloatRange):
-    """A time that comes to an end, and is no shorter than ``min``."""
+    """A finite number of seconds, at least ``min``."""
 
     name = "seconds"
 
@@ -23,7 +23,7 @@ class Seconds(click.FloatRange):
         """Raises BadParameter."""
         seconds: float = super().convert(value, parameter, context)
         if not math.isfinite(seconds):
-            self.fail(f"{value!r} is no number of seconds: write for example 60", parameter, context)
+            self.fail(f"{value!r} is not a number of seconds: write for example 60", parameter, context)
         return seconds
 
 
@@ -42,7 +42,7 @@ class Duration(click.ParamType[float]):
         found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)([smh]?)", str(value).strip().lower(), re.ASCII)
         seconds = float(found[1]) * _UNITS[found[2]] if found else math.nan
         if not seconds >= 0.1:
-            self.fail(f"{value!r} is no time: write for example 90s, 10m or 2h", parameter, context)
+            self.fail(f"{value!r} is not a time: write for example 90s, 10m or 2h", parameter, context)
         return seconds
 
 
@@ -53,7 +53,7 @@ def memory_size(context: click.Context, parameter: click.Parameter, value: str) 
     try:
         size = int(float(text.rstrip("kmg")) * factor)
     except (ValueError, OverflowError):
-        raise click.BadParameter(f"{value!r} is no size: write for example 512m or 4g", context, parameter) from None
+        raise click.BadParameter(f"{value!r} is not a size: write for example 512m or 4g", context, parameter) from None
     if size < 1 << 20:
         raise click.BadParameter("less than 1m is not enough for any process", context, parameter)
     return size

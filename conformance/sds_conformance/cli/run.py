@@ -21,7 +21,7 @@ from sds_harness.suggestions import did_you_mean
 from ..judging.certification import Certification, certify, not_driven
 from ..judging.exits import Exit
 from ..judging.flakiness import repeat
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.plan import plan
 from ..judging.registry import scenario_of
 from ..judging.rules import Rules, UnknownDialectError
@@ -29,23 +29,34 @@ from ..judging.run_player import Keep
 from ..judging.work_distribution import Sharing
 from ..presentation.invocation import Invocation
 from ..presentation.last_screen import show_last_screen
-from ..presentation.story import labelled, show_breakdown, show_implementation
+from ..presentation.story import print_labelled, show_breakdown, show_implementation
 from ..protocols import property_of, revisions, rules_of, withdrawn
-from ..reports.baseline import judged
+from ..reports.baseline import read_result
 from ..reports.files import JSON, check_report, read_report, write_report
 from ..reports.limits import NAME as LIMITS
 from ..reports.report import Report
 from ..reports.terminal import last_screen, show_conversation, show_report
 from ..scenario_files.reader import LoadedScenario
-from .baseline_option import BASELINE, baseline_json, begun, gate, held, show_gate
+from .baseline_option import BASELINE, baseline_json, gate, held, load_baseline, show_gate
 from .campaign_output import Plays, print_json, steps_bar
-from .files import refused
-from .name_types import Pattern, elsewhere, unknown
-from .options import CURRENT, JOBS, TOLD, Driven, console, driving, full_id, judging, program, spoken
+from .files import usage_errors
+from .name_types import Pattern, elsewhere, unknown_name_message
+from .options import (
+    CURRENT,
+    JOBS,
+    TOLD,
+    DrivenImplementation,
+    add_driving_options,
+    console,
+    full_id,
+    judging,
+    program,
+    protocol_or_default,
+)
 from .paths import INPUT, OUTPUT_FOLDER
-from .report import ReportForms, reporting
+from .report import ReportForms, add_report_options
 from .scenario_files import with_scenario_files
-from .transcript_option import keeping, record, record_judged
+from .transcript_option import add_transcript_option, record, record_judged
 
 _EPILOG = """
 \b
@@ -110,7 +121,7 @@ Examples:
     metavar="DIR",
     help="Write report.json, report.jsonl and the traces to DIR.",
 )
-@reporting
+@add_report_options
 @BASELINE
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failure that no baseline lists.")
 @click.option(
@@ -123,10 +134,10 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @TOLD
 @JOBS
-@driving
-@keeping
+@add_driving_options
+@add_transcript_option
 def run_command(
-    driven: Driven,
+    driven: DrivenImplementation,
     select: tuple[str, ...],
     deselect: tuple[str, ...],
     scenarios: tuple[str, ...],
@@ -136,7 +147,7 @@ def run_command(
     revision: str,
     strict: bool,
     report_dir: Path | None,
-    wanted: ReportForms,
+    report_forms: ReportForms,
     baseline_file: Path | None,
     fail_fast: bool,
     last: Path | None,
@@ -152,7 +163,7 @@ def run_command(
     """
     out, err = console(), console(stderr=True)
     select, deselect = tuple(map(full_id, select)), tuple(map(full_id, deselect))
-    rules = spoken(revision).rules
+    rules = protocol_or_default(revision).rules
     if misfit := rules.misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(misfit)
     entered = environments or (("*",) if scenarios or not files else (PLAIN.name,))
@@ -160,25 +171,25 @@ def run_command(
     what = plan(rules, select, deselect, profile, revision, scenarios=scenarios, environments=entered, files=own)
     for glob in (*select, *deselect):
         if not plan(rules, [glob], profile=profile, revision=revision).requirements:
-            raise click.UsageError(_nothing_matches(rules, glob, profile, revision))
+            raise click.UsageError(_no_match_message(rules, glob, profile, revision))
     if not what.requirements:
         raise click.UsageError("nothing is left: `sds-conformance requirements` lists the IDs")
     if len(what.scenarios) == len(own) and (scenarios or not own):
-        raise click.UsageError(unknown("scenarios", ", ".join(scenarios), revision))
+        raise click.UsageError(unknown_name_message("scenarios", ", ".join(scenarios), revision))
     if not what.environments:
-        raise click.UsageError(unknown("environments", ", ".join(environments), revision))
-    baseline = begun(baseline_file, revision)
+        raise click.UsageError(unknown_name_message("environments", ", ".join(environments), revision))
+    baseline = load_baseline(baseline_file, revision)
     listed = frozenset(entry.what for entry in baseline.entries) if baseline is not None else frozenset()
-    with refused():
+    with usage_errors():
         before = read_report(last) if last is not None else None
     there_are = len(what.scenarios)
     if select and not (scenarios or files):
         # A failure of the last run is not fixed if it was not played.
         failed = before.failed_runs(what.requirements) if before is not None else ()
-        what = what.of_its_own({scenario_of(run) for run in failed})
+        what = what.keep_own_scenarios({scenario_of(run) for run in failed})
     if report_dir is not None:
         _prepare(report_dir)
-    wanted.check()
+    report_forms.check()
     driven.begin()
 
     plays = Plays(out)
@@ -186,8 +197,8 @@ def run_command(
     def show_head(outcome: Certification, runs: int) -> None:
         if as_json or quiet:
             return
-        show_implementation(out, outcome.declaration, outcome.dialect, revision, profile, driven.carried)
-        plays.begin(f"{counted(len(what.scenarios), 'scenario')}, in {counted(runs, 'run')}")
+        show_implementation(out, outcome.declaration, outcome.dialect, revision, profile, driven.transport)
+        plays.begin(f"{format_count(len(what.scenarios), 'scenario')}, in {format_count(runs, 'run')}")
 
     try:
         with steps_bar(err, 30, 16) as bar:
@@ -202,9 +213,9 @@ def run_command(
                 driven.limits,
                 dialect=driven.dialect,
                 strict=strict,
-                running=driven.running,
+                running=driven.is_running_server,
                 progress=progress,
-                failing=bar.failing,
+                failing=bar.set_failing,
                 first=before.failed_runs() if before is not None else (),
                 enough=(lambda what: what not in listed) if fail_fast else None,
                 keep=Keep(plain=len(what.requirements) == 1),  # then a conversation is shown, found fault or not
@@ -220,27 +231,27 @@ def run_command(
     except UnknownDialectError as error:
         err.print(str(error), style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
-    signals.hold()
+    signals.hold_interrupts()
     record(driven, (finding for verdict in outcome.verdicts for finding in verdict.findings))
     record_judged(driven, outcome)
     repeated = [*driven.options, *(["--strict"] if strict else [])]
     repeated += ["--revision", revision] if revision != CURRENT else []
     played_files = {scenario.name: scenario.file.path for scenario in own if scenario.file is not None}
-    how = Invocation(driven.command, driven.carried, tuple(repeated), program(), played_files)
+    how = Invocation(driven.command, driven.transport, tuple(repeated), program(), played_files)
     there_were = there_are - len(what.scenarios) if select else 0
-    report = Report.of(outcome, how, there_were)
-    found = held(baseline, judged(report.data)) if baseline is not None else None
+    report = Report.from_outcome(outcome, how, there_were)
+    found = held(baseline, read_result(report.data)) if baseline is not None else None
     if found is not None:
-        report = report.changed(baseline=baseline_json(found))
+        report = report.with_values(baseline=baseline_json(found))
     written = report_dir is None or _write(err, report_dir, report)
     report = replace(report, written=report_dir / JSON if report_dir is not None and written else None)
-    ends = wanted.write(err, report)
-    if not outcome.driven:
+    ends = report_forms.write(err, report)
+    if not outcome.is_driven:
         show_breakdown(err, outcome.breakdowns[0])
     if as_json:
         print_json(report.data)
-    elif quiet or not outcome.driven:
-        show_last_screen(out if outcome.driven else err, last_screen(report, program()))
+    elif quiet or not outcome.is_driven:
+        show_last_screen(out if outcome.is_driven else err, last_screen(report, program()))
     else:
         if found is not None:
             show_gate(out, found, outcome.declaration.name, report=report_dir)
@@ -250,7 +261,7 @@ def run_command(
             show_conversation(out, report, what.requirements[0])
         show_report(out, report, program(), stories)
     code = gate(found, outcome.exit_code)
-    if outcome.unmet and code == Exit.CONFORMANT:
+    if outcome.unmet_expectations and code == Exit.CONFORMANT:
         code = Exit.NON_CONFORMANT  # a baseline lists no expectations
     sys.exit((ends or code) if written else Exit.USAGE)
 
@@ -265,9 +276,11 @@ def _show_since(out: Console, before: Report, report: Report) -> None:
     }
     for label, ids in changes.items():
         if ids:
-            labelled(out, label, Text(", ".join(ids), "green" if label == "Mended" else "bold red"))
+            print_labelled(out, label, Text(", ".join(ids), "green" if label == "Mended" else "bold red"))
     if not any(changes.values()):
-        labelled(out, "Since", Text(f"nothing that failed in the report of {before.data['started'][:10]} is mended"))
+        print_labelled(
+            out, "Since", Text(f"nothing that failed in the report of {before.data['started'][:10]} is mended")
+        )
 
 
 def _write(err: Console, folder: Path, report: Report) -> bool:
@@ -281,7 +294,7 @@ def _write(err: Console, folder: Path, report: Report) -> bool:
     return True
 
 
-def _nothing_matches(rules: Rules, glob: str, profile: str, revision: str) -> str:
+def _no_match_message(rules: Rules, glob: str, profile: str, revision: str) -> str:
     name, slash, code = glob.partition("/")
     if slash:
         return f"{name}/{code.lower()} is a code, and whole requirements are judged: name {name}"
@@ -291,23 +304,23 @@ def _nothing_matches(rules: Rules, glob: str, profile: str, revision: str) -> st
     if gone := withdrawn(glob):
         return gone
     if requirement is None:
-        if any(fnmatchcase(known.id, glob) for known in rules.judged(revision, rules.full)):
+        if any(fnmatchcase(known.id, glob) for known in rules.judged_requirements(revision, rules.full)):
             return f"{glob!r} matches nothing that is in the profile {profile}: leave --profile out"
         meant = did_you_mean(glob, rules.catalogue.requirements) or elsewhere(
-            glob, {other: _stated(other) for other in revisions()}
+            glob, {other: _stated_requirements(other) for other in revisions()}
         )
         return f"no requirement matches {glob!r}: `sds-conformance requirements` lists the IDs.{meant}"
     if requirement.id not in rules.register.checks:
         return f"{glob} has no check: `sds-conformance requirements {glob}` says why"
-    if not requirement.stated_in(revision):
+    if not requirement.is_stated_in(revision):
         return f"{glob} is not stated in {revision}: add --revision {requirement.revisions[0]}"
     return f"{glob} is not in the profile {profile}: leave --profile out"
 
 
-def _stated(revision: str) -> list[str]:
+def _stated_requirements(revision: str) -> list[str]:
     """The IDs of the requirements that a revision states."""
     requirements = rules_of(revision).catalogue.requirements.values()
-    return [one.id for one in requirements if one.stated_in(revision)]
+    return [one.id for one in requirements if one.is_stated_in(revision)]
 
 
 def _prepare(folder: Path) -> None:

@@ -7,31 +7,31 @@ from typing import Any
 import click
 
 from ..protocols import repertoire_of, revisions, rules_of, scheduled
-from .name_types import unknown
-from .options import CURRENT, Driven, program
+from .name_types import unknown_name_message
+from .options import CURRENT, DrivenImplementation, program
 
 
 def grammar_of(
-    driven: Driven, revision: str, profile: str, participants: tuple[int, int], passages: tuple[str, ...]
+    driven: DrivenImplementation, revision: str, profile: str, participants: tuple[int, int], passages: tuple[str, ...]
 ) -> Any:
     """The possible content of schedules of a revision. Raises UsageError for other content, with the command to
     type."""
     if revision not in scheduled():
         raise click.UsageError(
             f"generated schedules are about {' and '.join(scheduled())}. Of {revision} there are the scenarios of "
-            f"`run`: {driven.typed('run', '--revision', revision)}"
+            f"`run`: {driven.format_command('run', '--revision', revision)}"
         )
     if wrong := rules_of(revision).misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(wrong)
     repertoire = repertoire_of(revision)
     if strange := [name for name in passages if name not in repertoire.passages]:
-        raise click.UsageError(unknown("passages", strange[0], revision))
+        raise click.UsageError(unknown_name_message("passages", strange[0], revision))
     return repertoire.grammar_of(profile, *participants, passages)
 
 
 def revision_of(noted: str, asked: str | None, what: str) -> str:
-    """By which revision something stored is played or judged: the one that was asked for, else that which is noted in
-    it, else the current one. Raises UsageError for one of another text than it was made for."""
+    """The revision by which a stored object is played or judged: the requested one, else the one that it names, else
+    the current one. Raises UsageError for one of another text than it was made for."""
     revision = asked or noted or CURRENT
     if noted and revisions()[revision].prefix != revisions()[noted].prefix:
         raise click.UsageError(

@@ -17,28 +17,37 @@ from rich.text import Text
 from sds_testee.composition import JOINT
 
 from ..judging.catalogue import Requirement
-from ..judging.declarations import BROKEN, HONEST, Declared, Examined, declarations, examine_declaration
-from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, outdated, unguarded, unproven, unshown
+from ..judging.declarations import BROKEN, HONEST, DeclarationResults, Declared, declarations, examine_declaration
+from ..judging.exercise import (
+    MutantResult,
+    VariantResult,
+    compare_codes,
+    examine_mutant,
+    examine_variant,
+    outdated_consequences,
+    unguarded_requirements,
+    unproven_checks,
+)
 from ..judging.exits import Exit
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.known_runs import KnownRuns
 from ..judging.mixtures import Mixture, examine_mixture
-from ..judging.mixtures import sound as tells_apart
+from ..judging.mixtures import are_separated as tells_apart
 from ..judging.registry import Check
-from ..presentation.story import plain_table, unbroken
+from ..presentation.story import plain_table, unwrapped_column
 from ..protocols import Protocol, default, protocols
 from .campaign_output import print_json
 from .files import refuse_nowhere
 from .generated import generated_faults
 from .model_campaigns import (
     ONLY,
+    catch_interrupt,
     markdown_rows,
-    matching,
-    no_such_name,
+    match_globs,
     processes,
     tabled,
-    tracked,
-    until_interrupted,
+    unknown_name_error,
+    with_progress,
     write_tables,
 )
 from .name_types import Choice
@@ -65,9 +74,9 @@ Examples:
 
 
 DECLARATIONS = 40
-"""So many declarations of each protocol are tried in a whole self-test."""
+"""Number of declarations of each protocol in a whole self-test."""
 MIXTURES = 10
-"""Implementations of several faults that are tried in a whole self-test."""
+"""Number of models with several faults in a whole self-test."""
 HONEST_DECLARATIONS = 12
 """Declarations that the unchanged model is played with: to the end, which takes ten times as long as a broken model."""
 
@@ -79,19 +88,19 @@ Named = tuple[str, str]
 class SelfTestProof:
     """The results of all mutants and variants."""
 
-    kills: list[Kill]
-    acceptances: list[Acceptance]
+    kills: list[MutantResult]
+    acceptances: list[VariantResult]
     unguarded: list[str] = field(default_factory=list)
     """Requirements with a check and no mutant."""
     unproven: list[Check] = field(default_factory=list)
     """Checks that no mutant makes fail."""
     outdated: list[str] = field(default_factory=list)
-    """Declared consequences that do not come about."""
+    """Declared consequences that no mutant shows."""
     unshown: list[str] = field(default_factory=list)
     """Codes that no mutant shows."""
     unlisted: list[str] = field(default_factory=list)
     """Codes that mutants show and the catalogue does not list."""
-    declarations: list[Examined] = field(default_factory=list)
+    declarations: list[DeclarationResults] = field(default_factory=list)
     """Declarations, each with broken implementations behind it."""
     mixtures: list[Mixture] = field(default_factory=list)
     """Implementations with several faults, and the root causes that are reported of each."""
@@ -99,14 +108,16 @@ class SelfTestProof:
     """The rest was not played."""
 
     @property
-    def accepted(self) -> int:
+    def accepted_count(self) -> int:
         return sum(not acceptance.refused for acceptance in self.acceptances)
 
     @property
     def complete(self) -> bool:
-        sound = not any(kill.alive or kill.unexplained or kill.overdue for kill in self.kills) and not self.outdated
-        sound &= all(examined.sound for examined in self.declarations) and tells_apart(self.mixtures)
-        return sound and self.accepted == len(self.acceptances) and not (self.unguarded or self.unlisted)
+        sound = (
+            not any(kill.has_survived or kill.unexplained or kill.overdue for kill in self.kills) and not self.outdated
+        )
+        sound &= all(examined.is_sound for examined in self.declarations) and tells_apart(self.mixtures)
+        return sound and self.accepted_count == len(self.acceptances) and not (self.unguarded or self.unlisted)
 
     @property
     def totals(self) -> str:
@@ -114,16 +125,18 @@ class SelfTestProof:
         skipped = sum(bool(kill.skipped) for kill in self.kills)
         pending = sum(bool(kill.pending) for kill in self.kills)
         killed = sum(kill.killed for kill in self.kills)
-        parts = [f"{killed} of {counted(len(self.kills), 'mutant')} killed by their requirement"] if self.kills else []
+        parts = (
+            [f"{killed} of {format_count(len(self.kills), 'mutant')} killed by their requirement"] if self.kills else []
+        )
         parts += [f"{pending} pending"] if pending else []
         parts += [f"{skipped} skipped"] if skipped else []
         parts += (
-            [f"{self.accepted} of {counted(len(self.acceptances), 'legal variant')} accepted"]
+            [f"{self.accepted_count} of {format_count(len(self.acceptances), 'legal variant')} accepted"]
             if self.acceptances
             else []
         )
         if self.declarations:
-            seen_through = sum(examined.sound for examined in self.declarations)
+            seen_through = sum(examined.is_sound for examined in self.declarations)
             parts += [f"{seen_through} of {len(self.declarations)} declarations hide no gross fault"]
         if self.mixtures:
             found, faults = sum(one.found for one in self.mixtures), sum(len(one.faults) for one in self.mixtures)
@@ -211,15 +224,15 @@ def selftest_command(
     refuse_nowhere(write)
     if drawn is not None or mixed is not None:
         proof = SelfTestProof([], [])
-        with until_interrupted() as interruption:
+        with catch_interrupt() as interruption:
             _try_declarations(proof, err, drawn or 0, seed, jobs)
             _try_mixtures(proof, err, mixed or 0, seed, jobs)
         _end(out, replace(proof, interrupted=interruption.happened), as_json=as_json)
-    mutants = [(p.name, name) for p in protocols() for name in matching(p.model.mutants, only)]
-    variants = [(p.name, name) for p in protocols() for name in matching(p.model.variants, only)]
+    mutants = [(p.name, name) for p in protocols() for name in match_globs(p.model.mutants, only)]
+    variants = [(p.name, name) for p in protocols() for name in match_globs(p.model.variants, only)]
     if not mutants and not variants:
-        raise no_such_name(only, [name for p in protocols() for name in (*p.model.mutants, *p.model.variants)])
-    proof = examined(err, mutants, variants, frozenset(without), jobs, whole=whole)
+        raise unknown_name_error(only, [name for p in protocols() for name in (*p.model.mutants, *p.model.variants)])
+    proof = run_self_test(err, mutants, variants, frozenset(without), jobs, whole=whole)
     if not proof.interrupted:
         write_tables(write, lambda: markdown(proof))
     _end(out, proof, as_json=as_json)
@@ -235,20 +248,20 @@ def _end(out: Console, proof: SelfTestProof, *, as_json: bool) -> NoReturn:
     sys.exit(Exit.CONFORMANT if proof.complete else Exit.NON_CONFORMANT)
 
 
-def examined(
+def run_self_test(
     err: Console, mutants: list[Named], variants: list[Named], without: frozenset[str], jobs: int, *, whole: bool
 ) -> SelfTestProof:
     """Run all mutants and variants, each with its own protocol. Gaps in coverage are known only if the ``whole`` lists
     run to the end."""
     proof = SelfTestProof([], [])
     kills, acceptances = proof.kills, proof.acceptances
-    with until_interrupted() as interruption:
+    with catch_interrupt() as interruption:
         with processes(jobs) as pool:
             killing = pool.map(partial(_mutant, without=without), mutants)
             accepting = pool.map(partial(_variant, without=without), variants)
-            for kill in tracked(err, "mutants", killing, len(mutants)):
+            for kill in with_progress(err, "mutants", killing, len(mutants)):
                 kills.append(kill)
-            for acceptance in tracked(err, "legal variants", accepting, len(variants)):
+            for acceptance in with_progress(err, "legal variants", accepting, len(variants)):
                 acceptances.append(acceptance)
         if whole:
             _try_declarations(proof, err, DECLARATIONS, 0, jobs)
@@ -256,10 +269,10 @@ def examined(
     if interruption.happened or not whole:
         return replace(proof, interrupted=interruption.happened)
     everything = protocols()
-    open_ends = [name for p in everything for name in unguarded(p.rules, p.model)]
-    unproved = [check for p in everything for check in unproven(p.rules, kills)]
-    past = [row for p in everything for row in outdated(p.rules, kills)]
-    codes = [unshown(p.rules, kills) for p in everything]
+    open_ends = [name for p in everything for name in unguarded_requirements(p.rules, p.model)]
+    unproved = [check for p in everything for check in unproven_checks(p.rules, kills)]
+    past = [row for p in everything for row in outdated_consequences(p.rules, kills)]
+    codes = [compare_codes(p.rules, kills) for p in everything]
     never, unlisted = ([code for both in codes for code in both[side]] for side in (0, 1))
     return replace(proof, unguarded=open_ends, unproven=unproved, outdated=past, unshown=never, unlisted=unlisted)
 
@@ -271,7 +284,7 @@ def _try_mixtures(proof: SelfTestProof, err: Console, count: int, seed: int, job
     protocol = default()
     with processes(jobs) as pool:
         found = pool.map(partial(_mixture, protocol.name, seed), range(count))
-        for one in tracked(err, "models with several faults", found, count):
+        for one in with_progress(err, "models with several faults", found, count):
             if one is not None:
                 proof.mixtures.append(one)
 
@@ -287,15 +300,15 @@ def _try_declarations(proof: SelfTestProof, err: Console, count: int, seed: int,
         for number, declared in enumerate(declarations(protocol.rules, count, seed))
     ]
     with processes(jobs) as pool:
-        for one in tracked(err, "declarations", pool.map(_declaration, drawn), len(drawn)):
+        for one in with_progress(err, "declarations", pool.map(_declaration, drawn), len(drawn)):
             proof.declarations.append(one)
 
 
-def _declaration(drawn: tuple[str, int, Declared]) -> Examined:
+def _declaration(drawn: tuple[str, int, Declared]) -> DeclarationResults:
     name, number, declared = drawn
     protocol = _protocol((name, ""))
     how = (HONEST, *BROKEN) if number < HONEST_DECLARATIONS else BROKEN
-    examined: Examined = examine_declaration(protocol.rules, protocol.model, name, declared, how)
+    examined: DeclarationResults = examine_declaration(protocol.rules, protocol.model, name, declared, how)
     return examined
 
 
@@ -308,12 +321,12 @@ _KNOWN = KnownRuns()
 """In each process that plays: most of what mutants and variants do, the reference does as well."""
 
 
-def _mutant(named: Named, without: frozenset[str]) -> Kill:
+def _mutant(named: Named, without: frozenset[str]) -> MutantResult:
     protocol = _protocol(named)
     return examine_mutant(protocol.rules, protocol.model, named[1], _numbers(protocol, without), _KNOWN)
 
 
-def _variant(named: Named, without: frozenset[str]) -> Acceptance:
+def _variant(named: Named, without: frozenset[str]) -> VariantResult:
     protocol = _protocol(named)
     return examine_variant(protocol.rules, protocol.model, named[1], _numbers(protocol, without), _KNOWN)
 
@@ -349,14 +362,14 @@ def _as_json(proof: SelfTestProof) -> dict[str, object]:
 
 
 def _show(out: Console, proof: SelfTestProof) -> None:
-    table = plain_table(unbroken("Mutant"), unbroken("Requirement"), "Verdict", right=("Others",))
-    for kill in sorted(proof.kills, key=lambda k: (not (k.alive or k.overdue), k.killed, k.requirement)):
-        style = "bold red" if kill.alive or kill.overdue else "green" if kill.killed else "dim"
+    table = plain_table(unwrapped_column("Mutant"), unwrapped_column("Requirement"), "Verdict", right=("Others",))
+    for kill in sorted(proof.kills, key=lambda k: (not (k.has_survived or k.overdue), k.killed, k.requirement)):
+        style = "bold red" if kill.has_survived or kill.overdue else "green" if kill.killed else "dim"
         table.add_row(kill.mutant, kill.requirement, Text(_verdict_text(kill), style), str(len(kill.also) or "·"))
     if proof.kills:
         out.print(table)
         out.print()
-    table = plain_table(unbroken("Legal variant"), unbroken("Passed"), "Verdict")
+    table = plain_table(unwrapped_column("Legal variant"), unwrapped_column("Passed"), "Verdict")
     for acceptance in proof.acceptances:
         style = "bold red" if acceptance.refused else "green"
         table.add_row(acceptance.variant, str(acceptance.passed), Text(_answer(acceptance), style))
@@ -365,7 +378,7 @@ def _show(out: Console, proof: SelfTestProof) -> None:
         out.print()
     sound = "yellow" if proof.interrupted else "bold green"
     out.print(proof.totals, style=sound if proof.complete else "bold red")
-    alive = [kill.mutant for kill in proof.kills if kill.alive]
+    alive = [kill.mutant for kill in proof.kills if kill.has_survived]
     if alive:
         out.print(f"Alive: {', '.join(alive)}", style="bold red")
     overdue = [kill.mutant for kill in proof.kills if kill.overdue]
@@ -378,12 +391,12 @@ def _show(out: Console, proof: SelfTestProof) -> None:
             others = ", ".join(kill.unexplained)
             out.print(f"No consequence declared: {kill.mutant} ({kill.requirement}) fails {others}", style="bold red")
     for examined in proof.declarations:
-        if not examined.sound:
-            out.print(f"{examined.protocol}, {examined.declared}: {_unsound(examined)}", style="bold red")
+        if not examined.is_sound:
+            out.print(f"{examined.protocol}, {examined.declared}: {_describe_suite_faults(examined)}", style="bold red")
     for one in proof.mixtures:
         for mutant, fault, root in zip(one.mutants, one.faults, one.found_as, strict=True):
             if not root:
-                out.print(f"Of {JOINT.join(one.mutants)}, {fault} ({mutant}) is no root cause", style="yellow")
+                out.print(f"Of {JOINT.join(one.mutants)}, {fault} ({mutant}) is not a root cause", style="yellow")
         if one.effects:
             out.print(
                 f"Of {JOINT.join(one.mutants)}, root causes without a fault: {', '.join(one.effects)}", style="yellow"
@@ -396,17 +409,17 @@ def _show(out: Console, proof: SelfTestProof) -> None:
         out.print(f"Codes that the catalogue does not list: {', '.join(proof.unlisted)}", style="bold red")
     if proof.unshown:
         out.print(f"Codes that no mutant shows: {', '.join(proof.unshown)}", style="yellow")
-    for title, checks in _uncovered(proof):
+    for title, checks in _list_unproven_checks(proof):
         out.print(f"{title}: {', '.join(f'{check.name} ({check.requirement})' for check in checks)}", style="yellow")
 
 
-def _unsound(examined: Examined) -> str:
+def _describe_suite_faults(examined: DeclarationResults) -> str:
     """The exit codes and accusations that show a fault of the suite, for one line."""
     parts = [f"{how} exits {code}" for how, code in examined.broken.items() if code != Exit.NON_CONFORMANT]
     return "; ".join([*parts, *examined.honest])
 
 
-def _verdict_text(kill: Kill) -> str:
+def _verdict_text(kill: MutantResult) -> str:
     if kill.skipped:
         return f"skipped: {kill.skipped}"
     if kill.pending:
@@ -414,13 +427,13 @@ def _verdict_text(kill: Kill) -> str:
     return kill.verdict if kill.killed else f"{kill.verdict}: ALIVE" + (" (broke)" if kill.breakdowns else "")
 
 
-def _answer(acceptance: Acceptance) -> str:
+def _answer(acceptance: VariantResult) -> str:
     return "; ".join(acceptance.refused) or "accepted" + (
         f", {acceptance.skipped} skipped" if acceptance.skipped else ""
     )
 
 
-def _uncovered(proof: SelfTestProof) -> list[tuple[str, list[Check]]]:
+def _list_unproven_checks(proof: SelfTestProof) -> list[tuple[str, list[Check]]]:
     """Checks that nothing proves, with what to say of them; a permission has nothing to reject."""
     known = _requirements()
     duties = [check for check in proof.unproven if not known[check.requirement].optional]
@@ -436,11 +449,12 @@ _INTRODUCTION = """\
 # Self-test
 
 Every check proves that it can fail, and that it accepts what is legal. Each mutant is the reference model with exactly
-one fault, and the check of its requirement, by name, must reject it; a crash is no rejection. Each legal variant is the
-reference model with another choice where the text leaves one, and must pass everything. Behind declarations drawn at
-random (limits at their edges, capabilities left out, private profiles, dialects), a model that ignores every message,
-sends none or keeps nothing must not conform, and the model as it is must. The check of a *pending* mutant's requirement
-does not reject it yet, for the reason given; as soon as it does, the self-test fails until the mark is removed.
+one fault, and the check of its requirement, by name, must reject it; a crash is not a rejection. Each legal variant is
+the reference model with another choice where the text leaves one, and must pass everything. Behind declarations drawn
+at random (limits at their edges, capabilities left out, private profiles, dialects), a model that ignores every
+message, sends none or keeps nothing must not conform, and the model as it is must. The check of a *pending* mutant's
+requirement does not reject it yet, for the reason given; as soon as it does, the self-test fails until the mark is
+removed.
 """
 
 
@@ -505,12 +519,12 @@ def markdown(proof: SelfTestProof) -> str:
         ("Requirement", "Level", "Checks", "Mutants"),
         [(r, requirements[r].level, str(len(checks_of[r])), str(count)) for r, count in counts.items()],
     )
-    for title, checks in _uncovered(proof):
+    for title, checks in _list_unproven_checks(proof):
         lines += [f"{title}:", "", *(f"- `{check.name}` of {check.requirement}" for check in checks), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _other_requirements(kill: Kill) -> str:
+def _other_requirements(kill: MutantResult) -> str:
     others = (f"**{other}**" if other in kill.unexplained else other for other in kill.also)
     return ", ".join(others) or "·"
 

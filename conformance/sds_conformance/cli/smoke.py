@@ -15,8 +15,8 @@ from ..judging.rules import UnknownDialectError
 from ..judging.runner import BrokenRun, Runner
 from ..presentation.last_screen import command_lines
 from ..presentation.story import print_hanging, show_breakdown, show_doubts, show_implementation
-from .options import CURRENT, REVISION, Driven, console, driving, spoken
-from .transcript_option import keeping
+from .options import CURRENT, REVISION, DrivenImplementation, add_driving_options, console, protocol_or_default
+from .transcript_option import add_transcript_option
 from .validate_option import Validation
 
 _EPILOG = """
@@ -37,16 +37,16 @@ Examples:
     help="Validate each request and reply with its JSON Schema, and name each wrong field.",
 )
 @REVISION
-@driving
-@keeping
-def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
+@add_driving_options
+@add_transcript_option
+def smoke_command(driven: DrivenImplementation, validate: bool, revision: str) -> None:
     """Test that an adapter works, before anything is judged.
 
     The adapter is started, answers the handshake and an unknown command, and plays a short conversation, which is
     shown.
     """
     out, err = console(), console(stderr=True)
-    protocol = spoken(revision)
+    protocol = protocol_or_default(revision)
     what = plan(protocol.rules, scenarios=protocol.greeting, revision=revision)
     traces = []
     validation = Validation(protocol.rules.language, driven) if validate else None
@@ -57,7 +57,7 @@ def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
     try:
         declared = runner.start()
         show_implementation(
-            out, declared, declared.dialect(driven.dialect), what.revision, what.profile, driven.carried
+            out, declared, declared.dialect(driven.dialect), what.revision, what.profile, driven.transport
         )
         for _, trace in runner.play(what.runs):
             traces.append(trace)
@@ -73,7 +73,7 @@ def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
     except TesteeError as fault:
         if validation is not None:
             validation.show(err, wrong_only=True)
-        show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
+        show_breakdown(err, BrokenRun.at_last_step("handshake", fault.breakdown))
         sys.exit(Exit.NOT_DRIVEN)
     except UnknownDialectError as error:
         err.print(str(error), style="bold red", soft_wrap=True)
@@ -89,7 +89,7 @@ def smoke_command(driven: Driven, validate: bool, revision: str) -> None:
         sys.exit(Exit.NON_CONFORMANT)
     out.print(Text("The adapter answers. Next:", "green"))
     asked = ["--revision", revision] if revision != CURRENT else []
-    first, *rest = command_lines(out, driven.typed("run", *asked), 2)
+    first, *rest = command_lines(out, driven.format_command("run", *asked), 2)
     for line in (f"  {first}", *rest):
         out.print(line, soft_wrap=True)
     sys.exit(Exit.CONFORMANT)

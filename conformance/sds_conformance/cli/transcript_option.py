@@ -19,7 +19,7 @@ from sds_testee.version import suite_version
 from ..judging.certification import Certification
 from ..judging.verdict import Finding
 from ..vectors.running.examination import AnsweredVector
-from .options import Driven, console, program
+from .options import DrivenImplementation, console, program
 from .paths import OutputFile
 
 MAX_RUNS = 100
@@ -27,7 +27,7 @@ MAX_RUNS = 100
 
 
 @dataclass(frozen=True)
-class RecordedImplementation(Driven):
+class RecordedImplementation(DrivenImplementation):
     """An implementation whose conversations are stored."""
 
     transcript: Transcript | None = None
@@ -36,22 +36,22 @@ class RecordedImplementation(Driven):
         link: Link = super().connect(variables)
         if self.transcript is None:
             return link
-        about = {"command": self.command_line, "framing": self.carried, "variables": dict(variables)}
+        about = {"command": self.command_line, "framing": self.transport, "variables": dict(variables)}
         return RecordedLink(link, self.transcript, **about)
 
 
-def keeping(function: Callable[..., None]) -> Callable[..., None]:
+def add_transcript_option(function: Callable[..., None]) -> Callable[..., None]:
     """Add the option that stores requests and replies to a command."""
 
     @wraps(function)
-    def wrapper(driven: Driven, transcript_file: Path | None, **rest: Any) -> None:
+    def wrapper(driven: DrivenImplementation, transcript_file: Path | None, **rest: Any) -> None:
         if transcript_file is None:
             function(driven=driven, **rest)
             return
-        transcript = _begun(transcript_file)
+        transcript = _open_transcript(transcript_file)
         if transcript.failure:
-            told = f"No transcript is written to {transcript_file}: {transcript.failure}."
-            console(stderr=True).print(told, style="bold red", soft_wrap=True)
+            text = f"No transcript is written to {transcript_file}: {transcript.failure}."
+            console(stderr=True).print(text, style="bold red", soft_wrap=True)
             function(driven=driven, **rest)
             return
         try:
@@ -70,7 +70,7 @@ def keeping(function: Callable[..., None]) -> Callable[..., None]:
     return option(wrapper)
 
 
-def record(driven: Driven, findings: Iterable[Finding]) -> None:
+def record(driven: DrivenImplementation, findings: Iterable[Finding]) -> None:
     """Store findings with their places."""
     for finding in findings:
         _add(
@@ -92,7 +92,7 @@ def record(driven: Driven, findings: Iterable[Finding]) -> None:
         )
 
 
-def record_judged(driven: Driven, outcome: Certification) -> None:
+def record_judged(driven: DrivenImplementation, outcome: Certification) -> None:
     """Store the verdicts, with the runs that judged something."""
     for verdict in outcome.verdicts:
         runs = list(outcome.sightings.get(verdict.requirement.id, ()))
@@ -100,9 +100,9 @@ def record_judged(driven: Driven, outcome: Certification) -> None:
         _add(driven, judged={**judged, "more": len(runs) - MAX_RUNS} if len(runs) > MAX_RUNS else judged)
 
 
-def record_wrong(driven: Driven, asked: AnsweredVector, requirements: Iterable[str]) -> None:
+def record_wrong(driven: DrivenImplementation, answered: AnsweredVector, requirements: Iterable[str]) -> None:
     """Store what the answer to a golden vector violates."""
-    answer, vector = asked.answer, str(asked.vector["id"])
+    answer, vector = answered.answer, str(answered.vector["id"])
     for requirement in requirements:
         _add(
             driven,
@@ -116,12 +116,12 @@ def record_wrong(driven: Driven, asked: AnsweredVector, requirements: Iterable[s
         )
 
 
-def _add(driven: Driven, **row: Any) -> None:
+def _add(driven: DrivenImplementation, **row: Any) -> None:
     if isinstance(driven, RecordedImplementation) and driven.transcript is not None:
         driven.transcript.add(row)
 
 
-def _begun(path: Path) -> Transcript:
+def _open_transcript(path: Path) -> Transcript:
     """Open the transcript before a long run, to detect early that it cannot be written."""
     context = click.get_current_context()
     try:
@@ -133,10 +133,10 @@ def _begun(path: Path) -> Transcript:
 def _show(transcript: Transcript) -> None:
     err = console(stderr=True)
     if transcript.failure:
-        told = f"The transcript {transcript.path} ends early: {transcript.failure}."
-        err.print(told, style="bold red", soft_wrap=True)
-    elif transcript.vanished:
-        told = f"The transcript {transcript.path} is gone: it was deleted, renamed or replaced while it was written."
-        err.print(told, style="bold red", soft_wrap=True)
+        text = f"The transcript {transcript.path} ends early: {transcript.failure}."
+        err.print(text, style="bold red", soft_wrap=True)
+    elif transcript.has_vanished:
+        text = f"The transcript {transcript.path} is gone: it was deleted, renamed or replaced while it was written."
+        err.print(text, style="bold red", soft_wrap=True)
     else:
         err.print(f"Transcript: {transcript.path}. See it: {program()} explain {transcript.path}", soft_wrap=True)

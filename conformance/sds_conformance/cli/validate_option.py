@@ -1,4 +1,4 @@
-"""``--validate``: each message of a conversation is held to its JSON Schema."""
+"""``--validate``: checks each message of a conversation against its JSON Schema."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from sds_harness.link import Link
 from sds_harness.validation import MessageOrigin, SchemaComplaint, Validator
 from sds_testee.framing import Framing
 
-from ..judging.formats import counted
-from ..presentation.story import labelled
+from ..judging.formats import format_count
+from ..presentation.story import print_labelled
 from .documentation import PAGES
-from .options import Driven
+from .options import DrivenImplementation
 
 
 class Validation:
     """The validator of the driven implementation, and the output of its complaints."""
 
-    def __init__(self, language: Language, driven: Driven) -> None:
+    def __init__(self, language: Language, driven: DrivenImplementation) -> None:
         self._driven = driven
-        self._validator = Validator(language, Framing.JSON if driven.carried == Framing.JSON.value else Framing.BINARY)
+        self._validator = Validator(
+            language, Framing.JSON if driven.transport == Framing.JSON.value else Framing.BINARY
+        )
         self._heard = True
 
     def connect(self, variables: Mapping[str, str]) -> Link:
@@ -44,13 +46,13 @@ class Validation:
         for complaint in validator.complaints:
             _show(out, complaint)
         if validator.dropped:
-            out.print(f"  and {counted(validator.dropped, 'complaint')} more\n")
+            out.print(f"  and {format_count(validator.dropped, 'complaint')} more\n")
         if not validator.complaints:
-            of = f"{counted(validator.requests, 'request')} and as many replies"
-            told = "as the schemas say"
+            of = f"{format_count(validator.requests, 'request')} and as many replies"
+            text = "as the schemas say"
             if validator.framing is Framing.BINARY:
-                told = "without unknown fields: protobuf has no names that could be misspelt"
-            labelled(out, "Valid", Text(f"{of}, {told}.", "green"))
+                text = "without unknown fields: protobuf has no names that could be misspelt"
+            print_labelled(out, "Valid", Text(f"{of}, {text}.", "green"))
             out.print()
         return not validator.complaints
 
@@ -58,14 +60,14 @@ class Validation:
 def _show(out: Console, complaint: SchemaComplaint) -> None:
     adapter = complaint.side is MessageOrigin.ADAPTER
     message = "reply" if adapter else "request"
-    what = f" ({complaint.what})" if complaint.what else ""
+    what = f" ({complaint.message_kind})" if complaint.message_kind else ""
     where = f"the {message} {'to request ' if adapter else ''}{complaint.number}{what}"
     out.print(Text.assemble(("INVALID", "bold red"), (f"  {complaint.side.value}", "bold"), f", in {where}"))
-    labelled(out, "Field", Text(complaint.path or "the whole message", "bold"))
-    labelled(out, "Wrong", Text(complaint.said))
+    print_labelled(out, "Field", Text(complaint.path or "the whole message", "bold"))
+    print_labelled(out, "Wrong", Text(complaint.message))
     if complaint.more:
-        labelled(out, "", Text(f"and {complaint.more} more like it", "dim"))
+        print_labelled(out, "", Text(f"and {complaint.more} more like it", "dim"))
     page = PAGES["protocol"].file
     mend = f"What does {page} say of it?" if adapter else "This is a fault of ours: please report it."
-    labelled(out, "Hint", Text(mend))
+    print_labelled(out, "Hint", Text(mend))
     out.print()

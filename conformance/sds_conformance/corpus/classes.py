@@ -16,7 +16,7 @@ from sds_harness.corpus.shards import DamagedFileError
 from sds_harness.declaration import printable
 from sds_harness.schedules import Schedule
 
-from ..exploration.assessment import Assessment, Scope, assess, in_time
+from ..exploration.assessment import Assessment, Scope, assess, make_time_key
 from ..exploration.text import failure_of
 from ..judging.causes import Failure, roots
 from ..judging.rules import Rules
@@ -87,7 +87,7 @@ class Classified:
     finding_b: Finding | None = None
 
 
-def at_sight(divergence: Divergence) -> Classified:
+def classify_by_kind(divergence: Divergence) -> Classified:
     """The class of a divergence that needs no checks."""
     kind = _OF_KIND.get(divergence.kind, Class.UNJUDGED)
     if kind is Class.UNJUDGED:
@@ -96,13 +96,13 @@ def at_sight(divergence: Divergence) -> Classified:
     return Classified(divergence, kind, f"{divergence.kind}{of}", f"{divergence.kind}{of}")
 
 
-def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Scope]) -> Classified:
+def classify_by_checks(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Scope]) -> Classified:
     """The class of a divergence by the checks."""
     sides: list[tuple[Rebuilt, Assessment]] = []
     same_plan = a.side["json"] == b.side["json"]
     for name, stored, scope in zip("AB", (a, b), scopes, strict=True):
         try:
-            rebuilt = without_dialect(stored, sides[0][0].performance.schedule if sides and same_plan else None)
+            rebuilt = rebuild_without_dialect(stored, sides[0][0].performance.schedule if sides and same_plan else None)
         except DamagedFileError as error:
             return Classified(divergence, Class.DAMAGED, f"damaged in {name}", str(error))
         sides.append((rebuilt, assess(rebuilt.performance, scope, rebuilt.judged)))
@@ -123,8 +123,8 @@ def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Sc
         out.kind, out.cause = Class.B_VIOLATES, finding_b.requirement
     elif freedoms := freedoms_of(divergence, a, sides[0][0], sides[1][0]):
         out.cause = ", ".join(freedom.name for freedom in freedoms)
-        out.reason = "; ".join(_in_words(freedom, scopes[0].rules) for freedom in freedoms)
-    elif warning := softened(sides[0][1], sides[1][1]):
+        out.reason = "; ".join(_describe_freedom(freedom, scopes[0].rules) for freedom in freedoms)
+    elif warning := find_one_sided_warning(sides[0][1], sides[1][1]):
         out.cause = f"warning of {warning.requirement}"
         out.reason = f"a deviation that is tolerated{warning.position and f': {warning.position}'}"
     else:
@@ -132,7 +132,7 @@ def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Sc
     return out
 
 
-def without_dialect(stored: Stored, plan: Schedule | None = None) -> Rebuilt:
+def rebuild_without_dialect(stored: Stored, plan: Schedule | None = None) -> Rebuilt:
     """The performance translated from a dialect to the layout of the text.
 
     A private layout violates the same requirements in every schedule, which would hide other differences. Raises
@@ -152,12 +152,12 @@ def freedoms_of(divergence: Divergence, stored: Stored, a: Rebuilt, b: Rebuilt) 
     return covering(case, corpora.freedoms, stored.corpus.kind.columns.names)
 
 
-def _in_words(freedom: Freedom, rules: Rules) -> str:
+def _describe_freedom(freedom: Freedom, rules: Rules) -> str:
     positions = [each.id for each in rules.catalogue.positions.values() if freedom.name in each.explains]
     return f"{freedom.words} ({', '.join(positions)})" if positions else freedom.words
 
 
-def softened(a: Assessment, b: Assessment) -> Finding | None:
+def find_one_sided_warning(a: Assessment, b: Assessment) -> Finding | None:
     """A warning on one side that the other does not have."""
     for one, other in ((a, b), (b, a)):
         known = {finding.requirement for finding in other.findings}
@@ -178,7 +178,7 @@ def _violations(rebuilt: Rebuilt, assessment: Assessment, rules: Rules) -> tuple
 
     At one step, root causes are first. Requirements come before properties, which depend on them.
     """
-    when = in_time(rebuilt.performance)
+    when = make_time_key(rebuilt.performance)
     fails = [finding for finding in assessment.findings if finding.severity is Verdict.FAIL]
     met: dict[int, dict[str, Failure]] = {}
     for finding in fails:
@@ -200,7 +200,7 @@ def _violations(rebuilt: Rebuilt, assessment: Assessment, rules: Rules) -> tuple
 def as_row(one: Classified) -> dict[str, Any]:
     """The row in the Parquet file of all divergences."""
     divergence, row = one.divergence, one.divergence.row
-    return {name: told(one, divergence, row) for name, (_, told) in _COLUMNS.items()}
+    return {name: value_of(one, divergence, row) for name, (_, value_of) in _COLUMNS.items()}
 
 
 _STRINGS = pa.list_(pa.string())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from sds_harness.corpus.errors import NotDrivenError
-from sds_harness.corpus.recorder import Replay, insisting
+from sds_harness.corpus.recorder import Replay, raise_corpus_errors
 from sds_harness.declaration import Declaration
 from sds_harness.schedules import Performance, Schedule
 
@@ -20,11 +20,11 @@ def compare_twins(revision: str, performance: Performance, replay: Replay) -> No
     later.
     """
     properties = repertoire_of(revision).properties
-    with insisting(replay) as played, contextlib.suppress(Exception):
+    with raise_corpus_errors(replay) as played, contextlib.suppress(Exception):
         properties.examine(performance, played, [name for name, entry in properties.items() if entry.twin])
 
 
-class Tireless:
+class RestartingCompany:
     """A company that is recreated when its implementation was abandoned.
 
     A campaign ends after a few breakdowns, a corpus records them all. See ``recording.Company``.
@@ -52,8 +52,8 @@ class Tireless:
         except NotPlayedError as again:
             raise NotDrivenError(f"{schedule.name} was not played: {again}.") from None
 
-    def judged(self, schedule: Schedule) -> tuple[str, ...]:
-        return self._company.judged(schedule)
+    def participants_under_test(self, schedule: Schedule) -> tuple[str, ...]:
+        return self._company.participants_under_test(schedule)
 
     def compare(self, performance: Performance, replay: Replay) -> None:
         compare_twins(self._order.revision, performance, replay)

@@ -21,7 +21,7 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.jobs import Progress, failures_told, faults_named, over, watched
+from sds_harness.corpus.jobs import Progress, failures_told, faults_named, run_tasks, watch_progress
 from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reader import Stored, stored_in
@@ -31,7 +31,7 @@ from sds_harness.declaration import printable
 
 from ..exploration.assessment import Scope, judged_revision
 from ..protocols import revisions
-from .classes import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
+from .classes import DIVERGENCE_SCHEMA, Class, Classified, as_row, classify_by_checks, classify_by_kind
 from .divergences import DIFFERENT, Divergence, divergences
 
 if TYPE_CHECKING:
@@ -156,28 +156,28 @@ class Differ:
     @property
     def ranges(self) -> int:
         """Number of ranges."""
-        return -(-self.most // self.per_range)
+        return -(-self.schedule_count // self.per_range)
 
     @property
-    def most(self) -> int:
+    def schedule_count(self) -> int:
         """Number of schedules in the larger corpus."""
         return max(self.a.manifest.schedules, self.b.manifest.schedules)
 
     def range_of(self, number: int) -> range:
         """The schedules of a range."""
-        return range(number * self.per_range, min(self.most, (number + 1) * self.per_range))
+        return range(number * self.per_range, min(self.schedule_count, (number + 1) * self.per_range))
 
     def __call__(self, number: int) -> Iterator[pa.RecordBatch]:
-        wanted = self.range_of(number)
+        schedules = self.range_of(number)
         found = Sum()
         # A retried task writes the same data under the same name.
         file = self.out / DIVERGENCES / f"part-{number:06}.parquet"
         with (
-            file.writing() as half,
+            file.write_atomically() as half,
             pq.ParquetWriter(half.root, DIVERGENCE_SCHEMA, filesystem=half.system, compression="zstd") as writer,
         ):
             rows: list[dict[str, Any]] = []
-            for one in self._classified(wanted):
+            for one in self._classify(schedules):
                 found.add(one)
                 rows.append(as_row(one))
                 if len(rows) == _ROW_GROUP:
@@ -186,29 +186,29 @@ class Differ:
             writer.write_batch(pa.RecordBatch.from_pylist(rows, DIVERGENCE_SCHEMA))
         yield pa.RecordBatch.from_pylist([{"sum": found.to_json()}])
 
-    def _classified(self, wanted: range) -> Iterator[Classified]:
-        told: set[int] = set()
+    def _classify(self, schedules: range) -> Iterator[Classified]:
+        reported: set[int] = set()
         batch: list[Divergence] = []
-        for divergence in divergences(self.a, self.b, wanted, verify=self.verify, read_all=self.read_all):
-            if divergence.schedule in told:
+        for divergence in divergences(self.a, self.b, schedules, verify=self.verify, read_all=self.read_all):
+            if divergence.schedule in reported:
                 continue  # a wrong digest is reported, and explains the divergence
-            told.add(divergence.schedule)
+            reported.add(divergence.schedule)
             batch.append(divergence)
             if len(batch) == SCHEDULES_PER_ROW_GROUP:
-                yield from self._judged(batch)
+                yield from self._classify_by_checks(batch)
                 batch = []
-        yield from self._judged(batch)
+        yield from self._classify_by_checks(batch)
 
-    def _judged(self, batch: list[Divergence]) -> Iterator[Classified]:
+    def _classify_by_checks(self, batch: list[Divergence]) -> Iterator[Classified]:
         known: dict[int, Classified] = {}
         different = sorted(
             (one for one in batch if self.checks and one.kind == DIFFERENT), key=lambda one: one.schedule
         )
         numbers = [one.schedule for one in different]
-        for one, a, b in zip(different, stored(self.a, numbers), stored(self.b, numbers), strict=True):
-            known[one.schedule] = judged(one, a, b, self.scopes)
+        for one, a, b in zip(different, read_stored(self.a, numbers), read_stored(self.b, numbers), strict=True):
+            known[one.schedule] = classify_by_checks(one, a, b, self.scopes)
         for one in batch:
-            yield known.get(one.schedule) or at_sight(one)
+            yield known.get(one.schedule) or classify_by_kind(one)
 
 
 @dataclass
@@ -249,7 +249,7 @@ class CorpusDifference:
         return self.divergent - sum(cause.schedules for cause in self.causes)
 
     @property
-    def translated(self) -> list[str]:
+    def dialect_notes(self) -> list[str]:
         """A sentence for each side whose dialect was translated, because faults of the dialect are not shown."""
         return [
             f"{name} speaks the dialect {printable(corpus.manifest.dialect, 40)}, which is translated here: violations "
@@ -259,41 +259,41 @@ class CorpusDifference:
         ]
 
     @property
-    def same(self) -> bool:
+    def is_legal(self) -> bool:
         """Are all differences legal?"""
         return set(self.classes) <= {Class.LEGAL}
 
 
-def stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
+def read_stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
     """Yield the stored data of some schedules, ascending. Raises DamagedFileError if some are missing."""
     for shard, those in groupby(sorted(numbers), lambda number: number // corpus.manifest.per_shard):
         wanted = list(those)
         found = list(stored_in(corpus, shard, wanted))
         if [one.schedule for one in found] != wanted:
-            raise DamagedFileError(f"{corpus.place.shown} is damaged: shard {shard} has not one each of {wanted}.")
+            raise DamagedFileError(f"{corpus.place.label} is damaged: shard {shard} has not one each of {wanted}.")
         yield from found
 
 
-def comparable(a: Corpus, b: Corpus) -> None:
+def require_comparable(a: Corpus, b: Corpus) -> None:
     """Raise CorpusError if the corpora do not have the same schedules."""
     if a.kind != b.kind:
-        raise CorpusError(f"{a.place.shown} and {b.place.shown} are of two protocols, so there is nothing to compare.")
+        raise CorpusError(f"{a.place.label} and {b.place.label} are of two protocols, so there is nothing to compare.")
     texts = [revisions()[judged_revision(corpus.manifest.revision)].prefix for corpus in (a, b)]
     if texts[0] != texts[1]:
         raise CorpusError(
-            f"{a.place.shown} is of {a.manifest.revision} and {b.place.shown} of {b.manifest.revision}, which are two "
+            f"{a.place.label} is of {a.manifest.revision} and {b.place.label} of {b.manifest.revision}, which are two "
             f"texts, so there is nothing to compare: record both with one --revision."
         )
     versions = (a.manifest.schema_version, b.manifest.schema_version)
     if versions[0] != versions[1]:
         old, new = sorted((a, b), key=lambda corpus: corpus.manifest.schema_version)
         raise CorpusError(
-            f"{old.place.shown} is of schema version {min(versions)} and {new.place.shown} of version {max(versions)}, "
-            f"which call messages by other names, so nothing can be compared: record {old.place.shown} again."
+            f"{old.place.label} is of schema version {min(versions)} and {new.place.label} of version {max(versions)}, "
+            f"which call messages by other names, so nothing can be compared: record {old.place.label} again."
         )
     if apart := a.manifest.told_apart(b.manifest):
         raise CorpusError(
-            f"{a.place.shown} and {b.place.shown} are not of the same schedules, so there is nothing to compare "
+            f"{a.place.label} and {b.place.label} are not of the same schedules, so there is nothing to compare "
             f"({'; '.join(apart)})."
         )
 
@@ -309,8 +309,8 @@ def diff_here(differ: Differ) -> CorpusDifference:
 def diff(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> CorpusDifference:
     """Compare in a Spark job, with the same result as ``diff_here``. Raises CorpusError."""
     _prepare(differ)
-    with watched(spark, progress), failures_told():
-        sums = [row["sum"] for row in over(spark, range(differ.ranges), differ, "sum string").collect()]
+    with watch_progress(spark, progress), failures_told():
+        sums = [row["sum"] for row in run_tasks(spark, range(differ.ranges), differ, "sum string").collect()]
     return _difference(differ, sums)
 
 
@@ -325,7 +325,7 @@ def _difference(differ: Differ, sums: list[str]) -> CorpusDifference:
     for text in sums:
         found.add_json(text)
     divergent = found.classes.total()
-    identical = differ.most - divergent
+    identical = differ.schedule_count - divergent
     if divergent and not identical and set(found.classes) <= {Class.MISSING, Class.EXTRA}:
         raise CorpusError("The corpora have no schedule in common, so nothing was compared.")
     return CorpusDifference(differ.a, differ.b, identical, divergent, found)

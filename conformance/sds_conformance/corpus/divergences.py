@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sds_harness.corpus.digests import joined, schedule_digest
+from sds_harness.corpus.digests import join_hashes, schedule_digest
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.reader import Stored, stored_in
@@ -82,10 +82,10 @@ def divergences(
             yield from _stale(a, schedules, "A")
             yield from _stale(b, schedules, "B")
         # State that only one corpus can show is not compared; in that case all digests differ, and all rows are read.
-        shown = a.kind.shown
+        shown = a.kind.shown_columns
         unseen = shown if a.manifest.can(shown) != b.manifest.can(shown) else ""
         different: list[Divergence] = []
-        for one in _by_digest(a, b, sides, schedules, every=read_all):
+        for one in _compare_digests(a, b, sides, schedules, every=read_all):
             if one.kind == DIFFERENT:
                 different.append(one)
             else:
@@ -119,7 +119,7 @@ class _RangeReader(ExitStack):
             for bounds in ((int(numbers.min()), int(numbers.max())) if len(numbers) else None, steps.bounds):
                 if bounds is not None and not (wanted.start <= bounds[0] and bounds[1] < wanted.stop):
                     raise DamagedFileError(
-                        f"{self.corpus.place.shown} is damaged: {file_name(shard)} has schedules {bounds[0]} to "
+                        f"{self.corpus.place.label} is damaged: {file_name(shard)} has schedules {bounds[0]} to "
                         f"{bounds[1]}, and should have none but {wanted.start} to {wanted.stop - 1}."
                     )
             tables.append(table.filter(pa.array((numbers >= self._range.start) & (numbers < self._range.stop))))
@@ -137,7 +137,7 @@ class _RangeReader(ExitStack):
         return table if ascends.all() else table.take(np.lexsort((step, schedule)))
 
 
-def _by_digest(
+def _compare_digests(
     a: Corpus, b: Corpus, sides: tuple[pa.Table, pa.Table], wanted: range, *, every: bool
 ) -> Iterator[Divergence]:
     """The schedules with different digests (with ``every``, all that both have), ascending; then missing and duplicate
@@ -146,15 +146,15 @@ def _by_digest(
     of_a, of_b = (_numbers(side, "schedule") for side in sides)
     absent = np.setdiff1d(np.arange(wanted.start, wanted.stop), np.union1d(of_a, of_b))
     if len(absent):
-        where = (a if absent[0] < a.manifest.schedules else b).place.shown
+        where = (a if absent[0] < a.manifest.schedules else b).place.label
         raise CorpusError(f"{where} is damaged: schedule {absent[0]} is not in it, although it is complete.")
-    twice = dict.fromkeys(_repeated(of_b), "B") | dict.fromkeys(_repeated(of_a), "A")
+    twice = dict.fromkeys(_find_duplicates(of_b), "B") | dict.fromkeys(_find_duplicates(of_a), "A")
     common, at_a, at_b = np.intersect1d(of_a, of_b, return_indices=True)
     once = ~np.isin(common, list(twice))
     common, one, other = common[once], sides[0].take(at_a[once]), sides[1].take(at_b[once])
     if (unlike := _rows_that_differ(one, other, "plan")).any():
         raise CorpusError(
-            f"{a.place.shown} and {b.place.shown} have different schedules under number {common[unlike][0]}: they were "
+            f"{a.place.label} and {b.place.label} have different schedules under number {common[unlike][0]}: they were "
             "recorded by suites that generate others, so there is nothing to compare."
         )
     unlike = _rows_that_differ(one, other, "digest") | _rows_that_differ(one, other, "steps") | every
@@ -174,7 +174,7 @@ def _first_steps(
     """Find the first differing step of a few schedules; rows of the command ``unseen`` are ignored."""
     columns = a.corpus.kind.columns
     numbers = [one.schedule for one in group]
-    tables = [reader.rows(numbers, [*columns.printed, "row_hash"]) for reader in (a, b)]
+    tables = [reader.rows(numbers, [*columns.printed_names, "row_hash"]) for reader in (a, b)]
     compared = columns.names if read_all else ("row_hash",)
     if (
         read_all
@@ -199,7 +199,7 @@ def _first_steps(
             sides = [rows.filter(pc.not_equal(rows["command"], pa.scalar(unseen))) for rows in sides]
         at = _first_unlike(compared, *sides)
         if at is not None:
-            rows = [next(iter(side.select(columns.printed).slice(at, 1).to_pylist()), None) for side in sides]
+            rows = [next(iter(side.select(columns.printed_names).slice(at, 1).to_pylist()), None) for side in sides]
             divergence.a, divergence.b = rows
             divergence.step, divergence.fields = divergence.row["step"], _fields_of(columns, *rows)
         elif read_all or unseen:
@@ -217,7 +217,7 @@ def _fields_of(columns: Columns, a: Row | None, b: Row | None) -> tuple[str, ...
 
 
 def _first_unlike(columns: Sequence[str], one: pa.Table, other: pa.Table) -> int | None:
-    """Index of the first row in which a column differs, or which only one table has; None if there is none."""
+    """Index of the first row in which a column differs, or which only one table has; None if all rows are equal."""
     common = min(one.num_rows, other.num_rows)
     first = common if one.num_rows != other.num_rows else None
     for name in columns:
@@ -240,19 +240,19 @@ def fault_in(steps: Numbers, promised: int, side: str) -> tuple[str, str, int] |
 
 def _stale(corpus: Corpus, schedules: range, name: str) -> Iterator[Divergence]:
     """Schedules whose hashes or digests do not match their rows, requests, replies or plan."""
-    told = set[int]()
+    reported = set[int]()
     for shard in corpus.manifest.shards_of(schedules):
         for one in stored_in(corpus, shard, schedules, None):
-            if one.schedule in told:
+            if one.schedule in reported:
                 continue  # a duplicate, which is reported elsewhere
-            told.add(one.schedule)
+            reported.add(one.schedule)
             rows = sorted((row for row in one.rows if row["step"]), key=lambda row: row["step"])
             fault = fault_in(np.array([row["step"] for row in rows], np.int64), one.side["steps"], name)
             if fault is not None:
                 yield Divergence(one.schedule, fault[0], fault[2], side=name)
                 continue
             wrong = [row["step"] for row in rows if corpus.kind.columns.hash_of(row) != row["row_hash"]]
-            digest = schedule_digest(joined(row["row_hash"] for row in rows))
+            digest = schedule_digest(join_hashes(row["row_hash"] for row in rows))
             if wrong or digest != one.side["digest"] or not _is_as_recorded(one):
                 yield Divergence(one.schedule, STALE, wrong[0] if wrong else 0, side=name)
 
@@ -270,7 +270,7 @@ def _numbers(table: pa.Table, name: str) -> Numbers:
     return table[name].to_numpy().astype(np.int64, copy=False)
 
 
-def _repeated(numbers: Numbers) -> list[int]:
+def _find_duplicates(numbers: Numbers) -> list[int]:
     known, counts = np.unique(numbers, return_counts=True)
     return list(known[counts > 1].tolist())
 

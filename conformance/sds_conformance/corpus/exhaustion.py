@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sds_harness.corpus.jobs import failures_told, over
+from sds_harness.corpus.jobs import failures_told, run_tasks
 from sds_harness.faults import TesteeError
 from sds_harness.moment import Moment, after
 from sds_harness.schedules.worlds import Word
 
 from ..exploration.campaign import CampaignTally
-from ..exploration.exhaustion import CHUNK, Exhaustion, Share, Task, join, shares
+from ..exploration.exhaustion import CHUNK, ChunkResults, Exhaustion, Task, join, play_chunks
 from ..exploration.exhaustion_campaign import Source
-from .tally_rows import ROWS, row_of, rows_of, summed, take
+from .tally_rows import ROWS, row_of, rows_of, sum_rows, take
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,11 +49,11 @@ class Pieces:
         first, word = self.starts[number]
         piece = replace(self.task, first=first, since=word, chunks=self.chunks)
         rows: list[dict[str, Any]] = []
-        company = self.order.rehearsed()
+        company = self.order.make_company()
         try:
             if not self._is_over_time():
                 tally = CampaignTally(company.start())
-                for share in shares(self.order, company, [piece], ended=self._is_over_time):
+                for share in play_chunks(self.order, company, [piece], ended=self._is_over_time):
                     join(tally, share.tally)
                     if share.reason:
                         rows.append(row_of(_TROUBLE, share.reason, 1))
@@ -76,15 +76,17 @@ class Pieces:
 def spread(spark: SparkSession) -> Source:
     """Return a source that plays on Spark instead of in workers."""
 
-    def play(order: Exhaustion, tasks: list[Task], tally: CampaignTally, left_s: float) -> Generator[Share, None, None]:
+    def play(
+        order: Exhaustion, tasks: list[Task], tally: CampaignTally, left_s: float
+    ) -> Generator[ChunkResults, None, None]:
         until = after(left_s) if left_s else None
         for task in tasks:
             starts = tuple(_starts(order, task))
             of_bound = CampaignTally(tally.declaration)
             counts, chunks, without, otherwise = dict.fromkeys(_COUNTS, 0), [], set[int](), ""
             with failures_told():
-                rows = over(spark, range(len(starts)), Pieces(order, task, starts, CHUNKS, until), ROWS)
-                for kind, what, number in take(of_bound, summed(rows)):
+                rows = run_tasks(spark, range(len(starts)), Pieces(order, task, starts, CHUNKS, until), ROWS)
+                for kind, what, number in take(of_bound, sum_rows(rows)):
                     if kind == _CHUNK:
                         chunks.append(int(what))
                     elif kind == _WITHOUT:
@@ -95,7 +97,7 @@ def spread(spark: SparkSession) -> Source:
                         otherwise = what
                     else:
                         counts[kind] = number
-            share = Share(of_bound, task.events, tuple(chunks), without=frozenset(without), otherwise=otherwise)
+            share = ChunkResults(of_bound, task.events, tuple(chunks), without=frozenset(without), otherwise=otherwise)
             for name, number in counts.items():
                 setattr(share, name, number)
             yield share

@@ -24,18 +24,18 @@ from sds_harness.corpus.place import TEMPORARY, Place
 from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.shards import DamagedFileError, shard_of
 from sds_harness.declaration import printable
-from sds_harness.json_text import dumps, escaped
+from sds_harness.json_text import dumps, escape_json
 from sds_harness.schedules import Schedule, ScheduleFileError
 
 from ..drawing.spacetime import spacetime_svg
-from ..exploration.assessment import Scope, assess, in_time
+from ..exploration.assessment import Scope, assess, make_time_key
 from ..exploration.counterexample import Counterexample
-from ..exploration.text import in_words, proof_of, rule_of
+from ..exploration.text import describe_finding, proof_of, rule_of
 from ..judging import formats
 from ..judging.verdict import Verdict
-from ..presentation.markup import environment
-from .classes import AND, VIOLATIONS, Class, without_dialect
-from .difference import DIVERGENCES, CorpusDifference, DivergenceCause, most_common, stored
+from ..presentation.markup import make_template_environment
+from .classes import AND, VIOLATIONS, Class, rebuild_without_dialect
+from .difference import DIVERGENCES, CorpusDifference, DivergenceCause, most_common, read_stored
 from .divergences import Divergence, divergences
 
 SUMMARY, PAGE, CAUSES = "summary.json", "index.html", "causes.parquet"
@@ -63,18 +63,18 @@ def prepare_folder(place: Place, *, overwrite: bool) -> None:
     found = place.names()
     if found:
         if not overwrite:
-            raise CorpusError(f"{place.shown} is not empty: name another folder, or replace it with --overwrite.")
+            raise CorpusError(f"{place.label} is not empty: name another folder, or replace it with --overwrite.")
         known = {SUMMARY, PAGE, CAUSES, DIVERGENCES, SAMPLES}
         if strange := set(found) - known:
-            raise CorpusError(f"{place.shown} has other files in it ({min(strange)}): name another folder.")
-        if not _of_a_diff(place, found):
-            raise CorpusError(f"{place.shown} has files in it that are of no diff: name another folder.")
+            raise CorpusError(f"{place.label} has other files in it ({min(strange)}): name another folder.")
+        if not _is_diff_folder(place, found):
+            raise CorpusError(f"{place.label} has files in it that are of no diff: name another folder.")
         for name in found:
             (place / name).remove()
     place.make()
 
 
-def _of_a_diff(place: Place, found: list[str]) -> bool:
+def _is_diff_folder(place: Place, found: list[str]) -> bool:
     """Does the folder belong to a diff, by its summary? An interrupted diff has divergences and no summary."""
     if SUMMARY in found:
         try:
@@ -107,17 +107,17 @@ def write_samples(difference: CorpusDifference, scopes: tuple[Scope, Scope], out
     """Write samples of the reported causes. Raises CorpusError."""
     (out / SAMPLES).make()
     samples, pictures = [], 0
-    told = [cause for cause in difference.causes if cause.samples][:MOST]
-    for place, cause in enumerate(told):
+    causes = [cause for cause in difference.causes if cause.samples][:MOST]
+    for place, cause in enumerate(causes):
         for rank, number in enumerate(cause.samples):
             plan = _plan(difference, cause, number)
             if plan is None:
                 continue
             name = f"{SAMPLES}/{cause.kind.value.replace(' ', '-')}-{place + 1}-schedule-{number}"
-            (out / f"{name}.json").write_text(escaped(difference.a.kind.dumps(plan)))
+            (out / f"{name}.json").write_text(escape_json(difference.a.kind.dumps(plan)))
             sample = DivergenceSample(cause, number, f"{name}.json")
             if not rank and pictures < MOST_PICTURES and cause.kind in _JUDGED:
-                sample = _drawn(difference, scopes, sample)
+                sample = _draw_sample(difference, scopes, sample)
                 pictures += bool(sample.pictures)
                 for side, picture in sample.pictures.items():
                     (out / f"{name}-{side}.svg").write_text(picture)
@@ -131,7 +131,7 @@ def _plan(difference: CorpusDifference, cause: DivergenceCause, number: int) -> 
         if number >= corpus.manifest.schedules:
             continue
         try:
-            schedule = corpus.kind.loads(next(stored(corpus, [number])).side["json"])
+            schedule = corpus.kind.loads(next(read_stored(corpus, [number])).side["json"])
         except (DamagedFileError, ScheduleFileError):
             continue
         notes = {
@@ -149,7 +149,9 @@ def _plan(difference: CorpusDifference, cause: DivergenceCause, number: int) -> 
 _JUDGED = (*VIOLATIONS, Class.LEGAL, Class.UNEXPLAINED, Class.ERROR)
 
 
-def _drawn(difference: CorpusDifference, scopes: tuple[Scope, Scope], sample: DivergenceSample) -> DivergenceSample:
+def _draw_sample(
+    difference: CorpusDifference, scopes: tuple[Scope, Scope], sample: DivergenceSample
+) -> DivergenceSample:
     """Add a picture of each side that has the complete schedule, with the violation or the first divergence marked."""
     number, kind = sample.schedule, sample.cause.kind
     found = [d for d in divergences(difference.a, difference.b, range(number, number + 1)) if d.schedule == number]
@@ -157,7 +159,7 @@ def _drawn(difference: CorpusDifference, scopes: tuple[Scope, Scope], sample: Di
     pictures: dict[str, str] = {}
     for side, corpus, scope in (("A", difference.a, scopes[0]), ("B", difference.b, scopes[1])):
         try:
-            rebuilt = without_dialect(next(stored(corpus, [number])))
+            rebuilt = rebuild_without_dialect(next(read_stored(corpus, [number])))
         except DamagedFileError:
             continue
         story = sentence(found[0], corpus.kind.columns.opaque) if found else ""
@@ -165,7 +167,7 @@ def _drawn(difference: CorpusDifference, scopes: tuple[Scope, Scope], sample: Di
         violated = sample.cause.cause.split(AND)[-1]
         example = _example(rebuilt, scope, violated) if side == blamed and kind in VIOLATIONS else None
         if example is not None:
-            pictures[side] = spacetime_svg(rebuilt.performance, example.act, title, in_words(example))
+            pictures[side] = spacetime_svg(rebuilt.performance, example.act, title, describe_finding(example))
             sample = replace(sample, proof=tuple(proof_of(example)))
         else:
             row = (found[0].a if side == "A" else found[0].b) if found else None
@@ -184,7 +186,7 @@ def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None
     fails = [f for f in findings if f.requirement == what and f.severity is Verdict.FAIL]
     if not fails:
         return None
-    first = min(fails, key=in_time(performance))
+    first = min(fails, key=make_time_key(performance))
     return Counterexample(what, first, performance.schedule, performance, performance.schedule, 0)
 
 
@@ -193,12 +195,12 @@ def sentence(divergence: Divergence, opaque: frozenset[str]) -> str:
     row = divergence.row
     if not row:
         return f"They part at step {divergence.step}."
-    told = [
+    parts = [
         f"{name} differs" if name in opaque else f"{name} is {_short(a)} in A and {_short(b)} in B"
         for name, (a, b) in divergence.values.items()
     ]
     missing = "A" if divergence.a is None else "B"
-    what = "; ".join(told[:4]) or f"{missing} has no such step"
+    what = "; ".join(parts[:4]) or f"{missing} has no such step"
     who, does = (printable(str(row[name]), 40) for name in ("participant", "command"))
     return f"They part at step {divergence.step}, {who}: {does}: {what}."
 
@@ -209,7 +211,7 @@ def _short(value: object) -> str:
     return printable(str(value)) if value not in ("", None) else "nothing"
 
 
-def of_cause(samples: list[DivergenceSample], cause: DivergenceCause) -> list[DivergenceSample]:
+def samples_of_cause(samples: list[DivergenceSample], cause: DivergenceCause) -> list[DivergenceSample]:
     """The samples of one cause."""
     return [sample for sample in samples if sample.cause is cause]
 
@@ -235,7 +237,7 @@ def page(difference: CorpusDifference, samples: list[DivergenceSample]) -> str:
         total=difference.identical + difference.divergent,
         bars=_bars(difference),
         histogram=_histogram(difference),
-        causes=[(cause, rules_of(cause), of_cause(samples, cause)) for cause in difference.causes],
+        causes=[(cause, rules_of(cause), samples_of_cause(samples, cause)) for cause in difference.causes],
         requirements=_requirements(difference),
         fields=list(most_common(difference.found.fields).items()),
         svg=Markup,
@@ -245,9 +247,9 @@ def page(difference: CorpusDifference, samples: list[DivergenceSample]) -> str:
 
 @cache
 def _template() -> Template:
-    known = environment(__package__ or "")
+    known = make_template_environment(__package__ or "")
     known.filters["thousands"] = lambda number: f"{number:,}"
-    known.filters["counted"] = formats.counted
+    known.filters["counted"] = formats.format_count
     return known.get_template("diff.html.j2")
 
 
@@ -300,7 +302,7 @@ def as_json(difference: CorpusDifference, samples: list[DivergenceSample]) -> di
         "format": FORMAT,
         "a": _side(difference.a),
         "b": _side(difference.b),
-        "same": difference.same,
+        "same": difference.is_legal,
         "schedules": difference.identical + difference.divergent,
         "identical": difference.identical,
         "divergent": difference.divergent,
@@ -313,7 +315,7 @@ def as_json(difference: CorpusDifference, samples: list[DivergenceSample]) -> di
                 "schedules": cause.schedules,
                 "least_step": cause.least_step,
                 "examples": list(cause.samples),
-                "samples": [sample.file for sample in of_cause(samples, cause)],
+                "samples": [sample.file for sample in samples_of_cause(samples, cause)],
             }
             for cause in difference.causes
         ],
@@ -329,21 +331,21 @@ def as_json(difference: CorpusDifference, samples: list[DivergenceSample]) -> di
     }
 
 
-def finish(difference: CorpusDifference, samples: list[DivergenceSample], told: dict[str, Any], place: Place) -> None:
-    """Write all but the divergences and the samples, which are there. Raises CorpusError."""
-    causes = [{key: value for key, value in cause.items() if key != "samples"} for cause in told["causes"]]
-    with (place / CAUSES).writing() as half:
+def finish(difference: CorpusDifference, samples: list[DivergenceSample], data: dict[str, Any], place: Place) -> None:
+    """Write all files except the divergences and the samples, which were written before. Raises CorpusError."""
+    causes = [{key: value for key, value in cause.items() if key != "samples"} for cause in data["causes"]]
+    with (place / CAUSES).write_atomically() as half:
         pq.write_table(
             pa.Table.from_pylist(causes, pa.schema(_CAUSES)), half.root, filesystem=half.system, compression="zstd"
         )
     (place / PAGE).write_text(page(difference, samples))
-    (place / SUMMARY).write_text(dumps(told, indent=2) + "\n")
+    (place / SUMMARY).write_text(dumps(data, indent=2) + "\n")
 
 
 def _side(corpus: Corpus) -> dict[str, Any]:
     manifest = corpus.manifest
     return {
-        "corpus": corpus.place.shown,
+        "corpus": corpus.place.label,
         "name": printable(str(manifest.implementation.get("name", ""))),
         "version": printable(str(manifest.implementation.get("version", ""))),
         "schedules": manifest.schedules,

@@ -21,9 +21,9 @@ ROWS = "kind string, what string, schedules long, rank long, first long, told st
 """The columns, in Spark SQL."""
 
 
-def row_of(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, told: str = "") -> dict[str, Any]:
+def row_of(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, details: str = "") -> dict[str, Any]:
     """One row."""
-    return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "told": told}
+    return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "told": details}
 
 
 def rows_of(tally: CampaignTally) -> Iterator[dict[str, Any]]:
@@ -34,17 +34,17 @@ def rows_of(tally: CampaignTally) -> Iterator[dict[str, Any]]:
         for what, count in getattr(tally, kind).items():
             yield row_of(kind, what, count)
     for what, finding in tally.found.items():
-        told = json.dumps(asdict(finding) | {"severity": finding.severity.value})
-        yield row_of("found", what, tally.found_in[what], RANK[finding.severity], tally.found_at[what], told)
+        details = json.dumps(asdict(finding) | {"severity": finding.severity.value})
+        yield row_of("found", what, tally.found_in[what], RANK[finding.severity], tally.found_at[what], details)
     for what, error in tally.errors.items():
-        yield row_of("error", what, 1, told=error)
+        yield row_of("error", what, 1, details=error)
 
 
 Summed = tuple[str, str, int, int, str]
 """Sum over all tasks: kind, subject, schedules, first schedule with the worst result, and its description."""
 
 
-def summed(rows: DataFrame) -> list[Summed]:
+def sum_rows(rows: DataFrame) -> list[Summed]:
     """Rows that Spark has added up."""
     from pyspark.sql import functions as f
 
@@ -55,18 +55,18 @@ def summed(rows: DataFrame) -> list[Summed]:
 
 
 def take(tally: CampaignTally, of: Iterable[Summed]) -> Iterator[tuple[str, str, int]]:
-    """Add the sums to a tally; yield those of other kinds, with their counts."""
-    for kind, what, schedules, first, told in of:
+    """Add the sums to a tally; yield the sums of other kinds, with their counts."""
+    for kind, what, schedules, first, details in of:
         match kind:
             case "schedules" | "steps":
                 setattr(tally, kind, schedules)
             case "exercised" | "situations":
                 getattr(tally, kind)[what] = schedules
             case "found":
-                data = json.loads(told)
+                data = json.loads(details)
                 tally.found[what] = Finding(**data | {"severity": Verdict(data["severity"])})
                 tally.found_in[what], tally.found_at[what] = schedules, first
             case "error":
-                tally.errors[what] = told
+                tally.errors[what] = details
             case _:
                 yield kind, what, schedules

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sds_harness.corpus.jobs import Progress, failures_told, faults_named, in_schedules, over, watched
+from sds_harness.corpus.jobs import Progress, failures_told, faults_named, in_schedules, run_tasks, watch_progress
 from sds_harness.corpus.manifest import WORDS, Corpus
 from sds_harness.corpus.reader import (
     Stored,
@@ -25,7 +25,7 @@ from sds_harness.corpus.reader import (
     verify_folders,
     verify_shard,
 )
-from sds_harness.corpus.recorder import insisting
+from sds_harness.corpus.recorder import raise_corpus_errors
 from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.shards import DamagedFileError, hold_to_count
 from sds_harness.declaration import Declaration, printable
@@ -37,7 +37,7 @@ from ..exploration.company import Casting, under_test
 from ..exploration.exhaustion import join
 from ..judging.garbage import garbage_at_the_end, rarely_collecting
 from .company import compare_twins
-from .tally_rows import ROWS, row_of, rows_of, summed, take
+from .tally_rows import ROWS, row_of, rows_of, sum_rows, take
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,7 +85,7 @@ class Checker:
             raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} is that of another corpus.")
         self.hold_to_manifest(stored, rebuilt)
         twins = manifest.has_twins(stored.schedule) and performance.breakdown is None
-        with insisting(stored_twins(stored, shard, self._twin)) as replay:
+        with raise_corpus_errors(stored_twins(stored, shard, self._twin)) as replay:
             assessment = assess(performance, self.scope, rebuilt.judged, replay if twins else None)
         return Played(stored.schedule, performance.steps, assessment, performance.breakdown)
 
@@ -104,7 +104,7 @@ class Checker:
         wrong = ""
         if manifest.casting in _CASTINGS and rebuilt.judged != under_test(Casting(manifest.casting), schedule):
             wrong = "does not have the members under test that the cast of the manifest has"
-        elif stranger := manifest.stranger(performance, rebuilt.judged):
+        elif stranger := manifest.find_stranger(performance, rebuilt.judged):
             wrong = f"was played by {stranger}, not by what the manifest names"
         if wrong:
             raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} {wrong}.")
@@ -144,8 +144,8 @@ def check(
 ) -> CampaignTally:
     """Judge a corpus in a Spark job, with the same result as ``check_here``. Raises CorpusError."""
     checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
-    with watched(spark, in_schedules(progress, manifest.shards, manifest.schedules)), failures_told():
-        added = summed(over(spark, range(manifest.shards), checker, ROWS))
+    with watch_progress(spark, in_schedules(progress, manifest.shards, manifest.schedules)), failures_told():
+        added = sum_rows(run_tasks(spark, range(manifest.shards), checker, ROWS))
     tally = CampaignTally(declaration_in(corpus))
     hold_counts(corpus, {what: count for kind, what, count in take(tally, added) if kind == COUNTED})
     return tally
@@ -161,26 +161,28 @@ def hold_counts(corpus: Corpus, counted: Mapping[str, int]) -> None:
     """Compare the manifest with the counted data. Raises DamagedFileError."""
     for what, count in counted.items():
         if count != getattr(corpus.manifest, what):
-            said = f"the manifest says {getattr(corpus.manifest, what):,}"
-            raise DamagedFileError(f"{corpus.place.shown} is damaged: it has {count:,} {what}, and {said}.")
+            message = f"the manifest says {getattr(corpus.manifest, what):,}"
+            raise DamagedFileError(f"{corpus.place.label} is damaged: it has {count:,} {what}, and {message}.")
 
 
 def declaration_in(corpus: Corpus) -> Declaration:
     """The declaration of the implementation in the manifest, without unknown capabilities."""
-    language, told = corpus.kind.language, corpus.manifest.implementation
-    empty = Declaration.unknown("", language)
+    language, implementation = corpus.kind.language, corpus.manifest.implementation
+    empty = Declaration.for_unknown("", language)
 
     def text(name: str) -> str:
-        return printable(str(told.get(name) or ""))
+        return printable(str(implementation.get(name) or ""))
 
     words: dict[str, Any] = {name: text(name) for name in WORDS}
     return replace(
         empty,
         **words,
-        revisions=tuple(printable(str(revision)) for revision in told.get("revisions") or ()),
+        revisions=tuple(printable(str(revision)) for revision in implementation.get("revisions") or ()),
         capabilities=frozenset(
-            language.capabilities[name] for name in told.get("capabilities") or () if name in language.capabilities
+            language.capabilities[name]
+            for name in implementation.get("capabilities") or ()
+            if name in language.capabilities
         ),
         profiles={name: text(corpus.kind.stored_name(name)) for name in empty.profiles},
-        limits={name: value if type(value := told.get(name)) is int else None for name in empty.limits},
+        limits={name: value if type(value := implementation.get(name)) is int else None for name in empty.limits},
     )

@@ -14,7 +14,7 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.stage import START_MS
 
-from ..judging.formats import clock, counted, foremost, hex_of, short
+from ..judging.formats import clock, foremost, format_count, hex_of, short
 from ..protocols.performance_reader import ACKNOWLEDGED, DELIVERED, Item, Key, Signal, Sort
 from .names import MessageNames, reading_of
 
@@ -67,11 +67,11 @@ class Course:
         self.performance = performance
         self.reading = reading_of(performance)
         self.names = MessageNames(performance, by_id=by_id)
-        self.mentioned = frozenset(self.names.mentioned(about))
+        self.mentioned = frozenset(self.names.find_quoted(about))
         """The messages of the finding."""
         self.steps_named = frozenset(map(int, _STEP.findall(about)))
         """The steps that the finding names."""
-        self._foremost: Collection[str] = {self.names.of(key) for key in self.mentioned}
+        self._foremost: Collection[str] = {self.names.name_of(key) for key in self.mentioned}
         self.items: dict[int, Item | None] = {}
         """The parsed message in each packet, by packet number."""
         self.broadcasts: dict[int, list[Packet]] = {}
@@ -173,32 +173,32 @@ class Course:
 
     # ---- text ------------------------------------------------------------------------------------------------------
 
-    def at(self, milliseconds: int) -> str:
+    def format_time(self, milliseconds: int) -> str:
         """Format a time relative to the start."""
         return clock(START_MS + milliseconds)
 
     def join_names(self, names: list[str], limit: int = SHOWN, by: str = ", ") -> str:
         """Join a few names in their order, preferably those of the finding, and count the rest."""
-        shown, more = foremost(names, self._foremost.__contains__, limit)
-        return by.join(shown) + (f" and {more} more" if more else "")
+        first_names, more = foremost(names, self._foremost.__contains__, limit)
+        return by.join(first_names) + (f" and {more} more" if more else "")
 
-    def named(self, keys: Sequence[Key]) -> str:
+    def join_names_of(self, keys: Sequence[Key]) -> str:
         """Join the names of messages."""
-        return self.join_names([self.names.of(key) for key in keys])
+        return self.join_names([self.names.name_of(key) for key in keys])
 
     def name(self, packet: Packet) -> str:
         """The name of a packet."""
-        return self.names.of_packet(packet)
+        return self.names.name_packet(packet)
 
-    def after(self, packet: Packet) -> str:
+    def format_dependencies(self, packet: Packet) -> str:
         """The dependencies of a packet; "" if it has none."""
         item = self.items[packet.number]
-        return self.named(item.causes) if item is not None else ""
+        return self.join_names_of(item.causes) if item is not None else ""
 
     def describe_requests(self, packet: Packet) -> str:
         """The messages that a packet asks for; "" if it asks for none."""
         item = self.items[packet.number]
-        return self.named(item.asks) if item is not None else ""
+        return self.join_names_of(item.asks) if item is not None else ""
 
     def details(self, item: Item | None, *, blamed: bool = False) -> str:
         """The messages that a message asks for, in parentheses.
@@ -208,8 +208,8 @@ class Course:
         if item is None:
             return ""
         after = blamed and not self.mentioned.isdisjoint(item.causes)
-        out = [f"after {self.named(item.causes)}"] if after else []
-        out += [f"asks for {self.named(item.asks)}"] if item.asks else []
+        out = [f"after {self.join_names_of(item.causes)}"] if after else []
+        out += [f"asks for {self.join_names_of(item.asks)}"] if item.asks else []
         return f" ({', '.join(out)})" if out else ""
 
     def describe_message(self, packet: Packet, arrived: Item | None = None) -> str:
@@ -219,12 +219,12 @@ class Course:
         if item is None:
             raw = packet.wire.raw
             are = "is" if len(raw) == 1 else "are"
-            return f"{name}: {counted(len(raw), 'byte')} that {are} {self.reading.unread}: {hex_of(raw)}"
+            return f"{name}: {format_count(len(raw), 'byte')} that {are} {self.reading.unread}: {hex_of(raw)}"
         details = [f"{self.reading.time} {item.time}"] if item.time else []
         if item.causes:
-            details.append(f"after {self.named(item.causes)}")
+            details.append(f"after {self.join_names_of(item.causes)}")
         if item.asks:
-            details.append(f"asks for {self.named(item.asks)}")
+            details.append(f"asks for {self.join_names_of(item.asks)}")
         if item.says is not None:
             details.append(f"says {item.says!r}")
         details.append(f"ID {printable(item.key[1], 80)}")
@@ -239,25 +239,28 @@ class Course:
             kind = signal.kind
             # A sender always signals the delivery of its own message, so that is not shown.
             unsaid = own if kind == DELIVERED and act.step.command == "send" else ()
-            names = [self.names.of(key) for key in signal.keys if key[1] not in unsaid]
+            names = [self.names.name_of(key) for key in signal.keys if key[1] not in unsaid]
             if not names:
                 continue
             if out and out[-1][0] == kind:
                 out[-1][1].extend(names)
             else:
                 out.append((kind, names))
-        told = self.reading.signalled
-        between = {kind: ", then " if kind == DELIVERED else ", " for kind in told}
-        return [(told[kind][0], told[kind][1].format(self.join_names(names, by=between[kind]))) for kind, names in out]
+        signal_names = self.reading.signalled
+        between = {kind: ", then " if kind == DELIVERED else ", " for kind in signal_names}
+        return [
+            (signal_names[kind][0], signal_names[kind][1].format(self.join_names(names, by=between[kind])))
+            for kind, names in out
+        ]
 
-    def sends(self, act: Act) -> list[tuple[Packet, str]]:
+    def list_broadcasts(self, act: Act) -> list[tuple[Packet, str]]:
         """The packets that an act broadcast, each with the verb; one sent to several receivers is listed once."""
         sent = [(p, self.copies.get(p.number, "sends")) for p in self.broadcasts.get(act.number, ())]
         if not self.reading.to_each:
             return sent
         return list({(self.name(packet), verb): (packet, verb) for packet, verb in reversed(sent)}.values())[::-1]
 
-    def arrives(self, act: Act) -> str:
+    def describe_arrival(self, act: Act) -> str:
         """Describe what arrived, with its origin if that is not the network; "" if the act is no arrival."""
         if act.step.command != "receive":
             return ""
@@ -267,16 +270,16 @@ class Course:
 
     def log_of(self, act: Act) -> str:
         """The log that a step shows, in its order; "" if it shows none."""
-        shown = self.reading.shown_state(act.step)
-        if shown is None or shown.log is None:
+        state = self.reading.shown_state(act.step)
+        if state is None or state.log is None:
             return ""
         return (
-            f"the log is {self.join_names([self.names.of(key) for key in shown.log], by=', then ')}"
-            if shown.log
+            f"the log is {self.join_names([self.names.name_of(key) for key in state.log], by=', then ')}"
+            if state.log
             else ""
         )
 
-    def brings(self, act: Act) -> bool:
+    def concerns_finding(self, act: Act) -> bool:
         """Does a message of the finding arrive, or one that asks for it?"""
         arrived = self.reading.arrived(act.step) if act.step.command == "receive" else None
         return arrived is not None and not self.mentioned.isdisjoint((arrived.key, *arrived.asks))
@@ -290,36 +293,36 @@ class Course:
             return f"refuses: {printable(reply.rejected.reason, 80)}"
         return f"answers `{act.step.answer}`" if act.step.answer in ("unsupported", "error", "") else ""
 
-    def tells(self, act: Act) -> bool:
+    def has_result(self, act: Act) -> bool:
         """Did it signal anything, or fail?"""
         return bool(self.signalled[act.number] or self.refusal(act))
 
     # ---- logs ------------------------------------------------------------------------------------------------------
 
-    def logs(self, until: int | None = None) -> list[LogAt]:
+    def collect_logs(self, until: int | None = None) -> list[LogAt]:
         """The logs of all participants after an act; by default at the end."""
         shown: dict[tuple[str, str], tuple[int, list[str]]] = {}
         has: dict[tuple[str, str], list[tuple[int, str]]] = {}
         for act in self.performance.acts[:until]:
             state = self.reading.shown_state(act.step)
             if state is not None and state.log is not None:
-                shown[act.who, act.step.channel_id] = act.number, [self.names.of(key) for key in state.log]
+                shown[act.who, act.step.channel_id] = act.number, [self.names.name_of(key) for key in state.log]
         for (who, key), act in self.had.items():
             if (until is None or act.number <= until) and self._is_content(key):
-                has.setdefault((who, key[0]), []).append((act.number, self.names.of(key)))
+                has.setdefault((who, key[0]), []).append((act.number, self.names.name_of(key)))
         out = []
         for who, party in self.performance.parties.items():
             for channel in party.channels or ("",):
                 later = has.get((who, channel), [])
                 if (who, channel) not in shown:
-                    out.append(self._inferred(who, channel, [name for _, name in later], until))
+                    out.append(self._infer_log(who, channel, [name for _, name in later], until))
                     continue
                 at, names = shown[who, channel]
                 since = [name for number, name in later if number > at and name not in names]
                 out.append(LogAt(who, channel, names, at, since))
         return out
 
-    def _inferred(self, who: str, channel: str, names: list[str], until: int | None) -> LogAt:
+    def _infer_log(self, who: str, channel: str, names: list[str], until: int | None) -> LogAt:
         """An inferred log, if none was shown: the sent and delivered messages, or the last causal history if it names
         more."""
         for act in reversed(self.performance.acts[:until]):
@@ -329,8 +332,8 @@ class Course:
                 item = self.items[packet.number]
                 if item is None or item.key[0] != channel or packet.number in self.copies or len(item.causes) < 2:
                     continue
-                history = [self.names.of(key) for key in item.causes]
-                before = names[: names.index(own)] if (own := self.names.of(item.key)) in names else names
+                history = [self.names.name_of(key) for key in item.causes]
+                before = names[: names.index(own)] if (own := self.names.name_of(item.key)) in names else names
                 if [name for name in names if name in history] == history:
                     return LogAt(who, channel, names, 0, [])
                 return LogAt(who, channel, [n for n in before if n not in history] + history, 0, [], self.name(packet))

@@ -1,7 +1,7 @@
 """Short names for the messages of a performance, the same in stories and diagrams.
 
 A message has the name of its label in the schedule. One without a label gets a running name: ``s3`` is the third sync
-message, ``e1`` the first ephemeral one, ``c1`` a content message, ``b1`` bytes that are no message, and ``u1`` an ID
+message, ``e1`` the first ephemeral one, ``c1`` a content message, ``b1`` bytes that are not a message, and ``u1`` an ID
 that was mentioned and never sent.
 """
 
@@ -45,25 +45,25 @@ class MessageNames:
                 self._call(item.key, short(label))
         for packet in performance.packets:
             self._call_packet(packet)
-        for key in self._mentioned(performance):
+        for key in self._mentioned_keys(performance):
             if key not in self._names:
                 never = key[1].removeprefix(NEVER) if key[1].startswith(NEVER) else ""
-                self._call(key, short(never) if never else self._running("u"))
+                self._call(key, short(never) if never else self._next_name("u"))
 
-    def of(self, key: Key) -> str:
+    def name_of(self, key: Key) -> str:
         """The name of a message; the quoted ID if the performance never mentions it."""
         return self._names.get(key) or identifier(key[1])
 
-    def of_packet(self, packet: Packet) -> str:
+    def name_packet(self, packet: Packet) -> str:
         """The name of a packet; if its ID is that of another message, both are named."""
         if packet.number in self._packets:
             return self._packets[packet.number]
         item = self._reading.item(packet.wire)
-        name = self.of(item.key) if item is not None else "?"
+        name = self.name_of(item.key) if item is not None else "?"
         label = short(packet.label)
         return f"{label} (ID of {name})" if label and not self._by_id and not name.startswith(label) else name
 
-    def mentioned(self, text: str, channel_id: str = "") -> list[Key]:
+    def find_quoted(self, text: str, channel_id: str = "") -> list[Key]:
         """The messages whose IDs a text quotes, in the order of the text."""
         found: dict[int, Key] = {}
         for key in self._names:
@@ -72,7 +72,7 @@ class MessageNames:
                 found[at] = key
         return [found[at] for at in sorted(found)]
 
-    def in_words(self, text: str, channel_id: str = "") -> str:
+    def replace_ids(self, text: str, channel_id: str = "") -> str:
         """Replace quoted IDs by names, and make times relative to the start of virtual time."""
         forms: dict[str, str] = {}
         for (channel, message_id), name in self._names.items():
@@ -101,9 +101,9 @@ class MessageNames:
         item = self._reading.item(packet.wire)
         prefix = _PREFIX[item.sort if item is not None else Sort.NOISE]
         if item is None or not item.key[1]:
-            self._packets[packet.number] = self._free(short(packet.label) or self._running(prefix))
+            self._packets[packet.number] = self._free(short(packet.label) or self._next_name(prefix))
         elif item.key not in self._names:
-            self._call(item.key, short(packet.label) or self._running(prefix))
+            self._call(item.key, short(packet.label) or self._next_name(prefix))
 
     def _call(self, key: Key, name: str) -> None:
         if key not in self._names:
@@ -118,14 +118,14 @@ class MessageNames:
         self._taken.add(free)
         return free
 
-    def _running(self, prefix: str) -> str:
+    def _next_name(self, prefix: str) -> str:
         while True:
             self._counts[prefix] = self._counts.get(prefix, 0) + 1
             name = f"{prefix}{self._counts[prefix]}"
             if name not in self._taken:
                 return name
 
-    def _mentioned(self, performance: Performance) -> Iterator[Key]:
+    def _mentioned_keys(self, performance: Performance) -> Iterator[Key]:
         """The messages that packets, signals and states mention, in order."""
         reading = self._reading
         for packet in performance.packets:
@@ -136,5 +136,5 @@ class MessageNames:
                 yield from item.causes + item.asks
             for signal in reading.signals(act.step):
                 yield from signal.keys
-            if (shown := reading.shown_state(act.step)) is not None:
-                yield from (shown.log or ()) + shown.buffers
+            if (state := reading.shown_state(act.step)) is not None:
+                yield from (state.log or ()) + state.buffers

@@ -76,5 +76,5 @@ def operation_note(op: Operation, reading: Reading) -> str:
 
 
 def _join_names(names: tuple[str, ...]) -> str:
-    shown = ", ".join(short(name) for name in names[:6])
-    return f"{shown} and {len(names) - 6} more" if len(names) > 6 else shown
+    text = ", ".join(short(name) for name in names[:6])
+    return f"{text} and {len(names) - 6} more" if len(names) > 6 else text

@@ -20,7 +20,7 @@ from .text_size import char_width, line_height, lines_of
 MAX_STEPS = 900
 """Steps that are drawn; of longer performances, those around the violating step."""
 FOLDED = 4
-"""So many consecutive sync messages and copies without effect are replaced by a note."""
+"""A note replaces at least this number of consecutive sync messages and copies without effect."""
 AFTER_BLAMED = 60
 """Steps drawn after the violating one, if not all are drawn."""
 ALMOST_AT_ONCE_MS = 50
@@ -75,8 +75,8 @@ class Flight:
 def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]:
     """Participants, followed by scripted peers; with ``only``, those that take part in these operations."""
     show = course.performance
-    said = (p for number, packets in course.said.items() if only is None or number in only for p in packets)
-    peers = [p.sender for p in said if course.items[p.number] is not None]
+    scripted = (p for number, packets in course.said.items() if only is None or number in only for p in packets)
+    peers = [p.sender for p in scripted if course.items[p.number] is not None]
     acting = {act.who for act in show.acts if only is None or act.operation in only}
     names = [name for name in show.schedule.names if only is None or name in acting]
     return list(dict.fromkeys([*names, *peers]))
@@ -125,27 +125,27 @@ class Placement:
         if self.course.look(packet) not in ("sync", "copy") or not packet.act:
             return False
         sender, heard = self.show.acts[packet.act - 1], self.course.heard.get(packet.number, [])
-        if any(act is self._blamed or self.course.tells(act) for act in [sender, *heard]):
+        if any(act is self._blamed or self.course.has_result(act) for act in [sender, *heard]):
             return False
         busy = (self.course.broadcasts.get(act.number) for act in heard)
         return not any(busy) and not any(self.course.fates.get(act.number) in KEPT for act in heard)
 
     def _is_shown(self, act: Act) -> bool:
         comes = act is self._blamed or act.step.command == "receive" or bool(self.course.broadcasts.get(act.number))
-        return comes or self.course.tells(act)
+        return comes or self.course.has_result(act)
 
     def _window(self) -> range:
         """The numbers of the acts that are drawn."""
         count = len(self.show.acts)
         if self._only is not None:
             return range(1, count + 1)
-        shown = [act.number for act in self.show.acts if self._is_shown(act) and not self._is_folded(act)]
-        if len(shown) <= MAX_STEPS:
+        act_numbers = [act.number for act in self.show.acts if self._is_shown(act) and not self._is_folded(act)]
+        if len(act_numbers) <= MAX_STEPS:
             return range(1, count + 1)
-        before = shown.index(self._blamed.number) if self._blamed is not None else 0
-        end = min(len(shown), max(MAX_STEPS, before + AFTER_BLAMED))
-        self.dropped = len(shown) - MAX_STEPS
-        return range(shown[end - MAX_STEPS], shown[end - 1] + 1)
+        before = act_numbers.index(self._blamed.number) if self._blamed is not None else 0
+        end = min(len(act_numbers), max(MAX_STEPS, before + AFTER_BLAMED))
+        self.dropped = len(act_numbers) - MAX_STEPS
+        return range(act_numbers[end - MAX_STEPS], act_numbers[end - 1] + 1)
 
     def _is_folded(self, act: Act) -> bool:
         if act.packet is not None and act.source == "network" and act.packet.number in self._folded:
@@ -153,7 +153,7 @@ class Placement:
         sent = self.course.broadcasts.get(act.number, [])
         return bool(sent) and all(packet.number in self._folded for packet in sent)
 
-    def _fold(self) -> None:
+    def _fold_quiet_syncs(self) -> None:
         """Find runs of quiet sync messages that a single note replaces."""
         runs: list[list[Packet]] = [[]]
         for act in self.show.acts:
@@ -169,9 +169,9 @@ class Placement:
     # ---- rows ------------------------------------------------------------------------------------------------------
 
     def _place(self) -> None:
-        self._fold()
+        self._fold_quiet_syncs()
         window = self._window()
-        acts = [act for number in window if self._draws((act := self.show.acts[number - 1]).operation)]
+        acts = [act for number in window if self._is_drawn((act := self.show.acts[number - 1]).operation)]
         first = acts[0].operation if self.dropped and acts else -1
         last = acts[-1].operation if self.dropped and acts else len(self.show.schedule.operations)
         for column, name in enumerate(self.columns):
@@ -180,7 +180,7 @@ class Placement:
                 self.lives[column] = [0]
         at, before = 0, -1
         for number in sorted({*self.show.began, *(act.operation for act in acts)}):
-            if not first <= number <= last or not self._draws(number):
+            if not first <= number <= last or not self._is_drawn(number):
                 continue
             if self._only is not None and number - before > 1:
                 self._skipped = True
@@ -195,7 +195,7 @@ class Placement:
         if self._cut_since >= 0:
             self.shades.append((self._cut_since, len(self.rows) - 1))
 
-    def _draws(self, operation: int) -> bool:
+    def _is_drawn(self, operation: int) -> bool:
         return self._only is None or operation in self._only
 
     def _row(self, row: int, at_ms: int, above: int = 0, below: int = 0, number: int = 0) -> DiagramRow:
@@ -226,7 +226,7 @@ class Placement:
             return
         quiet, self._quiet = self._quiet, []
         begin, end = quiet[0].at_ms, quiet[-1].at_ms
-        till = f" until {self.course.at(end)}" if end > begin else ""
+        till = f" until {self.course.format_time(end)}" if end > begin else ""
         syncs = sum(packet.number not in self.course.copies for packet in quiet)
         copies = len(quiet) - syncs
         parts = [f"{syncs} {self.course.reading.legend['sync']}{'s' if syncs > 1 else ''}"] if syncs else []
@@ -329,7 +329,7 @@ class Placement:
 
     def _sent_lines(self, act: Act) -> list[tuple[str, str]]:
         by_verb: dict[tuple[str, str], list[str]] = {}
-        for packet, verb in self.course.sends(act):
+        for packet, verb in self.course.list_broadcasts(act):
             by_verb.setdefault((self.course.look(packet), verb), []).append(self.course.name(packet))
         out: list[tuple[str, str]] = []
         for (kind, verb), names in by_verb.items():
@@ -339,7 +339,7 @@ class Placement:
 
     def _seen_lines(self, act: Act, *, joins: bool) -> list[tuple[str, str]]:
         out: list[tuple[str, str]] = self._lines("say", "joins") if joins else []
-        fate, arrived = self.course.fates.get(act.number), self.course.arrives(act)
+        fate, arrived = self.course.fates.get(act.number), self.course.describe_arrival(act)
         if fate in (*KEPT, ArrivalFate.AGAIN):
             out += self._lines("wait" if fate in KEPT else "faint", f"{arrived} {fate.value}")
         elif arrived and (act.source != "network" or fate is ArrivalFate.REFUSED):

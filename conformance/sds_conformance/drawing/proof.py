@@ -9,7 +9,7 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.schedules.operations import Operation
 
-from ..judging.formats import counted, short
+from ..judging.formats import format_count, short
 from ..protocols.performance_reader import DELIVERED, Item, Key, Sort
 from .course import KEPT, ArrivalFate, Course
 from .operation_words import is_done_by, operation_told
@@ -26,7 +26,7 @@ LONGEST_LINE = 600
 MOST_LINES = 500
 """Of a longer story, the lines around the violating step are shown."""
 QUIET_LINES = 3
-"""So many steps of one operation without effect are still shown individually."""
+"""Up to this number of steps of one operation without effect are shown individually."""
 
 
 def proof(performance: Performance, act: Act, expected: str, seen: str) -> list[str]:
@@ -59,21 +59,21 @@ class _Proof:
         self._arrived = course.reading.arrived(act.step)
         self._channel = act.step.channel_id or (self._arrived.key[0] if self._arrived is not None else "")
         self._expected, self._seen = expected, seen
-        self._about = course.names.mentioned(f"{expected} {seen}", self._channel)
+        self._about = course.names.find_quoted(f"{expected} {seen}", self._channel)
 
     def lines(self) -> list[str]:
         course, act = self._course, self._act
-        words = course.names.in_words
-        where = f"step {act.number}, at {course.at(act.at_ms)}"
+        words = course.names.replace_ids
+        where = f"step {act.number}, at {course.format_time(act.at_ms)}"
         causes = self._causes()
         out = [line for _, line in causes[:MOST_CAUSES]]
         out += [f"and {len(causes) - MOST_CAUSES} more like that:"] if len(causes) > MOST_CAUSES else []
-        out = out or [f"{where}: {_Story(course, None).of_act(act)}"]
+        out = out or [f"{where}: {_Story(course, None).describe_act(act)}"]
         if self._expected:
             out.append(f"expected: {words(self._expected, self._channel)}")
         if self._seen:
             out.append(f"seen: {words(self._seen, self._channel)}")
-        about = [*self._about, *(key for pair, _ in causes[:MOST_CAUSES] for key in pair)] or self._touched()
+        about = [*self._about, *(key for pair, _ in causes[:MOST_CAUSES] for key in pair)] or self._messages_of_step()
         keys = list(dict.fromkeys(about))
         out += [f"- {self._facts(key)}" for key in keys[:MOST_FACTS]]
         return out + ([f"- and {len(keys) - MOST_FACTS} more messages"] if len(keys) > MOST_FACTS else [])
@@ -92,7 +92,7 @@ class _Proof:
                 in_time = cause in order[:place] or (had is not None and had.number < act.number)
                 if in_time or cause == key or (self._about and cause not in self._about and len(self._about) > 1):
                     continue
-                name, before = course.names.of(key), course.names.of(cause)
+                name, before = course.names.name_of(key), course.names.name_of(cause)
                 later = "" if had is not None else f", which {short(act.who)} never delivered"
                 out.append(
                     (
@@ -106,7 +106,7 @@ class _Proof:
     def _item(self, key: Key) -> Item | None:
         return next((self._course.items[p.number] for p in self._course.packets.get(key, ())), None)
 
-    def _touched(self) -> list[Key]:
+    def _messages_of_step(self) -> list[Key]:
         """The messages of the step itself; empty if there are too many."""
         sent = (self._course.items[p.number] for p in self._course.broadcasts.get(self._act.number, ()))
         keys = [item.key for item in (self._arrived, *sent) if item is not None]
@@ -117,7 +117,7 @@ class _Proof:
     def _facts(self, key: Key) -> str:
         """Everything that happened to one message."""
         course = self._course
-        name, packets = course.names.of(key), course.packets.get(key, [])
+        name, packets = course.names.name_of(key), course.packets.get(key, [])
         if not packets:
             named = sorted(
                 {
@@ -129,25 +129,25 @@ class _Proof:
             by = f", but named by {course.join_names([short(n) for n in named])}" if named else ""
             return f"{name}: never sent by anybody{by}"
         first = packets[0]
-        parts = [self._sent(first)]
+        parts = [self._describe_broadcast(first)]
         if copies := packets[1:]:
             parts.append(
                 "sent again by " + self._join_described(copies, lambda p: f"{short(p.sender)} {self._time_and_step(p)}")
             )
         parts += self._ways(key)
-        parts += self._ends(key)
+        parts += self._describe_fate(key)
         return f"{name}: {'; '.join(parts)}"
 
-    def _sent(self, packet: Packet) -> str:
+    def _describe_broadcast(self, packet: Packet) -> str:
         item, reading = self._course.items[packet.number], self._course.reading
         assert item is not None
         details = [f"{reading.time} timestamp {item.time}" if item.time else f"no {reading.time} timestamp"]
-        details.append(f"after {self._course.named(item.causes)}" if item.causes else f"no {reading.history}")
+        details.append(f"after {self._course.join_names_of(item.causes)}" if item.causes else f"no {reading.history}")
         kind = "" if item.sort is Sort.CONTENT else f"{item.kind}, "
         return f"{kind}sent by {short(packet.sender)} {self._time_and_step(packet)} ({', '.join(details)})"
 
     def _time_and_step(self, packet: Packet) -> str:
-        return f"at {self._course.at(packet.at_ms)}" + (f", step {packet.act}" if packet.act else "")
+        return f"at {self._course.format_time(packet.at_ms)}" + (f", step {packet.act}" if packet.act else "")
 
     def _ways(self, key: Key) -> list[str]:
         course = self._course
@@ -165,16 +165,16 @@ class _Proof:
         out += [_LOST[why].format(course.join_names(list(dict.fromkeys(who)))) for why, who in losses.items()]
         return out
 
-    def _ends(self, key: Key) -> list[str]:
+    def _describe_fate(self, key: Key) -> list[str]:
         course = self._course
         out = []
         delivered = course.deliveries.get(key, [])
         sender = course.packets[key][0].sender
         if delivered:
             out.append("delivered at " + self._join_described(delivered, self._place))
-        there = {act.who for act in delivered} | {sender}
+        holders = {act.who for act in delivered} | {sender}
         arrived = [a for a in course.arrivals.get(key, ()) if a.trace.declaration.can_by_name(DELIVERED)]
-        held = list(dict.fromkeys(act.who for act in arrived if act.who not in there))
+        held = list(dict.fromkeys(act.who for act in arrived if act.who not in holders))
         item = self._item(key)
         if held and item is not None and item.sort is not Sort.SYNC:
             out.append(f"never delivered at {course.join_names([short(who) for who in held])}")
@@ -183,13 +183,13 @@ class _Proof:
         return out
 
     def _place(self, act: Act) -> str:
-        return f"{short(act.who)} {self._course.at(act.at_ms)} (step {act.number})"
+        return f"{short(act.who)} {self._course.format_time(act.at_ms)} (step {act.number})"
 
     def _join_described(self, items: Iterable[T], tell: Callable[[T], str]) -> str:
         return self._course.join_names([tell(item) for item in items], 8)
 
 
-def _shortened(lines: list[str]) -> list[str]:
+def _cut_middle(lines: list[str]) -> list[str]:
     """Cut the middle from the lines of one operation if there are too many; the violating line stays."""
     if len(lines) <= MOST_OF_ONE:
         return lines
@@ -217,7 +217,7 @@ class _Story:
             acts.setdefault(act.operation, []).append(act)
         late = {member.name for member in self._show.schedule.members if member.late}
         there = self._course.join_names([short(n) for n in self._show.schedule.names if n not in late], 12)
-        out = [f"  {self._course.at(0):<9} {there} join{'s' if len(acts.get(-1, ())) == 1 else ''}"]
+        out = [f"  {self._course.format_time(0):<9} {there} join{'s' if len(acts.get(-1, ())) == 1 else ''}"]
         out += self._effects(acts.get(-1, []))
         for number, operation in enumerate(self._show.schedule.operations):
             if number not in self._show.began:
@@ -238,18 +238,18 @@ class _Story:
         if own is not None:
             text += "".join(f", {part}" for part in self._outcome(own))
         losses = self._losses.get(number, [])
-        out = [self._line(text, own, self._course.at(self._show.began[number]))]
-        out += _shortened(self._effects([act for act in acts if act is not own], self._show.began[number]))
-        told: dict[tuple[int, str], list[str]] = {}
+        out = [self._line(text, own, self._course.format_time(self._show.began[number]))]
+        out += _cut_middle(self._effects([act for act in acts if act is not own], self._show.began[number]))
+        results: dict[tuple[int, str], list[str]] = {}
         for loss in losses:
             if loss.why != "absent":
-                told.setdefault((loss.packet.number, loss.why), []).append(short(loss.listener))
-        for (packet, why), who in list(told.items())[:12]:
+                results.setdefault((loss.packet.number, loss.why), []).append(short(loss.listener))
+        for (packet, why), who in list(results.items())[:12]:
             name = self._course.name(self._show.packets[packet - 1])
             verb = "lose" if len(who) > 1 else "loses"
             out.append(self._line(f"  {self._course.join_names(who, 12)} {verb} {name}{_WHY.get(why, '')}"))
-        if len(told) > 12:
-            out.append(self._line(f"  and {len(told) - 12} more losses"))
+        if len(results) > 12:
+            out.append(self._line(f"  and {len(results) - 12} more losses"))
         return out
 
     def _effects(self, acts: list[Act], began: int = 0) -> list[str]:
@@ -259,13 +259,13 @@ class _Story:
         out: list[str] = []
         at = began
         for act in acts:
-            shown = self._counts(act) or act.step.command in ("receive", *self._course.reading.does)
-            if act is self._blamed or (shown and act.number not in summed):
-                when = self._course.at(act.at_ms) if act.at_ms != at else ""
-                out.append(self._line(f"  {self.of_act(act)}", act, when))
+            has_effects = self._counts(act) or act.step.command in ("receive", *self._course.reading.does)
+            if act is self._blamed or (has_effects and act.number not in summed):
+                when = self._course.format_time(act.at_ms) if act.at_ms != at else ""
+                out.append(self._line(f"  {self.describe_act(act)}", act, when))
                 at = act.at_ms
         if heard := sum(act.step.command == "receive" for act in quiet if act.number in summed):
-            out.append(self._line(f"  {counted(heard, 'arrival')} without any effect"))
+            out.append(self._line(f"  {format_count(heard, 'arrival')} without any effect"))
         return out
 
     def _counts(self, act: Act) -> bool:
@@ -273,20 +273,20 @@ class _Story:
         sent = self._course.broadcasts.get(act.number, ())
         content = any(self._course.look(packet) != "sync" for packet in sent)
         waits = self._course.fates.get(act.number) in KEPT
-        named = act.number in self._course.steps_named or self._course.brings(act) or bool(self._log(act))
-        return content or waits or named or self._course.tells(act)
+        named = act.number in self._course.steps_named or self._course.concerns_finding(act) or bool(self._log(act))
+        return content or waits or named or self._course.has_result(act)
 
     def _log(self, act: Act) -> str:
         """The log that a step shows together with the violation, if it has messages of the finding; else ""."""
         course, blamed = self._course, self._blamed
-        shown = course.reading.shown_state(act.step)
-        if blamed is None or act.operation != blamed.operation or shown is None:
+        state = course.reading.shown_state(act.step)
+        if blamed is None or act.operation != blamed.operation or state is None:
             return ""
-        return "" if course.mentioned.isdisjoint(shown.log or ()) else course.log_of(act)
+        return "" if course.mentioned.isdisjoint(state.log or ()) else course.log_of(act)
 
-    def of_act(self, act: Act) -> str:
+    def describe_act(self, act: Act) -> str:
         """Describe a step and its results."""
-        arrived = self._course.arrives(act)
+        arrived = self._course.describe_arrival(act)
         does = {**_DOES, **self._course.reading.does}
         done = f"receives {arrived}" if arrived else does.get(act.step.command, act.step.command.replace("_", " "))
         return ", ".join([f"{short(act.who)} {done}", *self._outcome(act, sent=True)])
@@ -297,7 +297,9 @@ class _Story:
         out += ["which it has already"] if fate is ArrivalFate.AGAIN else []
         out += [text for _, text in self._course.signals(act)]
         # The first broadcast of an operation is described with the operation itself.
-        untold = self._course.sends(act)[not sent and act.step.command in ("send", *self._course.reading.does) :]
+        untold = self._course.list_broadcasts(act)[
+            not sent and act.step.command in ("send", *self._course.reading.does) :
+        ]
         out += [text] if (text := self._log(act)) else []
         verbs: dict[str, list[str]] = {}
         for packet, verb in untold:

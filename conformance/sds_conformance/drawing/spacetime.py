@@ -16,7 +16,7 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Performance
 
 from ..judging.formats import LONGEST_NAME, short
-from ..presentation.markup import environment
+from ..presentation.markup import make_template_environment
 from .course import Course, LogAt
 from .placement import ALMOST_AT_ONCE_MS, Flight, Placement, Spot, columns_of
 from .shapes import Arrow, Dot, Drawing, TextLine, cross, head, path
@@ -28,7 +28,7 @@ HEADER = 42
 AGAIN_AFTER = 760
 """Pixels after which the names of the participants are repeated."""
 STRAIGHT_AFTER = 170
-"""Late arrivals more than so many pixels below the broadcast get a straight arrow."""
+"""Late arrivals that are farther below the broadcast, in pixels, get a straight arrow."""
 LONGEST_TITLE = 300
 """Characters of a tooltip."""
 MAX_COLUMNS, FEWEST_DOTS = 8, 2
@@ -77,7 +77,9 @@ def excerpt_svg(course: Course, blamed: Act, only: Collection[int]) -> str:
 
 def stylesheet() -> str:
     """The CSS of excerpts, for light and dark pages."""
-    light, dark = (environment(__package__ or "").get_template(f"spacetime{x}.css").render() for x in ("", "-dark"))
+    light, dark = (
+        make_template_environment(__package__ or "").get_template(f"spacetime{x}.css").render() for x in ("", "-dark")
+    )
     return f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
 
 
@@ -89,7 +91,7 @@ def _svg(drawing: Drawing, title: str, what: str, blamed: Act | None, *, styled:
 
 @cache
 def _template() -> Template:
-    return environment(__package__ or "").get_template("spacetime.svg.j2")
+    return make_template_environment(__package__ or "").get_template("spacetime.svg.j2")
 
 
 def _join_names(names: Sequence[str]) -> str:
@@ -120,7 +122,7 @@ class _Artist:
         y = self._write(printable(title, 200), 14, 30, "title", 11.2, 24) if title else 12
         y = self._caption(caption, y)
         self._picture(y)
-        self._logs()
+        self._draw_logs()
         self._legend()
         return out
 
@@ -137,7 +139,7 @@ class _Artist:
         self._lay_rows(out.top)
         self._frame()
         for flight in self._plan.flights:
-            self._fly(flight)
+            self._draw_flight(flight)
         for spot in self._plan.spots:
             self._mark(spot)
         self._gutter()
@@ -147,18 +149,18 @@ class _Artist:
     def _lay_rows(self, top: int) -> None:
         y = float(top)
         last = y
-        self._names(top - 10, first=True)
+        self._draw_names(top - 10, first=True)
         for number, row in enumerate(self._plan.rows):
             if number and y - last > AGAIN_AFTER:
                 y += 26
-                self._names(int(y) - 6, first=False)
+                self._draw_names(int(y) - 6, first=False)
                 last = y
             y += row.above
             self._ys.append(y)
             y += row.below
         self._out.foot = int(y) + 12
 
-    def _names(self, y: int, *, first: bool) -> None:
+    def _draw_names(self, y: int, *, first: bool) -> None:
         members = {member.name: member for member in self._course.performance.schedule.members}
         for column, name in enumerate(self._plan.columns):
             member = members.get(name)
@@ -198,7 +200,7 @@ class _Artist:
                 self._out.notes.append(TextLine(x, y + 3.5, "note", note, box))
             if (row.first or row.note) and row.at_ms != before:
                 before = row.at_ms
-                self._time(f"{'≈' if row.about else ''}{self._course.at(row.at_ms)}", GUTTER - 10, y, "time")
+                self._time(f"{'≈' if row.about else ''}{self._course.format_time(row.at_ms)}", GUTTER - 10, y, "time")
             if row.first:
                 steps = str(row.first) if row.first == row.last else f"{row.first}\N{EN DASH}{row.last}"
                 self._time(steps, 58, y, "step")
@@ -209,7 +211,7 @@ class _Artist:
 
     # ---- arrows ----------------------------------------------------------------------------------------------------
 
-    def _fly(self, flight: Flight) -> None:
+    def _draw_flight(self, flight: Flight) -> None:
         x, y = self._x(flight.column), self._ys[flight.row]
         origin = self._plan.origins.get(flight.packet.number)
         stray = flight.stray or origin is None or origin.column == flight.column
@@ -240,7 +242,7 @@ class _Artist:
         course, packet = self._course, flight.packet
         arrived = course.reading.arrived(flight.act.step) if flight.act is not None else None
         step = f" (step {packet.act})" if packet.act else ""
-        broadcast = f"broadcast by {short(packet.sender)} at {course.at(packet.at_ms)}{step}"
+        broadcast = f"broadcast by {short(packet.sender)} at {course.format_time(packet.at_ms)}{step}"
         what = f"{course.describe_message(packet, arrived)}; {broadcast}"
         if flight.loss is not None:
             why = {"cut": "the network is cut", "crashed": "it has crashed"}.get(flight.loss.why, "lost on the way")
@@ -248,7 +250,7 @@ class _Artist:
         assert flight.act is not None
         act = flight.act
         return printable(
-            f"{what}; arrives at {short(act.who)} at {course.at(act.at_ms)} (step {act.number})", LONGEST_TITLE
+            f"{what}; arrives at {short(act.who)} at {course.format_time(act.at_ms)} (step {act.number})", LONGEST_TITLE
         )
 
     # ---- marks and labels ------------------------------------------------------------------------------------------
@@ -276,11 +278,11 @@ class _Artist:
         act, course = spot.act, self._course
         if act is None:
             return "; ".join(text for _, text in spot.above + spot.below)
-        said = [course.arrives(act) and f"{course.arrives(act)} arrives"]
-        said += [f"{verb} {course.describe_message(packet)}" for packet, verb in course.sends(act)]
-        said += [text for _, text in course.signals(act)] + [course.refusal(act)]
-        what = "; ".join(text for text in said if text) or act.step.command.replace("_", " ")
-        return printable(f"step {act.number}, {course.at(act.at_ms)}, {short(act.who)}: {what}", LONGEST_TITLE)
+        parts = [course.describe_arrival(act) and f"{course.describe_arrival(act)} arrives"]
+        parts += [f"{verb} {course.describe_message(packet)}" for packet, verb in course.list_broadcasts(act)]
+        parts += [text for _, text in course.signals(act)] + [course.refusal(act)]
+        what = "; ".join(text for text in parts if text) or act.step.command.replace("_", " ")
+        return printable(f"step {act.number}, {course.format_time(act.at_ms)}, {short(act.who)}: {what}", LONGEST_TITLE)
 
     # ---- title, caption, logs and legend ---------------------------------------------------------------------------
 
@@ -302,28 +304,28 @@ class _Artist:
         top = y - 4
         y += 16
         if blamed is not None:
-            where = f"Step {blamed.number}, {self._course.at(blamed.at_ms)}, {short(blamed.who)}"
+            where = f"Step {blamed.number}, {self._course.format_time(blamed.at_ms)}, {short(blamed.who)}"
             y = self._write(where, 28, y, "where", 8.8, 17)
         for line in caption.splitlines()[:6] or [""]:
             if line:
-                told = self._course.names.in_words(line, blamed.step.channel_id if blamed is not None else "")
-                y = self._write(printable(told, 600), 28, y, "caption", 7.7, 17)
+                text = self._course.names.replace_ids(line, blamed.step.channel_id if blamed is not None else "")
+                y = self._write(printable(text, 600), 28, y, "caption", 7.7, 17)
         self._out.caption = (top, y - top - 6)
         return y + 12
 
-    def _logs(self) -> None:
+    def _draw_logs(self) -> None:
         y = self._out.foot + 30
         if self._blamed is not None:
-            logs = [log for log in self._course.logs(self._blamed.number) if log.who == self._blamed.who]
+            logs = [log for log in self._course.collect_logs(self._blamed.number) if log.who == self._blamed.who]
             y = self._log_lines(f"Log at step {self._blamed.number}", logs, y)
-        y = self._log_lines("Logs at the end", self._course.logs(), y)
+        y = self._log_lines("Logs at the end", self._course.collect_logs(), y)
         self._out.height = y
 
     def _log_lines(self, heading: str, logs: list[LogAt], y: int) -> int:
         first: dict[str, LogAt] = {}
         for log in logs:
             first.setdefault(log.channel_id, log)
-        if any(_differs(log, first[log.channel_id]) is not None for log in logs):
+        if any(_first_difference(log, first[log.channel_id]) is not None for log in logs):
             heading += f" ({UNLIKE} from here on not as the first)"
         y = self._write(heading, 14, y, "heading", 8.4, 19)
         several = len(self._course.performance.schedule.channels) > 1
@@ -335,7 +337,7 @@ class _Artist:
         return y + 10
 
     def _log_text(self, log: LogAt, first: LogAt) -> str:
-        unlike = _differs(log, first)
+        unlike = _first_difference(log, first)
         if log is not first and unlike is None and log.shown and len(log.entries) > _LOG_REPEATED:
             return f"the same {len(log.entries)} messages as {short(first.who)}"
         start = max(0, (unlike if unlike is not None else len(log.entries)) - _LOG_SHOWN // 2)
@@ -373,7 +375,7 @@ class _Artist:
         out.height = int(y + 22)
 
 
-def _differs(log: LogAt, first: LogAt) -> int | None:
+def _first_difference(log: LogAt, first: LogAt) -> int | None:
     """The index of the first difference between two logs; None if they are equal or one was never shown."""
     if log.entries == first.entries or not (log.shown and first.shown):
         return None

@@ -19,7 +19,7 @@ def lines_of(text: str, width: int, char: float = NORMAL, limit: int = MAX_LINES
     """Wrap a text to a width in pixels, cut after ``limit`` lines."""
     out: list[str] = []
     line = ""
-    for word in _words(text, width, char):
+    for word in _split_words(text, width, char):
         longer = f"{line} {word}" if line else word
         if line and text_width(longer, char) > width:
             out.append(line)
@@ -29,7 +29,7 @@ def lines_of(text: str, width: int, char: float = NORMAL, limit: int = MAX_LINES
     return out if len(out) <= limit else [*out[: limit - 1], out[limit - 1][:-1] + "…"]
 
 
-def _words(text: str, width: int, char: float) -> Iterator[str]:
+def _split_words(text: str, width: int, char: float) -> Iterator[str]:
     """Split a text into words, and words that are too wide into pieces."""
     for word in text.split(" "):
         most = max(1, int(width / char / (2 if text_width(word, 1) > len(word) else 1)))

@@ -15,9 +15,9 @@ from sds_harness.trace import Trace
 from ..judging.catalogue import Requirement
 from ..judging.garbage import garbage_waits
 from ..judging.judgement import Outcome
-from ..judging.observations import Applicable, Sight, looked
+from ..judging.observations import Applicable, Sight, apply_checks
 from ..judging.rules import Rules, View
-from ..judging.run_summary import told_of
+from ..judging.run_summary import report_observation
 from ..judging.runner import OUR_LIMITS
 from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
 from ..protocols import default, protocol_of, repertoire_of, revisions
@@ -68,11 +68,11 @@ class Scope:
         return Scope, (self.revision, self.requirements, self.properties, self.strict, self.told)
 
     @classmethod
-    def of(cls, profile: str = "", revision: str = "", *, strict: bool = False, told: bool = False) -> Scope:
+    def select(cls, profile: str = "", revision: str = "", *, strict: bool = False, told: bool = False) -> Scope:
         """All requirements with checks in a profile of a revision; by default all of the current one."""
         revision = revision or default().rules.current
         rules = protocol_of(revision).rules
-        requirements = tuple(rules.judged(revision, profile or rules.full))
+        requirements = tuple(rules.judged_requirements(revision, profile or rules.full))
         return cls(revision, requirements, tuple(repertoire_of(revision).properties), strict, told)
 
     @property
@@ -87,7 +87,7 @@ class Scope:
     def by_id(self) -> dict[str, Requirement]:
         return {requirement.id: requirement for requirement in self.requirements}
 
-    def applicable(self, declared: Declaration, *, together: bool = False) -> Applicable:
+    def applicable_checks(self, declared: Declaration, *, together: bool = False) -> Applicable:
         """The checks whose capabilities are declared; with ``together``, only those that compare participants."""
         known = self._known.get((declared.capabilities, together))
         if known is None:
@@ -152,8 +152,8 @@ def _assess(
             views += those
             for together in (False,) if newest is None else (False, True):
                 some = [v for v in those if newest is None or (v.party.name not in newest) is together]
-                applicable = scope.applicable(trace.declaration, together=together)
-                for sight in looked(applicable, [(view, None) for view in some]):
+                applicable = scope.applicable_checks(trace.declaration, together=together)
+                for sight in apply_checks(applicable, [(view, None) for view in some]):
                     _tell(sight, trace, scope, out)
     if scope.properties:
         _examine(performance, scope, judged, replay, out)
@@ -169,7 +169,7 @@ def _assess(
     return out
 
 
-def in_time(performance: Performance) -> Callable[[Finding], int]:
+def make_time_key(performance: Performance) -> Callable[[Finding], int]:
     """A sort key that orders findings by time. Each implementation of a cast counts its own steps, so steps do not."""
     places = {(id(act.trace), act.step.index): place for place, act in enumerate(performance.acts)}
 
@@ -190,15 +190,15 @@ def _views(trace: Trace[Any], scope: Scope, out: Assessment) -> Iterable[View]:
 
 def _tell(sight: Sight, trace: Trace[Any], scope: Scope, out: Assessment) -> None:
     requirement = scope.by_id[sight.check.requirement]
-    told: set[Verdict] = set()
+    reported: set[Verdict] = set()
     if sight.places:
         out.exercised[requirement.id] += sight.places
-    for observation in sight.told:
+    for observation in sight.reported:
         severity = severity_of(requirement, observation, strict=scope.strict)
-        if severity in told or (severity is Verdict.PASS and not scope.told):
+        if severity in reported or (severity is Verdict.PASS and not scope.told):
             continue
-        told.add(severity)
-        seen = told_of(sight, observation, trace)
+        reported.add(severity)
+        seen = report_observation(sight, observation, trace)
         out.findings.append(finding_of(requirement, seen, severity, trace.schedule, trace.environment, trace.recorded))
     if sight.wrong:
         out.errors[sight.check.name] = sight.wrong
@@ -216,7 +216,7 @@ def _examine(
         return
     for property_id, sightings in examined.items():
         entry = scope.repertoire.properties[property_id]
-        told: set[Verdict] = set()
+        reported: set[Verdict] = set()
         for sighting in sightings:
             if sighting.act.who not in judged:
                 continue
@@ -224,13 +224,13 @@ def _examine(
             if sighting.outcome is Outcome.HELD:
                 continue
             severity = Verdict.WARN if sighting.position and not scope.strict else Verdict.FAIL
-            if sighting.outcome is Outcome.NOTED or severity in told:
+            if sighting.outcome is Outcome.NOTED or severity in reported:
                 continue
-            told.add(severity)
-            out.findings.append(_finding(entry, sighting, severity))
+            reported.add(severity)
+            out.findings.append(_make_finding(entry, sighting, severity))
 
 
-def _finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Finding:
+def _make_finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Finding:
     act = sighting.act
     return Finding(
         entry.id,
@@ -245,7 +245,7 @@ def _finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Fi
         sighting.position,
         severity,
         act.trace.recorded,
-        act.step.said,
+        act.step.stderr,
     )
 
 

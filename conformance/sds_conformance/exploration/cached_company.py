@@ -45,7 +45,7 @@ class Suspects:
         return bool(found)
 
 
-class Rehearsed(Company):
+class CachingCompany(Company):
     """A company that sends requests to the implementation only if the cache has no answer."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Rehearsed(Company):
         self._links: WeakSet[CachingLink] = WeakSet()
         self._whole = False
 
-        def remembering(environment: Mapping[str, str]) -> Link:
+        def connect_cached(environment: Mapping[str, str]) -> Link:
             if self.forgetful:
                 return connect(environment)
             link = CachingLink(connect(environment))
@@ -74,7 +74,7 @@ class Rehearsed(Company):
             self._links.add(link)
             return link
 
-        super().__init__(remembering, limits, casting, revision, dialect)
+        super().__init__(connect_cached, limits, casting, revision, dialect)
 
     @property
     def whole(self) -> bool:

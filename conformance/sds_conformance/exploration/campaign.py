@@ -54,7 +54,7 @@ class CampaignOrder:
     examples: int = 500
     """The number of generated schedules."""
     time_budget_s: float = 0.0
-    """No schedule starts after that; 0 is no limit."""
+    """No schedule starts after this time; 0 means no limit."""
     jobs: int = 1
     strict: bool = False
     twins: bool = True
@@ -63,11 +63,11 @@ class CampaignOrder:
     files: tuple[Schedule, ...] = ()
     """Schedules of users, which are played first. Their expectations are checked."""
     shrink_budget_s: float = 0.0
-    """The time to shrink one counterexample; 0 is no limit."""
+    """The time to shrink one counterexample; 0 means no limit."""
 
     @cached_property
     def scope(self) -> Scope:
-        return Scope.of(self.profile, self.revision, strict=self.strict, told=self.told)
+        return Scope.select(self.profile, self.revision, strict=self.strict, told=self.told)
 
     def schedule(self, index: int) -> Schedule:
         """The schedule with that number. Schedules of users come first."""
@@ -149,7 +149,7 @@ class CampaignTally:
                 self.found[what], self.found_at[what] = finding, played.index
 
     @property
-    def unmet(self) -> int:
+    def unmet_count(self) -> int:
         """Number of expectations that were not met."""
         return sum(len(result.unmet) for result in self.expectations.values())
 
@@ -158,7 +158,7 @@ class CampaignTally:
         """The exit code of the campaign. `text.last_line` is the sentence for the same result."""
         if self.interrupted:
             return Exit.INTERRUPTED
-        if self.unmet or any(finding.severity is Verdict.FAIL for finding in self.found.values()):
+        if self.unmet_count or any(finding.severity is Verdict.FAIL for finding in self.found.values()):
             return Exit.NON_CONFORMANT
         if self.errors:
             return Exit.OURS
@@ -207,9 +207,9 @@ def explore(
         begun(tally.declaration)
         alone = order.jobs <= 1 or tally.declaration.alone
         source = (
-            _played_here(order, company, tally, began, range(order.schedules))
+            _play_here(order, company, tally, began, range(order.schedules))
             if alone
-            else _played_by_workers(order, tally, began)
+            else _play_with_workers(order, tally, began)
         )
         if not alone:
             company.kill()
@@ -236,12 +236,12 @@ def _play_one(order: CampaignOrder, company: Company, index: int, scope: Scope) 
     schedule = order.schedule(index)
     performance = company.play(schedule)
     replay = company.play if order.twins and not index % TWINS_EVERY and performance.breakdown is None else None
-    assessment = assess(performance, scope, company.judged(schedule), replay)
+    assessment = assess(performance, scope, company.participants_under_test(schedule), replay)
     result = check(performance, scope.repertoire.reading) if index < len(order.files) else None
     return Played(index, performance.steps, assessment, performance.breakdown, result)
 
 
-def _played_here(
+def _play_here(
     order: CampaignOrder, company: Company, tally: CampaignTally, began: float, indices: Iterable[int]
 ) -> Generator[Played, None, None]:
     with rarely_collecting():
@@ -263,7 +263,7 @@ def _is_out_of_time(order: CampaignOrder, began: float) -> bool:
     return bool(order.time_budget_s) and time.monotonic() - began >= order.time_budget_s
 
 
-def _played_by_workers(order: CampaignOrder, tally: CampaignTally, began: float) -> Generator[Played, None, None]:
+def _play_with_workers(order: CampaignOrder, tally: CampaignTally, began: float) -> Generator[Played, None, None]:
     left = {worker: WorkerEnded(worker, not_started=NO_ROOM, at=worker) for worker in range(order.jobs)}
     """By worker: the schedules that are not played yet."""
     with workers() as others:
@@ -281,7 +281,7 @@ def _played_by_workers(order: CampaignOrder, tally: CampaignTally, began: float)
                 stop.set()
             got = others.report()
             if got is None:
-                running = others.alive
+                running = others.alive_count
             elif isinstance(got, Played):
                 worker = got.index % order.jobs
                 left[worker] = replace(left[worker], at=got.index + order.jobs)
@@ -299,17 +299,17 @@ def _played_by_workers(order: CampaignOrder, tally: CampaignTally, began: float)
         return
     # The machine may have lacked resources for several processes; with one it can continue.
     for ended in left.values():
-        yield from _played_later(order, tally, began, ended)
+        yield from _play_remaining(order, tally, began, ended)
 
 
-def _played_later(
+def _play_remaining(
     order: CampaignOrder, tally: CampaignTally, began: float, ended: WorkerEnded
 ) -> Generator[Played, None, None]:
     """Play the schedules that a worker left."""
     company = order.company()
     try:
         company.start()
-        yield from _played_here(order, company, tally, began, range(ended.at, order.schedules, order.jobs))
+        yield from _play_here(order, company, tally, began, range(ended.at, order.schedules, order.jobs))
     except TesteeError as fault:
         tally.not_started = f"{ended.not_started}; and later: {fault}"
     finally:

@@ -77,7 +77,7 @@ class RevisionMismatchError(ValueError):
         """The revisions that it declares."""
 
 
-def not_played(name: str, breakdown: Breakdown, otherwise: str) -> NotPlayedError:
+def not_played_error(name: str, breakdown: Breakdown, otherwise: str) -> NotPlayedError:
     """The exception for an implementation that did not start: OutOfTimeError, or NotStartedError with ``otherwise``."""
     if breakdown.kind is FaultKind.OUT_OF_TIME:
         return OutOfTimeError(name, f"ran out of time: {breakdown.detail}")
@@ -149,8 +149,8 @@ class Cast:
 
     def dialect(self, name: str) -> Dialect | None:
         """The private wire layout of an implementation. Raises UnknownDialectError."""
-        asked, declared = self.implementations[name].dialect, self.declarations[name]
-        return self._protocol.rules.dialect_in_use(self.revision, asked, declared)
+        requested, declared = self.implementations[name].dialect, self.declarations[name]
+        return self._protocol.rules.dialect_in_use(self.revision, requested, declared)
 
     def play(self, schedule: Schedule, roles: Mapping[str, str], *, translated: bool = True) -> Performance:
         """Play a schedule; ``roles`` maps each member to the name of its implementation.
@@ -181,7 +181,7 @@ class Cast:
                 self._in_a_row[name] = 0
         for name, stage in stages.items():
             if stage.trace.breakdown is not None and stage.trace.breakdown.kind is FaultKind.OUT_OF_TIME:
-                raise not_played(name, stage.trace.breakdown, "")
+                raise not_played_error(name, stage.trace.breakdown, "")
         return show
 
     def play_afresh(self, schedule: Schedule, roles: Mapping[str, str]) -> Performance:
@@ -210,7 +210,7 @@ class Cast:
             try:
                 self._sessions.pop(name).close()
             except TesteeError as fault:
-                self.breakdowns.append((name, BrokenRun.at("end of the session", fault.breakdown)))
+                self.breakdowns.append((name, BrokenRun.at_last_step("end of the session", fault.breakdown)))
 
     def kill(self) -> None:
         """Kill all sessions."""
@@ -230,7 +230,7 @@ class Cast:
         stages: dict[str, Stage[Any]] = {}
         for name in dict.fromkeys(roles[member] for member in schedule.names):
             if name in self.undriven:
-                raise not_played(name, self.undriven[name], "could not be driven")
+                raise not_played_error(name, self.undriven[name], "could not be driven")
             if self._in_a_row.get(name, 0) >= PATIENCE:
                 raise AbandonedError(name, f"broke down {PATIENCE} times in a row and was given up")
             try:
@@ -238,7 +238,7 @@ class Cast:
             except TesteeError as fault:
                 self._record_breakdown(name, "handshake", None, fault.breakdown)
                 why = f"could not be started again: {fault.breakdown.detail}"
-                raise not_played(name, fault.breakdown, why) from None
+                raise not_played_error(name, fault.breakdown, why) from None
             dialect = self.dialect(name) if translated else None
             stages[name] = self._protocol.rules.stage(session, schedule.name, dialect, PLAIN)
         # If one of them uses its own clock, virtual time must be the real time, or timestamps would be months apart.
@@ -251,7 +251,7 @@ class Cast:
     def _record_breakdown(self, name: str, where: str, trace: Trace[Any] | None, breakdown: Breakdown) -> None:
         self._kill(name)
         self._in_a_row[name] = self._in_a_row.get(name, 0) + 1
-        self.breakdowns.append((name, BrokenRun.at(where, breakdown, trace)))
+        self.breakdowns.append((name, BrokenRun.at_last_step(where, breakdown, trace)))
 
     def _kill(self, name: str) -> None:
         session = self._sessions.pop(name, None)

@@ -15,9 +15,9 @@ from typing import Any
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, read_bytes, write_named
 
-from .cached_company import Rehearsed
+from .cached_company import CachingCompany
 from .campaign import CampaignTally
-from .exhaustion import CHUNK, Bound, Exhaustion, Prober, Share, join
+from .exhaustion import CHUNK, Bound, ChunkResults, Exhaustion, Prober, join
 from .exhaustion_campaign import Coverage
 
 SCHEMA_ID = "sds-conformance/exhaustion/1"
@@ -68,7 +68,7 @@ def save(coverage: Coverage, path: Path) -> None:
     )
 
 
-def load(path: Path, order: Exhaustion, company: Rehearsed) -> Coverage:
+def load(path: Path, order: Exhaustion, company: CachingCompany) -> Coverage:
     """Load the progress for ``order``, and replay the schedules with findings. Raises ResumeError and
     NotPlayedError."""
     tally = CampaignTally(company.declaration)
@@ -82,9 +82,9 @@ def load(path: Path, order: Exhaustion, company: Rehearsed) -> Coverage:
             if data[key] != value:
                 raise ResumeError(f"it is about another {key.replace('_', ' ')} than what is played now")
         for number, row in enumerate(data["bounds"], 1):
-            if coverage.before(number) + _count(row["schedules"]) > MAX_SCHEDULES:
+            if coverage.count_shorter(number) + _count(row["schedules"]) > MAX_SCHEDULES:
                 raise ResumeError(f"it has more than {MAX_SCHEDULES:,} schedules: start again with another file")
-            coverage.bounds.append(_bound(order, number, row))
+            coverage.bounds.append(_read_bound(order, number, row))
         coverage.without = frozenset(map(_count, data.get("without", ())))
         if any(kind >= len(order.world.kinds) for kind in coverage.without):
             raise ResumeError("it leaves out an event that is in no schedule")
@@ -98,10 +98,10 @@ def load(path: Path, order: Exhaustion, company: Rehearsed) -> Coverage:
     except FileError as error:
         raise ResumeError(f"it {error}") from None
     except (ValueError, RecursionError) as error:
-        raise ResumeError(f"it is no JSON that `exhaust` wrote: {error}") from None
+        raise ResumeError(f"it is not JSON that `exhaust` wrote: {error}") from None
     except (KeyError, TypeError, AttributeError, OverflowError):
         raise ResumeError("something is missing in it, or is what it cannot be") from None
-    if any(index >= coverage.before(len(coverage.bounds) + 1) for index in found):
+    if any(index >= coverage.count_shorter(len(coverage.bounds) + 1) for index in found):
         raise ResumeError("what was found has a number that no schedule has")
     _find_again(coverage, company, found)
     if lost := [what for what in often if what not in tally.found]:
@@ -110,12 +110,12 @@ def load(path: Path, order: Exhaustion, company: Rehearsed) -> Coverage:
     return coverage
 
 
-def _find_again(coverage: Coverage, company: Rehearsed, found: Iterable[int]) -> None:
+def _find_again(coverage: Coverage, company: CachingCompany, found: Iterable[int]) -> None:
     """Replay the schedules that had findings; they count as before."""
     order, tally = coverage.order, coverage.tally
     prober = Prober(order, company)
     for index in found:
-        share = Share(CampaignTally(company.declaration), 0)
+        share = ChunkResults(CampaignTally(company.declaration), 0)
         prober.probe(order.word(index), index, share)
         counted = share.tally
         counted.schedules = counted.steps = 0
@@ -138,7 +138,7 @@ def _parameters_of(order: Exhaustion, tally: CampaignTally) -> dict[str, Any]:
     }
 
 
-def _bound(order: Exhaustion, events: int, row: Any) -> Bound:
+def _read_bound(order: Exhaustion, events: int, row: Any) -> Bound:
     """Raises ValueError for an impossible bound."""
     played, impossible, renamed = (_count(row[key]) for key in ("played", "impossible", "renamed"))
     bound = Bound(events, _count(row["schedules"]), played, impossible, renamed, _count(row.get("left_out", 0)))
@@ -148,7 +148,7 @@ def _bound(order: Exhaustion, events: int, row: Any) -> Bound:
             raise ValueError(f"there are no chunks {first} to {last} of {events} events")
         bound.chunks.update(range(first, last + 1))
     short = CHUNK * chunks - bound.schedules if chunks - 1 in bound.chunks else 0
-    if row["events"] != events or bound.settled != len(bound.chunks) * CHUNK - short:
+    if row["events"] != events or bound.settled_count != len(bound.chunks) * CHUNK - short:
         raise ValueError(f"the numbers for {events} events do not add up")
     if bound.schedules != order.world.count(events, bound.schedules + 1):
         raise ValueError(f"there are not {bound.schedules} schedules of {events} events")

@@ -11,7 +11,7 @@ from sds_harness.schedules import Performance, Schedule
 
 from ..judging.runner import Connect
 from ..protocols import default, repertoire_of
-from .casts import Cast, Implementation, NotPlayedError, RevisionMismatchError, not_played
+from .casts import Cast, Implementation, NotPlayedError, RevisionMismatchError, not_played_error
 
 UNDER_TEST = "under test"
 REFERENCE = "reference"
@@ -75,7 +75,7 @@ class Company:
             self.start()
         except TesteeError as fault:
             why = f"could not be started again: {fault.breakdown.detail}"
-            raise not_played(name, fault.breakdown, why) from None
+            raise not_played_error(name, fault.breakdown, why) from None
         except RevisionMismatchError as error:
             raise NotPlayedError(name, f"declared other revisions when it was started again: {error}") from None
 
@@ -92,7 +92,7 @@ class Company:
         NotPlayedError."""
         return self.cast.play_afresh(schedule, self._roles(schedule))
 
-    def judged(self, schedule: Schedule) -> tuple[str, ...]:
+    def participants_under_test(self, schedule: Schedule) -> tuple[str, ...]:
         """The participants that are under test."""
         return under_test(self.casting, schedule)
 

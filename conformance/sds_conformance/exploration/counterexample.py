@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from sds_harness.declaration import harmless, printable
+from sds_harness.declaration import clean_text, printable
 from sds_harness.files import write_whole
-from sds_harness.json_text import escaped
+from sds_harness.json_text import escape_json
 from sds_harness.schedules import Act, Performance, Schedule, dumps
 
-from ..judging.finding_replays import ENOUGH, TIMES, FindingReplays, played_again
+from ..judging.finding_replays import ENOUGH, TIMES, FindingReplays, replay_finding
 from ..judging.verdict import RANK, Finding
 from ..protocols.schedules import Repertoire
 from .assessment import BREAKDOWN, assess
@@ -59,7 +59,7 @@ class Counterexample:
         return slug_of(self.what)
 
     @classmethod
-    def unshrunk(cls, finding: Finding, performance: Performance, **more: Any) -> Self:
+    def from_unshrunk(cls, finding: Finding, performance: Performance, **more: Any) -> Self:
         """Create a counterexample from a schedule that is not shrunk."""
         schedule = performance.schedule
         return cls(finding.requirement, finding, schedule, performance, schedule, 0, **more)
@@ -70,7 +70,7 @@ def slug_of(what: str) -> str:
     return re.sub(r"[^A-Za-z0-9-]+", "-", what)
 
 
-def same(found: Finding, findings: Iterable[Finding]) -> Finding | None:
+def find_reproduction(found: Finding, findings: Iterable[Finding]) -> Finding | None:
     """The finding that reproduces ``found`` with at least its severity; None if there is none."""
     for finding in findings:
         if finding.is_like(found) and RANK[finding.severity] >= RANK[found.severity]:
@@ -92,13 +92,13 @@ def smallest(
     ``budget_s`` seconds.
     """
 
-    def fails(candidate: Schedule) -> Performance | None:
+    def play_if_reproduced(candidate: Schedule) -> Performance | None:
         found = shown(candidate)
         return found[0] if found is not None else None
 
-    if fails(schedule) is None:
+    if play_if_reproduced(schedule) is None:
         return None
-    shrunk = shrink(schedule, fails, repertoire, max_attempts, budget_s)
+    shrunk = shrink(schedule, play_if_reproduced, repertoire, max_attempts, budget_s)
     small = replace(shrunk.schedule, notes=notes(shrunk.schedule))
     found = shown(small)
     if found is None:
@@ -125,7 +125,9 @@ def counterexample(
     def reproduce(candidate: Schedule) -> tuple[Performance, Finding] | None:
         performance = company.play_afresh(candidate)
         replay = company.play if twin and performance.breakdown is None else None
-        finding = same(found, assess(performance, scope, company.judged(candidate), replay).findings)
+        finding = find_reproduction(
+            found, assess(performance, scope, company.participants_under_test(candidate), replay).findings
+        )
         return (performance, finding) if finding is not None else None
 
     last: list[tuple[Performance, Finding]] = []
@@ -136,13 +138,13 @@ def counterexample(
         last[:] = [seen] if seen is not None else last
         return seen is not None
 
-    at_all = played_again(lambda: shown_afresh(schedule), 1)
+    at_all = replay_finding(lambda: shown_afresh(schedule), 1)
     if at_all.flaky:
         return at_all
     repertoire = order.scope.repertoire
     declared = company.declaration
     implementation = f"{declared.name} {declared.version}".strip()
-    notes = noted(found, schedule, order.revision, cast=order.casting.value, implementation=implementation)
+    notes = make_notes(found, schedule, order.revision, cast=order.casting.value, implementation=implementation)
     budget_s = order.shrink_budget_s or math.inf
     small = smallest(schedule, reproduce, lambda _: notes, repertoire, max_attempts, budget_s)
     if small is not None and all(shown_afresh(small.schedule) for _ in range(ENOUGH)):
@@ -150,7 +152,7 @@ def counterexample(
         return replace(small, performance=performance, finding=finding)
     # The shrunk schedule may depend on what the process had played before: replay the whole schedule instead.
     whole = replace(schedule, notes=notes)
-    again = played_again(lambda: shown_afresh(whole), TIMES, at_all)
+    again = replay_finding(lambda: shown_afresh(whole), TIMES, at_all)
     return again if again.flaky else Counterexample(found.requirement, last[0][1], whole, last[0][0], schedule, 0)
 
 
@@ -165,7 +167,7 @@ _LONGEST_NOTE = 400
 """Characters, by the schema of schedules; longer names of implementations are cut."""
 
 
-def noted(found: Finding, schedule: Schedule, revision: str, **more: str) -> tuple[tuple[str, str], ...]:
+def make_notes(found: Finding, schedule: Schedule, revision: str, **more: str) -> tuple[tuple[str, str], ...]:
     """Notes for a replay and for readers of the file: what a shrunk schedule shows, and more."""
     notes = {
         "shows": found.requirement,
@@ -183,10 +185,10 @@ def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[st
     folder.mkdir(parents=True, exist_ok=True)
     lines = [line for trace in example.performance.traces for line in trace.to_json_lines()]
     texts = {
-        "schedule": (".json", escaped(dumps(example.schedule))),
+        "schedule": (".json", escape_json(dumps(example.schedule))),
         "trace": (".trace.jsonl", "\n".join(lines) + "\n"),
         "picture": (".svg", svg),
-        "story": (".txt", harmless(story)),
+        "story": (".txt", clean_text(story)),
     }
     out = {}
     for what, (suffix, text) in texts.items():
@@ -198,5 +200,5 @@ def save_unshrunk(order: CampaignOrder, index: int, found: Finding, folder: Path
     """Write the schedule with that number unshrunk to ``folder``, for a replay. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     schedule = order.schedule(index)
-    kept = replace(schedule, notes=noted(found, schedule, order.revision, cast=order.casting.value))
-    return {"schedule": write_whole(folder / f"{slug_of(found.requirement)}.json", escaped(dumps(kept)))}
+    annotated = replace(schedule, notes=make_notes(found, schedule, order.revision, cast=order.casting.value))
+    return {"schedule": write_whole(folder / f"{slug_of(found.requirement)}.json", escape_json(dumps(annotated)))}

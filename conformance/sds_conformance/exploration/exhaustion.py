@@ -20,10 +20,10 @@ from sds_harness.schedules.files import dumps
 from sds_harness.schedules.word_schedules import Unfolded
 from sds_harness.schedules.worlds import AlphabetPart, Copy, Word, World
 
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..protocols import repertoire_of
 from .assessment import assess
-from .cached_company import Rehearsed
+from .cached_company import CachingCompany
 from .campaign import CampaignOrder, CampaignTally, Played, weight
 from .casts import AbandonedError, NotPlayedError
 from .company import Casting
@@ -35,7 +35,7 @@ CHUNK = 250
 TWINS_EVERY = 64
 """Every n-th schedule is played twice, for properties that compare two performances, and without the cache."""
 SHORT = 2
-"""Schedules with at most so many events are not played twice."""
+"""Schedules with at most this number of events are not played twice."""
 
 
 def alphabet_of(revision: str) -> Alphabet:
@@ -61,9 +61,11 @@ class Exhaustion(CampaignOrder):
         """Cached properties are not pickled: they contain functions that cannot be."""
         return Exhaustion, tuple(getattr(self, field.name) for field in fields(self))
 
-    def rehearsed(self) -> Rehearsed:
+    def make_company(self) -> CachingCompany:
         """The company that plays all schedules and caches what participants answered."""
-        return Rehearsed(self.connect, self.limits, self.casting, self.revision, self.dialect, forgetful=self.whole)
+        return CachingCompany(
+            self.connect, self.limits, self.casting, self.revision, self.dialect, forgetful=self.whole
+        )
 
     @property
     def letters(self) -> Alphabet:
@@ -79,7 +81,7 @@ class Exhaustion(CampaignOrder):
     @cached_property
     def setting(self) -> Schedule:
         """The settings that all schedules share."""
-        return self.letters.setting(self.alphabet)
+        return self.letters.make_setting(self.alphabet)
 
     def setting_of(self, word: Word) -> Schedule:
         """The settings of one word, which depend on its events."""
@@ -92,42 +94,42 @@ class Exhaustion(CampaignOrder):
         @cache
         def setting(kinds: frozenset[int]) -> Schedule:
             names = {*no_events, *(self.world.kinds[kind].name for kind in kinds)}
-            return self.letters.setting((AlphabetPart(tuple(sorted(names))),))
+            return self.letters.make_setting((AlphabetPart(tuple(sorted(names))),))
 
         return setting
 
     def for_whom(self, declared: Declaration) -> Exhaustion:
         """Restrict the alphabet to what an implementation with this declaration supports."""
-        return replace(self, alphabet=self.letters.possible(declared, self.profile, self.alphabet))
+        return replace(self, alphabet=self.letters.select_possible(declared, self.profile, self.alphabet))
 
     def schedule(self, index: int) -> Schedule:
         """The schedule with that number."""
-        return self.unfolded(self.word(index), index).schedule
+        return self.make_schedule(self.word(index), index).schedule
 
     def word(self, index: int) -> Word:
         """The word with that number, counted over all bounds from 0."""
         words = (word for events in count(1) for word in self.world.words(events))
         return next(islice(words, index, None))
 
-    def unfolded(self, word: Word, index: int) -> Unfolded:
+    def make_schedule(self, word: Word, index: int) -> Unfolded:
         """Convert a word with that number to a schedule."""
         unfolded = self.letters.unfold(self.world, word, self.setting_of(word))
-        told = f"schedule {index:,} ({self.participants} participants, {counted(len(word), 'event')})"
-        return replace(unfolded, schedule=replace(unfolded.schedule, name=told))
+        text = f"schedule {index:,} ({self.participants} participants, {format_count(len(word), 'event')})"
+        return replace(unfolded, schedule=replace(unfolded.schedule, name=text))
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the parameters of the enumeration: equal for the same schedules in the same order."""
         kinds = [(kind.name, *(getattr(kind, part) for part in _SHAPE)) for kind in self.world.kinds]
-        shown = (self.participants, [str(part) for part in self.alphabet], kinds, dumps(self.setting))
-        return hashlib.sha256(repr(shown).encode()).hexdigest()
+        contents = (self.participants, [str(part) for part in self.alphabet], kinds, dumps(self.setting))
+        return hashlib.sha256(repr(contents).encode()).hexdigest()
 
 
 _SHAPE = ("copies", "broadcasts", "everybody", "after_ms", "most", "equals", "ranked", "starts", "due", "aware", "ends")
 
 
 @dataclass
-class Share:
+class ChunkResults:
     """The results of some schedules of one bound."""
 
     tally: CampaignTally
@@ -151,7 +153,7 @@ class Share:
     """Why it was not finished, if the implementation was abandoned."""
 
     @property
-    def settled(self) -> int:
+    def settled_count(self) -> int:
         """Number of schedules that need no more playing."""
         return self.played + self.impossible + self.renamed + self.left_out
 
@@ -170,7 +172,7 @@ class Bound:
     chunks: set[int] = field(default_factory=set)
     """The finished chunks."""
 
-    def take(self, share: Share) -> None:
+    def take(self, share: ChunkResults) -> None:
         """Add the results of some chunks."""
         self.chunks.update(share.chunks)
         self.played += share.played
@@ -179,24 +181,24 @@ class Bound:
         self.left_out += share.left_out
 
     @property
-    def settled(self) -> int:
+    def settled_count(self) -> int:
         """Number of schedules that need no more playing."""
         return self.played + self.impossible + self.renamed + self.left_out
 
     @property
-    def whole(self) -> bool:
-        return self.settled == self.schedules
+    def is_complete(self) -> bool:
+        return self.settled_count == self.schedules
 
     @property
     def percent(self) -> int:
         """Rounded down, so that an incomplete bound never shows 100."""
-        return 100 * self.settled // self.schedules if self.schedules else 100
+        return 100 * self.settled_count // self.schedules if self.schedules else 100
 
 
 class Prober:
     """Plays words in order, and remembers which messages cannot arrive after their common prefix."""
 
-    def __init__(self, order: Exhaustion, company: Rehearsed) -> None:
+    def __init__(self, order: Exhaustion, company: CachingCompany) -> None:
         self._order = order
         self._company = company
         self._names = order.setting.names
@@ -206,7 +208,7 @@ class Prober:
         self._suspects = company.suspects
         self._suspects.guilty |= order.without
 
-    def probe(self, word: Word, index: int, share: Share) -> None:
+    def probe(self, word: Word, index: int, share: ChunkResults) -> None:
         """Play the word with that number if needed, and add the result to ``share``. Raises NotPlayedError."""
         if not self._order.world.first_of_its_names(word):
             share.renamed += 1
@@ -240,20 +242,20 @@ class Prober:
         self._keep(word)
         if self._cannot(word):
             return None
-        unfolded = self._order.unfolded(word, index)
+        unfolded = self._order.make_schedule(word, index)
         company, schedule = self._company, unfolded.schedule
         company.whole = self._order.whole or len(word) <= SHORT or not index % TWINS_EVERY
         performance = company.play(schedule)
         company.whole |= company.forgetful
         if performance.breakdown is None:
-            self._last, self._missing = word, unfolded.missing(performance)
+            self._last, self._missing = word, unfolded.find_missing(performance)
             if self._cannot(word):
                 return None
         twin = company.play if not index % TWINS_EVERY and performance.breakdown is None else None
         newest = None
         if not company.whole and performance.breakdown is None:
             newest = {self._names[who] for who in self._order.world.newest(word)}
-        assessment = assess(performance, self._order.scope, company.judged(schedule), twin, newest)
+        assessment = assess(performance, self._order.scope, company.participants_under_test(schedule), twin, newest)
         return Played(index, performance.steps, assessment, performance.breakdown)
 
     def _cannot(self, word: Word) -> bool:
@@ -284,13 +286,13 @@ class Task:
     """Number of chunks from there; None for all."""
 
 
-def shares(
+def play_chunks(
     order: Exhaustion,
-    company: Rehearsed,
+    company: CachingCompany,
     tasks: Iterable[Task],
     mine: Callable[[int, int], bool] = lambda events, chunk: True,
     ended: Callable[[], bool] = lambda: False,
-) -> Iterator[Share]:
+) -> Iterator[ChunkResults]:
     """Play the remaining chunks for which ``mine`` is true.
 
     A chunk that is interrupted because of ``ended`` is not reported; one in which the implementation was abandoned is
@@ -305,7 +307,7 @@ def shares(
                 break
             if chunk in task.done or not mine(task.events, chunk):
                 continue
-            share = Share(CampaignTally(company.declaration), task.events, (chunk,))
+            share = ChunkResults(CampaignTally(company.declaration), task.events, (chunk,))
             began = time.monotonic()
             for index, word in enumerate(some, task.before + chunk * CHUNK):
                 if ended():

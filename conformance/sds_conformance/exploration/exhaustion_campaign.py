@@ -15,9 +15,9 @@ from sds_harness.resources import MissingResourceError, usable_processors
 
 from ..judging.garbage import rarely_collecting
 from ..judging.workers import workers
-from .cached_company import Rehearsed
+from .cached_company import CachingCompany
 from .campaign import NO_ROOM, CampaignTally, WorkerEnded
-from .exhaustion import Bound, Exhaustion, Share, Task, join, shares
+from .exhaustion import Bound, ChunkResults, Exhaustion, Task, join, play_chunks
 
 SAMPLE = 1_000
 """Schedules after which the duration of the rest is estimated."""
@@ -43,11 +43,11 @@ class Coverage:
     """Duration of the run that was resumed, in seconds."""
 
     @property
-    def finished(self) -> Bound | None:
+    def last_complete(self) -> Bound | None:
         """The last bound that is complete, with all before it."""
         last = None
         for bound in self.bounds:
-            if not bound.whole:
+            if not bound.is_complete:
                 break
             last = bound
         return last
@@ -55,24 +55,24 @@ class Coverage:
     @property
     def schedules(self) -> int:
         """Number of schedules up to the last complete bound."""
-        finished = self.finished
-        return self.before(finished.events + 1) if finished is not None else 0
+        finished = self.last_complete
+        return self.count_shorter(finished.events + 1) if finished is not None else 0
 
-    def before(self, events: int) -> int:
+    def count_shorter(self, events: int) -> int:
         """Number of schedules with fewer events."""
         return sum(bound.schedules for bound in self.bounds if bound.events < events)
 
     @property
-    def settled(self) -> int:
+    def settled_count(self) -> int:
         """Number of schedules that need no more playing."""
-        return sum(bound.settled for bound in self.bounds)
+        return sum(bound.settled_count for bound in self.bounds)
 
     @property
-    def proved(self) -> Bound | None:
+    def last_proved(self) -> Bound | None:
         """The last complete bound without schedules that were left out."""
         last = None
         for bound in self.bounds:
-            if not bound.whole or bound.left_out:
+            if not bound.is_complete or bound.left_out:
                 break
             last = bound
         return last
@@ -83,16 +83,16 @@ class Coverage:
         return sum(bound.left_out for bound in self.bounds)
 
     @property
-    def remaining(self) -> int:
+    def remaining_count(self) -> int:
         """Number of remaining schedules up to the target."""
-        return sum(bound.schedules for bound in self.bounds) - self.settled
+        return sum(bound.schedules for bound in self.bounds) - self.settled_count
 
     def aim(self, schedules: int) -> Bound:
         """Add a bound with one event more, and that many schedules."""
         self.bounds.append(Bound(len(self.bounds) + 1, schedules))
         return self.bounds[-1]
 
-    def take(self, share: Share) -> None:
+    def take(self, share: ChunkResults) -> None:
         """Add the results of a chunk."""
         join(self.tally, share.tally)
         self.otherwise = self.otherwise or share.otherwise
@@ -104,22 +104,22 @@ class Coverage:
 
     def task(self, bound: Bound) -> Task:
         """The remaining part of a bound."""
-        return Task(bound.events, self.before(bound.events), frozenset(bound.chunks))
+        return Task(bound.events, self.count_shorter(bound.events), frozenset(bound.chunks))
 
 
-Told = Callable[[Coverage], None]
-Source = Callable[[Exhaustion, list[Task], CampaignTally, float], Generator[Share, None, None]]
+CoverageListener = Callable[[Coverage], None]
+Source = Callable[[Exhaustion, list[Task], CampaignTally, float], Generator[ChunkResults, None, None]]
 """Plays tasks. Takes the tally, to record that the implementation was abandoned, and the seconds left, 0 for no limit.
 """
 
 
 def exhaust(
     order: Exhaustion,
-    company: Rehearsed,
+    company: CachingCompany,
     coverage: Coverage,
     last: int | None,
-    planned: Told = lambda coverage: None,
-    progress: Told = lambda coverage: None,
+    planned: CoverageListener = lambda coverage: None,
+    progress: CoverageListener = lambda coverage: None,
     elsewhere: Source | None = None,
 ) -> None:
     """Play what ``coverage`` does not cover yet, up to ``last`` events, or as many as the time is expected to allow.
@@ -137,30 +137,35 @@ def exhaust(
     def is_out_of_time() -> bool:
         return bool(order.time_budget_s) and left_s() <= 0
 
-    source: Generator[Share, None, None] | None = None
+    source: Generator[ChunkResults, None, None] | None = None
     alone = tally.declaration.alone or (order.jobs <= 1 and elsewhere is None)
     try:
-        each_s = _sample(order, company, coverage, last, is_out_of_time) / (1 if alone else _at_once(order))
+        each_s = _sample(order, company, coverage, last, is_out_of_time) / (1 if alone else _count_processes(order))
         while _plan(order, coverage, last, each_s, left_s()) or source is None:
             planned(coverage)
             progress(coverage)
-            if not coverage.remaining or tally.gave_up or tally.not_started:
+            if not coverage.remaining_count or tally.gave_up or tally.not_started:
                 break
-            tasks = [coverage.task(bound) for bound in coverage.bounds if not bound.whole]
+            tasks = [coverage.task(bound) for bound in coverage.bounds if not bound.is_complete]
             pace = _Pace(tasks[-1].events)
             order = replace(order, without=coverage.without)
             if alone:
-                source = _played_here(order, company, tasks, is_out_of_time)
+                source = _play_here(order, company, tasks, is_out_of_time)
             else:
                 company.kill()
-                source = (elsewhere or _played_by_workers)(
+                source = (elsewhere or _play_with_workers)(
                     order, tasks, tally, max(left_s(), 0.001) if order.time_budget_s else 0.0
                 )
             for share in source:
                 coverage.take(share)
                 pace.take(share)
                 progress(coverage)
-            if tally.gave_up or tally.not_started or tally.errors or not all(bound.whole for bound in coverage.bounds):
+            if (
+                tally.gave_up
+                or tally.not_started
+                or tally.errors
+                or not all(bound.is_complete for bound in coverage.bounds)
+            ):
                 break
             each_s = pace.each_s()
     except KeyboardInterrupt:
@@ -170,7 +175,7 @@ def exhaust(
     finally:
         company.kill()
         tally.seconds += time.monotonic() - began
-    unfinished = any(not bound.whole for bound in coverage.bounds)
+    unfinished = any(not bound.is_complete for bound in coverage.bounds)
     tally.out_of_time = (
         unfinished
         and not (tally.interrupted or tally.gave_up or tally.not_started or tally.errors)
@@ -187,11 +192,11 @@ class _Pace:
         self._worked_s = self._longest_s = 0.0
         self._longest = 0
 
-    def take(self, share: Share) -> None:
+    def take(self, share: ChunkResults) -> None:
         self._worked_s += share.seconds
         if share.events == self._events:
             self._longest_s += share.seconds
-            self._longest += share.settled
+            self._longest += share.settled_count
 
     def each_s(self) -> float:
         """Seconds per schedule, with the current parallelism."""
@@ -200,25 +205,25 @@ class _Pace:
         return (time.monotonic() - self._since) * self._longest_s / self._worked_s / self._longest
 
 
-def _at_once(order: Exhaustion) -> int:
+def _count_processes(order: Exhaustion) -> int:
     return max(1, min(order.jobs, usable_processors()))
 
 
 def _sample(
-    order: Exhaustion, company: Rehearsed, coverage: Coverage, last: int | None, late: Callable[[], bool]
+    order: Exhaustion, company: CachingCompany, coverage: Coverage, last: int | None, late: Callable[[], bool]
 ) -> float:
     """Play the first remaining schedules; return the seconds of one of the longest, 0 if nothing was left."""
     settled, each_s = 0, 0.0
     for events in range(1, (last or MOST_EVENTS) + 1):
-        bound = coverage.bounds[events - 1] if events <= len(coverage.bounds) else _aimed(order, coverage)
+        bound = coverage.bounds[events - 1] if events <= len(coverage.bounds) else _add_next_bound(order, coverage)
         if bound is None:
             break
-        if bound.whole:
+        if bound.is_complete:
             continue
         before, began = settled, time.monotonic()
-        for share in _played_here(order, company, [coverage.task(bound)], late):
+        for share in _play_here(order, company, [coverage.task(bound)], late):
             coverage.take(share)
-            settled += share.settled
+            settled += share.settled_count
             if settled >= SAMPLE or share.reason:
                 break
         if settled > before:
@@ -228,8 +233,8 @@ def _sample(
     return each_s
 
 
-def _aimed(order: Exhaustion, coverage: Coverage, most: int | None = None) -> Bound | None:
-    """Add the next bound; None if no schedule has so many events, or if there are more than ``most``."""
+def _add_next_bound(order: Exhaustion, coverage: Coverage, most: int | None = None) -> Bound | None:
+    """Add the next bound; None if it has no schedules, or more than ``most``."""
     schedules = order.world.count(len(coverage.bounds) + 1, None if most is None else most + 1)
     return coverage.aim(schedules) if schedules and (most is None or schedules <= most) else None
 
@@ -238,23 +243,23 @@ def _plan(order: Exhaustion, coverage: Coverage, last: int | None, each_s: float
     """Choose the last bound: the requested one, or the last that fits into the time. True if anything is left."""
     reach = int(left_s / each_s) if each_s and order.time_budget_s else 0
     while len(coverage.bounds) < (last or MOST_EVENTS):
-        room = None if last else max(0, reach - coverage.remaining)
-        if room == 0 or _aimed(order, coverage, room) is None:
+        room = None if last else max(0, reach - coverage.remaining_count)
+        if room == 0 or _add_next_bound(order, coverage, room) is None:
             break
-    coverage.expected_s = coverage.remaining * each_s
-    return bool(coverage.remaining)
+    coverage.expected_s = coverage.remaining_count * each_s
+    return bool(coverage.remaining_count)
 
 
-def _played_here(
-    order: Exhaustion, company: Rehearsed, tasks: list[Task], late: Callable[[], bool]
-) -> Generator[Share, None, None]:
+def _play_here(
+    order: Exhaustion, company: CachingCompany, tasks: list[Task], late: Callable[[], bool]
+) -> Generator[ChunkResults, None, None]:
     with rarely_collecting():
-        yield from shares(order, company, tasks, ended=late)
+        yield from play_chunks(order, company, tasks, ended=late)
 
 
-def _played_by_workers(
+def _play_with_workers(
     order: Exhaustion, tasks: list[Task], tally: CampaignTally, left_s: float
-) -> Generator[Share, None, None]:
+) -> Generator[ChunkResults, None, None]:
     until = time.monotonic() + left_s if left_s else math.inf
     left = dict.fromkeys(range(order.jobs), NO_ROOM)
     """By worker: why it did not play all of its chunks."""
@@ -274,8 +279,8 @@ def _played_by_workers(
                 stop.set()
             got = others.report()
             if got is None:
-                running = others.alive
-            elif isinstance(got, Share):
+                running = others.alive_count
+            elif isinstance(got, ChunkResults):
                 played[got.events].update(got.chunks)
                 yield got
             else:
@@ -291,30 +296,32 @@ def _played_by_workers(
     # The machine may have lacked resources for several processes; with one it can continue.
     tasks = [replace(task, done=task.done | played[task.events]) for task in tasks]
     for worker, reason in left.items():
-        company = order.rehearsed()
+        company = order.make_company()
         try:
             company.start()
-            yield from _of_worker(order, company, tasks, worker, lambda: time.monotonic() >= until)
+            yield from _play_nth_chunks(order, company, tasks, worker, lambda: time.monotonic() >= until)
         except TesteeError as fault:
             tally.not_started = f"{reason}; and later: {fault}"
         finally:
             company.kill()
 
 
-def _of_worker(
-    order: Exhaustion, company: Rehearsed, tasks: list[Task], worker: int, ended: Callable[[], bool]
-) -> Iterator[Share]:
+def _play_nth_chunks(
+    order: Exhaustion, company: CachingCompany, tasks: list[Task], worker: int, ended: Callable[[], bool]
+) -> Iterator[ChunkResults]:
     """Play every n-th chunk."""
     with rarely_collecting():
-        yield from shares(order, company, tasks, lambda events, chunk: (events + chunk) % order.jobs == worker, ended)
+        yield from play_chunks(
+            order, company, tasks, lambda events, chunk: (events + chunk) % order.jobs == worker, ended
+        )
 
 
 def _work(results: Any, order: Exhaustion, tasks: list[Task], worker: int, stop: Event) -> None:
     """Play every n-th chunk. Report at the end."""
-    company, not_started = order.rehearsed(), ""
+    company, not_started = order.make_company(), ""
     try:
         company.start()
-        for share in _of_worker(order, company, tasks, worker, stop.is_set):
+        for share in _play_nth_chunks(order, company, tasks, worker, stop.is_set):
             results.put(share)
     except TesteeError as fault:
         not_started = str(fault)

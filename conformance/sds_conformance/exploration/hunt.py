@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sds_harness.schedules import Schedule
 
-from ..judging.exercise import NOTHING, Fault, undeclared_by
+from ..judging.exercise import NOTHING, Fault, capabilities_left_out
 from ..judging.finding_replays import FindingReplays
 from ..judging.verdict import Finding, Verdict
 from ..protocols import Protocol, default, protocol_of, repertoire_of
@@ -21,17 +21,21 @@ EXAMPLES = 1_000
 """Schedules after which the search for a mutant ends."""
 
 
-def huntable(revision: str = "") -> tuple[list[str], list[str]]:
+def names_to_hunt(revision: str = "") -> tuple[list[str], list[str]]:
     """Return the mutants of a revision, without pending ones, and its legal variants; by default those of the current
     text.
 
     Raises ValueError for a revision without schedules.
     """
     protocol = _protocol(revision)
-    known, model, scheduled = protocol.rules.catalogue.requirements, protocol.model, _scheduled(protocol, revision)
+    known, model, scheduled = (
+        protocol.rules.catalogue.requirements,
+        protocol.model,
+        _revisions_with_schedules(protocol, revision),
+    )
     rejected = {name: m for name, m in model.mutants.items() if not m.pending}
     if revision:
-        mutants = [name for name, m in rejected.items() if known[m.requirement].stated_in(revision)]
+        mutants = [name for name, m in rejected.items() if known[m.requirement].is_stated_in(revision)]
         return mutants, [n for n in model.variants if revision in {chosen for chosen, _ in model.chosen_in(n)}]
     mutants = [name for name, m in rejected.items() if known[m.requirement].revisions[0] in scheduled]
     return mutants, [name for name in model.variants if model.chosen_in(name)[0][0] in scheduled]
@@ -41,13 +45,13 @@ def _protocol(revision: str) -> Protocol:
     return protocol_of(revision) if revision else default()
 
 
-def _scheduled(protocol: Protocol, revision: str) -> tuple[str, ...]:
+def _revisions_with_schedules(protocol: Protocol, revision: str) -> tuple[str, ...]:
     known = repertoire_of(revision or protocol.rules.current).revisions
     return (revision,) if revision else known
 
 
 @dataclass(frozen=True)
-class Catch:
+class MutantHunt:
     """The result for one mutant."""
 
     mutant: str
@@ -69,19 +73,19 @@ def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0,
     """A campaign against a mutant in this process, by default under the revision of its requirement."""
     protocol = _protocol(revision)
     violated = protocol.rules.catalogue.requirements[mutant.requirement]
-    without = undeclared_by(protocol.rules, mutant)
+    without = capabilities_left_out(protocol.rules, mutant)
     connect = lambda _: protocol.model.mutant(mutant.name, without)  # noqa: E731
     judged = revision or violated.revisions[0]
     return CampaignOrder(connect, revision=judged, casting=casting, seed=seed, told=violated.optional)
 
 
-def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "") -> Catch:
+def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "") -> MutantHunt:
     """Play schedules against a mutant until one finds it, and shrink that schedule.
 
     First only its own requirement is judged; if that finds nothing, any finding counts. Every other schedule is played
     with reference participants: a fault that all participants share may stay hidden.
     """
-    mutant, missed = _protocol(revision).model.mutants[name], unhunted(name, revision)
+    mutant, missed = _protocol(revision).model.mutants[name], not_found(name, revision)
     orders = [order_for(mutant, casting, seed, revision) for casting in (Casting.TOGETHER, Casting.AMONG)]
     companies = [order.company() for order in orders]
     for company in companies:
@@ -109,10 +113,10 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
     return missed
 
 
-def unhunted(name: str, revision: str = "") -> Catch:
+def not_found(name: str, revision: str = "") -> MutantHunt:
     """The result for a mutant that was not found."""
     mutant = _protocol(revision).model.mutants[name]
-    return Catch(name, mutant.requirement, mutant.summary, out_of_reach=mutant.out_of_reach)
+    return MutantHunt(name, mutant.requirement, mutant.summary, out_of_reach=mutant.out_of_reach)
 
 
 def _findings(
@@ -130,7 +134,7 @@ def _findings(
 
 
 @dataclass(frozen=True)
-class Peace:
+class VariantHunt:
     """The findings against one legal variant; there should be none."""
 
     variant: str
@@ -138,10 +142,10 @@ class Peace:
     accused: tuple[str, ...]
 
 
-def leave_in_peace(name: str, examples: int, seed: int = 0, revision: str = "") -> Peace:
+def leave_in_peace(name: str, examples: int, seed: int = 0, revision: str = "") -> VariantHunt:
     """Play schedules against a legal variant, by default under every revision that has schedules."""
     protocol = _protocol(revision)
-    scheduled, left_out = _scheduled(protocol, revision), protocol.model.variants[name].leaves_out
+    scheduled, left_out = _revisions_with_schedules(protocol, revision), protocol.model.variants[name].leaves_out
     accused: dict[str, None] = {}
     for judged in sorted(scheduled):
         for casting in (Casting.TOGETHER, Casting.AMONG):
@@ -159,4 +163,4 @@ def leave_in_peace(name: str, examples: int, seed: int = 0, revision: str = "") 
                     continue
                 accused[f"{what} in schedule {tally.found_at[what]}: {finding.seen}"] = None
             accused |= {f"error in {where}: {what}": None for where, what in tally.errors.items()}
-    return Peace(name, examples, tuple(accused))
+    return VariantHunt(name, examples, tuple(accused))

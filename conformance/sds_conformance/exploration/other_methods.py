@@ -12,7 +12,7 @@ from ..judging.alterations.source import Configuration
 from ..judging.runner import Connect
 from ..protocols import all_vectors, protocol_of
 from ..vectors.folder import default_folder, load_of
-from ..vectors.running.examination import VectorExaminer, chosen
+from ..vectors.running.examination import VectorExaminer, select_files
 from ..vectors.running.subject import Status
 from .campaign import CampaignOrder, play_one
 from .casts import NotPlayedError
@@ -52,14 +52,14 @@ def vectors(connect: Connect, configuration: Configuration) -> str:
     material = protocol_of(configuration.revision).vectors
     if material is None:
         return ""
-    files = chosen(_files(configuration.revision), configuration.revision)
+    files = select_files(_files(configuration.revision), configuration.revision)
     try:
         outcome = VectorExaminer(material, connect, Limits(), configuration.revision).examine(files)
     except TesteeError as fault:
         return f"it cannot be driven: {fault}"
-    for asked in outcome.asked:
-        if asked.answer.status in _BAD:
-            return f"{asked.vector['id']} ({asked.group}): {asked.answer.seen}"
+    for answered in outcome.answered:
+        if answered.answer.status in _BAD:
+            return f"{answered.vector['id']} ({answered.group}): {answered.answer.seen}"
     return ""
 
 

@@ -104,7 +104,7 @@ class _Shrinker:
         self.best = candidate
         return True
 
-    def _changed_best(self, **changed: Any) -> Schedule:
+    def _change_best(self, **changed: Any) -> Schedule:
         return replace(self.best, **changed)
 
     # ---- operations ------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class _Shrinker:
             start = len(self.best.operations) - size
             while start > -size:
                 kept = self.best.operations[: max(0, start)] + self.best.operations[max(0, start) + size :]
-                self._try(self._changed_best(operations=kept))
+                self._try(self._change_best(operations=kept))
                 start -= size
             size //= 2
 
@@ -135,7 +135,7 @@ class _Shrinker:
             while again and index < len(self.best.operations):
                 operations = self.best.operations
                 again = any(
-                    self._try(self._changed_best(operations=(*operations[:index], simpler, *operations[index + 1 :])))
+                    self._try(self._change_best(operations=(*operations[:index], simpler, *operations[index + 1 :])))
                     for source in (simpler_operations, self._repertoire.simpler)
                     for simpler in source(operations[index], self.best)
                 )
@@ -148,7 +148,7 @@ class _Shrinker:
                 case (Wait(first, ""), Wait(second, "")):
                     operations = self.best.operations
                     merged = (*operations[:index], Wait(first + second), *operations[index + 2 :])
-                    self._try(self._changed_best(operations=merged))
+                    self._try(self._change_best(operations=merged))
 
     # ---- everything else -------------------------------------------------------------------------------------------
 
@@ -161,25 +161,25 @@ class _Shrinker:
         # Remove related settings together: half of a pair of periods could be an invalid configuration.
         for group in {key.partition("_")[0]: None for key, _ in self.best.configuration}:
             kept = tuple(pair for pair in self.best.configuration if pair[0].partition("_")[0] != group)
-            self._try(self._changed_best(configuration=kept))
+            self._try(self._change_best(configuration=kept))
         if len(self.best.channels) > 1:
             self._try(
-                self._changed_best(
+                self._change_best(
                     channels=self.best.channels[:1],
                     operations=tuple(
-                        operation.changed(channel=0) if getattr(operation, "channel", 0) else operation
+                        operation.with_values(channel=0) if getattr(operation, "channel", 0) else operation
                         for operation in self.best.operations
                     ),
                 )
             )
-        self._try(self._changed_best(channels=tuple(f"c{place + 1}" for place in range(len(self.best.channels)))))
+        self._try(self._change_best(channels=tuple(f"c{place + 1}" for place in range(len(self.best.channels)))))
         for place, member in enumerate(self.best.members):
             for field in fields(member)[1:]:
                 usual: dict[str, Any] = {field.name: field.default}
                 simpler = replace(member, **usual)
                 members = (*self.best.members[:place], simpler, *self.best.members[place + 1 :])
-                self._try(self._changed_best(members=members))
-        self._try(self._changed_best(seed=0))
+                self._try(self._change_best(members=members))
+        self._try(self._change_best(seed=0))
 
 
 def without_member(schedule: Schedule, name: str) -> Schedule:
@@ -193,10 +193,10 @@ def without_member(schedule: Schedule, name: str) -> Schedule:
             listeners = tuple(n for n in operation.listeners if n != name)
             if not senders or not listeners:
                 continue
-            operation = operation.changed(senders=senders, listeners=listeners)
+            operation = operation.with_values(senders=senders, listeners=listeners)
         route = getattr(operation, "route", STRAIGHT)
         if route:
-            operation = operation.changed(route=_route_without(route, name))
+            operation = operation.with_values(route=_route_without(route, name))
         operations.append(operation)
     members = tuple(member for member in schedule.members if member.name != name)
     return replace(schedule, members=members, operations=tuple(operations))
@@ -227,7 +227,7 @@ def told_by_routes(schedule: Schedule, performance: Performance) -> Schedule:
         if hasattr(operation, "route"):
             gone = tuple(lost.get(index, ()))
             delays = tuple((n, ms) for n, ms in late.get(index, {}).items() if n not in gone)
-            operation = operation.changed(route=Route(gone, delays, operation.route.twice))
+            operation = operation.with_values(route=Route(gone, delays, operation.route.twice))
         operations.append(operation)
     return replace(schedule, operations=tuple(operations))
 
@@ -239,31 +239,31 @@ def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Ope
         value = getattr(operation, key)
         if key not in ("who", "peer", "ms", "to", "op", "rounds", "period_ms", "times") and value != default:
             if default is not MISSING and (not isinstance(value, tuple) or default in (None, (), (0, 0))):
-                yield operation.changed(**{key: default})
+                yield operation.with_values(**{key: default})
             if isinstance(value, tuple) and value and not isinstance(value[0], int):
                 for place in range(len(value)):
                     smaller = value[:place] + value[place + 1 :]
                     if smaller or default is not MISSING:
-                        yield operation.changed(**{key: smaller})
+                        yield operation.with_values(**{key: smaller})
     yield from _smaller_route(operation)
     match operation:
         case Wait(ms):
             for shorter in (1, 1_000, 30_000, 60_000, 120_000, ms // 2, ms - ms % 1_000):
                 if 0 < shorter < ms:
-                    yield operation.changed(ms=shorter)
+                    yield operation.with_values(ms=shorter)
         case Tick(who) if who == EVERYBODY:
             for name in schedule.names:
-                yield operation.changed(who=name)
+                yield operation.with_values(who=name)
         case Calm(rounds):
             for fewer in (1, 2, rounds // 2, rounds - 1):
                 if 0 < fewer < rounds:
-                    yield operation.changed(rounds=fewer)
+                    yield operation.with_values(rounds=fewer)
 
 
 def _smaller_route(operation: Operation) -> Iterator[Operation]:
     route: Route = getattr(operation, "route", STRAIGHT)
     for name in dict.fromkeys([*route.lost, *(n for n, _ in route.late), *route.twice]):
-        yield operation.changed(route=_route_without(route, name))
+        yield operation.with_values(route=_route_without(route, name))
     for name, _ in route.late:
         # A loss is simpler than a delay, because nothing waits for it.
-        yield operation.changed(route=replace(_route_without(route, name), lost=(*route.lost, name)))
+        yield operation.with_values(route=replace(_route_without(route, name), lost=(*route.lost, name)))

@@ -16,13 +16,21 @@ from ..drawing.spacetime import spacetime_svg
 from ..judging.causes import Failure, Root, roots
 from ..judging.exits import Exit
 from ..judging.finding_replays import FindingReplays
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.rules import Rules
 from ..judging.severity import BREAKDOWN_SEVERITY
 from ..judging.verdict import RANK, Finding, Verdict
-from ..presentation.last_screen import CauseLine, ordered
-from ..presentation.stderr_quotes import quoted
-from ..presentation.story import headline, labelled, lines_labelled, plain_table, show_command, show_said, show_softened
+from ..presentation.last_screen import CauseLine, sort_causes
+from ..presentation.stderr_quotes import quote_stderr
+from ..presentation.story import (
+    headline,
+    lines_labelled,
+    plain_table,
+    print_labelled,
+    print_stderr,
+    show_command,
+    show_softened,
+)
 from ..presentation.story import show_flaky as told_flaky
 from ..protocols import property_of, repertoire_of, stating
 from .assessment import BREAKDOWN, STORM, Scope
@@ -84,7 +92,7 @@ def _severity(root: Root) -> int:
 
 def cause_lines(tally: CampaignTally, found: Iterable[Root]) -> list[CauseLine]:
     """The lines of the last screen for root causes."""
-    return ordered(
+    return sort_causes(
         CauseLine(tally.found[root.id].severity, _severity(root), root.id, root.title or rule_of(root.id)[1])
         for root in found
     )
@@ -97,15 +105,15 @@ def roots_in(tally: CampaignTally, order: CampaignOrder) -> list[Root]:
 
 def details_of(finding: Finding, files: Mapping[str, Path] = MappingProxyType({})) -> list[Text]:
     """The lines about a finding that follows from a root cause: the seen values, and the file of its schedule."""
-    kept = [Text(f"kept in {files['schedule']}", "dim", no_wrap=True)] if "schedule" in files else []
-    return [Text(f"seen: {finding.seen}", "dim", overflow="ellipsis"), *kept]
+    location = [Text(f"kept in {files['schedule']}", "dim", no_wrap=True)] if "schedule" in files else []
+    return [Text(f"seen: {finding.seen}", "dim", overflow="ellipsis"), *location]
 
 
-def exercised(tally: CampaignTally, scope: Scope) -> tuple[str, Text]:
+def exercised_line(tally: CampaignTally, scope: Scope) -> tuple[str, Text]:
     """The line of the last screen with the number of exercised requirements and properties."""
     ids = [requirement.id for requirement in scope.requirements]
     parts = [
-        f"{sum(tally.exercised[one] > 0 for one in those)} of {counted(len(those), what, several)}"
+        f"{sum(tally.exercised[one] > 0 for one in those)} of {format_count(len(those), what, several)}"
         for those, what, several in ((ids, "requirement", ""), (list(scope.properties), "property", "properties"))
         if those
     ]
@@ -115,10 +123,10 @@ def exercised(tally: CampaignTally, scope: Scope) -> tuple[str, Text]:
 def svg_of(example: Counterexample) -> str:
     """The space-time diagram of a counterexample."""
     _, rule = rule_of(example.what)
-    return spacetime_svg(example.performance, example.act, f"{example.what}: {rule}", in_words(example))
+    return spacetime_svg(example.performance, example.act, f"{example.what}: {rule}", describe_finding(example))
 
 
-def in_words(example: Counterexample) -> str:
+def describe_finding(example: Counterexample) -> str:
     """Expected and seen, in one sentence."""
     finding = example.finding
     return f"Expected: {finding.expected}. Seen: {finding.seen}."
@@ -140,48 +148,48 @@ def plain_story(example: Counterexample) -> str:
     where, rule = rule_of(example.what)
     finding = example.finding
     head = [f"{finding.severity.value.upper()} {finding.full_code} ({where})", rule, ""]
-    said = [f"stderr  {line}" for line in quoted(finding.said, 110)]
-    told = [*story_of(example), "", *proof_of(example), *said]
-    return "\n".join([*head, *told]) + "\n"
+    stderr = [f"stderr  {line}" for line in quote_stderr(finding.said, 110)]
+    lines = [*story_of(example), "", *proof_of(example), *stderr]
+    return "\n".join([*head, *lines]) + "\n"
 
 
-def how_found(example: Counterexample, schedules: int) -> str:
+def describe_discovery(example: Counterexample, schedules: int) -> str:
     """The schedule that found it, its size after shrinking, and how many schedules show it."""
     before, after = len(example.original.operations), len(example.schedule.operations)
-    found = f"by {example.original.name or 'a schedule'} of {counted(before, 'step')}"
-    shrunk = f"shrunk to {counted(after, 'step')}" if after else "and shown without any of them"
+    found = f"by {example.original.name or 'a schedule'} of {format_count(before, 'step')}"
+    shrunk = f"shrunk to {format_count(after, 'step')}" if after else "and shown without any of them"
     cut = "; it may be shorter: --shrink-budget was over" if example.out_of_time else ""
-    return f"{found}, {shrunk}; shown by {counted(schedules, 'schedule')} in all{cut}"
+    return f"{found}, {shrunk}; shown by {format_count(schedules, 'schedule')} in all{cut}"
 
 
 def show_counterexample(console: Console, example: Counterexample, tally: CampaignTally) -> None:
     """Print a finding: the rule, the shrunk story and the proof."""
     finding = example.finding
     show_head(console, finding)
-    labelled(console, "Found", Text(how_found(example, tally.found_in[example.what])))
+    print_labelled(console, "Found", Text(describe_discovery(example, tally.found_in[example.what])))
     show_dropped_expectations(console, example)
     lines_labelled(console, "Story", story_of(example))
     lines_labelled(console, "Proof", proof_of(example))
-    show_said(console, finding.said)
+    print_stderr(console, finding.said)
     show_softened(console, finding)
 
 
 def show_dropped_expectations(console: Console, example: Counterexample) -> None:
     """Print that a shrunk schedule lacks the expectations of its file."""
     if example.original.expect and not example.schedule.expect:
-        labelled(console, "", Text("without the expectations of its file, which are about all of its steps"))
+        print_labelled(console, "", Text("without the expectations of its file, which are about all of its steps"))
 
 
 def show_again(console: Console, files: Mapping[str, Path], again: str) -> None:
     """Print the path of the picture, if there is one, and the command to replay."""
     if "picture" in files:
-        labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
+        print_labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
     show_command(console, "Again", again)
 
 
 def show_unshrunk(console: Console, finding: Finding, found_by: str) -> None:
     """Print a finding that was not shrunk because of an interrupt."""
-    labelled(console, "Found", Text(f"by {found_by}, and not shrunk: there was an interrupt"))
+    print_labelled(console, "Found", Text(f"by {found_by}, and not shrunk: there was an interrupt"))
     show_seen(console, finding)
 
 
@@ -189,33 +197,33 @@ def show_flaky(
     console: Console, finding: Finding, found_by: str, again: FindingReplays | None, *, late: bool = False
 ) -> None:
     """Print a flaky finding, or one that could not be replayed (``again`` is None); ``late`` if the time was over."""
-    labelled(console, "Found", Text(f"by {found_by}"))
+    print_labelled(console, "Found", Text(f"by {found_by}"))
     if again is None:
         why = "the total time was over" if late else "the implementation could not be started to play it again"
-        labelled(console, "", Text(f"Not shrunk: {why}."))
+        print_labelled(console, "", Text(f"Not shrunk: {why}."))
     told_flaky(console, again, " So nothing could be shrunk.")
     show_seen(console, finding)
 
 
 def show_unstable(console: Console, finding: Finding, found_by: str, who: str) -> None:
     """Print a finding that was not reproduced when its schedule was replayed."""
-    labelled(console, "Found", Text(f"by {found_by}, and not when that was played again:"))
-    labelled(console, "", Text(f"{who} does not do the same twice, so nothing could be shrunk."))
+    print_labelled(console, "Found", Text(f"by {found_by}, and not when that was played again:"))
+    print_labelled(console, "", Text(f"{who} does not do the same twice, so nothing could be shrunk."))
     show_seen(console, finding)
 
 
 def show_seen(console: Console, finding: Finding) -> None:
     """Print the expected and the seen values."""
-    labelled(console, "Expected", Text(finding.expected or "-"))
-    labelled(console, "Seen", Text(finding.seen, "bold"))
-    show_said(console, finding.said)
+    print_labelled(console, "Expected", Text(finding.expected or "-"))
+    print_labelled(console, "Seen", Text(finding.seen, "bold"))
+    print_stderr(console, finding.said)
 
 
 def show_head(console: Console, finding: Finding) -> None:
     """Print the violated requirement and its rule."""
     where, rule = rule_of(finding.requirement)
     console.print(headline(finding.severity, finding.full_code, where))
-    labelled(console, "Rule", Text(rule))
+    print_labelled(console, "Rule", Text(rule))
 
 
 def show_coverage(console: Console, tally: CampaignTally, scope: Scope) -> None:
@@ -238,11 +246,11 @@ def show_coverage(console: Console, tally: CampaignTally, scope: Scope) -> None:
     ):
         reached = [i for i in ids if tally.exercised[i]]
         rare = [i for i in reached if 100 * tally.exercised[i] < RARE_PERCENT * tally.schedules]
-        labelled(console, "Judged", Text(f"{len(reached)} of {len(ids)} {what}"))
-        for ids_told, told in ((set(ids) - set(reached), "not reached"), (set(rare), "in few schedules")):
+        print_labelled(console, "Judged", Text(f"{len(reached)} of {len(ids)} {what}"))
+        for ids_told, description in ((set(ids) - set(reached), "not reached"), (set(rare), "in few schedules")):
             if ids_told:
-                shown = ", ".join(i for i in ids if i in ids_told)
-                labelled(console, "", Text.assemble((f"{told}: ", "yellow"), (shown, "dim")))
+                text = ", ".join(i for i in ids if i in ids_told)
+                print_labelled(console, "", Text.assemble((f"{description}: ", "yellow"), (text, "dim")))
     console.print()
 
 
@@ -250,15 +258,17 @@ def failures_in_words(tally: CampaignTally, found: Iterable[Root]) -> str:
     """How much failed, and of how many root causes, and how many expectations were not met; "" if nothing failed."""
     failed = sum(finding.severity is Verdict.FAIL for finding in tally.found.values())
     causes = sum(tally.found[root.id].severity is Verdict.FAIL for root in found)
-    told = [f"{counted(causes, 'root cause')}, {failed} failed"] if failed else []
-    return ", ".join([*told, *([f"{counted(tally.unmet, 'expectation')} not met"] if tally.unmet else [])])
+    parts = [f"{format_count(causes, 'root cause')}, {failed} failed"] if failed else []
+    return ", ".join(
+        [*parts, *([f"{format_count(tally.unmet_count, 'expectation')} not met"] if tally.unmet_count else [])]
+    )
 
 
 def last_line(tally: CampaignTally, found: Iterable[Root], name: str) -> Text:
     """The verdict, in one sentence."""
     failed = failures_in_words(tally, found)
     warned = sum(f.severity is Verdict.WARN for f in tally.found.values())
-    played = f"{counted(tally.schedules, 'schedule')}, {counted(tally.steps, 'step')}, {tally.seconds:.1f} s"
+    played = f"{format_count(tally.schedules, 'schedule')}, {format_count(tally.steps, 'step')}, {tally.seconds:.1f} s"
     if tally.shrinking_s >= 0.1:
         played += f", {tally.shrinking_s:.1f} s of them to shrink"
     if tally.interrupted:
@@ -280,14 +290,14 @@ def last_line(tally: CampaignTally, found: Iterable[Root], name: str) -> Text:
     if tally.exit_code is Exit.NON_CONFORMANT:
         return Text(f"{name} does not conform: {tally.gave_up}{warnings} ({played}).", "bold red")
     if not (tally.found or tally.interrupted or any(tally.exercised.values())):
-        return Text(f"Nothing was exercised: no verdict on {name} ({counted(tally.schedules, 'schedule')}).", "magenta")
+        return Text(
+            f"Nothing was exercised: no verdict on {name} ({format_count(tally.schedules, 'schedule')}).", "magenta"
+        )
     return Text(f"Nothing was found against {name}{warnings} ({played}).", "bold green")
 
 
 def finding_json(tally: CampaignTally, what: str, root: Root | None) -> dict[str, Any]:
-    """The finding against a requirement or property as JSON, how often it was found, and the root cause that it is
-    under.
-    """
+    """The finding against a requirement or property as JSON, how often it was found, and its root cause."""
     found = tally.found[what]
     return {
         "id": what,
@@ -300,7 +310,7 @@ def finding_json(tally: CampaignTally, what: str, root: Root | None) -> dict[str
     }
 
 
-def in_order(found: Iterable[Root]) -> dict[str, Root | None]:
+def order_by_root_cause(found: Iterable[Root]) -> dict[str, Root | None]:
     """All findings in the order of their root causes: each root cause, then the findings that follow from it."""
     return {what: None if what == root.id else root for root in found for what in (root.id, *root.under)}
 
@@ -319,7 +329,7 @@ def head_json(tally: CampaignTally, revision: str, profile: str, cast: str, seed
     }
 
 
-def reached_json(tally: CampaignTally, scope: Scope) -> dict[str, Any]:
+def coverage_json(tally: CampaignTally, scope: Scope) -> dict[str, Any]:
     """Number of schedules that exercised each requirement, as JSON."""
     judged = [*(requirement.id for requirement in scope.requirements), *scope.properties]
     return {
@@ -331,11 +341,11 @@ def reached_json(tally: CampaignTally, scope: Scope) -> dict[str, Any]:
 def as_json(tally: CampaignTally, order: CampaignOrder, roots: Iterable[Root], shrunk: Shrunk) -> dict[str, Any]:
     """The result as JSON; ``roots`` are its root causes, see `roots_in`."""
     findings = []
-    for what, root in in_order(roots).items():
+    for what, root in order_by_root_cause(roots).items():
         example, files = shrunk.get(what, (None, {}))
-        told = {**finding_json(tally, what, root), **_example_json(example, tally.found[what])}
-        told |= {"again": asdict(again)} if (again := tally.flaky.get(what)) is not None else {}
-        findings.append({**told, "files": {key: str(path) for key, path in files.items()}})
+        data = {**finding_json(tally, what, root), **_example_json(example, tally.found[what])}
+        data |= {"again": asdict(again)} if (again := tally.flaky.get(what)) is not None else {}
+        findings.append({**data, "files": {key: str(path) for key, path in files.items()}})
     return {
         "schema": SCHEMA_ID,
         **head_json(tally, order.revision, order.profile, order.casting.value, order.seed),
@@ -344,7 +354,7 @@ def as_json(tally: CampaignTally, order: CampaignOrder, roots: Iterable[Root], s
         "gave_up": tally.gave_up or tally.not_started,
         "errors": tally.errors,
         "findings": findings,
-        **reached_json(tally, order.scope),
+        **coverage_json(tally, order.scope),
         "situations": {what: tally.situations[what] for what in repertoire_of(order.revision).situations},
     }
 

@@ -18,7 +18,9 @@ def with_usual_names(schedule: Schedule, names: Sequence[str]) -> Schedule:
     if len(schedule.names) > len(names):
         return schedule
     members = tuple(replace(member, name=usual[member.name]) for member in schedule.members)
-    return replace(schedule, members=members, operations=tuple(_renamed(o, usual, {}) for o in schedule.operations))
+    return replace(
+        schedule, members=members, operations=tuple(_rename_operation(o, usual, {}) for o in schedule.operations)
+    )
 
 
 def with_usual_peers(schedule: Schedule) -> Schedule:
@@ -30,7 +32,7 @@ def with_usual_peers(schedule: Schedule) -> Schedule:
     operations = []
     for operation in schedule.operations:
         names = {f.name: getattr(operation, f.name) for f in fields(operation) if f.name in changed}
-        operations.append(operation.changed(**{key: usual.get(name, name) for key, name in names.items()}))
+        operations.append(operation.with_values(**{key: usual.get(name, name) for key, name in names.items()}))
     return replace(schedule, operations=tuple(operations))
 
 
@@ -40,7 +42,7 @@ def with_numbered_labels(schedule: Schedule) -> Schedule:
     spoken = [label for operation in schedule.operations for label in labels_of(operation)]
     labels = [label for label in dict.fromkeys([*sent, *spoken]) if label]
     numbered = {label: f"m{n}" for n, label in enumerate(labels, 1)}
-    return replace(schedule, operations=tuple(_renamed(o, {}, numbered) for o in schedule.operations))
+    return replace(schedule, operations=tuple(_rename_operation(o, {}, numbered) for o in schedule.operations))
 
 
 def labels_of(operation: Operation) -> list[str]:
@@ -54,12 +56,12 @@ def labels_of(operation: Operation) -> list[str]:
     return out
 
 
-def _renamed_reference(item: Any, known: Mapping[str, str]) -> Any:
+def _rename_reference(item: Any, known: Mapping[str, str]) -> Any:
     """A name, a label, or an entry that has a label among other fields."""
     return known.get(item, item) if isinstance(item, str) else replace(item, label=known.get(item.label, item.label))
 
 
-def _renamed(operation: Operation, names: Mapping[str, str], labels: Mapping[str, str]) -> Operation:
+def _rename_operation(operation: Operation, names: Mapping[str, str], labels: Mapping[str, str]) -> Operation:
     changes: dict[str, Any] = {}
     for field in fields(operation):
         value = getattr(operation, field.name)
@@ -67,11 +69,11 @@ def _renamed(operation: Operation, names: Mapping[str, str], labels: Mapping[str
         if isinstance(value, str):
             changes[field.name] = known.get(value, value)
         elif isinstance(value, tuple) and known:
-            changes[field.name] = tuple(_renamed_reference(item, known) for item in value)
+            changes[field.name] = tuple(_rename_reference(item, known) for item in value)
         elif isinstance(value, Route):
             changes[field.name] = Route(
                 tuple(names.get(name, name) for name in value.lost),
                 tuple((names.get(name, name), ms) for name, ms in value.late),
                 tuple(names.get(name, name) for name in value.twice),
             )
-    return operation.changed(**changes)
+    return operation.with_values(**changes)

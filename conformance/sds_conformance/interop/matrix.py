@@ -12,7 +12,7 @@ from sds_harness.schedules import Performance
 
 from ..exploration.casts import Cast, NotPlayedError
 from ..judging.exits import Exit
-from ..judging.runner import BrokenRun, tolerated
+from ..judging.runner import BrokenRun, tolerated_breakdowns
 from ..protocols import exchanges_of
 from ..protocols.exchanges import (
     RECEIVER,
@@ -41,7 +41,7 @@ class PairResult:
     """By aspect."""
 
     @property
-    def understood(self) -> bool:
+    def is_understood(self) -> bool:
         """Is at least one message understood, and none misunderstood?"""
         through = self.cells.get(self.through)
         return not self.misunderstood and through is not None and through.mark is AspectMark.YES
@@ -69,14 +69,14 @@ class Interop:
 
     @property
     def notes(self) -> list[str]:
-        """Differences between declarations that are no fault."""
+        """Differences between declarations that are not a fault."""
         pairs = [m.pair for (a, b), m in self.meetings.items() if self.names.index(a) < self.names.index(b)]
         return [note for pair in pairs for note in self.exchanges.notes(pair)]
 
     @property
     def misunderstandings(self) -> list[PairResult]:
         """The pairs that do not understand each other, in the order of the matrix."""
-        return [meeting for meeting in self.meetings.values() if not meeting.understood]
+        return [meeting for meeting in self.meetings.values() if not meeting.is_understood]
 
     @property
     def exit_code(self) -> int:
@@ -87,7 +87,7 @@ class Interop:
             return Exit.INTERRUPTED
         if self.undriven:
             return Exit.NOT_DRIVEN
-        hard = {run.breakdown.kind.value for _, run in self.breakdowns} - tolerated()
+        hard = {run.breakdown.kind.value for _, run in self.breakdowns} - tolerated_breakdowns()
         if hard or any(meeting.misunderstood for meeting in self.meetings.values()):
             return Exit.NON_CONFORMANT
         return Exit.CONFORMANT if not self.misunderstandings else Exit.NOTHING_EXERCISED
@@ -101,7 +101,7 @@ class Interop:
                 {
                     "sender": sender,
                     "receiver": receiver,
-                    "understood": meeting.understood,
+                    "understood": meeting.is_understood,
                     "translated": meeting.pair.translated,
                     "aspects": {
                         aspect: {"mark": cell.mark.value, "reason": cell.reason}
@@ -167,18 +167,18 @@ def explore(
         meeting = out.meetings.setdefault(names, PairResult(pair, exchanges.through))
         try:
             meeting.cells |= (
-                _cells_of_exchange(cast, pair, exchange, out) if not out.interrupted else _unplayed(exchange)
+                _cells_of_exchange(cast, pair, exchange, out) if not out.interrupted else _interrupted_cells(exchange)
             )
         except KeyboardInterrupt:
             out.interrupted = True
             cast.kill()
-            meeting.cells |= _unplayed(exchange)
+            meeting.cells |= _interrupted_cells(exchange)
     cast.close()
     progress("done", total, total)
     return out
 
 
-def _unplayed(exchange: Exchange) -> dict[str, Cell]:
+def _interrupted_cells(exchange: Exchange) -> dict[str, Cell]:
     return dict.fromkeys(exchange.judges, left_open("not played: there was an interrupt"))
 
 

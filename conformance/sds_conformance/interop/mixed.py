@@ -18,13 +18,13 @@ from sds_harness.schedules import Performance, Schedule
 from ..exploration.assessment import BREAKDOWN, STORM, Assessment, Scope, assess
 from ..exploration.campaign import TWINS_EVERY
 from ..exploration.casts import NotPlayedError
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.runner import PATIENCE
 from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of
 from ..protocols.properties import Replay
 from ..scenario_files.expectations import ExpectationResult, check
-from .troupe import Roles, Troupe, configured, grammar_for, members_of, roles_for, told_roles
+from .troupe import Roles, Troupe, add_common_settings, grammar_for, members_of, roles_for, told_roles
 
 GROUP = ""
 """Used in place of an implementation if no single one is to blame."""
@@ -59,11 +59,13 @@ def judge(
         if replay is not None and replay.given_up:
             judged.errors.pop("global properties", None)
         of_group = [f for f in judged.findings if _is_of_the_group(f) and (name, f.requirement) not in known]
-        doubted = _not_shown_again(troupe, schedule, roles, name, of_group, twins=twins) if of_group else []
+        doubted = _find_unreproduced(troupe, schedule, roles, name, of_group, twins=twins) if of_group else []
         doubtful |= {finding.requirement: finding for finding in doubted}
         breakdowns = [f for f in judged.findings if f.requirement == BREAKDOWN]
-        kept = [finding for finding in judged.findings if finding not in doubted and finding not in breakdowns]
-        judged.findings = kept + [own for f in breakdowns for own in _own_breakdown(f, performance, name, roles)]
+        kept_findings = [finding for finding in judged.findings if finding not in doubted and finding not in breakdowns]
+        judged.findings = kept_findings + [
+            own for f in breakdowns for own in _own_breakdown(f, performance, name, roles)
+        ]
     group = out[GROUP] = Assessment()
     if not any(finding.severity is Verdict.FAIL for judged in out.values() for finding in judged.findings):
         group.findings = list(doubtful.values())
@@ -92,7 +94,7 @@ def _is_of_the_group(finding: Finding) -> bool:
     return property_of(finding.requirement) is not None or finding.requirement == STORM
 
 
-def _not_shown_again(
+def _find_unreproduced(
     troupe: Troupe, schedule: Schedule, roles: Roles, name: str, findings: list[Finding], *, twins: bool
 ) -> list[Finding]:
     """The findings that an implementation does not show among references."""
@@ -163,12 +165,12 @@ class Mixed:
     interrupted: bool = False
 
     @property
-    def failing(self) -> bool:
+    def has_failures(self) -> bool:
         """Does anything fail?"""
-        return self.unmet > 0 or any(d.finding.severity is Verdict.FAIL for d in self.discoveries.values())
+        return self.unmet_count > 0 or any(d.finding.severity is Verdict.FAIL for d in self.discoveries.values())
 
     @property
-    def unmet(self) -> int:
+    def unmet_count(self) -> int:
         """Number of expectations that some cast did not meet."""
         return sum(
             len({index for result in casts.values() for index, _ in result.unmet})
@@ -182,28 +184,28 @@ class Mixed:
         for result in casts.values():
             number.update([*(index for index, _ in result.unmet), *([result.unchecked] if result.unchecked else [])])
 
-        def told(cast: str, what: str, key: int | str) -> str:
-            return f"{what} ({cast}; in {number[key]} of {counted(len(casts), 'cast')})" if what else ""
+        def describe_cast(cast: str, what: str, key: int | str) -> str:
+            return f"{what} ({cast}; in {number[key]} of {format_count(len(casts), 'cast')})" if what else ""
 
         return {
             cast: ExpectationResult(
-                tuple((index, told(cast, seen, index)) for index, seen in result.unmet),
-                told(cast, result.unchecked, result.unchecked),
+                tuple((index, describe_cast(cast, seen, index)) for index, seen in result.unmet),
+                describe_cast(cast, result.unchecked, result.unchecked),
             )
             for cast, result in casts.items()
         }
 
     @property
-    def ordered(self) -> list[Discovery]:
+    def sorted_discoveries(self) -> list[Discovery]:
         """All discoveries: failures first, requirements before properties, frequent before rare ones."""
         return sorted(
             self.discoveries.values(),
             key=lambda d: (-RANK[d.finding.severity], property_of(d.what) is not None, -d.schedules, d.what, d.name),
         )
 
-    def of(self, name: str) -> list[Discovery]:
+    def discoveries_of(self, name: str) -> list[Discovery]:
         """The discoveries against one implementation, in the same order."""
-        return [discovery for discovery in self.ordered if discovery.name == name]
+        return [discovery for discovery in self.sorted_discoveries if discovery.name == name]
 
     def add(self, index: int, performance: Performance, roles: Roles, judged: Mapping[str, Assessment]) -> None:
         """Add the findings of one schedule."""
@@ -246,17 +248,17 @@ def explore_mixed(
     names = troupe.cast.driven
     mixed = Mixed(names, seed, examples)
     try:
-        repertoire, in_common = repertoire_of(troupe.cast.revision), troupe.fixed()
+        repertoire, in_common = repertoire_of(troupe.cast.revision), troupe.find_fixed_settings()
         grammar = grammar_for(repertoire, names)
         first = [file for file in files for _ in names]
         for index in range(len(first) + examples):
             # A schedule depends on its number only, not on which implementations were abandoned.
             own = first[index] if index < len(first) else repertoire.generated(seed, index - len(first), grammar)
-            schedule = configured(own, in_common)
+            schedule = add_common_settings(own, in_common)
             played = _play_one(troupe, mixed, index, schedule, scope)
             if played is not None and index < len(first):
                 performance, roles = played
-                unchecked = _asked_otherwise(own, schedule)
+                unchecked = _configuration_conflict(own, schedule)
                 result = ExpectationResult(unchecked=unchecked) if unchecked else check(performance, repertoire.reading)
                 mixed.expectations.setdefault(index // len(names), {})[told_roles(roles)] = result
             progress(mixed)
@@ -268,12 +270,12 @@ def explore_mixed(
     return mixed
 
 
-def _asked_otherwise(own: Schedule, schedule: Schedule) -> str:
+def _configuration_conflict(own: Schedule, schedule: Schedule) -> str:
     """Why the expectations of a file cannot be demanded of the schedule that is played: another configuration."""
-    asked = dict(schedule.configuration)
+    configuration = dict(schedule.configuration)
     for key, value in own.configuration:
-        if asked[key] != value:
-            return f"an implementation has {key} fixed at {asked[key]:,}, and the file asks for {value:,}"
+        if configuration[key] != value:
+            return f"an implementation has {key} fixed at {configuration[key]:,}, and the file asks for {value:,}"
     return ""
 
 

@@ -11,7 +11,7 @@ from sds_harness.schedules import Performance, Schedule
 from sds_testee.version import suite_version
 
 from ..exploration.assessment import BREAKDOWN, STORM, Scope
-from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, noted, same, save, smallest
+from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, find_reproduction, make_notes, save, smallest
 from ..exploration.text import plain_story, svg_of
 from ..judging.verdict import Finding
 from ..protocols import property_of
@@ -41,7 +41,7 @@ class MixedExample(Counterexample):
         return f"{super().slug}-{_safe(self.name) or 'group'}"
 
     @property
-    def alone(self) -> bool:
+    def fails_alone(self) -> bool:
         """Does the implementation fail without any other one?"""
         return set(self.roles.values()) == {self.name}
 
@@ -81,7 +81,7 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
             return None
         performance = cast.play_afresh(candidate, roles)
         judged = judge(troupe, performance, roles, narrowed, twins=twins)[discovery.name]
-        finding = same(discovery.finding, judged.findings)
+        finding = find_reproduction(discovery.finding, judged.findings)
         if finding is None:
             return None
         best, played_by = candidate, roles
@@ -96,7 +96,7 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
             "against": discovery.name,
             "suite": suite_version(),
         }
-        return noted(discovery.finding, discovery.schedule, cast.revision, **more)
+        return make_notes(discovery.finding, discovery.schedule, cast.revision, **more)
 
     small = smallest(discovery.schedule, reproduce, notes, narrowed.repertoire, min(max_attempts, limit))
     if small is None:
@@ -107,5 +107,5 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
 
 def keep(example: MixedExample, folder: Path) -> Mapping[str, Path]:
     """Write the schedule, its trace, its picture and its story to ``folder``. Raises OSError."""
-    told = f"{plain_story(example)}\nPlayed by {example.parts}\n"
-    return save(example, folder, svg_of(example), told)
+    text = f"{plain_story(example)}\nPlayed by {example.parts}\n"
+    return save(example, folder, svg_of(example), text)

@@ -11,8 +11,8 @@ from rich.text import Text
 from sds_harness.declaration import printable
 
 from ..judging.exits import Exit
-from ..judging.formats import counted
-from ..judging.runner import BrokenRun, tolerated
+from ..judging.formats import format_count
+from ..judging.runner import BrokenRun, tolerated_breakdowns
 from ..presentation.story import print_hanging, show_breakdown
 from ..protocols.exchanges import AspectMark, PairSide
 from .matrix import Interop
@@ -32,13 +32,13 @@ class InteropStory:
         self._console = console
         self._outcome = outcome
         self._aspects = outcome.exchanges.numbers
-        self._signs = _SIGNS if _fits(console, "".join(_SIGNS.values())) else _ASCII_SIGNS
+        self._signs = _SIGNS if _can_display(console, "".join(_SIGNS.values())) else _ASCII_SIGNS
 
     def introduce(self) -> None:
         """Print the implementations."""
         width = max(map(cell_len, self._outcome.sides), default=0)
         for name, side in self._outcome.sides.items():
-            before = Text(f"  {_padded(name, width)}  ", "bold")
+            before = Text(f"  {_pad(name, width)}  ", "bold")
             print_hanging(self._console, before, Text(self._introduction(side)))
 
     def show(self) -> None:
@@ -74,11 +74,11 @@ class InteropStory:
     def _show_block(self, rows: list[str], columns: list[str], head: int, width: int, between: str) -> None:
         numbers = between.join(map(str, self._aspects.values()))
         self._line(Text.assemble(" " * head, _GAP, ("receives", "dim")))
-        self._line(Text(_padded("sends", head), "dim"), *(Text(_padded(name, width), "bold") for name in columns))
-        self._line(Text(" " * head), *(Text(_padded(numbers, width), "dim") for _ in columns))
+        self._line(Text(_pad("sends", head), "dim"), *(Text(_pad(name, width), "bold") for name in columns))
+        self._line(Text(" " * head), *(Text(_pad(numbers, width), "dim") for _ in columns))
         for row in rows:
             cells = [self._cell(row, column, width, between) for column in columns]
-            self._line(Text(_padded(row, head), "bold"), *cells)
+            self._line(Text(_pad(row, head), "bold"), *cells)
         self._console.print()
 
     def _cell(self, sender: str, receiver: str, width: int, between: str) -> Text:
@@ -126,7 +126,7 @@ class InteropStory:
             self._console.print()
 
     def _pair(self, sender: str, receiver: str) -> str:
-        return f"{sender} {'→' if _fits(self._console, '→') else '->'} {receiver}"
+        return f"{sender} {'→' if _can_display(self._console, '→') else '->'} {receiver}"
 
     def _show_breakdowns(self) -> None:
         alike: dict[tuple[str, str, str], list[BrokenRun]] = {}
@@ -139,26 +139,28 @@ class InteropStory:
     def verdict(self, seconds: float) -> Text:
         """How many pairs agree or do not understand each other, in one sentence."""
         outcome = self._outcome
-        played = f"{counted(outcome.performances, 'schedule')}, {counted(outcome.steps, 'step')}, {seconds:.1f} s"
+        played = (
+            f"{format_count(outcome.performances, 'schedule')}, {format_count(outcome.steps, 'step')}, {seconds:.1f} s"
+        )
         if outcome.interrupted:
             return Text(f"Interrupted ({played}): no verdict on who understands whom.", "yellow")
-        hard = {name for name, run in outcome.breakdowns if run.breakdown.kind.value not in tolerated()}
+        hard = {name for name, run in outcome.breakdowns if run.breakdown.kind.value not in tolerated_breakdowns()}
         if not outcome.misunderstandings and not hard and outcome.exit_code != Exit.NOT_DRIVEN:
             number = len(outcome.names)
             return Text(f"{_NUMBERS.get(number, f'All {number}')} agree ({played}).", "bold green")
-        said = [f"{name} could not be driven" for name in outcome.undriven]
-        pairs = sum(not meeting.understood for meeting in outcome.meetings.values())
-        said += [f"{counted(pairs, 'pair')} of {len(outcome.meetings)} not understood"] if pairs else []
-        said += [f"{name} broke down" for name in hard if name not in outcome.undriven]
-        return Text(f"Not all agree: {', '.join(said) or 'see above'} ({played}).", "bold red")
+        parts = [f"{name} could not be driven" for name in outcome.undriven]
+        pairs = sum(not meeting.is_understood for meeting in outcome.meetings.values())
+        parts += [f"{format_count(pairs, 'pair')} of {len(outcome.meetings)} not understood"] if pairs else []
+        parts += [f"{name} broke down" for name in hard if name not in outcome.undriven]
+        return Text(f"Not all agree: {', '.join(parts) or 'see above'} ({played}).", "bold red")
 
     def facts(self) -> list[tuple[str, Text]]:
         """The pairs that understand each other and those that do not, one line each."""
         outcome = self._outcome
-        agreeing = [self._pair(*names) for names, meeting in outcome.meetings.items() if meeting.understood]
+        agreeing = [self._pair(*names) for names, meeting in outcome.meetings.items() if meeting.is_understood]
         facts = [("Agree", Text(", ".join(agreeing), "green"))] if agreeing else []
         for (sender, receiver), meeting in outcome.meetings.items():
-            if not meeting.understood:
+            if not meeting.is_understood:
                 what = self._join_aspects(meeting.misunderstood) or "nothing got through"
                 facts.append(("Disagree", Text(f"{self._pair(sender, receiver)}: {what}", "bold red")))
         return facts
@@ -177,11 +179,11 @@ class InteropStory:
         return f"{name}{language}: {side.speaks}, {self._outcome.exchanges.introduced(declared)}"
 
 
-def _padded(text: str, width: int) -> str:
+def _pad(text: str, width: int) -> str:
     return text + " " * (width - cell_len(text))
 
 
-def _fits(console: Console, text: str) -> bool:
+def _can_display(console: Console, text: str) -> bool:
     """Can the terminal display the text?"""
     try:
         text.encode(console.encoding)

@@ -29,11 +29,11 @@ def roles_for(schedule: Schedule, names: tuple[str, ...], turn: int) -> dict[str
 
 
 def grammar_for(repertoire: Repertoire, names: tuple[str, ...]) -> Any:
-    """A grammar with at least one participant per implementation, if the protocol allows so many."""
+    """A grammar with one participant per implementation or more, up to the maximum of the protocol."""
     return repertoire.grammar(fewest=max(repertoire.grammar().fewest, min(len(names), len(repertoire.names))))
 
 
-def configured(schedule: Schedule, in_common: Mapping[str, int]) -> Schedule:
+def add_common_settings(schedule: Schedule, in_common: Mapping[str, int]) -> Schedule:
     """The schedule with the settings that all must share."""
     return replace(schedule, configuration=tuple(sorted((dict(schedule.configuration) | {**in_common}).items())))
 
@@ -87,7 +87,7 @@ class Troupe:
             self._among[name].start()
         return self._among[name].play(schedule, {m: name if r == name else other for m, r in roles.items()})
 
-    def fixed(self) -> dict[str, int]:
+    def find_fixed_settings(self) -> dict[str, int]:
         """Settings that all must share, as fixed by the implementations that are not configurable."""
         out: dict[str, int] = {}
         wanted = exchanges_of(self.cast.revision).in_common

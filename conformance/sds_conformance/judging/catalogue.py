@@ -52,7 +52,7 @@ class Requirement:
     """
 
     @property
-    def binding(self) -> bool:
+    def is_binding(self) -> bool:
         """A violation is a failure, not a warning."""
         return self.level.startswith("MUST") and not self.experimental
 
@@ -61,7 +61,7 @@ class Requirement:
         """A deviation is only noted."""
         return self.level in ("MAY", "RECOMMENDED")
 
-    def stated_in(self, revision: str) -> bool:
+    def is_stated_in(self, revision: str) -> bool:
         """Does that revision state the requirement?"""
         return revision in self.revisions
 
@@ -78,7 +78,7 @@ class Catalogue:
 
 
 ANOTHER_LAYOUT = "another-layout"
-"""The code of violations that are there only before the dialect in use has translated the messages."""
+"""The code of violations that disappear when the dialect in use translates the messages."""
 
 POSITIONS = "AMB"
 """Default prefix of position IDs, before the dash. A protocol can use another one."""
@@ -156,8 +156,8 @@ class Consequence:
         """Does it declare that a fault in ``cause`` can fail ``effect``, in some way or in any?"""
         return cause in self.of and any(one.partition("/")[0] == effect for one in self.fail)
 
-    def explained(self, effect: str, codes: frozenset[str]) -> frozenset[str]:
-        """Those of the ``codes`` of ``effect`` that it declares."""
+    def explained_codes(self, effect: str, codes: frozenset[str]) -> frozenset[str]:
+        """The ``codes`` of ``effect`` that the consequence declares."""
         if effect in self.fail:
             return codes
         named = (one.partition("/") for one in self.fail)

@@ -5,18 +5,18 @@ it either. The catalogue declares which requirements a fault in one of them can 
 is a violated requirement that no other violated one explains, or that explains most. Nothing is inferred from what
 fails together: two faults can meet in one run by chance, and a fault that shows in every run meets all others.
 
-A fault that shows in few of the runs that exercise it is not why another requirement fails in most of its own: then the
-other one is a root cause by itself.
+A fault that shows in few of the runs that exercise it does not explain a requirement that fails in most of its runs:
+then the other one is a separate root cause.
 
 A fault that shows in very few of the runs that exercise it acts in few situations. The runs of scenarios show whether
 it acted: if some of the runs in which another requirement fails exercise it, and none of them violates it, the other
-one is a root cause by itself. Frequent faults are not ruled out in this way, because a check can miss their effects. A
-generated schedule rules out nothing: so much happens in it that a fault can act where no check sees it.
+one is a separate root cause. Frequent faults are not ruled out in this way, because a check can miss their effects. A
+generated schedule rules out nothing: it has so many events that a fault can act unseen by any check.
 
 Two requirements can explain each other, such as a rule and a special case of it. The one that explains more is the root
-cause; if both explain as much, the one that is violated in the larger part of the runs that exercise it.
+cause; if both explain equally many, the one that is violated in the larger part of the runs that exercise it.
 
-A dialect is one root cause by itself. It lays messages out in another way than the text, which violates the
+A dialect is a separate root cause. It lays messages out in another way than the text, which violates the
 requirements on the layout, and nothing follows from it: everything else is judged after translation.
 """
 
@@ -89,25 +89,25 @@ class Cause:
     @property
     def severity(self) -> int:
         """The severity of the most severe requirement among them, see ``judging.severity``."""
-        return min(verdict.requirement.severity for verdict in self._all)
+        return min(verdict.requirement.severity for verdict in self._verdicts)
 
     @property
     def total(self) -> int:
         """Total number of violations."""
-        return sum(verdict.tally.total for verdict in self._all)
+        return sum(verdict.tally.total for verdict in self._verdicts)
 
     @property
     def scenarios(self) -> int:
         """Number of scenarios with a violation."""
-        return len({scenario for verdict in self._all for scenario in verdict.tally.scenarios})
+        return len({scenario for verdict in self._verdicts for scenario in verdict.tally.scenarios})
 
     @property
     def requirements(self) -> set[str]:
         """The IDs of all requirements of this root cause."""
-        return {verdict.requirement.id for verdict in self._all}
+        return {verdict.requirement.id for verdict in self._verdicts}
 
     @property
-    def _all(self) -> list[RequirementVerdict]:
+    def _verdicts(self) -> list[RequirementVerdict]:
         return [self.verdict, *(verdict for verdict, _ in self.under)]
 
 
@@ -219,7 +219,7 @@ def _reason(rules: Rules, cause: Failure, effect: Failure) -> str:
         declared = consequences(rules, cause.id, name)
         codes = effect.codes if name == effect.id else frozenset[str]()
         alike = rules.register.said_by(name)
-        explained = [row.explained(one, codes) for row in declared for one in alike]
+        explained = [row.explained_codes(one, codes) for row in declared for one in alike]
         if declared and codes == frozenset[str]().union(*explained):
             return declared[0].because
     return ""

@@ -24,10 +24,10 @@ from .positions import WayShown
 from .registry import Run, scenario_of
 from .run_player import EVERYTHING, Keep, RunPlayer
 from .run_results import Gathering
-from .runner import ALL_RUNS, BrokenRun, Connect, Runner, tolerated
+from .runner import ALL_RUNS, BrokenRun, Connect, Runner, tolerated_breakdowns
 from .trace_storage import dumps
 from .verdict import Judge, RequirementVerdict, Verdict
-from .work_distribution import Alone, LostUnit, ResultSource, Shared, Sharing, WorkerOrder, units_of
+from .work_distribution import LocalWork, LostUnit, ResultSource, SharedWork, Sharing, WorkerOrder, units_of
 from .workers import workers
 
 ENOUGH = 0.9
@@ -50,12 +50,12 @@ class Certification:
     traces: Mapping[str, Trace[Any]] = field(default_factory=dict)
     """By the name of the run: traces with findings or breakdowns, and those of the plain environment if they are kept.
     """
-    heard: list[Any] = field(default_factory=list)
+    doubt_data: list[Any] = field(default_factory=list)
     """What `Rules.extract_doubt_data` extracted from the runs, to report what is in doubt."""
-    played: list[str] = field(default_factory=list)
+    played_runs: list[str] = field(default_factory=list)
     """The names of the runs that were played, in order."""
     steps: int = 0
-    unmet: dict[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
+    unmet_expectations: dict[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     """By run of a scenario file: the expectations that were not met, by index, and what was seen."""
     unchecked: dict[str, str] = field(default_factory=dict)
     """By run of a scenario file: why its expectations were not checked."""
@@ -73,29 +73,29 @@ class Certification:
     seconds: float = 0.0
     gave_up: bool = False
     """The rest was not played: the implementation broke down too often, or a resource was used up."""
-    used_up: str = ""
+    exhausted_resource: str = ""
     """The resource that was used up; "" if none was."""
     ended_early: bool = False
     """The run ended at the first failure, as requested."""
     interrupted: bool = False
-    driven: bool = True
+    is_driven: bool = True
     """The handshake succeeded."""
 
     @property
     def runs(self) -> int:
-        return len(self.played)
+        return len(self.played_runs)
 
     @property
     def scenarios(self) -> int:
         """The number of different scenarios that were played, in any environment."""
-        return len({scenario_of(run) for run in self.played})
+        return len({scenario_of(run) for run in self.played_runs})
 
     def count(self, verdict: Verdict) -> int:
         return sum(1 for v in self.verdicts if v.verdict is verdict)
 
     def tolerates(self, broken: BrokenRun) -> bool:
         """Does a breakdown only count as a warning?"""
-        return broken.breakdown.kind.value in tolerated(strict=self.strict, narrowed=self.plan.narrowed)
+        return broken.breakdown.kind.value in tolerated_breakdowns(strict=self.strict, narrowed=self.plan.narrowed)
 
     @property
     def exit_code(self) -> int:
@@ -107,7 +107,7 @@ class Certification:
         hard = {b.breakdown.kind.value for b in self.breakdowns if not self.tolerates(b)}
         if FaultKind.DEAF.value in hard:
             return Exit.NON_CONFORMANT
-        if self.unmet:
+        if self.unmet_expectations:
             return Exit.NON_CONFORMANT
         if not any(v.exercised for v in self.verdicts):
             return Exit.NOT_DRIVEN if hard else Exit.NOTHING_EXERCISED
@@ -156,16 +156,16 @@ def certify(
         units = units_of([run for run in runs if run.name in first])
         units += units_of([run for run in runs if run.name not in first])
         got = Gathering(what.rules, what.requirements, runs, strict=strict)
-        told = _Told(progress, len(runs))
-        player = RunPlayer(runner, what.rules, what.requirements, keep, known=known, announced=told.begun)
+        reporter = _ProgressReporter(progress, len(runs))
+        player = RunPlayer(runner, what.rules, what.requirements, keep, known=known, announced=reporter.on_start)
         with ExitStack() as stack:
-            source: ResultSource = Alone(player, units)
+            source: ResultSource = LocalWork(player, units)
             if sharing is not None and (jobs := sharing.jobs_for(units)) > 1 and not declaration.alone:
                 others = stack.enter_context(workers())
                 files = tuple(scenario for scenario in what.scenarios if scenario.file is not None)
                 declared = dumps(declaration)
                 order = WorkerOrder(connect, limits, what.revision, dialect, declared, what.requirements, keep, files)
-                source = Shared(player, units, others, what.rules.language, told.ended)
+                source = SharedWork(player, units, others, what.rules.language, reporter.on_end)
                 source.begin(order, sharing.rules_of, jobs)
             stack.enter_context(rarely_collecting())
             try:
@@ -175,11 +175,11 @@ def certify(
                         continue
                     got.take(result)
                     if result.run:
-                        told.taken(result.run)
-                        failing(len(got.judge.failed))
+                        reporter.on_processed(result.run)
+                        failing(len(got.judge.failed_requirements))
                     if got.gave_up:
                         break
-                    if result.run and enough is not None and got.fails(enough):
+                    if result.run and enough is not None and got.should_stop(enough):
                         out.ended_early = len(got.played) < len(runs)
                         got.take(player.end())
                         break
@@ -198,32 +198,32 @@ def certify(
 
 def _conclude(out: Certification, got: Gathering, runs: Iterable[Run]) -> None:
     """Set the verdicts and all other results from the collected runs."""
-    out.gave_up, out.used_up = got.gave_up, got.used_up
+    out.gave_up, out.exhausted_resource = got.gave_up, got.exhausted_resource
     why_unplayed = ""
     if out.interrupted:
         why_unplayed = "not played, because the run was interrupted"
     elif out.ended_early:
         why_unplayed = "not played, because the run ended at the first failure"
-    elif out.used_up:
-        why_unplayed = f"not played: {out.used_up} was used up"
+    elif out.exhausted_resource:
+        why_unplayed = f"not played: {out.exhausted_resource} was used up"
     elif out.gave_up:
         why_unplayed = "not played: too many breakdowns"
     played = set(got.played)
     for run in runs:
         if run.name not in played:
-            got.judge.unplayed(run, why_unplayed or "not played: too many breakdowns")
+            got.judge.record_unplayed(run, why_unplayed or "not played: too many breakdowns")
     out.verdicts = got.judge.verdicts()
-    out.ways, out.way_errors = got.ways.by_position(out.plan.rules), got.ways.errors
+    out.ways, out.way_errors = got.ways.group_by_position(out.plan.rules), got.ways.errors
     out.sightings = {requirement: got.judge.sightings(requirement) for requirement in out.plan.requirements}
     out.causes = causes(out.plan.rules, out.verdicts, out.sightings, out.dialect)
-    out.breakdowns, out.traces, out.heard = got.breakdowns, got.traces, got.heard
+    out.breakdowns, out.traces, out.doubt_data = got.breakdowns, got.traces, got.heard
     if not why_unplayed and got.hearing.deaf:
-        out.breakdowns.append(BrokenRun.at(ALL_RUNS, got.hearing.breakdown))
-    out.played, out.steps = got.played, got.steps
-    out.unmet, out.unchecked = got.unmet, got.unchecked
+        out.breakdowns.append(BrokenRun.at_last_step(ALL_RUNS, got.hearing.breakdown))
+    out.played_runs, out.steps = got.played, got.steps
+    out.unmet_expectations, out.unchecked = got.unmet, got.unchecked
 
 
-class _Told:
+class _ProgressReporter:
     """Reports the progress of a run."""
 
     def __init__(self, progress: Progress, total: int) -> None:
@@ -231,27 +231,29 @@ class _Told:
         self._total = total
         self._done: set[str] = set()
 
-    def begun(self, run: str) -> None:
+    def on_start(self, run: str) -> None:
         """Report that a run starts in this process."""
         self._progress(run, len(self._done), self._total)
 
-    def ended(self, run: str) -> None:
+    def on_end(self, run: str) -> None:
         """Report that a run was played, in this process or in another one."""
         self._done.add(run)
         self._progress(run, len(self._done), self._total)
 
-    def taken(self, run: str) -> None:
+    def on_processed(self, run: str) -> None:
         """Report that the result of a run was processed."""
         if run not in self._done:
-            self.ended(run)
+            self.on_end(run)
 
 
 def not_driven(what: Plan, name: str, fault: TesteeError, dialect: str | None, strict: bool) -> Certification:
     """Return the result for an implementation that failed the handshake; ``name`` is all that is known of it."""
-    out = Certification(what, Declaration.unknown(name, what.rules.language), dialect or "", strict, driven=False)
+    out = Certification(
+        what, Declaration.for_unknown(name, what.rules.language), dialect or "", strict, is_driven=False
+    )
     judge = Judge(what.rules, what.requirements, strict=strict)
     for run in what.runs:
-        judge.unplayed(run, "not played: the implementation could not be driven")
+        judge.record_unplayed(run, "not played: the implementation could not be driven")
     out.verdicts = judge.verdicts()
-    out.breakdowns = [BrokenRun.at("handshake", fault.breakdown)]
+    out.breakdowns = [BrokenRun.at_last_step("handshake", fault.breakdown)]
     return out

@@ -9,7 +9,7 @@ FALSE_ALARM = 1e-6
 """Largest probability that a statistical check rejects a conforming implementation."""
 
 
-def most(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
+def exceeded_rarely(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
     """Return the count of hits that ``samples``, each a hit with probability ``share``, exceed with probability <
     ``alarm``.
     """
@@ -26,13 +26,13 @@ def most(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
 
 def least(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
     """Return the count of hits that ``samples`` stay below with probability < ``alarm``."""
-    return samples - most(samples, 1 - share, alarm)
+    return samples - exceeded_rarely(samples, 1 - share, alarm)
 
 
 def least_distinct(
     samples: int, values: int, tests: int = 1, *, of: int | None = None, share: float | None = None
 ) -> int:
-    """Return a lower bound on the number of different values among so many samples.
+    """Return a lower bound on the number of different values among this number of samples.
 
     Each value has a probability of at most ``share``, by default 1 / ``values``. The probability that all samples fall
     among some k values is at most comb(values, k) * (k * share) ** samples. If the samples are only a known part of

@@ -9,7 +9,7 @@ Facts = Mapping[str, Callable[[Any], object]]
 """Facts that a view can have, by name. The function returns a false value if the view does not have the fact."""
 
 
-class About(Protocol):
+class FactFunction(Protocol):
     """A check, or a function that shows the option of a position."""
 
     @property
@@ -18,13 +18,13 @@ class About(Protocol):
         ...
 
 
-A = TypeVar("A", bound=About)
+A = TypeVar("A", bound=FactFunction)
 _MOST = 1_000
 """Combinations of facts whose selections are cached."""
 
 
 class CheckSelection(Generic[A]):
-    """Selects those that have something to look at in a view, and keeps their order."""
+    """Selects the functions whose facts a view has, in their order."""
 
     def __init__(self, facts: Facts, those: Iterable[A]) -> None:
         self.those = tuple(those)
@@ -33,14 +33,14 @@ class CheckSelection(Generic[A]):
         self._known: dict[tuple[bool, ...], tuple[tuple[int, A], ...]] = {}
         """By the facts that are present. Most views have the same combination of facts."""
 
-    def of(self, view: Any) -> tuple[tuple[int, A], ...]:
-        """Return those that apply to a view, each with its index among all."""
-        there = tuple([bool(fact(view)) for fact in self._facts])
-        asked = self._known.get(there)
-        if asked is None:
-            missing = {name for name, is_there in zip(self._names, there, strict=True) if not is_there}
-            asked = tuple((place, one) for place, one in enumerate(self.those) if missing.isdisjoint(one.of))
+    def select(self, view: Any) -> tuple[tuple[int, A], ...]:
+        """Return the functions that apply to a view, each with its index among all."""
+        present = tuple([bool(fact(view)) for fact in self._facts])
+        selected = self._known.get(present)
+        if selected is None:
+            missing = {name for name, is_there in zip(self._names, present, strict=True) if not is_there}
+            selected = tuple((place, one) for place, one in enumerate(self.those) if missing.isdisjoint(one.of))
             if len(self._known) >= _MOST:
                 self._known.clear()
-            self._known[there] = asked
-        return asked
+            self._known[present] = selected
+        return selected

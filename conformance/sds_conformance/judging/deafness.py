@@ -17,7 +17,7 @@ from sds_harness.faults import Breakdown, FaultKind
 class Hearing:
     """How many of the received messages the participants showed."""
 
-    given: int = 0
+    received: int = 0
     """Messages that are valid, new, within the limits, with their dependencies met, and answered with effects."""
     due: int = 0
     """Number of those that must show in something that the implementation declares or sends."""
@@ -26,7 +26,7 @@ class Hearing:
 
     def add(self, other: Hearing) -> None:
         """Add the counts of another participant or run."""
-        self.given += other.given
+        self.received += other.received
         self.due += other.due
         self.shown |= other.shown
 
@@ -38,10 +38,9 @@ class Hearing:
     @property
     def breakdown(self) -> Breakdown:
         """The breakdown that reports a deaf implementation."""
-        told = (
-            f"{self.due:,} of {self.given:,} valid messages that it received had to show in its events, in its state "
-        )
-        return Breakdown(FaultKind.DEAF, told + "or in what it sent afterwards, and none of them ever did")
+        received = f"{self.due:,} of {self.received:,} valid messages that it received"
+        places = "in its events, in its state or in what it sent afterwards"
+        return Breakdown(FaultKind.DEAF, f"{received} had to show {places}, and none of them ever did")
 
     @property
     def took(self) -> bool | None:

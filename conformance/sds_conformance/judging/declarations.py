@@ -60,7 +60,7 @@ class Declared:
 
     def summary(self, language: Language) -> str:
         """One line for reports."""
-        missing = _every(language) - self.capabilities
+        missing = _all_capabilities(language) - self.capabilities
         few, how = (self.capabilities, "only") if len(self.capabilities) < len(missing) else (missing, "without")
         names = ", ".join(sorted(map(language.name_of, few)))
         parts = [self.revision]
@@ -70,8 +70,8 @@ class Declared:
         return ", ".join(parts)
 
 
-def _every(language: Language) -> frozenset[int]:
-    """All capabilities except those that say what an implementation lacks: leaving these out makes no sense."""
+def _all_capabilities(language: Language) -> frozenset[int]:
+    """All capabilities except those that declare a restriction: leaving these out makes no sense."""
     names = language.capabilities.items()
     return frozenset(number for name, number in names if number and not name.endswith("-required"))
 
@@ -85,7 +85,7 @@ def declarations(rules: Rules, count: int, seed: int) -> Iterator[Declared]:
 
 def _draw(rules: Rules, chance: random.Random) -> Declared:
     language = rules.language
-    every, revision = _every(language), chance.choice(list(rules.revisions))
+    every, revision = _all_capabilities(language), chance.choice(list(rules.revisions))
     hello = language.reply().hello.DESCRIPTOR.fields_by_name
     limits = [each.name for each in hello["limits"].message_type.fields]
     profiles = [each.name for each in hello["profiles"].message_type.fields if each.name != "dialect"]
@@ -126,9 +126,9 @@ class Disguise(Link):
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         command = request.WhichOneof("command") or ""
-        asked = self._language.request()
-        asked.CopyFrom(request)
-        fields = getattr(asked, command, None)
+        asked_request = self._language.request()
+        asked_request.CopyFrom(request)
+        fields = getattr(asked_request, command, None)
         if self._own_clock and fields is not None and "now_ms" in fields.DESCRIPTOR.fields_by_name:
             fields.now_ms = time.time_ns() // 1_000_000  # noqa: TID251 - the clock of an implementation
         if command == "receive" and self._is_dropped():
@@ -139,9 +139,9 @@ class Disguise(Link):
                 answer.effects.SetInParent()
             return answer
         if self._how == FORGETFUL:
-            answer = self._forgetfully(command, asked, timeout_s, reply)
+            answer = self._answer_forgetfully(command, asked_request, timeout_s, reply)
         else:
-            answer = self._model.call(asked, timeout_s, reply)
+            answer = self._model.call(asked_request, timeout_s, reply)
         if command == "hello":
             self._declare(answer.hello)
         if self._how == MUTE and answer.WhichOneof("answer") == "effects":
@@ -167,9 +167,9 @@ class Disguise(Link):
         for name, profile in self._declared.profiles.items():
             setattr(hello.profiles, name, profile)
 
-    def _forgetfully(self, command: str, asked: Any, timeout_s: float, reply: type[Any]) -> Any:
+    def _answer_forgetfully(self, command: str, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         """Answer with a participant that was created for this command alone."""
-        fields = getattr(asked, command, None)
+        fields = getattr(request, command, None)
         handle = getattr(fields, "handle", 0)
         if command not in ("open", "close") and handle in self._opened:
             for number, before in enumerate(self._opened[handle]):
@@ -182,23 +182,23 @@ class Disguise(Link):
                     self._handles[handle] = made.opened.handle
             assert fields is not None, "what has a handle"
             fields.handle = self._handles[handle]
-        answer = self._model.call(asked, timeout_s, reply)
+        answer = self._model.call(request, timeout_s, reply)
         if command == "open" and answer.WhichOneof("answer") == "opened":
             handle = answer.opened.handle = len(self._opened) + 1_000_000
-            self._opened[handle] = [asked]
+            self._opened[handle] = [request]
         elif command == "connect" and handle in self._opened:
-            self._opened[handle].append(asked)
+            self._opened[handle].append(request)
         elif command == "disconnect" and handle in self._opened:
             self._opened[handle] = [
                 each
                 for each in self._opened[handle]
-                if each.WhichOneof("command") != "connect" or each.connect.link != asked.disconnect.link
+                if each.WhichOneof("command") != "connect" or each.connect.link != request.disconnect.link
             ]
         return answer
 
 
 @dataclass(frozen=True)
-class Examined:
+class DeclarationResults:
     """The results of one declaration."""
 
     protocol: str
@@ -210,14 +210,14 @@ class Examined:
     """Failures of the honest model; empty if there are none."""
 
     @property
-    def sound(self) -> bool:
+    def is_sound(self) -> bool:
         """Is each broken implementation rejected, and the honest one accepted?"""
         return all(code == Exit.NON_CONFORMANT for code in self.broken.values()) and not self.honest
 
 
 def examine_declaration(
     rules: Rules, model: Model, name: str, declared: Declared, how: Iterable[str] = (HONEST, *BROKEN)
-) -> Examined:
+) -> DeclarationResults:
     """Play the model behind a declaration in each of the ways ``how``, in the plain environment.
 
     A broken one is played until something fails. If no requirement fails, the run as a whole must.
@@ -225,10 +225,10 @@ def examine_declaration(
     codes, wrong = dict[str, int](), tuple[str, ...]()
     for each in how:
         if each == HONEST:
-            wrong = _accused(rules, model, declared)
+            wrong = _unexplained_accusations(rules, model, declared)
         else:
             codes[each] = _play(rules, model, declared, each).exit_code
-    return Examined(name, declared.summary(rules.language), codes, wrong)
+    return DeclarationResults(name, declared.summary(rules.language), codes, wrong)
 
 
 def _play(rules: Rules, model: Model, declared: Declared, how: str) -> Certification:
@@ -243,11 +243,11 @@ def _play(rules: Rules, model: Model, declared: Declared, how: str) -> Certifica
     return certify(connect, plan(rules, revision=declared.revision), Limits(), keep=VERDICTS, enough=stop)
 
 
-def _accused(rules: Rules, model: Model, declared: Declared) -> tuple[str, ...]:
+def _unexplained_accusations(rules: Rules, model: Model, declared: Declared) -> tuple[str, ...]:
     """Failures of the honest model, except those that its private wire layout alone causes."""
     wrong = _accusations(rules, model, declared)
     if wrong and (dialect := declared.profiles.get("dialect", "")):
-        alone = Declared(declared.revision, _every(rules.language), {}, {"dialect": dialect})
+        alone = Declared(declared.revision, _all_capabilities(rules.language), {}, {"dialect": dialect})
         layout = _accusations(rules, model, alone)
         return tuple(accusation for accusation in wrong if accusation not in layout)
     return tuple(wrong)

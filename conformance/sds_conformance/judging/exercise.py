@@ -86,17 +86,17 @@ class LazyMapping(Mapping[str, T]):
         self._load = load
 
     @cached_property
-    def _loaded(self) -> Mapping[str, T]:
+    def _mapping(self) -> Mapping[str, T]:
         return self._load()
 
     def __getitem__(self, name: str) -> T:
-        return self._loaded[name]
+        return self._mapping[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._loaded)
+        return iter(self._mapping)
 
     def __len__(self) -> int:
-        return len(self._loaded)
+        return len(self._mapping)
 
 
 Start = Callable[[frozenset[int]], Link]
@@ -149,7 +149,7 @@ def certify_every_revision(
     rules: Rules, start: Callable[[], Link], progress: Progress = lambda name, number, total: None
 ) -> dict[str, Certification]:
     """Judge every revision: completely, or only a profile if the revision differs from another one in that profile
-    alone. Raises KeyboardInterrupt, because sightings of a part would be taken for those of all.
+    alone. Raises KeyboardInterrupt, because the sightings of some runs would look like those of all runs.
     """
     outcomes = {}
     for revision in rules.revisions:
@@ -172,13 +172,13 @@ def sightings_of(runs: Iterable[Certification]) -> Sightings:
     return found
 
 
-def played(rules: Rules, model: Model, progress: Progress = lambda name, number, total: None) -> Sightings:
+def find_sightings(rules: Rules, model: Model, progress: Progress = lambda name, number, total: None) -> Sightings:
     """Return where each requirement is exercised. Slow: it runs the model for each revision."""
     return sightings_of(certify_every_revision(rules, partial(model.reference, NOTHING), progress).values())
 
 
 @dataclass(frozen=True)
-class Kill:
+class MutantResult:
     """The result of one mutant."""
 
     mutant: str
@@ -204,7 +204,7 @@ class Kill:
     """Full codes of all violations, of its requirement and of others, optional ones included."""
 
     @property
-    def alive(self) -> bool:
+    def has_survived(self) -> bool:
         return not self.killed and not self.skipped and not self.pending
 
     @property
@@ -214,7 +214,7 @@ class Kill:
 
 
 @dataclass(frozen=True)
-class Acceptance:
+class VariantResult:
     """The result of one legal variant."""
 
     variant: str
@@ -226,7 +226,7 @@ class Acceptance:
     """The other requirements that did not pass, each with its verdict."""
 
 
-def undeclared_by(rules: Rules, mutant: Fault) -> frozenset[int]:
+def capabilities_left_out(rules: Rules, mutant: Fault) -> frozenset[int]:
     """The capabilities that a mutant does not declare."""
     names = (*([OBSERVE] if mutant.unseen else []), *mutant.undeclared)
     numbers = map(rules.language.number_of, names)
@@ -235,14 +235,14 @@ def undeclared_by(rules: Rules, mutant: Fault) -> frozenset[int]:
 
 def examine_mutant(
     rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING, known: KnownRuns | None = None
-) -> Kill:
+) -> MutantResult:
     """Run a mutant. It is killed if the check of its requirement rejects it; a crash does not count.
 
     The scenarios of its part of the protocol and of its requirement are played; long ones only for its requirement. The
     mutant does not declare the capabilities ``without``. Results of known runs are taken from ``known``.
     """
     mutant, whole = model.mutants[name], not without
-    without |= undeclared_by(rules, mutant)
+    without |= capabilities_left_out(rules, mutant)
     requirements = rules.catalogue.requirements
     violated = requirements[mutant.requirement]
     outcome = certify_reference(
@@ -261,22 +261,22 @@ def examine_mutant(
     verdicts = {v.requirement.id: v for v in outcome.verdicts}
     own = verdicts.get(mutant.requirement)
     rejected = own is not None and own.verdict in (Verdict.FAIL, Verdict.WARN)
-    told = own is not None and own.verdict is Verdict.PASS and bool(own.findings)
+    has_notes = own is not None and own.verdict is Verdict.PASS and bool(own.findings)
     also = [v.requirement.id for v in outcome.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN) and v is not own]
-    verdict = "told" if told else own.verdict.value if own is not None else "no check"
+    verdict = "told" if has_notes else own.verdict.value if own is not None else "no check"
     together = next((cause.requirements for cause in outcome.causes if mutant.requirement in cause.requirements), set())
     # A deaf mutant is a finding, not a crash.
     broken = sum(broken.breakdown.kind is not FaultKind.DEAF for broken in outcome.breakdowns)
     skipped = own is not None and own.verdict is Verdict.SKIPPED and bool(without) and not broken
-    return Kill(
+    return MutantResult(
         mutant.name,
         mutant.requirement,
         mutant.summary,
         verdict,
-        (rejected or told) and not broken,
+        (rejected or has_notes) and not broken,
         tuple(also),
         broken,
-        _rejecting(rules, own) if own is not None and (rejected or told) else (),
+        _rejecting_checks(rules, own) if own is not None and (rejected or has_notes) else (),
         own.reason if own is not None and skipped else "",
         tuple(
             other
@@ -295,17 +295,17 @@ def _shown_by(verdict: RequirementVerdict) -> Iterator[str]:
     yield from (finding.full_code for finding in verdict.findings if finding.code)
 
 
-def _rejecting(rules: Rules, verdict: RequirementVerdict) -> tuple[str, ...]:
+def _rejecting_checks(rules: Rules, verdict: RequirementVerdict) -> tuple[str, ...]:
     """The checks behind a verdict; for a pass, the checks that noted anything."""
-    against = set(verdict.told_by.get(Outcome.VIOLATED, ()))
+    against = set(verdict.checks_by_outcome.get(Outcome.VIOLATED, ()))
     if verdict.verdict is Verdict.PASS:
-        against |= verdict.told_by.get(Outcome.NOTED, set())
+        against |= verdict.checks_by_outcome.get(Outcome.NOTED, set())
     return tuple(check.name for check in rules.register.checks[verdict.requirement.id] if check.name in against)
 
 
 def examine_variant(
     rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING, known: KnownRuns | None = None
-) -> Acceptance:
+) -> VariantResult:
     """Run a legal variant: every requirement that can be judged without the capabilities ``without`` must pass.
 
     It runs under every revision in which its choice makes a difference. Requirements that it does not follow may warn;
@@ -325,7 +325,7 @@ def examine_variant(
     refused = [f"{v.requirement.id} {v.verdict.value}" for v in wrong]
     refused += [f"broke down: {b.breakdown.kind.value}" for outcome in runs for b in outcome.breakdowns]
     skipped = {v.requirement.id for v in verdicts if v.verdict is Verdict.SKIPPED}
-    return Acceptance(
+    return VariantResult(
         variant.name,
         variant.summary,
         len({v.requirement.id for v in verdicts if v.verdict is Verdict.PASS}),
@@ -334,7 +334,7 @@ def examine_variant(
     )
 
 
-def unguarded(rules: Rules, model: Model) -> list[str]:
+def unguarded_requirements(rules: Rules, model: Model) -> list[str]:
     """Requirements that have a check but no mutant that proves that the check can fail, except optional ones."""
     guarded = {mutant.requirement for mutant in model.mutants.values() if not mutant.pending}
     known = rules.catalogue.requirements
@@ -345,7 +345,7 @@ def unguarded(rules: Rules, model: Model) -> list[str]:
     ]
 
 
-def outdated(rules: Rules, kills: Iterable[Kill]) -> list[str]:
+def outdated_consequences(rules: Rules, kills: Iterable[MutantResult]) -> list[str]:
     """Declared consequences that the self-test should show and no mutant shows, as sentences with requirement IDs."""
     kills = list(kills)
     out = []
@@ -367,22 +367,22 @@ def outdated(rules: Rules, kills: Iterable[Kill]) -> list[str]:
     return out
 
 
-def _fails_requirement(rules: Rules, kill: Kill, effect: str) -> bool:
+def _fails_requirement(rules: Rules, kill: MutantResult, effect: str) -> bool:
     """Does a mutant fail another requirement, or with a full code in that way?"""
     name, _, code = effect.partition("/")
     others = [other for other in kill.also if name in rules.register.said_by(other)]
     return any(full_code(other, code) in kill.codes for other in others) if code else bool(others)
 
 
-def unshown(rules: Rules, kills: Iterable[Kill]) -> tuple[list[str], list[str]]:
+def compare_codes(rules: Rules, kills: Iterable[MutantResult]) -> tuple[list[str], list[str]]:
     """Two lists of full codes: listed in the catalogue but shown by no mutant, and shown by mutants but not listed."""
-    shown = {code for kill in kills for code in kill.codes}
+    shown_codes = {code for kill in kills for code in kill.codes}
     listed = [full_code(r.id, code) for r in rules.catalogue.requirements.values() for code in r.codes]
-    ours = {code for code in shown if code.partition("/")[0] in rules.catalogue.requirements}
-    return [code for code in listed if code not in shown], sorted(ours.difference(listed))
+    ours = {code for code in shown_codes if code.partition("/")[0] in rules.catalogue.requirements}
+    return [code for code in listed if code not in shown_codes], sorted(ours.difference(listed))
 
 
-def unproven(rules: Rules, kills: Iterable[Kill]) -> list[Check]:
+def unproven_checks(rules: Rules, kills: Iterable[MutantResult]) -> list[Check]:
     """Checks that no mutant makes fail, in the order of the catalogue."""
     proven = {(kill.requirement, check) for kill in kills if kill.killed for check in kill.checks}
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .formats import counted
+from .formats import format_count
 
 ENOUGH = 3
 """Replays after which a finding is reported as reproducible, if each of them showed it."""
@@ -33,14 +33,14 @@ class FindingReplays:
     def sentence(self) -> str:
         """Explanation of the label, in one sentence."""
         why = "it does not do the same twice" + ("" if self.shown else ", or goes by what was played before")
-        times = counted(self.played, "time")
+        times = format_count(self.played, "time")
         return f"It showed {self.shown} of the {times} that it was played again, each time afresh: {why}."
 
 
 NEVER = FindingReplays(0, 0)
 
 
-def played_again(shows: Callable[[], bool], enough: int, before: FindingReplays = NEVER) -> FindingReplays:
+def replay_finding(shows: Callable[[], bool], enough: int, before: FindingReplays = NEVER) -> FindingReplays:
     """Replay until ``enough`` replays in a row showed the finding, or else `TIMES` times; ``before`` counts as well."""
     shown, played = before.shown, before.played
     while played < TIMES and not shown == played == enough:

@@ -28,7 +28,7 @@ MOST_BREAKDOWNS = 3
 
 
 @dataclass
-class _Played:
+class _FailedRun:
     """One run to replay, and the failures to look for."""
 
     run: Run
@@ -37,7 +37,7 @@ class _Played:
     broke: FaultKind | None = None
 
     @property
-    def wanted(self) -> list[str]:
+    def failures(self) -> list[str]:
         return [*self.findings, *([self.broke.value] if self.broke is not None else [])]
 
     @property
@@ -59,47 +59,47 @@ def repeat(
     """
     if outcome.interrupted or outcome.gave_up:
         return
-    chosen, began = _chosen(outcome), time.monotonic()
+    chosen, began = _select_runs(outcome), time.monotonic()
     try:
         for number, played in enumerate(chosen):
             progress(played.run.name, number, len(chosen))
-            again = _repeated(played, partial(_replay_failures, outcome, played, connect, limits, dialect))
+            again = _replay_run(played, partial(_replay_failures, outcome, played, connect, limits, dialect))
             _note(outcome, played, again)
     except KeyboardInterrupt:
         pass  # all runs are done, and their findings remain valid
     outcome.seconds += time.monotonic() - began
 
 
-def _chosen(outcome: Certification) -> list[_Played]:
+def _select_runs(outcome: Certification) -> list[_FailedRun]:
     """Select the runs to replay, with the failures to look for."""
     runs = {run.name: run for run in outcome.plan.runs}
-    chosen: dict[str, _Played] = {}
+    chosen: dict[str, _FailedRun] = {}
     for cause in outcome.causes:
         finding = next((f for f in cause.verdict.findings if f.severity is Verdict.FAIL), None)
         if finding is not None and (finding.run in chosen or len(chosen) < MOST_RUNS):
-            played = chosen.setdefault(finding.run, _Played(runs[finding.run]))
+            played = chosen.setdefault(finding.run, _FailedRun(runs[finding.run]))
             played.findings[finding.requirement] = finding
     sorts = set[tuple[FaultKind, str, str]]()
     for broken in outcome.breakdowns:
         sort = (broken.breakdown.kind, broken.breakdown.detail, broken.command)
         if broken.where in runs and sort not in sorts and len(sorts) < MOST_BREAKDOWNS:
             sorts.add(sort)
-            chosen.setdefault(broken.where, _Played(runs[broken.where])).broke = broken.breakdown.kind
+            chosen.setdefault(broken.where, _FailedRun(runs[broken.where])).broke = broken.breakdown.kind
     return list(chosen.values())
 
 
-def _repeated(played: _Played, shown_once: Callable[[], list[str]]) -> dict[str, FindingReplays]:
+def _replay_run(played: _FailedRun, shown_once: Callable[[], list[str]]) -> dict[str, FindingReplays]:
     """Return how often each failure was reproduced."""
-    shown: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     times = 0
-    while times < TIMES and not (times >= played.enough and all(shown[what] == times for what in played.wanted)):
+    while times < TIMES and not (times >= played.enough and all(counts[what] == times for what in played.failures)):
         times += 1
-        shown.update(shown_once())
-    return {what: FindingReplays(shown[what], times) for what in played.wanted}
+        counts.update(shown_once())
+    return {what: FindingReplays(counts[what], times) for what in played.failures}
 
 
 def _replay_failures(
-    outcome: Certification, played: _Played, connect: Connect, limits: Limits, dialect: str | None
+    outcome: Certification, played: _FailedRun, connect: Connect, limits: Limits, dialect: str | None
 ) -> list[str]:
     """Replay a run once in a new process; return the failures that were reproduced."""
     plan = outcome.plan
@@ -121,10 +121,10 @@ def _shows_again(before: Finding, now: Finding) -> bool:
     return now.is_like(before) and RANK[now.severity] >= RANK[before.severity]
 
 
-def _note(outcome: Certification, played: _Played, again: dict[str, FindingReplays]) -> None:
+def _note(outcome: Certification, played: _FailedRun, again: dict[str, FindingReplays]) -> None:
     for verdict in outcome.verdicts:
         if verdict.requirement.id in played.findings:
-            verdict.again = again[verdict.requirement.id]
+            verdict.replays = again[verdict.requirement.id]
     for place, broken in enumerate(outcome.breakdowns):
         if played.broke is not None and broken.where == played.run.name:
             outcome.breakdowns[place] = replace(broken, again=again[played.broke.value])

@@ -32,15 +32,15 @@ def clock(milliseconds: int, start_ms: int = START_MS) -> str:
     return "T" if not difference else f"T{difference:+d}"
 
 
-def by_the_clock(text: str) -> str:
+def make_times_relative(text: str) -> str:
     """Replace the epoch milliseconds in a text by times relative to the start."""
     return re.sub(r"(?<![\w'.-])1[5-9]\d{11}(?![\w'])", lambda found: clock(int(found.group())), text)
 
 
 def identifier(message_id: str) -> str:
     """A message ID, shortened in the middle if it is a long hash."""
-    shown = printable(message_id, 120)
-    return repr(f"{shown[:8]}…{shown[-4:]}" if len(shown) > LONG_ID else shown)
+    text = printable(message_id, 120)
+    return repr(f"{text[:8]}…{text[-4:]}" if len(text) > LONG_ID else text)
 
 
 def json_of(value: object, most: int) -> str:
@@ -51,7 +51,7 @@ def json_of(value: object, most: int) -> str:
         return "JSON of very many levels"
 
 
-def counted(number: int, what: str, several: str = "") -> str:
+def format_count(number: int, what: str, several: str = "") -> str:
     """Format a number with its noun; ``several`` is the plural if it is not formed with s."""
     return f"{number:,} {what if number == 1 else several or f'{what}s'}"
 
@@ -74,7 +74,7 @@ def hex_of(raw: bytes, most: int = MOST_BYTES) -> str:
     """The first bytes in hexadecimal digits, in groups of four, and how many follow."""
     if not raw:
         return "no bytes"
-    more = f" ... and {counted(len(raw) - most, 'more byte')}" if len(raw) > most else ""
+    more = f" ... and {format_count(len(raw) - most, 'more byte')}" if len(raw) > most else ""
     return raw[:most].hex(" ", -4) + more
 
 

@@ -16,7 +16,7 @@ class Outcome(Enum):
     """The situation of the requirement arose, and the requirement was met."""
     VIOLATED = "violated"
     NOTED = "noted"
-    """The situation arose, and something worth reporting was seen that is no violation."""
+    """The situation arose, and something worth reporting was seen that is not a violation."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ def violated(step: Step, code: str, expected: str, seen: str, position: str = ""
 
 
 def noted(step: Step, seen: str) -> Observation:
-    """Observe that the requirement was exercised, with something to report that is no violation."""
+    """Observe that the requirement was exercised, with something to report that is not a violation."""
     return Observation(Outcome.NOTED, step.index, seen=seen)
 
 

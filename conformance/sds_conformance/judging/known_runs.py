@@ -1,8 +1,8 @@
 """Results of runs that were played before: most of what a mutant does, the reference model does as well.
 
 A schedule decides each request from the replies before it, and checks see nothing but requests and replies. So the
-requests of known runs are sent without a stage. If each reply equals one of a known run, its result holds here, too.
-At the first other reply the run is played and judged as usual.
+requests of known runs are sent without a stage. If each reply equals the reply in a known run, the result of that run
+is used. At the first other reply the run is played and judged as usual.
 """
 
 from __future__ import annotations
@@ -77,28 +77,28 @@ class KnownRuns:
         self._ends.move_to_end(end)
         return replace(end.shown, declaration=session.declaration)
 
-    def add(self, runner: Runner, trace: Trace[Any], requirements: tuple[str, ...], shown: RunSummary) -> None:
+    def add(self, runner: Runner, trace: Trace[Any], requirements: tuple[str, ...], summary: RunSummary) -> None:
         """Store the result of a run, unless the implementation broke down or the suite made an error.
 
         Runs with violations are not stored: other implementations seldom have the same ones, and their evidence is
         large.
         """
-        if trace.breakdown is not None or trace.suite_error or shown.worth_a_word:
+        if trace.breakdown is not None or trace.suite_error or summary.has_reports:
             return
         if not trace.declaration.can_by_name(VIRTUAL_CLOCK):
             return
         with suppress(TesteeError):
             session = runner.session()
-            at = self._first.setdefault(self._key(session, runner, shown.run, requirements), _Point())
+            at = self._first.setdefault(self._key(session, runner, summary.run, requirements), _Point())
             places: dict[int, int] = {}
             for step in trace.steps:
-                request, participant, reply = _unnumbered(step, places)
+                request, participant, reply = _normalize_step(step, places)
                 if at.request is None:
                     at.request, at.participant = request, participant
                 if (at.request, at.participant) != (request, participant):
                     return  # it does not depend on the replies alone
                 at = at.further.setdefault(reply, _Point(at, reply))
-            at.shown = shown
+            at.shown = summary
             self._ends[at] = None
             if len(self._ends) > self._size:
                 self._forget(self._ends.popitem(last=False)[0])
@@ -125,7 +125,7 @@ class KnownRuns:
 
 
 def _follow(session: Session, at: _Point) -> _Point | None:
-    """Send the requests of known runs; return the end of the run whose replies came, None if others came. Raises
+    """Send the requests of known runs. Return the end of the run with the same replies; None if no run has them. Raises
     TesteeError."""
     handles: list[int] = []
     request: Any = None
@@ -149,7 +149,7 @@ def _follow(session: Session, at: _Point) -> _Point | None:
     return found
 
 
-def _unnumbered(step: Step, places: dict[int, int]) -> tuple[bytes, int, bytes]:
+def _normalize_step(step: Step, places: dict[int, int]) -> tuple[bytes, int, bytes]:
     """Return request, place of the participant and digest of the reply of a step, without running numbers.
 
     ``places`` are the places of all participants by handle; a new one is added.

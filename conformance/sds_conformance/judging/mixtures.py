@@ -1,8 +1,8 @@
-"""Several faults in one implementation: does a report tell them apart?
+"""Several faults in one implementation: does a report distinguish them?
 
-A mixture is the reference model with the faults of several mutants at once. Each fault should be a root cause of its
-own, and nothing else should be one. Which mutants are mixed is drawn at random, among those that exclude each other
-neither by what they change nor by hiding each other's fault.
+A mixture is the reference model with the faults of several mutants at once. Each fault should be a separate root cause,
+and nothing else should be one. The mutants of a mixture are drawn at random. They must not change the same code or hide
+each other's fault.
 
 The text states some duties twice, such as SDS-RECV-08 and SDS-STATE-09. Where two requirements are declared to fail
 because of each other, a fault in one is found if the other one is the root cause and has it below.
@@ -19,7 +19,7 @@ from sds_testee.composition import JOINT
 
 from .causes import consequences
 from .certification import certify
-from .exercise import Model, undeclared_by
+from .exercise import Model, capabilities_left_out
 from .known_runs import KnownRuns
 from .plan import plan
 from .rules import Rules
@@ -51,16 +51,16 @@ class Mixture:
 
     @property
     def found(self) -> int:
-        """Number of faults that are root causes, each of its own."""
+        """Number of faults that are separate root causes."""
         return len({*self.found_as} - {""})
 
     @property
     def effects(self) -> tuple[str, ...]:
-        """The root causes that are no faults."""
+        """The root causes that are not faults."""
         return tuple(root for root in self.roots if root not in self.found_as)
 
 
-def sound(mixtures: Iterable[Mixture]) -> bool:
+def are_separated(mixtures: Iterable[Mixture]) -> bool:
     """Are enough faults root causes, and few others?"""
     mixtures = list(mixtures)
     faults, roots = sum(len(one.faults) for one in mixtures), sum(len(one.roots) for one in mixtures)
@@ -77,7 +77,7 @@ def examine_mixture(
     pool = [
         mutant
         for mutant in model.mutants.values()
-        if rules.current in catalogue[mutant.requirement].revisions and catalogue[mutant.requirement].binding
+        if rules.current in catalogue[mutant.requirement].revisions and catalogue[mutant.requirement].is_binding
         if not (mutant.pending or mutant.unseen or mutant.undeclared)
     ]
     for _ in range(_DRAWS):
@@ -85,12 +85,12 @@ def examine_mixture(
         if len({mutant.requirement for mutant in mutants}) < FAULTS:
             continue
         names = [mutant.name for mutant in mutants]
-        without = frozenset[int]().union(*(undeclared_by(rules, mutant) for mutant in mutants))
+        without = frozenset[int]().union(*(capabilities_left_out(rules, mutant) for mutant in mutants))
         try:
             model.mutant(JOINT.join(names), without).kill()
         except ValueError:
             continue  # they exclude each other
-        root_of = _played(rules, model, names, without, known)
+        root_of = _play_joint_mutant(rules, model, names, without, known)
         faults = tuple(mutant.requirement for mutant in mutants)
         if root_of is not None and {*faults} <= root_of.keys():
             roots = tuple(dict.fromkeys(root_of.values()))
@@ -103,7 +103,7 @@ def _found_as(rules: Rules, fault: str, root: str) -> str:
     return root if fault == root or consequences(rules, fault, root) else ""
 
 
-def _played(
+def _play_joint_mutant(
     rules: Rules, model: Model, names: list[str], without: frozenset[int], known: KnownRuns | None
 ) -> dict[str, str] | None:
     """By violated requirement: its root cause, which can be itself; None if the conversation broke down."""

@@ -25,13 +25,13 @@ class Sight:
     check: Check
     participant: str
     channel_id: str
-    took: bool | None
+    accepted_any: bool | None
     """Did the participant show any message that it was sent? See ``Rules.heard``."""
     places: int
     """Number of observations of any kind."""
     held: int
     """Number of observations that met the requirement."""
-    told: list[Observation]
+    reported: list[Observation]
     """Violations and notes."""
     schedule: str = ""
     wrong: str = ""
@@ -66,18 +66,18 @@ class Applicable(dict[str, list[Check]]):
         for requirement in requirements:
             checks = register.checks.get(requirement, ())
             wanted = (check for check in checks if check.together or not together)
-            self[requirement] = [check for check in wanted if not declared.lacking(check.needs)]
+            self[requirement] = [check for check in wanted if not declared.missing_capabilities(check.needs)]
 
     @cached_property
-    def asking(self) -> CheckSelection[Check]:
+    def selection(self) -> CheckSelection[Check]:
         return CheckSelection(self._facts, (check for checks in self.values() for check in checks))
 
 
 def observe(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable) -> Sights:
     """Apply every check to every view of a trace that has the facts which the check is about."""
     heard = [(view, rules.accepted_any(view)) for view in views]
-    sights = Sights(_counted(rules, trace, views, applicable))
-    for sight in looked(applicable, heard):
+    sights = Sights(_counting_requirements(rules, trace, views, applicable))
+    for sight in apply_checks(applicable, heard):
         if sight.check.requirement in sights:
             sights[sight.check.requirement].append(sight)
     for view in views:
@@ -85,19 +85,21 @@ def observe(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: 
     return sights
 
 
-def looked(applicable: Applicable, heard: Iterable[tuple[View, bool | None]]) -> list[Sight]:
+def apply_checks(applicable: Applicable, heard: Iterable[tuple[View, bool | None]]) -> list[Sight]:
     """Return the results ordered by check, then by view."""
     found = [
         (place, number, sight)
         for number, (view, took) in enumerate(heard)
-        for place, check in applicable.asking.of(view)
-        if (sight := _looked(check, view, took)) is not None
+        for place, check in applicable.selection.select(view)
+        if (sight := _apply_check(check, view, took)) is not None
     ]
     found.sort(key=lambda one: one[:2])
     return [sight for _, _, sight in found]
 
 
-def _counted(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable) -> Sequence[str]:
+def _counting_requirements(
+    rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable
+) -> Sequence[str]:
     """The requirements that a trace counts for: all, unless the one presumed by its environment is violated."""
     presumed = rules.environments[trace.environment].presumes
     presumed = next((r for r in rules.register.counterparts.get(presumed, ()) if r in applicable), presumed)
@@ -112,19 +114,21 @@ def _counted(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable:
     return [*applicable]
 
 
-def _looked(check: Check, view: View, took: bool | None) -> Sight | None:
-    places, told, wrong = 0, [], ""
+def _apply_check(check: Check, view: View, took: bool | None) -> Sight | None:
+    places, reported, wrong = 0, [], ""
     try:
         for observation in check.function(view):
             places += 1
             if observation.outcome is not _HELD:
-                told.append(observation)
+                reported.append(observation)
     except Exception as error:  # an error of the suite must not become a verdict on the implementation
         wrong = f"{type(error).__name__}: {error}"
     if not places and not wrong:
         return None
     schedule = view.trace.schedule
-    return Sight(check, view.party.name, view.channel_id, took, places, places - len(told), told, schedule, wrong)
+    return Sight(
+        check, view.party.name, view.channel_id, took, places, places - len(reported), reported, schedule, wrong
+    )
 
 
 _HELD = Outcome.HELD

@@ -42,13 +42,13 @@ class Plan:
             if not (number and scenario.long)
         )
 
-    def of_its_own(self, also: Collection[str] = ()) -> Plan:
+    def keep_own_scenarios(self, also: Collection[str] = ()) -> Plan:
         """Keep only the scenarios that were written for the requirements of the plan, and those named in ``also``.
 
         A plan that judges all requirements keeps all scenarios.
         """
         judged = set(self.requirements)
-        if judged.issuperset(r.id for r in self.rules.judged(self.revision, self.profile)):
+        if judged.issuperset(r.id for r in self.rules.judged_requirements(self.revision, self.profile)):
             return self
         own = tuple(s for s in self.scenarios if judged.intersection(s.exercises) or s.name in also)
         less = {"scenarios"} if len(own) < len(self.scenarios) else set()
@@ -67,7 +67,7 @@ def plan(
 ) -> Plan:
     """Select the requirements that match the globs and have checks, and the scenarios and environments to play.
 
-    Checks look at all scenarios, so all are played. Exceptions: the globs in ``scenarios`` select some, the profile
+    Checks judge all scenarios, so all are played. Exceptions: the globs in ``scenarios`` select some, the profile
     excludes all their requirements, or the revision does not state any of them. If there are ``files``, scenarios that
     were read from files, only they and those that the globs select are played. Without a profile everything is judged,
     without a revision the current one.
@@ -78,12 +78,12 @@ def plan(
     names, globs = {*played}, [glob for glob in played if glob not in rules.register.scenarios]
     chosen = tuple(
         requirement.id
-        for requirement in rules.judged(revision, profile)
+        for requirement in rules.judged_requirements(revision, profile)
         if not select or any(fnmatchcase(requirement.id, glob) for glob in select)
         if not any(fnmatchcase(requirement.id, glob) for glob in deselect)
     )
     spoken = {requirement for requirement in known if requirement.startswith(f"{rules.revisions[revision].prefix}-")}
-    within = {requirement for requirement in spoken if rules.in_profile(known[requirement], profile)}
+    within = {requirement for requirement in spoken if rules.is_in_profile(known[requirement], profile)}
     return Plan(
         rules,
         revision,
@@ -120,10 +120,10 @@ def left_out(
     """Environments that cannot be played, with the reason; ``running``: the implementation cannot be started again."""
     out: dict[str, str] = {}
     for environment in environments:
-        if unfit := environment.unfit(revision):
+        if unfit := environment.why_unfit(revision):
             out[environment.name] = unfit
         elif running and environment.variables:
             out[environment.name] = "skipped, for it needs a process of its own, and the implementation runs already"
-        elif lacking := declared.lacking(environment.needs):
+        elif lacking := declared.missing_capabilities(environment.needs):
             out[environment.name] = declared.why_skipped(lacking)
     return out

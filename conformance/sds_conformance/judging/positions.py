@@ -65,7 +65,7 @@ class Ways:
                 self.add(position, way, seen)
         self.errors = other.errors | self.errors
 
-    def by_position(self, rules: Rules) -> dict[str, list[WayShown]]:
+    def group_by_position(self, rules: Rules) -> dict[str, list[WayShown]]:
         """The ways shown at each position that a run can show, the most frequent one first."""
         positions = rules.catalogue.positions
         return {
@@ -99,8 +99,8 @@ class WayReader:
         if f"{trace.revision.prefix}-" != self._rules.register.prefix:
             return ways
         hearing = [view for view in views if self._rules.accepted_any(view) is not False]
-        asked = [(place, n, one) for n, view in enumerate(hearing) for place, one in self._showing.of(view)]
-        for _, n, showing in sorted(asked, key=lambda each: each[:2]):
+        selected = [(place, n, one) for n, view in enumerate(hearing) for place, one in self._showing.select(view)]
+        for _, n, showing in sorted(selected, key=lambda each: each[:2]):
             if all(trace.declaration.can(capability) for capability in showing.needs):
                 self._show(showing, hearing[n], ways)
         return ways

@@ -86,7 +86,7 @@ class Scenario:
     long: bool = False
     """It has many steps and would show nothing new in another environment."""
     of_one_text: bool = False
-    """It depends on rules of its own text only, so it is not played for equivalent requirements of other texts."""
+    """It depends on rules of one text only, so it is not played for equivalent requirements of other texts."""
     counterparts: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False, compare=False)
     """By requirement: equivalent requirements of other texts."""
     file: ScenarioFile | None = None
@@ -178,7 +178,7 @@ class Register:
     def table(
         self,
         facts: Callable[[Any], Iterable[E]],
-        told: Callable[[E, RuleRow[E]], tuple[str, str]],
+        describe: Callable[[E, RuleRow[E]], tuple[str, str]],
         rows: Sequence[RuleRow[E]],
         *,
         of: str = "",
@@ -186,7 +186,7 @@ class Register:
     ) -> None:
         """Register a `Table` as a check of each requirement that has rows in it; ``of`` as for checks.
 
-        With ``apart``, each requirement has a table of its own, so one mistake may violate several requirements.
+        With ``apart``, each requirement has a separate table, so one mistake may violate several requirements.
         """
         about, requirements = self._check_fact_names(of), dict.fromkeys(row.requirement for row in rows)
         groups = [[row for row in rows if row.requirement == each] for each in requirements] if apart else [rows]
@@ -196,7 +196,7 @@ class Register:
             return tuple(facts(view))
 
         found = once(as_tuple) if apart else facts
-        for table in (Table(found, told, group) for group in groups):
+        for table in (Table(found, describe, group) for group in groups):
             for requirement, needs in dict.fromkeys((row.requirement, row.needs) for row in table.rows):
                 check = Check(requirement, table.check(requirement, needs), needs, about)
                 if apart:

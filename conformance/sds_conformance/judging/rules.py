@@ -65,7 +65,7 @@ class Rules(ABC):
     def views(self, trace: Any) -> Sequence[View]:
         """Return one view of a trace for each participant."""
 
-    def in_profile(self, requirement: Requirement, profile: str) -> bool:
+    def is_in_profile(self, requirement: Requirement, profile: str) -> bool:
         """Is a requirement in a profile?"""
         return True
 
@@ -126,16 +126,16 @@ class Rules(ABC):
 
     def part_of(self, requirement: Requirement) -> str:
         """The narrowest profile that includes a requirement."""
-        return next(profile for profile in reversed([*self.profiles]) if self.in_profile(requirement, profile))
+        return next(profile for profile in reversed([*self.profiles]) if self.is_in_profile(requirement, profile))
 
-    def judged(self, revision: str, profile: str) -> list[Requirement]:
+    def judged_requirements(self, revision: str, profile: str) -> list[Requirement]:
         """The requirements of a profile that a revision states and that have checks."""
         return [
             requirement
             for requirement in self.catalogue.requirements.values()
             if requirement.id in self.register.checks
-            and requirement.stated_in(revision)
-            and self.in_profile(requirement, profile)
+            and requirement.is_stated_in(revision)
+            and self.is_in_profile(requirement, profile)
         ]
 
 

@@ -27,23 +27,23 @@ class RunResult:
 
     run: str = ""
     """Name of the run; "" at the end of a unit."""
-    shown: RunSummary | None = None
+    summary: RunSummary | None = None
     """None if the handshake failed."""
-    broken: tuple[BrokenRun, ...] = ()
+    breakdowns: tuple[BrokenRun, ...] = ()
     trace: bytes | None = None
     """Packed; None if reports do not need it."""
-    heard: Any = None
+    doubt_data: Any = None
     """What `Rules.extract_doubt_data` extracted to report what is in doubt; None if nothing."""
     unmet: tuple[tuple[int, str], ...] = ()
     """The expectations of its file that were not met: the index of each, and what was seen."""
     unchecked: str = ""
     """Why the expectations of its file were not checked; "" if they were."""
 
-    def in_a_row(self, before: int) -> int:
+    def count_consecutive_breakdowns(self, before: int) -> int:
         """Return the number of consecutive breakdowns after this result, given the number ``before`` it."""
-        if self.run and self.broken:
-            return before + any(broken.breakdown.kind not in OUR_LIMITS for broken in self.broken)
-        return 0 if self.shown is not None and self.shown.steps else before
+        if self.run and self.breakdowns:
+            return before + any(broken.breakdown.kind not in OUR_LIMITS for broken in self.breakdowns)
+        return 0 if self.summary is not None and self.summary.steps else before
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ class RunPlayer:
         """The process did not exit by itself once; do not wait for that again."""
         self._told = 0
 
-    def unit(self, runs: Sequence[Run]) -> Iterator[RunResult]:
+    def play_unit(self, runs: Sequence[Run]) -> Iterator[RunResult]:
         """Play the runs, and yield the result of each and of the end of the process."""
         self.runner.begin()
         for run in runs:
             self._announced(run.name)
-            yield self._recalled(run) or self._played(run)
+            yield self._recall(run) or self._played(run)
             if self.runner.gave_up:
                 break
         yield self.end()
@@ -104,42 +104,44 @@ class RunPlayer:
             self.runner.kill()
         else:
             self.runner.close()
-        broken = self._broken()
+        broken = self._new_breakdowns()
         self._endless |= bool(broken)
-        return RunResult(broken=broken)
+        return RunResult(breakdowns=broken)
 
-    def _recalled(self, run: Run) -> RunResult | None:
+    def _recall(self, run: Run) -> RunResult | None:
         """The result of the run if it is known; None if it must be played."""
-        if self._known is None or (shown := self._known.recall(self.runner, run, self._requirements)) is None:
+        if self._known is None or (summary := self._known.recall(self.runner, run, self._requirements)) is None:
             return None
         self.runner.begin()
-        return RunResult(run.name, shown)
+        return RunResult(run.name, summary)
 
     def _played(self, run: Run) -> RunResult:
         with garbage_at_the_end():
-            return self._judged(run)
+            return self._play(run)
 
-    def _judged(self, run: Run) -> RunResult:
+    def _play(self, run: Run) -> RunResult:
         trace = self.runner.trace_of(run)
         if trace is None:
-            return RunResult(run.name, None, self._broken())
-        shown = self._looker.look(trace)
+            return RunResult(run.name, None, self._new_breakdowns())
+        summary = self._looker.look(trace)
         if self._known is not None:
-            self._known.add(self.runner, trace, self._requirements, shown)
-        told = shown.worth_a_word or trace.breakdown is not None or bool(trace.unmet)
-        kept = told or (self._keep.plain and run.plain)
-        heard = self._rules.extract_doubt_data(trace) if self._keep.traces and (told or run.plain) else None
-        packed = pack(trace) if self._keep.traces and kept else None
-        return RunResult(run.name, shown, self._broken(), packed, heard, trace.unmet, _unchecked(run, trace))
+            self._known.add(self.runner, trace, self._requirements, summary)
+        is_notable = summary.has_reports or trace.breakdown is not None or bool(trace.unmet)
+        is_kept = is_notable or (self._keep.plain and run.plain)
+        heard = self._rules.extract_doubt_data(trace) if self._keep.traces and (is_notable or run.plain) else None
+        packed = pack(trace) if self._keep.traces and is_kept else None
+        return RunResult(
+            run.name, summary, self._new_breakdowns(), packed, heard, trace.unmet, _why_unchecked(run, trace)
+        )
 
-    def _broken(self) -> tuple[BrokenRun, ...]:
+    def _new_breakdowns(self) -> tuple[BrokenRun, ...]:
         """The breakdowns since the last call."""
         new = self.runner.breakdowns[self._told :]
         self._told += len(new)
         return tuple(new)
 
 
-def _unchecked(run: Run, trace: Trace[Any]) -> str:
+def _why_unchecked(run: Run, trace: Trace[Any]) -> str:
     """Why the expectations of a scenario file were not checked; "" if they were, and if it has none."""
     if run.scenario.file is None or not run.scenario.file.expected:
         return ""

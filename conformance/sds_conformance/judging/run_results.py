@@ -13,7 +13,7 @@ from .registry import Run
 from .rules import Rules
 from .run_player import RunResult
 from .run_summary import RunSummary
-from .runner import END, PATIENCE, BrokenRun, used_up
+from .runner import END, PATIENCE, BrokenRun, exhausted_resource
 from .trace_storage import Traces
 from .verdict import Judge
 from .work_distribution import LostUnit
@@ -44,37 +44,37 @@ class Gathering:
         self._broke = self._surprised = False
 
     @property
-    def used_up(self) -> str:
+    def exhausted_resource(self) -> str:
         """The resource that is used up; "" if none is."""
-        return used_up(self.breakdowns)
+        return exhausted_resource(self.breakdowns)
 
     @property
     def gave_up(self) -> bool:
         """No further run can be played, or further runs would show nothing new."""
-        return self._in_a_row >= PATIENCE or bool(self.used_up)
+        return self._in_a_row >= PATIENCE or bool(self.exhausted_resource)
 
     def take(self, result: RunResult) -> None:
         """Add the next result."""
-        self._in_a_row = result.in_a_row(self._in_a_row)
+        self._in_a_row = result.count_consecutive_breakdowns(self._in_a_row)
         # Report a process that does not exit only once.
         known = any(broken.where == END for broken in self.breakdowns)
-        self.breakdowns += [broken for broken in result.broken if not (known and broken.where == END)]
-        shown = result.shown
-        self._broke = shown is not None and shown.breakdown is not None
+        self.breakdowns += [broken for broken in result.breakdowns if not (known and broken.where == END)]
+        summary = result.summary
+        self._broke = summary is not None and summary.breakdown is not None
         self._surprised = bool(result.unmet)
-        if shown is None:
+        if summary is None:
             return
         if result.unmet:
             self.unmet[result.run] = result.unmet
         if result.unchecked:
             self.unchecked[result.run] = result.unchecked
-        self.judge.take(shown, self._runs[result.run])
-        self.hearing.add(shown.hearing)
-        self.ways.merge(shown.ways)
+        self.judge.take(summary, self._runs[result.run])
+        self.hearing.add(summary.hearing)
+        self.ways.merge(summary.ways)
         self.played.append(result.run)
-        self.steps += shown.steps
-        if result.heard is not None:
-            self.heard.append(result.heard)
+        self.steps += summary.steps
+        if result.doubt_data is not None:
+            self.heard.append(result.doubt_data)
         if result.trace is not None:
             self._keep(result.run, result.trace)
 
@@ -84,14 +84,14 @@ class Gathering:
             if run.name not in self.played:
                 why = f"{run.name}: {lost.why}"
                 counted = run.scenario.exercises
-                shown = RunSummary(run.name, run.environment.name, declaration, 0, suite_error=why, counted=counted)
-                self.judge.take(shown, run)
+                summary = RunSummary(run.name, run.environment.name, declaration, 0, suite_error=why, counted=counted)
+                self.judge.take(summary, run)
 
-    def fails(self, enough: Callable[[str], bool]) -> bool:
+    def should_stop(self, enough: Callable[[str], bool]) -> bool:
         """Does ``enough`` hold for a requirement that fails by now, or for "breakdown" or "expectation" if the last run
         broke, or did not meet an expectation?"""
         last = {"breakdown": self._broke, "expectation": self._surprised}
-        return any(map(enough, [*self.judge.failed, *(what for what, so in last.items() if so)]))
+        return any(map(enough, [*self.judge.failed_requirements, *(what for what, so in last.items() if so)]))
 
     def _keep(self, run: str, packed: bytes) -> None:
         self.traces.add(run, packed)

@@ -27,7 +27,7 @@ class ReportedObservation:
     participant: str
     channel_id: str
     observation: Observation
-    said: tuple[str, ...]
+    stderr: tuple[str, ...]
     """Lines that the implementation wrote to stderr at that step."""
 
 
@@ -39,7 +39,7 @@ class RequirementResult:
     """Number of observations, without those that were met only because the participant accepted no message."""
     places: dict[bool | None, int] = field(default_factory=dict)
     """Number of all observations, by whether the participant showed any message that it was sent."""
-    told: list[ReportedObservation] = field(default_factory=list)
+    reported: list[ReportedObservation] = field(default_factory=list)
     error: str = ""
     """The error that a check raised."""
 
@@ -61,7 +61,7 @@ class RunSummary:
     """The requirements that the run counts for."""
     hearing: Hearing = field(default_factory=Hearing)
     """How many of the received messages the participants showed."""
-    met: dict[str, RequirementResult] = field(default_factory=dict)
+    results: dict[str, RequirementResult] = field(default_factory=dict)
     """Results by requirement, only for those with observations or errors."""
     unread: str = ""
     """The error that occurred when the trace was read; nothing else is known of the run in that case."""
@@ -69,7 +69,7 @@ class RunSummary:
     """The ways of the implementation that the run shows."""
 
     @classmethod
-    def of(cls, trace: Trace[Any]) -> RunSummary:
+    def from_trace(cls, trace: Trace[Any]) -> RunSummary:
         """Return the data of a run that was not judged yet."""
         return cls(
             trace.schedule,
@@ -83,9 +83,9 @@ class RunSummary:
         )
 
     @property
-    def worth_a_word(self) -> bool:
+    def has_reports(self) -> bool:
         """Is there an observation to report?"""
-        return any(met.told for met in self.met.values())
+        return any(met.reported for met in self.results.values())
 
 
 class Looker:
@@ -101,25 +101,27 @@ class Looker:
 
     def look(self, trace: Trace[Any]) -> RunSummary:
         """Judge one trace."""
-        shown = RunSummary.of(trace)
+        summary = RunSummary.from_trace(trace)
         try:
-            sights = self._sights(trace, shown)
+            sights = self._sights(trace, summary)
         except Exception as error:  # an error of the suite must not become a verdict on the implementation
-            shown.unread = f"{trace.schedule}: {type(error).__name__}: {error}"
-            return shown
-        shown.counted = tuple(sights)
-        shown.hearing = sights.hearing
-        shown.met = {requirement: _result_of_sightings(seen, trace) for requirement, seen in sights.items() if seen}
-        return shown
+            summary.unread = f"{trace.schedule}: {type(error).__name__}: {error}"
+            return summary
+        summary.counted = tuple(sights)
+        summary.hearing = sights.hearing
+        summary.results = {
+            requirement: _result_of_sightings(seen, trace) for requirement, seen in sights.items() if seen
+        }
+        return summary
 
-    def _sights(self, trace: Trace[Any], shown: RunSummary) -> Sights:
+    def _sights(self, trace: Trace[Any], summary: RunSummary) -> Sights:
         with garbage_waits():
             views = self._rules.views(trace)
             if self._ways is not None:
-                shown.ways = self._ways.read(trace, views)
-            return observe(self._rules, trace, views, self._applicable(trace.declaration))
+                summary.ways = self._ways.read(trace, views)
+            return observe(self._rules, trace, views, self._applicable_checks(trace.declaration))
 
-    def _applicable(self, declared: Declaration) -> Applicable:
+    def _applicable_checks(self, declared: Declaration) -> Applicable:
         known = self._checks_for.get(declared.capabilities)
         if known is None:
             applicable = Applicable(self._rules.register, self._requirements, declared)
@@ -127,11 +129,11 @@ class Looker:
         return known
 
 
-def told_of(sight: Sight, observation: Observation, trace: Trace[Any]) -> ReportedObservation:
+def report_observation(sight: Sight, observation: Observation, trace: Trace[Any]) -> ReportedObservation:
     """Return an observation of a check with its place."""
     step = observation.step
-    said = trace.steps[step - 1].said if 0 < step <= len(trace.steps) else ()
-    return ReportedObservation(sight.check.name, sight.participant, sight.channel_id, observation, said)
+    stderr = trace.steps[step - 1].stderr if 0 < step <= len(trace.steps) else ()
+    return ReportedObservation(sight.check.name, sight.participant, sight.channel_id, observation, stderr)
 
 
 def _result_of_sightings(seen: Iterable[Sight], trace: Trace[Any]) -> RequirementResult:
@@ -140,8 +142,8 @@ def _result_of_sightings(seen: Iterable[Sight], trace: Trace[Any]) -> Requiremen
         if sight.error:
             met.error = sight.error
         if sight.places:
-            met.places[sight.took] = met.places.get(sight.took, 0) + sight.places
+            met.places[sight.accepted_any] = met.places.get(sight.accepted_any, 0) + sight.places
         # If the participant showed no message, requirements that were met do not count.
-        met.exercised += sight.places - (sight.held if sight.took is False else 0)
-        met.told += [told_of(sight, observation, trace) for observation in sight.told]
+        met.exercised += sight.places - (sight.held if sight.accepted_any is False else 0)
+        met.reported += [report_observation(sight, observation, trace) for observation in sight.reported]
     return met

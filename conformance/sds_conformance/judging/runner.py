@@ -44,7 +44,7 @@ class BrokenRun:
     """Result of replaying the run; None if it was not replayed."""
 
     @classmethod
-    def at(cls, where: str, breakdown: Breakdown, trace: Trace[Any] | None = None) -> BrokenRun:
+    def at_last_step(cls, where: str, breakdown: Breakdown, trace: Trace[Any] | None = None) -> BrokenRun:
         """Create a breakdown at the last step of a trace, if there is one."""
         step = trace.steps[-1] if trace is not None and trace.steps else None
         return cls(where, step.index if step else 0, step.command if step else "", breakdown)
@@ -62,8 +62,8 @@ class Runner:
         dialect: str | None = None,
         declaration: Declaration | None = None,
     ) -> None:
-        """Without ``dialect`` the declared one is used; "" is none. ``declaration`` is the declaration of an earlier
-        process in the same command; None to use that of the first handshake.
+        """Without ``dialect`` the declared dialect is used; "" means no dialect. ``declaration`` is the declaration of
+        an earlier process in the same command; None to use that of the first handshake.
         """
         self._connect = connect
         self._variables: Mapping[str, str] = {}
@@ -111,7 +111,7 @@ class Runner:
         stage = self.stage(run)
         if stage is None:
             return None
-        with self.playing(stage):
+        with self.play_context(stage):
             run.scenario.function(stage)
         return stage.trace
 
@@ -133,7 +133,7 @@ class Runner:
         return stage
 
     @contextmanager
-    def playing(self, stage: Stage[Any]) -> Iterator[None]:
+    def play_context(self, stage: Stage[Any]) -> Iterator[None]:
         """Context for playing a schedule: exceptions that end it early are stored in its trace and not raised."""
         try:
             try:
@@ -153,7 +153,7 @@ class Runner:
     @property
     def gave_up(self) -> bool:
         """It broke down too often in a row, or no further run can be played."""
-        return self._in_a_row >= PATIENCE or bool(used_up(self.breakdowns))
+        return self._in_a_row >= PATIENCE or bool(exhausted_resource(self.breakdowns))
 
     def close(self) -> None:
         """End the session; a process that does not exit is recorded as a breakdown."""
@@ -162,7 +162,7 @@ class Runner:
             try:
                 session.close()
             except TesteeError as fault:
-                self.breakdowns.append(BrokenRun.at(END, fault.breakdown))
+                self.breakdowns.append(BrokenRun.at_last_step(END, fault.breakdown))
 
     def kill(self) -> None:
         """Kill the session."""
@@ -185,22 +185,22 @@ class Runner:
         self.kill()
         if trace is not None and trace.breakdown is None:
             trace.breakdown = fault.breakdown
-        self.breakdowns.append(BrokenRun.at(where, fault.breakdown, trace))
+        self.breakdowns.append(BrokenRun.at_last_step(where, fault.breakdown, trace))
 
 
-def used_up(breakdowns: Iterable[BrokenRun]) -> str:
+def exhausted_resource(breakdowns: Iterable[BrokenRun]) -> str:
     """Return the resource that these breakdowns used up; "" if none."""
     over = any(broken.breakdown.kind is FaultKind.OUT_OF_TIME for broken in breakdowns)
     return "the total time" if over else ""
 
 
 OUR_LIMITS = (FaultKind.TOO_LONG,)
-"""Breakdowns that are limits of the suite: a longer reply is not judged and is no failure."""
+"""Breakdowns that are limits of the suite: a longer reply is not judged and is not a failure."""
 SOFT_FAULTS = (FaultKind.NEVER_EXITS,)
 """Breakdowns that are reported and are no failure: the protocol was not violated."""
 
 
-def tolerated(*, strict: bool = False, narrowed: Collection[str] = ()) -> frozenset[str]:
+def tolerated_breakdowns(*, strict: bool = False, narrowed: Collection[str] = ()) -> frozenset[str]:
     """Return the kinds of breakdowns that do not make an implementation fail; fewer if ``strict``.
 
     If ``narrowed`` says that only some requirements or scenarios were played, a deaf implementation only gets a

@@ -52,14 +52,14 @@ class Table(Generic[E]):
     def __init__(
         self,
         facts: Callable[[Any], Iterable[E]],
-        told: Callable[[E, RuleRow[E]], tuple[str, str]],
+        describe: Callable[[E, RuleRow[E]], tuple[str, str]],
         rows: Sequence[RuleRow[E]],
     ) -> None:
-        """``facts`` finds in a view what the rows judge, each with the ``step`` where it happened. ``told`` describes
+        """``facts`` finds in a view what the rows judge, each with the ``step`` where it happened. ``describe`` returns
         the expected and the seen value of a fact that violates a row.
         """
         self.rows = tuple(rows)
-        self._facts, self._told = facts, told
+        self._facts, self._told = facts, describe
         self._judged = once(self._judge)
 
     def check(self, requirement: str, needs: tuple[int, ...]) -> Callable[[Any], Iterator[Observation]]:
@@ -79,10 +79,10 @@ class Table(Generic[E]):
         ]
         found: dict[tuple[str, tuple[int, ...]], list[Observation]] = {}
         for fact in self._facts(view):
-            asked, does, met = None, False, []
+            condition, does, met = None, False, []
             for applies, is_wrong, key, row in rows:  # rows with the same condition are adjacent
-                if applies is not asked:
-                    asked, does = applies, bool(applies(fact))
+                if applies is not condition:
+                    condition, does = applies, bool(applies(fact))
                 if does and is_wrong(fact):
                     found.setdefault(key, []).append(self._blame(fact, row))
                     break

@@ -33,7 +33,7 @@ def pack(trace: Trace[Any]) -> bytes:
     """Pickle and compress a trace. Compress while pickling: the whole pickle would need much memory."""
     deflating = _Deflating()
     _Pickler(deflating, pickle.HIGHEST_PROTOCOL).dump(trace)
-    return deflating.whole()
+    return deflating.finish()
 
 
 class _Pickler(pickle.Pickler):
@@ -61,7 +61,7 @@ class _Deflating:
         self._parts.append(self._squeezer.compress(data))
         return len(data)
 
-    def whole(self) -> bytes:
+    def finish(self) -> bytes:
         return b"".join([*self._parts, self._squeezer.flush()])
 
 

@@ -99,30 +99,35 @@ def severity_of(requirement: Requirement, observation: Observation, *, strict: b
     if observation.outcome is Outcome.NOTED or requirement.optional:
         return Verdict.PASS
     soft = observation.position or requirement.softened
-    if requirement.binding and (strict or not soft):
+    if requirement.is_binding and (strict or not soft):
         return Verdict.FAIL
     return Verdict.WARN
 
 
 def finding_of(
-    requirement: Requirement, told: ReportedObservation, severity: Verdict, run: str, environment: str, recorded: int
+    requirement: Requirement,
+    reported: ReportedObservation,
+    severity: Verdict,
+    run: str,
+    environment: str,
+    recorded: int,
 ) -> Finding:
     """Create a finding; ``recorded`` is the line of the transcript where its trace begins."""
-    observation = told.observation
+    observation = reported.observation
     return Finding(
         requirement.id,
         observation.code,
         run,
         environment,
-        told.participant,
-        told.channel_id,
+        reported.participant,
+        reported.channel_id,
         observation.step,
         printable(observation.expected, MAX_TEXT),
         printable(observation.seen, MAX_TEXT),
         observation.position or requirement.softened,
         severity,
         recorded,
-        told.said,
+        reported.stderr,
     )
 
 
@@ -145,9 +150,9 @@ class RequirementVerdict:
     findings_dropped: int = 0
     tally: Tally = field(default_factory=Tally)
     """All violations, including those without a stored finding."""
-    told_by: dict[Outcome, set[str]] = field(default_factory=dict)
+    checks_by_outcome: dict[Outcome, set[str]] = field(default_factory=dict)
     """By outcome: names of the checks that observed it."""
-    again: FindingReplays | None = None
+    replays: FindingReplays | None = None
     """Result of replaying the reported finding; None if it was not replayed."""
     reason: str = ""
     """Why it is inconclusive or skipped, or the error of the suite."""
@@ -181,15 +186,15 @@ class Judge:
         """Judge one trace; ``run`` is the run that it was played for."""
         self.take(Looker(self._rules, self._verdicts).look(trace), run)
 
-    def take(self, shown: RunSummary, run: Run | None = None) -> None:
+    def take(self, summary: RunSummary, run: Run | None = None) -> None:
         """Add the results of a run."""
-        self._declared = shown.declaration
-        self._note_lacking(shown.declaration)
-        if shown.unread:
+        self._declared = summary.declaration
+        self._note_lacking(summary.declaration)
+        if summary.unread:
             for requirement_id in self._verdicts:
-                self._errors.setdefault(requirement_id, shown.unread)
+                self._errors.setdefault(requirement_id, summary.unread)
             return
-        for requirement_id, met in shown.met.items():
+        for requirement_id, met in summary.results.items():
             verdict = self._verdicts[requirement_id]
             verdict.exercised += met.exercised
             verdict.traces += bool(met.exercised)
@@ -197,17 +202,17 @@ class Judge:
                 verdict.places[took] = verdict.places.get(took, 0) + places
             if met.error:
                 self._errors[requirement_id] = met.error
-            for told in met.told:
-                self._keep(shown, verdict, told)
+            for reported in met.reported:
+                self._keep(summary, verdict, reported)
             if met.exercised:
-                self._observed.setdefault(requirement_id, {})[shown.run] = met.exercised
+                self._observed.setdefault(requirement_id, {})[summary.run] = met.exercised
         for requirement_id in run.scenario.exercises if run is not None else ():
-            if requirement_id not in self._verdicts or requirement_id not in shown.counted:
+            if requirement_id not in self._verdicts or requirement_id not in summary.counted:
                 continue
-            if requirement_id not in shown.met or not shown.met[requirement_id].exercised:
-                self._note_obstacle(requirement_id, shown)
-            if shown.suite_error:
-                self._errors[requirement_id] = shown.suite_error
+            if requirement_id not in summary.results or not summary.results[requirement_id].exercised:
+                self._note_obstacle(requirement_id, summary)
+            if summary.suite_error:
+                self._errors[requirement_id] = summary.suite_error
 
     def _note_lacking(self, declared: Declaration) -> None:
         """Store which needed capabilities are not declared, by requirement."""
@@ -216,15 +221,15 @@ class Judge:
         self._met.add(declared.capabilities)
         for requirement_id in self._verdicts:
             checks = self._rules.register.checks.get(requirement_id, ())
-            if lacking := {name for check in checks for name in declared.lacking(check.needs)}:
+            if lacking := {name for check in checks for name in declared.missing_capabilities(check.needs)}:
                 self._lacking.setdefault(requirement_id, set()).update(lacking)
 
     @property
-    def failed(self) -> list[str]:
+    def failed_requirements(self) -> list[str]:
         """The requirements that have failed so far."""
         return [*self._errors, *(what for what, worst in self._worst.items() if worst is Verdict.FAIL)]
 
-    def unplayed(self, run: Run, why: str) -> None:
+    def record_unplayed(self, run: Run, why: str) -> None:
         """Record why a run was not played."""
         for requirement_id in run.scenario.exercises:
             self._obstacles.setdefault(requirement_id, []).append(f"{run.name}: {why}")
@@ -244,21 +249,21 @@ class Judge:
             verdict.verdict, verdict.reason = self._conclude(requirement_id, verdict)
         return list(self._verdicts.values())
 
-    def _keep(self, shown: RunSummary, verdict: RequirementVerdict, told: ReportedObservation) -> None:
-        requirement, observation = verdict.requirement, told.observation
-        verdict.told_by.setdefault(observation.outcome, set()).add(told.check)
+    def _keep(self, summary: RunSummary, verdict: RequirementVerdict, reported: ReportedObservation) -> None:
+        requirement, observation = verdict.requirement, reported.observation
+        verdict.checks_by_outcome.setdefault(observation.outcome, set()).add(reported.check)
         severity = severity_of(requirement, observation, strict=self._strict)
         worst = self._worst.setdefault(requirement.id, severity)
         if RANK[severity] > RANK[worst]:
             self._worst[requirement.id] = severity
         if severity is not Verdict.PASS:
             kind = ViolationKind(observation.code, severity.value)
-            verdict.tally.add(shown.run, scenario_of(shown.run), observation.step, kind)
-        same = [f for f in verdict.findings if f.run == shown.run and f.severity is severity]
+            verdict.tally.add(summary.run, scenario_of(summary.run), observation.step, kind)
+        same = [f for f in verdict.findings if f.run == summary.run and f.severity is severity]
         if len(same) >= MAX_OF_ONE_RUN:
             verdict.findings_dropped += 1
             return
-        finding = finding_of(requirement, told, severity, shown.run, shown.environment, shown.recorded)
+        finding = finding_of(requirement, reported, severity, summary.run, summary.environment, summary.recorded)
         verdict.findings.append(finding)
         # Keep the worst findings, and among them those that are reached in the fewest steps.
         verdict.findings.sort(key=lambda f: (-RANK[f.severity], f.environment != PLAIN.name, f.step))
@@ -266,11 +271,11 @@ class Judge:
             verdict.findings_dropped += 1
             verdict.findings.pop()
 
-    def _note_obstacle(self, requirement_id: str, shown: RunSummary) -> None:
-        if shown.breakdown is not None:
-            why = f"the implementation broke down first ({shown.breakdown.kind.value} in {shown.run})"
-        elif shown.stopped:
-            why = f"{shown.run}: {shown.stopped}"
+    def _note_obstacle(self, requirement_id: str, summary: RunSummary) -> None:
+        if summary.breakdown is not None:
+            why = f"the implementation broke down first ({summary.breakdown.kind.value} in {summary.run})"
+        elif summary.stopped:
+            why = f"{summary.run}: {summary.stopped}"
         else:
             return
         self._obstacles.setdefault(requirement_id, []).append(why)
@@ -297,8 +302,8 @@ class Judge:
         needed = [why.partition(NEEDS)[2] for why in obstacles if NEEDS in why]
         if lacking or needed:
             names = sorted(lacking) or needed[:1]
-            told = f"not declared: {', '.join(names)}"
-            return Verdict.SKIPPED, self._declared.why_skipped(names) if self._declared is not None else told
+            reason = f"not declared: {', '.join(names)}"
+            return Verdict.SKIPPED, self._declared.why_skipped(names) if self._declared is not None else reason
         if obstacles:
             return Verdict.INCONCLUSIVE, obstacles[0]
         observable = self._declared is None or self._declared.can_by_name(OBSERVE)

@@ -21,10 +21,10 @@ def once(function: Callable[[V], T]) -> Callable[[V], T]:
 
     @wraps(function)
     def cached(view: V) -> T:
-        kept = view.__dict__
-        answer: T = kept.get(name, _UNKNOWN)
+        cache = view.__dict__
+        answer: T = cache.get(name, _UNKNOWN)
         if answer is _UNKNOWN:
-            answer = kept[name] = function(view)
+            answer = cache[name] = function(view)
         return answer
 
     return cached

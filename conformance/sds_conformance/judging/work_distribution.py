@@ -94,7 +94,7 @@ class ResultSource(Protocol):
         ...
 
 
-class Alone(ResultSource):
+class LocalWork(ResultSource):
     """Plays the units in this process, one after the other."""
 
     def __init__(self, player: RunPlayer, units: Sequence[Unit]) -> None:
@@ -103,13 +103,13 @@ class Alone(ResultSource):
 
     def results(self) -> Iterator[RunResult | LostUnit]:
         for unit in self._units:
-            yield from self._player.unit(unit)
+            yield from self._player.play_unit(unit)
 
     def drain(self) -> Iterator[RunResult]:
         yield from ()
 
 
-class Shared(ResultSource):
+class SharedWork(ResultSource):
     """Plays the units in this process and in workers."""
 
     def __init__(
@@ -151,11 +151,11 @@ class Shared(ResultSource):
             yield from self._play(mine)
             mine = _next(self._taken, len(self._units))
         while self._at < len(self._units):
-            there = self._others.alive
+            alive = self._others.alive_count
             took = self._take_in(wait=True)
             if self._returned:
                 yield from self._play(self._returned.pop())
-            elif not took and not there:
+            elif not took and not alive:
                 lost = self._others.lost()
                 if lost or self._at in self._begun:
                     codes = ", ".join(map(str, lost)) or "none"
@@ -165,29 +165,29 @@ class Shared(ResultSource):
                     self._at += 1
                 else:
                     yield from self._play(self._at)
-            yield from self._in_turn()
+            yield from self._results_in_order()
 
     def _play(self, number: int) -> Iterator[RunResult]:
-        for result in self._player.unit(self._units[number]):
+        for result in self._player.play_unit(self._units[number]):
             self._came[number].append(result)
             while self._take_in(wait=False):
                 pass
-            yield from self._in_turn()
+            yield from self._results_in_order()
 
     def drain(self) -> Iterator[RunResult]:
-        while self._arrived(wait=False) is not None:  # no progress is reported after an interrupt
+        while self._receive(wait=False) is not None:  # no progress is reported after an interrupt
             pass
         for unit in sorted(self._came):
             while self._came[unit]:
-                yield self._unpacked(self._came[unit].popleft())
+                yield self._unpack(self._came[unit].popleft())
 
     def _take_in(self, *, wait: bool) -> bool:
-        run = self._arrived(wait=wait)
+        run = self._receive(wait=wait)
         if run:
             self._received(run)
         return run is not None
 
-    def _arrived(self, *, wait: bool) -> str | None:
+    def _receive(self, *, wait: bool) -> str | None:
         """Return the run whose result arrived; "" at the end of a unit, None if nothing arrived."""
         report = self._others.report(wait=wait)
         if report is None:
@@ -200,17 +200,17 @@ class Shared(ResultSource):
         self._came[unit].append(result)
         return str(run)
 
-    def _in_turn(self) -> Iterator[RunResult]:
+    def _results_in_order(self) -> Iterator[RunResult]:
         while self._came[self._at]:
-            result = self._unpacked(self._came[self._at].popleft())
+            result = self._unpack(self._came[self._at].popleft())
             self._at += not result.run
             yield result
 
-    def _unpacked(self, result: bytes | RunResult) -> RunResult:
+    def _unpack(self, result: bytes | RunResult) -> RunResult:
         return loads(result, self._language) if isinstance(result, bytes) else result
 
 
-def named_run(rules: Rules, name: str, files: Sequence[Scenario] = ()) -> Run:
+def find_run(rules: Rules, name: str, files: Sequence[Scenario] = ()) -> Run:
     """Return the run with that name; ``files`` are the scenarios that were read from files."""
     scenario, _, environment = name.partition(IN)
     known = next((file for file in files if file.name == scenario), None) or rules.register.scenarios[scenario]
@@ -235,9 +235,9 @@ def _work(reports: Any, order: WorkerOrder, rules_of: RulesOf, units: Sequence[S
         with rarely_collecting():
             while (number := _next(taken, len(units))) is not None:
                 for place, result in enumerate(
-                    player.unit([named_run(rules, name, order.files) for name in units[number]])
+                    player.play_unit([find_run(rules, name, order.files) for name in units[number]])
                 ):
-                    if not place and result.shown is None:  # it may start when fewer processes play: return the unit
+                    if not place and result.summary is None:  # it may start when fewer processes play: return the unit
                         reports.put((number, "", None))
                         return
                     reports.put((number, result.run, dumps(result)))

@@ -58,8 +58,8 @@ class Workers:
                 worker.start()
             except (EOFError, OSError) as error:
                 forked = "it could not be forked" if isinstance(error, EOFError) else f"{type(error).__name__}: {error}"
-                said = explain(error) or forked
-                raise MissingResourceError(f"a process of the suite did not start. {said}") from error
+                reason = explain(error) or forked
+                raise MissingResourceError(f"a process of the suite did not start. {reason}") from error
         self._processes.append(worker)
 
     def report(self, *, wait: bool = True) -> Any:
@@ -76,7 +76,7 @@ class Workers:
         return self.context.Value("q", 0) if shared else SimpleNamespace(value=0, get_lock=nullcontext)
 
     @property
-    def alive(self) -> int:
+    def alive_count(self) -> int:
         return sum(worker.is_alive() for worker in self._processes)
 
     def lost(self) -> list[int]:

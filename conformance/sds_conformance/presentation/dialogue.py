@@ -14,12 +14,18 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.environment import PLAIN
-from sds_harness.transcript.reader import Broke, Conversation, RecordedExchange, Said, TranscriptPart
+from sds_harness.transcript.reader import (
+    Conversation,
+    RecordedExchange,
+    TranscriptBreakdown,
+    TranscriptMessage,
+    TranscriptPart,
+)
 
-from ..judging.formats import by_the_clock, counted, hex_of
-from .evidence import lines_told
-from .stderr_quotes import quoted
-from .story import labelled, print_hanging, show_stderr
+from ..judging.formats import format_count, hex_of, make_times_relative
+from .evidence import lines_with_quotes
+from .stderr_quotes import quote_stderr
+from .story import print_hanging, print_labelled, show_stderr
 from .traces import Enacted, StepText
 
 MAX_RUNS = 3
@@ -47,7 +53,7 @@ class DialogueSelection:
     """Runs that judged a requirement without findings."""
 
     @classmethod
-    def of(
+    def from_remarks(
         cls, remarks: Iterable[tuple[str, Mapping[str, Any]]], participant: str, channel: str, globs: tuple[str, ...]
     ) -> DialogueSelection:
         """Select by the ``remarks`` of a transcript."""
@@ -66,10 +72,14 @@ class DialogueSelection:
 
     def found_in(self, part: TranscriptPart) -> list[Mapping[str, Any]]:
         """The findings in a part: by its line, or by its name if they have no line."""
-        return [f for f in self.findings if (f.get("part") or 0) == part.line or (not f.get("part") and named(f, part))]
+        return [
+            f
+            for f in self.findings
+            if (f.get("part") or 0) == part.line or (not f.get("part") and is_about_part(f, part))
+        ]
 
 
-def named(finding: Mapping[str, Any], part: TranscriptPart) -> bool:
+def is_about_part(finding: Mapping[str, Any], part: TranscriptPart) -> bool:
     """Does a finding name the schedule of a part, or its vector?"""
     return finding.get("run") in {part.name, part.vector} - {""}
 
@@ -81,9 +91,9 @@ _TOLD = ("effects", "opened", "state")
 class Dialogue:
     """Prints the parts of a transcript, and counts them."""
 
-    def __init__(self, console: Console, wanted: DialogueSelection) -> None:
+    def __init__(self, console: Console, selection: DialogueSelection) -> None:
         self._console = console
-        self._wanted = wanted
+        self._wanted = selection
         self._conversation: Conversation | None = None
         self.parts = 0
         self.shown = 0
@@ -94,18 +104,18 @@ class Dialogue:
     def show(self, part: TranscriptPart) -> None:
         """Print the selected steps of a part."""
         self.parts += 1
-        wanted = self._wanted
-        found = wanted.found_in(part)
-        if wanted.globs and not (found or part.name in wanted.runs):
+        selection = self._wanted
+        found = selection.found_in(part)
+        if selection.globs and not (found or part.name in selection.runs):
             return
         enacted = Enacted(part)
-        told = [(exchange, enacted.tell(exchange)) for exchange in part.exchanges]
-        exchanges = [(exchange, words) for exchange, words in told if self._is_wanted(words)]
-        if not exchanges and (wanted.participant or wanted.channel or not part.broke):
+        lines = [(exchange, enacted.tell(exchange)) for exchange in part.exchanges]
+        exchanges = [(exchange, words) for exchange, words in lines if self._is_wanted(words)]
+        if not exchanges and (selection.participant or selection.channel or not part.breakdown):
             return
         self.shown += 1
         self._head(part)
-        left = found if len(exchanges) == len(told) else []
+        left = found if len(exchanges) == len(lines) else []
         for exchange, words in exchanges:
             number = enacted.counted.get(exchange.request.line, 0)
             rest = [
@@ -113,26 +123,26 @@ class Dialogue:
             ]
             self._exchange(number, exchange, words, rest)
             for finding in rest:
-                self._finding(finding)
+                self._print_finding(finding)
             left = [finding for finding in left if finding not in rest]
-        if more := len(told) - len(exchanges):
-            self._console.print(Text(f"      … {counted(more, 'more step')} in this part", "dim"))
+        if more := len(lines) - len(exchanges):
+            self._console.print(Text(f"      … {format_count(more, 'more step')} in this part", "dim"))
         for finding in left:
-            self._finding(finding, "this part")
-        for broke in part.broke:
+            self._print_finding(finding, "this part")
+        for broke in part.breakdown:
             self._print_breakdown(broke)
-        if part.ends and not any(broke.stderr for broke in part.broke):
+        if part.ends and not any(broke.stderr for broke in part.breakdown):
             show_stderr(self._console, part.stderr[-12:])
         self._console.print()
 
     def _is_wanted(self, words: StepText | None) -> bool:
-        wanted = self._wanted
+        selection = self._wanted
         if words is None:
-            return not (wanted.participant or wanted.channel)
+            return not (selection.participant or selection.channel)
         self.participants |= dict.fromkeys(sorted(words.called))
         self.channels |= dict.fromkeys(sorted(words.channels))
-        return (not wanted.participant or wanted.participant in words.called) and (
-            not wanted.channel or wanted.channel in words.channels
+        return (not selection.participant or selection.participant in words.called) and (
+            not selection.channel or selection.channel in words.channels
         )
 
     def _head(self, part: TranscriptPart) -> None:
@@ -144,7 +154,7 @@ class Dialogue:
             about += [printable(f"{name}={value}", _NAME) for name, value in conversation.variables.items()]
             title = Text.assemble((f"Conversation {conversation.number}", "bold"), f"  {', '.join(about)}")
             print_hanging(self._console, Text(), title)
-            labelled(self._console, "With", Text(printable(conversation.command, _EXCERPT)))
+            print_labelled(self._console, "With", Text(printable(conversation.command, _EXCERPT)))
             self._console.print()
         if part.name:
             environment = f" in {printable(part.environment)}" if part.environment not in ("", PLAIN.name) else ""
@@ -171,35 +181,37 @@ class Dialogue:
         lines = list(words.came_out)
         if not lines and exchange.reply is not None and words.answer not in _TOLD:
             lines = [f"{words.answer or 'answered'}: {_excerpt(exchange.reply)}"]
-        for line in lines_told(
+        for line in lines_with_quotes(
             lines, (f"{finding.get('expected')} {finding.get('seen')}" for finding in rest), MAX_LINES
         ):
             print_hanging(self._console, Text(" " * _INDENT), Text(line, "cyan"))
         for raw in words.wires:
             show_hex(self._console, raw)
 
-    def _raw(self, before: Text, said: Said) -> None:
-        what = printable(said.what, _NAME) or "a command that does not exist"
-        print_hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(said)}"))
+    def _raw(self, before: Text, message: TranscriptMessage) -> None:
+        what = printable(message.what, _NAME) or "a command that does not exist"
+        print_hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(message)}"))
 
-    def _finding(self, finding: Mapping[str, Any], where: str = "this step") -> None:
-        told = {name: printable(str(finding.get(name, "")), 600) for name in ("severity", "expected", "seen")}
+    def _print_finding(self, finding: Mapping[str, Any], where: str = "this step") -> None:
+        texts = {name: printable(str(finding.get(name, "")), 600) for name in ("severity", "expected", "seen")}
         what = printable(str(finding.get("code") or finding.get("requirement", "")), 600)
-        head = Text.assemble((f"{told['severity'].upper()} {what}", "bold red"), f" rests on {where}")
+        head = Text.assemble((f"{texts['severity'].upper()} {what}", "bold red"), f" rests on {where}")
         print_hanging(self._console, Text(" " * _INDENT), head)
         for name in ("expected", "seen"):
-            if told[name]:
-                print_hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(by_the_clock(told[name])))
-        said = finding.get("stderr")
-        for line in quoted(list(map(str, said)), self._console.width - _INDENT) if isinstance(said, list) else ():
+            if texts[name]:
+                print_hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(make_times_relative(texts[name])))
+        stderr = finding.get("stderr")
+        for line in (
+            quote_stderr(list(map(str, stderr)), self._console.width - _INDENT) if isinstance(stderr, list) else ()
+        ):
             print_hanging(self._console, Text(" " * _INDENT), Text(line, "dim"))
 
-    def _print_breakdown(self, broke: Broke) -> None:
+    def _print_breakdown(self, broke: TranscriptBreakdown) -> None:
         self._console.print(Text.assemble((printable(broke.kind).upper(), "bold red"), f"  line {broke.line}"))
-        labelled(self._console, "What", Text(printable(broke.detail, 600)))
+        print_labelled(self._console, "What", Text(printable(broke.detail, 600)))
         if broke.raw:
-            shown = printable(broke.raw[:_EXCERPT].decode("utf-8", "replace"), _EXCERPT)
-            labelled(self._console, "Came", Text(f'{counted(len(broke.raw), "byte")}: "{shown}"'))
+            text = printable(broke.raw[:_EXCERPT].decode("utf-8", "replace"), _EXCERPT)
+            print_labelled(self._console, "Came", Text(f'{format_count(len(broke.raw), "byte")}: "{text}"'))
         show_stderr(self._console, broke.stderr[-12:])
 
 
@@ -208,11 +220,11 @@ def _concerns(finding: Mapping[str, Any], words: StepText | None) -> bool:
     return words is None or finding.get("participant") in ("", None, words.participant)
 
 
-def _excerpt(said: Said) -> str:
-    if said.message is None and not said.head:
-        return counted(said.size or len(said.raw), "byte")
-    before = f"{counted(said.size, 'byte')}, not kept whole: " if said.message is None else ""
-    message = said.head if said.message is None else said.message
+def _excerpt(entry: TranscriptMessage) -> str:
+    if entry.message is None and not entry.head:
+        return format_count(entry.size or len(entry.raw), "byte")
+    before = f"{format_count(entry.size, 'byte')}, not kept whole: " if entry.message is None else ""
+    message = entry.head if entry.message is None else entry.message
     inner = [value for name, value in message.items() if name != "id"]
     try:
         text = json.dumps(inner[0] if len(inner) == 1 else message, ensure_ascii=False)

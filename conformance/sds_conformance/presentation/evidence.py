@@ -12,7 +12,7 @@ from typing import Any
 from sds_harness.environment import PLAIN
 from sds_harness.trace import Step, Trace
 
-from ..judging.formats import LONG_ID, MOST, by_the_clock, counted, foremost, identifier
+from ..judging.formats import LONG_ID, MOST, foremost, format_count, identifier, make_times_relative
 from ..judging.verdict import Finding
 from ..protocols import Protocol
 from ..protocols.words import Narrator
@@ -30,7 +30,7 @@ RECENT = 4
 LINES = 4
 """Output lines shown per step; lines with the messages of the finding are always shown."""
 ARROW = "→"
-"""Prefix of what came out of a step."""
+"""Prefix of the results of a step."""
 _STEP = re.compile(r"\bstep (\d+)\b")
 _NUMBER = re.compile(r"(?<![\w'.])\d+(?![\w'])")
 _TIME = re.compile(r"lamport|timestamp|clock", re.IGNORECASE)
@@ -147,17 +147,17 @@ class Evidence:
         self._named = frozenset(list(map(int, _STEP.findall(self._told)))[:MOST])
         """The steps that the finding mentions, of any participant; they are shown as well."""
         known = frozenset[str]().union(*self._touched.values())
-        self._about = quoted_in(self._told, known)
+        self._about = find_quoted_ids(self._told, known)
         blamed = self._touched.get(finding.step, frozenset())
         self._context = self._about | (blamed if len(blamed) <= FEW else frozenset())
 
     @property
     def expected(self) -> str:
-        return self._in_words(self._finding.expected) or "-"
+        return self._make_readable(self._finding.expected) or "-"
 
     @property
     def seen(self) -> str:
-        return self._in_words(self._finding.seen)
+        return self._make_readable(self._finding.seen)
 
     @property
     def difference(self) -> str:
@@ -173,18 +173,18 @@ class Evidence:
     def exhibits(self) -> list[Exhibit]:
         """Return the steps to show, in order, with gaps between them."""
         blamed = self._finding.step
-        shown = self._introducing() | self._named | {blamed}
-        shown |= {step.index for step in self._own if step.index < blamed and step.command == "open"}
-        shown |= self._further(shown)
+        step_numbers = self._introducing_steps() | self._named | {blamed}
+        step_numbers |= {step.index for step in self._own if step.index < blamed and step.command == "open"}
+        step_numbers |= self._related_steps(step_numbers)
         waits = any(s.index == blamed and s.command in ("receive", "tick") for s in self._own)
         waits = waits and bool(self._about and _ABSENCE.match(self._finding.seen))
         if waits:
             later = [s for s in self._own if s.index > blamed and self._counts(s)]
-            shown |= {step.index for step in self._changing(later)[:AFTER]}
+            step_numbers |= {step.index for step in self._drop_repetitions(later)[:AFTER]}
         out: list[Exhibit] = []
         at = 0
         for step in self._steps:
-            if step.index in shown:
+            if step.index in step_numbers:
                 out += self._gap([s for s in self._steps if at < s.index < step.index])
                 out.append(self._exhibit(step))
                 at = step.index
@@ -193,21 +193,23 @@ class Evidence:
             out += self._gap([s for s in self._steps if s.index > at])
         return out
 
-    def _introducing(self) -> set[int]:
+    def _introducing_steps(self) -> set[int]:
         """The steps that introduce what the finding quotes."""
         blamed = self._finding.step
         before = [step for step in self._steps if step.index <= blamed and step.command != "observe"]
         own = [step for step in before if step.participant in (self._finding.participant, "")]
-        here = [step for step in own if self._is_here(step)]
+        steps_here = [step for step in own if self._is_here(step)]
         facts, out = self._facts, set[int]()
         for message_id in self._about:
-            carried = [s for s in here if message_id in facts[s.index].carried]
-            touched = [s for s in here if message_id in self._touched[s.index]]
+            carried = [s for s in steps_here if message_id in facts[s.index].carried]
+            touched = [s for s in steps_here if message_id in self._touched[s.index]]
             elsewhere = [s for s in before if message_id in facts[s.index].carried]
             introduced = carried or touched or elsewhere
             out |= {step.index for step in (*touched[:1], *introduced[:1])}
-            asked = [s for s in here if message_id in facts[s.index].asked] if _REQUEST.search(self._told) else []
-            out |= {step.index for step in (*asked[:1], *asked[-1:])}
+            requests = (
+                [s for s in steps_here if message_id in facts[s.index].asked] if _REQUEST.search(self._told) else []
+            )
+            out |= {step.index for step in (*requests[:1], *requests[-1:])}
         for number in self._times():
             # A timestamp is introduced by the message that carries it, or by the timestamp that it continues.
             for steps, time in ((own, number), (own, number - 1), (before, number)):
@@ -223,26 +225,26 @@ class Evidence:
             return []
         return list(dict.fromkeys(map(int, _NUMBER.findall(_STEP.sub("", self._told)))))[:MOST]
 
-    def _further(self, shown: set[int]) -> set[int]:
+    def _related_steps(self, step_numbers: set[int]) -> set[int]:
         """More steps with the messages of the finding, as many as there is room for."""
         blamed = self._finding.step
-        before = [step for step in self._steps if step.index < blamed and step.index not in shown]
+        before = [step for step in self._steps if step.index < blamed and step.index not in step_numbers]
         mine = [step for step in before if step.participant in (self._finding.participant, "")]
         if not self._about:
             recent = [step for step in mine if step.command not in ("observe", "open")]
             return {step.index for step in recent[-(1 if self._times() else RECENT) :]}
         looks = [step for step in mine if step.command == "observe" and self._is_about(step)][-1:]
-        own = self._changing([step for step in mine if step.command != "observe" and self._counts(step)])
+        own = self._drop_repetitions([step for step in mine if step.command != "observe" and self._counts(step)])
         others = [step for step in before if step not in mine and self._is_about(step)]
         ranked = [s for s in reversed(own) if self._is_about(s)] + looks + list(reversed(others))
         if not _REQUEST.search(self._told):  # what periodic work repeats matters least
             ranked.sort(key=lambda step: step.command == "tick")
-        chosen = ranked[: max(0, ROOM - len(shown))]
+        chosen = ranked[: max(0, ROOM - len(step_numbers))]
         near = [step for step in reversed(own) if not self._is_about(step)]
-        chosen += near[: max(0, CONTEXT - len(shown) - len(chosen))]
+        chosen += near[: max(0, CONTEXT - len(step_numbers) - len(chosen))]
         return {step.index for step in chosen}
 
-    def _changing(self, steps: Sequence[Step]) -> list[Step]:
+    def _drop_repetitions(self, steps: Sequence[Step]) -> list[Step]:
         """Omit periodic work with repeated results, except for the first and the last time."""
         came_out = {s.index: tuple(self._narrator.came_out(s, self._about, self._told)) for s in steps}
         ticks = [step for step in steps if step.command == "tick"]
@@ -277,14 +279,14 @@ class Evidence:
             return []
         sweeps = sum(step.command == "tick" for step in steps)
         others = sum(step.participant not in (self._finding.participant, "") for step in steps)
-        told = [counted(len(steps), "more step")]
-        told += [f"{sweeps} of them periodic work"] if sweeps else []
+        parts = [format_count(len(steps), "more step")]
+        parts += [f"{sweeps} of them periodic work"] if sweeps else []
         if others == len(steps):
-            told = [f"{told[0]} of other participants"]
+            parts = [f"{parts[0]} of other participants"]
         elif others:
-            told.append(f"{others} of other participants")
-        told += [f"none with {identifier(one)}" for one in self._about if self._is_silent(one, steps)]
-        return [Exhibit(None, ", ".join(told))]
+            parts.append(f"{others} of other participants")
+        parts += [f"none with {identifier(one)}" for one in self._about if self._is_silent(one, steps)]
+        return [Exhibit(None, ", ".join(parts))]
 
     def _is_silent(self, message_id: str, steps: Sequence[Step]) -> bool:
         """Is it part of the finding that these steps do not mention its only message?"""
@@ -306,24 +308,24 @@ class Evidence:
             lines = ["delivers it" if line == delivers else line for line in lines]
         return Exhibit(step, self._narrator.done(step, self._about, self._told), tuple(lines), blamed)
 
-    def _in_words(self, text: str) -> str:
+    def _make_readable(self, text: str) -> str:
         """Shorten IDs as in the steps, make times relative to the start, and write lists without brackets."""
         for message_id in self._about:
             if len(message_id) > LONG_ID:
                 text = text.replace(repr(message_id), identifier(message_id))
-        text = by_the_clock(text)
+        text = make_times_relative(text)
         text = re.sub(r"\[((?:'[^']*'(?:, )?)+)\]", r"\1", text)
         return "nothing" if text == "None" else text.replace("[]", "none")
 
 
-def quoted_in(told: str, ids: Iterable[str]) -> frozenset[str]:
+def find_quoted_ids(text: str, ids: Iterable[str]) -> frozenset[str]:
     """The message IDs that a text quotes."""
-    return frozenset(message_id for message_id in ids if message_id and repr(message_id) in told)
+    return frozenset(message_id for message_id in ids if message_id and repr(message_id) in text)
 
 
-def lines_told(lines: Sequence[str], told: Iterable[str], few: int) -> list[str]:
-    """Return at most ``few`` output lines of a step, those with an ID that ``told`` quotes first."""
-    quoted = {found.group() for text in told for found in re.finditer(r"'[^']+'", text)}
+def lines_with_quotes(lines: Sequence[str], quotes: Iterable[str], few: int) -> list[str]:
+    """Return at most ``few`` output lines of a step, those with an ID that ``quotes`` quotes first."""
+    quoted = {found.group() for text in quotes for found in re.finditer(r"'[^']+'", text)}
     named = {*quoted, *(identifier(text[1:-1]) for text in quoted)}
     shown, more = foremost(lines, lambda line: any(name in line for name in named), few)
     return [*shown, *([f"… {more} more"] if more else [])]

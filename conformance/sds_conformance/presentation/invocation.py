@@ -46,6 +46,6 @@ class Invocation:
         return shlex.join([self.program, "run", *options, *self.options, *driven])
 
 
-def unusual(options: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
+def non_default_options(options: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
     """The options that differ from their defaults; ``options`` maps names to (value, default)."""
     return [word for name, (value, default) in options.items() if value != default for word in (name, value or "")]

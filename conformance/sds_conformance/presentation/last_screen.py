@@ -1,4 +1,4 @@
-"""The last screen of a command that plays: at most 20 lines of 80 columns that say what came out and what to do next.
+"""The last screen of a command that plays: at most 20 lines of 80 columns with the result and the next commands.
 
 It has the verdict, counts, one line for each root cause, what was exercised, where the report is, and the command to
 type next. Where that does not fit, root causes are left out and counted. All commands that play end with it.
@@ -17,7 +17,7 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.verdict import RANK, Verdict
 
 MOST_CAUSES = 8
@@ -65,7 +65,7 @@ class LastScreen:
     """What that command does, in a few words."""
 
 
-def ordered(causes: Iterable[CauseLine]) -> list[CauseLine]:
+def sort_causes(causes: Iterable[CauseLine]) -> list[CauseLine]:
     """Sort root causes by verdict and severity, the worst first; the order is kept otherwise."""
     return sorted(causes, key=lambda cause: (-RANK.get(cause.verdict, 0), cause.severity))
 
@@ -73,10 +73,10 @@ def ordered(causes: Iterable[CauseLine]) -> list[CauseLine]:
 def show_last_screen(console: Console, screen: LastScreen) -> None:
     """Print the last screen."""
     head = list(screen.verdict.wrap(console, console.width, overflow="fold"))
-    tail = [line for label, text in screen.facts for line in _labelled(console, label, text)]
+    tail = [line for label, text in screen.facts for line in _label_lines(console, label, text)]
     if screen.next:
         tail += labelled_command(console, "Next", screen.next)
-        tail += _labelled(console, "", Text(screen.why, "dim")) if screen.why else []
+        tail += _label_lines(console, "", Text(screen.why, "dim")) if screen.why else []
     number = min(len(screen.causes), MOST_CAUSES)
     while number > 1 and len(head) + len(tail) + _height(number, len(screen.causes)) > HEIGHT:
         number -= 1
@@ -90,7 +90,7 @@ def show_last_screen(console: Console, screen: LastScreen) -> None:
         if rest := screen.causes[number:]:
             warnings = sum(cause.verdict is Verdict.WARN for cause in rest)
             more = [f"{len(rest) - warnings} more"] if warnings < len(rest) else []
-            more += [counted(warnings, "warning")] if warnings else []
+            more += [format_count(warnings, "warning")] if warnings else []
             console.print(Text(f"          and {' and '.join(more)}", "dim"))
     for line in tail:
         console.print(line, soft_wrap=True)
@@ -110,7 +110,7 @@ def _line(console: Console, cause: CauseLine) -> Text:
     return Text.assemble(start, rest)
 
 
-def _labelled(console: Console, label: str, text: Text) -> list[Text]:
+def _label_lines(console: Console, label: str, text: Text) -> list[Text]:
     before, out = f"  {label:<{_LABEL}}", []
     for line in [text] if text.no_wrap else text.wrap(console, max(20, console.width - len(before)), overflow="fold"):
         line.rstrip()
@@ -143,10 +143,10 @@ def command_lines(console: Console, command: str, indent: int) -> list[str]:
     except ValueError:
         return [command]
     # An option stays with its value, unless that costs a line.
-    return min((_filled(parts, indent, console.width) for parts in (_with_values(words), words)), key=len)
+    return min((_fill_lines(parts, indent, console.width) for parts in (_with_values(words), words)), key=len)
 
 
-def _filled(parts: Sequence[str], indent: int, width: int) -> list[str]:
+def _fill_lines(parts: Sequence[str], indent: int, width: int) -> list[str]:
     """Fill lines with the parts of a command. A backslash ends each line but the last."""
     lines = [""]
     for number, part in enumerate(parts, 1):
@@ -166,7 +166,7 @@ def _filled(parts: Sequence[str], indent: int, width: int) -> list[str]:
 def _pieces(part: str, room: int) -> list[str]:
     """Break a word that has spaces and is longer than a line, such as NAME=COMMAND, at its spaces.
 
-    Each piece has quotes of its own. A continued piece must start its line: text before it would become part of the
+    Each piece is quoted separately. A continued piece must start its line: text before it would become part of the
     word.
     """
     if cell_len(part) <= room or len(words := shlex.split(part)) > 1:

@@ -16,7 +16,7 @@ from sds_harness.declaration import without_orders
 from .links import documentation_link, text_link
 
 
-def environment(package: str) -> Environment:
+def make_template_environment(package: str) -> Environment:
     """Return the template environment for the folder ``templates`` of a package.
 
     Pages extend ``page.html.j2`` of this package: the layout and the style sheet that all pages share. Its variables

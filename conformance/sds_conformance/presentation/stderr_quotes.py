@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from sds_harness.declaration import printable
 
-from ..judging.formats import counted
+from ..judging.formats import format_count
 
 BAR = "| "
 """Prefix of each line, so that no CI interprets a line as a command."""
@@ -15,10 +15,10 @@ MAX_LINES = 24
 MAX_CHARS = 300
 
 
-def quoted(said: Sequence[str], width: int) -> Iterator[str]:
+def quote_stderr(lines: Sequence[str], width: int) -> Iterator[str]:
     """Wrap the lines to ``width`` characters, each with the prefix."""
-    for line in said[:MAX_LINES]:
+    for line in lines[:MAX_LINES]:
         for part in wrap(printable(line, MAX_CHARS), max(20, width - len(BAR)), break_on_hyphens=False):
             yield BAR + part
-    if len(said) > MAX_LINES:
-        yield f"{BAR}... {counted(len(said) - MAX_LINES, 'more line')}"
+    if len(lines) > MAX_LINES:
+        yield f"{BAR}... {format_count(len(lines) - MAX_LINES, 'more line')}"

@@ -22,7 +22,7 @@ from ..protocols import protocol_of, protocols
 from ..protocols.words import named
 from .evidence import ARROW, StoryLine, story_of
 from .last_screen import STYLES, labelled_command
-from .stderr_quotes import quoted
+from .stderr_quotes import quote_stderr
 
 _LABEL = 10
 _LONGEST = 600
@@ -49,20 +49,20 @@ def show_implementation(
     """
     protocol = protocol_of(revision)
     show_name(console, declared, carrier)
-    labelled(console, "Against", Text(f"{revision}: {protocol.describe_profile(revision, profile)}"))
+    print_labelled(console, "Against", Text(f"{revision}: {protocol.describe_profile(revision, profile)}"))
     if revision not in declared.revisions:
         others = ", ".join(declared.revisions) or "none"
-        labelled(console, "", Text(f"The implementation declares other revisions: {others}.", "yellow"))
+        print_labelled(console, "", Text(f"The implementation declares other revisions: {others}.", "yellow"))
     for label, note in protocol.notes(declared, revision, profile):
-        labelled(console, label, Text(note))
+        print_labelled(console, label, Text(note))
     if (outside := declared.outside_clock) is not None:
-        labelled(console, "Clock", Text(f"{outside.told}.", "yellow" if outside.why_not else ""))
+        print_labelled(console, "Clock", Text(f"{outside.told}.", "yellow" if outside.why_not else ""))
     elif clock:
-        labelled(console, "Clock", Text(f"{clock}."))
-    labelled(console, "Declares", Text(declared_line(declared), "dim"))
+        print_labelled(console, "Clock", Text(f"{clock}."))
+    print_labelled(console, "Declares", Text(format_declaration(declared), "dim"))
     if dialect:
         note = f"{dialect}: judged after translation, except the requirements on the wire layout itself"
-        labelled(console, "Dialect", Text(note))
+        print_labelled(console, "Dialect", Text(note))
 
 
 def show_name(console: Console, declared: Declaration, carrier: str = "") -> None:
@@ -70,13 +70,13 @@ def show_name(console: Console, declared: Declaration, carrier: str = "") -> Non
     name = f"{declared.name} {declared.version}".strip()
     language = f" ({declared.language})" if declared.language else ""
     over = f", {CARRIERS[carrier]}" if carrier else ""
-    labelled(console, "Testing", Text.assemble((f"{name}{language}", "bold"), over))
+    print_labelled(console, "Testing", Text.assemble((f"{name}{language}", "bold"), over))
 
 
 def show_doubts(console: Console, doubts: Sequence[str]) -> None:
     """Print likely reasons for most of the findings; the last sentence is a question."""
     for number, sentence in enumerate(doubts):
-        labelled(
+        print_labelled(
             console, "" if number else "Warning", Text(sentence, "bold" if number == len(doubts) - 1 else "yellow")
         )
     if doubts:
@@ -86,24 +86,24 @@ def show_doubts(console: Console, doubts: Sequence[str]) -> None:
 def show_flaky(console: Console, again: FindingReplays | None, more: str = "") -> None:
     """Print how often the replays showed a finding, if it is flaky."""
     if again is not None and again.flaky:
-        labelled(console, "Flaky", Text(again.sentence + more, "yellow"))
+        print_labelled(console, "Flaky", Text(again.sentence + more, "yellow"))
 
 
 def show_finding(
     console: Console, finding: Finding, revision: str, trace: Trace[Any] | None, *, brief: bool = False
 ) -> None:
     """Print the scenario (unless ``brief``), steps, Expected and Seen. Without a ``trace``, steps are left out."""
-    told = story_of(protocol_of(revision), finding, trace)
-    if told.summary and not brief:
-        labelled(console, "Scenario", Text(f"{finding.scenario}: {told.summary}"))
-    for line in joined(told.lines(), console.width - _LABEL - 2):
+    story = story_of(protocol_of(revision), finding, trace)
+    if story.summary and not brief:
+        print_labelled(console, "Scenario", Text(f"{finding.scenario}: {story.summary}"))
+    for line in join_effects(story.lines(), console.width - _LABEL - 2):
         style = "dim" if line.gap else "bold" if line.label == "Seen" else ""
-        labelled(console, line.label, Text(line.text, style), Text(line.head, "bold" if line.blamed else "dim"))
-    show_said(console, finding.said)
+        print_labelled(console, line.label, Text(line.text, style), Text(line.head, "bold" if line.blamed else "dim"))
+    print_stderr(console, finding.said)
     show_softened(console, finding)
 
 
-def joined(lines: Iterable[StoryLine], width: int) -> Iterator[StoryLine]:
+def join_effects(lines: Iterable[StoryLine], width: int) -> Iterator[StoryLine]:
     """Append the results of a step to its line if they fit, and the gap after the step to the last line."""
     for step, effects, gap in _steps(lines):
         whole = " ".join([step.text, *(f"{ARROW} {effect.text}" for effect in effects)])
@@ -130,9 +130,9 @@ def _steps(lines: Iterable[StoryLine]) -> Iterator[tuple[StoryLine, list[StoryLi
     return iter(out)
 
 
-def show_said(console: Console, said: Sequence[str]) -> None:
+def print_stderr(console: Console, lines: Sequence[str]) -> None:
     """Print what the implementation wrote to stderr at the violating step."""
-    lines_labelled(console, "stderr", quoted(said, console.width - _LABEL - 2), "dim")
+    lines_labelled(console, "stderr", quote_stderr(lines, console.width - _LABEL - 2), "dim")
 
 
 def show_softened(console: Console, finding: Finding) -> None:
@@ -140,8 +140,8 @@ def show_softened(console: Console, finding: Finding) -> None:
     if finding.position:
         known = {name: position for p in protocols() for name, position in p.rules.catalogue.positions.items()}
         position = known.get(finding.position)
-        told = f": {position.position}" if position is not None else ""
-        labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}{told}", "dim"))
+        text = f": {position.position}" if position is not None else ""
+        print_labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}{text}", "dim"))
 
 
 def show_breakdown(
@@ -164,24 +164,24 @@ def show_breakdown(
         head = Text.assemble(("WARN", STYLES[Verdict.WARN]), (f" {kind}", "bold"))
     console.print(Text.assemble(head, f"  in {broken.where}"))
     at = f" (step {broken.step}, {broken.command})" if broken.step else ""
-    labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
+    print_labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
     show_flaky(console, broken.again)
     environment = PLAIN
     if trace is not None:
         environment = protocol_of(trace.revision.name).rules.environments[trace.environment]
     if environment is not PLAIN:
         variables = ", ".join(f"{name}={value}" for name, value in environment.variables.items())
-        told = f"{environment.name}: {environment.summary}" + (f" ({variables})" if variables else "")
-        labelled(console, "Played in", Text(told))
+        text = f"{environment.name}: {environment.summary}" + (f" ({variables})" if variables else "")
+        print_labelled(console, "Played in", Text(text))
     if trace is not None and trace.steps:
         narrator, step = protocol_of(trace.revision.name).narrator(trace), trace.steps[-1]
-        labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
+        print_labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
     show_stderr(console, breakdown.stderr)
-    labelled(console, "Hint", Text(breakdown.advice))
+    print_labelled(console, "Hint", Text(breakdown.advice))
     if again:
         show_command(console, "Again", again)
     if also_in:
-        labelled(console, "", Text(f"and {len(also_in)} more like it, in {', '.join(also_in)}", "dim"))
+        print_labelled(console, "", Text(f"and {len(also_in)} more like it, in {', '.join(also_in)}", "dim"))
     console.print()
 
 
@@ -197,12 +197,12 @@ def plain_table(*left: str | Column, right: Iterable[str] = ()) -> Table:
     return Table(*words, *numbers, box=None, pad_edge=False)
 
 
-def unbroken(title: str) -> Column:
+def unwrapped_column(title: str) -> Column:
     """A column of names and IDs that are not wrapped."""
     return Column(title, no_wrap=True)
 
 
-def labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:
+def print_labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:
     """Print a text with a label, and ``head`` before its first line; further lines are indented below the text.
 
     With ``whole`` it is not wrapped, so that it can be copied.
@@ -227,13 +227,13 @@ def show_under(
         by_reason.setdefault(why, []).append(what)
     for why, those in by_reason.items():
         names = Text(", ").join(Text(printable(what, 150), "bold") for what in those)
-        labelled(console, "With it", Text.assemble(names, f": {printable(why, _LONGEST)}" if why else ""))
+        print_labelled(console, "With it", Text.assemble(names, f": {printable(why, _LONGEST)}" if why else ""))
         for what in those:
             for line in details(what):
                 text = Text.assemble(f"{printable(what, 150)} " if len(those) > 1 else "", line)
                 if line.overflow == "ellipsis":
                     text.truncate(max(20, console.width - _LABEL - 2), overflow="ellipsis")
-                labelled(console, "", text, whole=bool(line.no_wrap))
+                print_labelled(console, "", text, whole=bool(line.no_wrap))
 
 
 def show_command(console: Console, label: str, command: str) -> None:
@@ -245,13 +245,13 @@ def show_command(console: Console, label: str, command: str) -> None:
 def lines_labelled(console: Console, label: str, lines: Iterable[str], style: str = "") -> None:
     """Print lines with a label before the first one."""
     for number, line in enumerate(lines):
-        labelled(console, "" if number else label, Text(line, style))
+        print_labelled(console, "" if number else label, Text(line, style))
 
 
 def show_stderr(console: Console, lines: Iterable[str]) -> None:
     """Print lines that an implementation wrote to stderr, each marked with a bar."""
     for number, line in enumerate(lines):
-        labelled(console, "" if number else "stderr", Text(printable(line, 1000), "dim"), Text("| ", "dim"))
+        print_labelled(console, "" if number else "stderr", Text(printable(line, 1000), "dim"), Text("| ", "dim"))
 
 
 def show_errors(console: Console, errors: Mapping[str, str]) -> None:
@@ -268,7 +268,7 @@ def print_hanging(console: Console, before: Text, text: Text) -> None:
         before = Text(" " * before.cell_len)
 
 
-def declared_line(declared: Declaration) -> str:
+def format_declaration(declared: Declaration) -> str:
     """The declared capabilities and limits."""
     honoured = {name: declared.limit(name) for name in declared.limits}
     limits = [f"{named(name)} up to {value}" for name, value in honoured.items() if value is not None]

@@ -21,7 +21,7 @@ from sds_harness.link import Limits, Link
 from sds_harness.session import Session
 from sds_harness.stage import Stage
 from sds_harness.trace import Party, Step, Trace
-from sds_harness.transcript.reader import RecordedExchange, Said, TranscriptPart
+from sds_harness.transcript.reader import RecordedExchange, TranscriptMessage, TranscriptPart
 from sds_testee.framing import Framing, FramingError
 
 from ..judging.rules import Rules
@@ -133,7 +133,7 @@ def empty_stage(
     dialects that ship are known.
     """
     try:
-        session = Session(lambda: _Told(hello), Limits(), revision, rules.language)
+        session = Session(lambda: _HelloLink(hello), Limits(), revision, rules.language)
     except TesteeError:
         return None
     translated = rules.dialect(revision, dialect) if dialect in rules.dialects else None
@@ -141,7 +141,7 @@ def empty_stage(
     return stage
 
 
-class _Told(Link):
+class _HelloLink(Link):
     """Repeats the recorded answer to the handshake, and answers nothing else."""
 
     def __init__(self, hello: Any) -> None:
@@ -158,8 +158,8 @@ class _Told(Link):
         return self.call(request, timeout_s, reply)
 
 
-def _message(said: Said, kind: type[Any]) -> Any | None:
-    return message_of(said.message, kind) if said.message is not None else None
+def _message(entry: TranscriptMessage, kind: type[Any]) -> Any | None:
+    return message_of(entry.message, kind) if entry.message is not None else None
 
 
 def message_of(row: Any, kind: type[Any]) -> Any | None:
@@ -195,7 +195,7 @@ def load_trace(path: Path) -> Trace[Any]:
     try:
         trace = _trace(rows)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        raise TraceFileError(f"{path} is no trace of this version") from None
+        raise TraceFileError(f"{path} is not a trace of this version") from None
     if len(trace.steps) != rows[0]["steps"]:
         raise TraceFileError(f"{path} has {len(trace.steps)} of {rows[0]['steps']} steps: it was cut off")
     return trace
@@ -221,7 +221,7 @@ def _trace(rows: list[dict[str, Any]]) -> Trace[Any]:
         if step.request.WhichOneof("command") is None:
             raise ValueError("no command")
         step.reply = message_of(row["reply"], rules.language.reply) if "reply" in row else None
-        step.said = tuple(printable(str(line), MAX_CHARS) for line in row.get("stderr", ())[:MAX_LINES])
+        step.stderr = tuple(printable(str(line), MAX_CHARS) for line in row.get("stderr", ())[:MAX_LINES])
         trace.steps.append(step)
         if step.answer == "opened":
             opened = party_of(step.participant, step.request.open, step.reply.opened, step.now_ms)

@@ -56,7 +56,7 @@ class Dimension:
 
         The result is about the requirements that the revision states, or about equivalent requirements of its text.
         """
-        judged = {requirement.id for requirement in rules.judged(revision, profile)}
+        judged = {requirement.id for requirement in rules.judged_requirements(revision, profile)}
         alike = rules.register.counterparts
         about = dict.fromkeys(one for own in self.about for one in (own, *alike.get(own, ())) if one in judged)
         most = min(self.most, self.fits(rules.revisions[revision])) if self.fits is not None else self.most

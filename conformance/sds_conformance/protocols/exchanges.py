@@ -62,7 +62,7 @@ class PairSide:
 
     def lacks(self, *capabilities: int) -> str:
         """A sentence on the first of these capabilities that the side does not declare; "" if it declares all."""
-        missing = self.declared.lacking(capabilities)
+        missing = self.declared.missing_capabilities(capabilities)
         return f"{self.name} does not declare {' and '.join(missing)}" if missing else ""
 
 

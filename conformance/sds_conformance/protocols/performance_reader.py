@@ -82,7 +82,7 @@ class Teller(Protocol):
         """A description in one line."""
         ...
 
-    def after(self, packet: Packet) -> str:
+    def format_dependencies(self, packet: Packet) -> str:
         """The dependencies of a message; "" if it has none."""
         ...
 

@@ -13,7 +13,7 @@ def limit_notes(declared: Declaration) -> list[tuple[str, str]]:
     """The declared limits that checks honour only in part, each with an explanation."""
     return [
         ("Limit", f"{named(name)} up to {declared.limits[name]} counts as {declared.limit(name)}: {honoured.reason}.")
-        for name, honoured in declared.unhonoured.items()
+        for name, honoured in declared.partly_honoured_limits.items()
     ]
 
 

@@ -63,9 +63,9 @@ def pytest_configure(config: pytest.Config) -> None:
         if needless:
             raise pytest.UsageError(f'{needless[0]} needs an implementation: add --sds-testee "COMMAND"')
         return
-    from sds_harness.systems import unsupported
+    from sds_harness.systems import unsupported_system
 
-    if why := unsupported():
+    if why := unsupported_system():
         raise pytest.UsageError(why)
     from .suite import SuiteSession
 
@@ -98,7 +98,7 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Any]:
     """
     if not request.config.pluginmanager.hasplugin(SUITE):
         pytest.skip('no implementation to test: pytest --sds-testee "COMMAND"')
-    from .stages import performing
+    from .stages import stage_for_test
 
-    with performing(request.node) as performed:
+    with stage_for_test(request.node) as performed:
         yield performed

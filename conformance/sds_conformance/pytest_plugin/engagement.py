@@ -17,7 +17,7 @@ from ..judging.certification import Certification
 from ..judging.plan import left_out
 from ..judging.registry import Run, Scenario
 from ..judging.rules import UnknownDialectError
-from ..judging.runner import BrokenRun, Runner, tolerated
+from ..judging.runner import BrokenRun, Runner, tolerated_breakdowns
 from ..judging.verdict import RANK, Judge, RequirementVerdict, Verdict
 from .session_options import SessionOptions
 from .stories import LONGEST, StoryError, brief_of, story_of, told_breakdown
@@ -88,7 +88,7 @@ class Engagement:
             known = self._runner.dialect  # evaluated here so that an unknown dialect is reported once
         except TesteeError as fault:
             self._undriven = True
-            raise told_breakdown(BrokenRun.at("handshake", fault.breakdown)) from None
+            raise told_breakdown(BrokenRun.at_last_step("handshake", fault.breakdown)) from None
         except UnknownDialectError as error:
             self._undriven = True
             sentence = printable(str(error), LONGEST)
@@ -98,7 +98,7 @@ class Engagement:
         self._declaration = declared
 
     def honesty(self) -> None:
-        """Check the reply to an unknown command. Raises Told if it was not rejected."""
+        """Check the reply to an unknown command. Raises StoryError if it was not rejected."""
         self.start()
         for broken in self._runner.breakdowns:
             if broken.breakdown.kind is FaultKind.DISHONEST or broken.where == "honesty probe":
@@ -120,7 +120,7 @@ class Engagement:
         return {r: judged for r, judged in beside.items() if not self._is_shown_by_own_runs(r, judged.verdict)}
 
     def enter(self, scenario: Scenario) -> Stage[Any]:
-        """The stage for a user's own schedule, in the plain environment. Skips, or raises Told."""
+        """The stage for a user's own schedule, in the plain environment. Skips, or raises StoryError."""
         self.start()
         if self._runner.gave_up:
             pytest.skip(GAVE_UP)
@@ -130,9 +130,9 @@ class Engagement:
         return stage
 
     @property
-    def playing(self) -> Any:
+    def play_context(self) -> Any:
         """The context for playing a schedule, from the runner."""
-        return self._runner.playing
+        return self._runner.play_context
 
     def judge(
         self, trace: Trace[Any], requirements: Iterable[str], run: Run | None = None
@@ -145,18 +145,18 @@ class Engagement:
         outcome.traces = {trace.schedule: trace}
         return judge.verdicts(), outcome
 
-    def known(self, run: Run, requirement: str, judged: RunVerdict) -> str:
+    def known_reason(self, run: Run, requirement: str, judged: RunVerdict) -> str:
         """The reason in the baseline why a failure is expected; "" if it is new."""
         if judged.verdict is not Verdict.FAIL:
             return ""
-        entries = self.asked.known(requirement, judged.codes, run.scenario.name)
+        entries = self.asked.find_entries(requirement, judged.codes, run.scenario.name)
         reasons = dict.fromkeys(printable(entry.reason, LONGEST) or "it is in the baseline" for entry in entries)
         return "; ".join(reasons)
 
     def close(self) -> list[BrokenRun]:
         """End the process; return breakdowns at the end of processes."""
         self._runner.close()
-        return [broken for broken in self._runner.breakdowns if broken.breakdown.kind.value in tolerated()]
+        return [broken for broken in self._runner.breakdowns if broken.breakdown.kind.value in tolerated_breakdowns()]
 
     def kill(self) -> None:
         """Kill the process."""
@@ -171,13 +171,13 @@ class Engagement:
         stage = self._runner.stage(run)
         if stage is None:
             return RunOutcome(broke=self._story_error(self._runner.breakdowns[-1]))
-        with self._runner.playing(stage):
+        with self._runner.play_context(stage):
             run.scenario.function(stage)
         trace = stage.trace
         verdicts, outcome = self.judge(trace, self.asked.what.requirements, run)
         broke = None
         if trace.breakdown is not None:
-            broke = self._story_error(BrokenRun.at(run.name, trace.breakdown, trace), outcome)
+            broke = self._story_error(BrokenRun.at_last_step(run.name, trace.breakdown, trace), outcome)
         judged, beside = dict(self._worth_keeping(verdicts, outcome, run)), 0
         for verdict in verdicts:
             if verdict.requirement.id not in run.scenario.exercises:
@@ -191,9 +191,9 @@ class Engagement:
             name = verdict.requirement.id
             if verdict.verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR):
                 again = self.asked.invocation.replay(name, verdict.worst)
-                told = story_of(verdict, outcome, again), brief_of(verdict)
+                story = story_of(verdict, outcome, again), brief_of(verdict)
                 codes = frozenset(f.code for f in verdict.findings if f.severity is verdict.verdict)
-                yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason, *told, codes)
+                yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason, *story, codes)
             elif name in run.scenario.exercises:
                 yield name, RunVerdict(verdict.verdict, verdict.exercised, verdict.reason)
 

@@ -10,7 +10,7 @@ import pytest
 
 from sds_harness.declaration import printable
 
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.registry import IN, Run
 from ..judging.verdict import Verdict
 from .engagement import Engagement, RunOutcome
@@ -113,7 +113,7 @@ class RequirementItem(_OfARun):
         judged = self.outcome.judged.get(self.name)
         if judged is not None:
             self.stash[EXERCISED] = judged.exercised
-            if known := self.engagement.known(self.run, self.name, judged):
+            if known := self.engagement.known_reason(self.run, self.name, judged):
                 pytest.xfail(known)
             if judged.verdict is Verdict.FAIL:
                 raise StoryError(judged.story, judged.brief)
@@ -135,13 +135,15 @@ class Others(_OfARun):
         self.stash[EXERCISED] = self.outcome.exercised_beside
         found = self.engagement.unrelated_findings(self.run)
         bad = {name: judged for name, judged in found.items() if judged.verdict is not Verdict.WARN}
-        known = {name: why for name, judged in bad.items() if (why := self.engagement.known(self.run, name, judged))}
+        known = {
+            name: why for name, judged in bad.items() if (why := self.engagement.known_reason(self.run, name, judged))
+        }
         if bad and known.keys() == bad.keys():
             pytest.xfail("; ".join(f"{name}: {why}" for name, why in known.items()))
         bad = {name: judged for name, judged in bad.items() if name not in known}
         if bad:
-            said = f"{counted(len(bad), 'requirement')} that other scenarios are for: {', '.join(bad)}"
-            raise StoryError("\n\n".join(judged.story for judged in bad.values()), said)
+            message = f"{format_count(len(bad), 'requirement')} that other scenarios are for: {', '.join(bad)}"
+            raise StoryError("\n\n".join(judged.story for judged in bad.values()), message)
         if self.outcome.broke is not None:
             raise self.outcome.broke.with_traceback(None)
         for name, judged in found.items():

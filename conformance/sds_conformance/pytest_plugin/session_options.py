@@ -21,7 +21,7 @@ from ..cli.resource_options import as_typed
 from ..judging.plan import Plan, plan
 from ..judging.registry import Scenario
 from ..judging.rules import UnknownDialectError
-from ..presentation.invocation import Invocation, unusual
+from ..presentation.invocation import Invocation, non_default_options
 from ..protocols import default, protocol_of, revisions
 from ..reports.baseline import Baseline, BaselineEntry, BaselineError
 from ..reports.baseline import load as load_baseline
@@ -55,7 +55,8 @@ class SessionOptions:
     baseline: Baseline | None = None
     """The known failures."""
     adds_items: bool = True
-    """Does the suite come beside other tests? Not if the configuration file of the suite alone names the command."""
+    """Does the suite run together with other tests? Not if the configuration file of the suite alone names the
+    command."""
     configured: str = ""
     """The configuration file of the suite and the keys that are used; "" for none."""
 
@@ -72,11 +73,11 @@ class SessionOptions:
             **as_typed(self.limits),
             "--revision": (self.what.revision, default().rules.current),
         }
-        typed = (*unusual(values), *(["--strict"] if self.strict else []))
+        typed = (*non_default_options(values), *(["--strict"] if self.strict else []))
         files = {scenario.name: scenario.file.path for scenario in self.files if scenario.file is not None}
         return Invocation(self.command, self.framing.value, typed, files=files)
 
-    def known(self, requirement: str, codes: Iterable[str], scenario: str) -> list[BaselineEntry]:
+    def find_entries(self, requirement: str, codes: Iterable[str], scenario: str) -> list[BaselineEntry]:
         """The entries of the baseline that list a failure, one for each code; none if it does not list a code."""
         entries = self.baseline.entries if self.baseline is not None else ()
         found = []
@@ -114,7 +115,7 @@ def read_session_options(config: pytest.Config) -> SessionOptions:
     if noted and revision in revisions() and revisions()[noted].prefix != revisions()[revision].prefix:
         raise pytest.UsageError(f"--sds-scenario-file: {loaded[0].path} is about {noted}, and not about {revision}")
     if revision not in revisions():
-        raise _refused(config, "revision", revision, revisions())
+        raise _unknown_name_error(config, "revision", revision, revisions())
     rules = protocol_of(revision).rules
     profile = _value(config, "profile") or rules.full
     # An empty option means no dialect; without the option, the declared one is used.
@@ -122,22 +123,22 @@ def read_session_options(config: pytest.Config) -> SessionOptions:
     if dialect is None and _is_of_file(config, "dialect"):
         dialect = values["dialect"]
     if profile not in rules.profiles:
-        raise _refused(config, "profile", profile, rules.profiles)
+        raise _unknown_name_error(config, "profile", profile, rules.profiles)
     try:
         if dialect:
             rules.dialect(rules.current, dialect)
     except UnknownDialectError as error:
-        told = f"{_named(config, 'dialect')}: {error}.{did_you_mean(dialect or '', rules.dialects)}"
-        raise pytest.UsageError(told) from None
+        message = f"{_option_label(config, 'dialect')}: {error}.{did_you_mean(dialect or '', rules.dialects)}"
+        raise pytest.UsageError(message) from None
     if misfit := rules.misfit(revision, profile, dialect or ""):
         raise pytest.UsageError(misfit.replace(" --", " --sds-"))
     environments = _value(config, "environment") or ["plain"]
     for glob in environments:
         if not plan(rules, environments=[glob]).environments:
-            raise _refused(config, "environment", glob, rules.environments)
+            raise _unknown_name_error(config, "environment", glob, rules.environments)
     framing, known = _value(config, "framing") or Framing.JSON.value, [framing.value for framing in Framing]
     if framing not in known:
-        raise _refused(config, "framing", framing, known)
+        raise _unknown_name_error(config, "framing", framing, known)
     usual = Limits()
     limits = Limits(
         start_s=_seconds(config, "start-timeout", usual.start_s),
@@ -156,7 +157,7 @@ def read_session_options(config: pytest.Config) -> SessionOptions:
         files,
         _baseline(config, revision),
         not _is_of_file(config, "testee"),
-        _configured(config),
+        _keys_from_file(config),
     )
 
 
@@ -169,14 +170,14 @@ def _files(config: pytest.Config) -> list[LoadedScenario]:
 
 def _value(config: pytest.Config, name: str) -> Any:
     """The value of the command line, or else of the configuration file of pytest, or else of that of the suite."""
-    stored = _stored(name)
+    stored = _attribute_name(name)
     typed = config.getoption(stored)
     if typed is not None:
         return typed
     return file_values(config)[_parameter(name)] if _is_of_file(config, name) else config.getini(stored)
 
 
-def _stored(name: str) -> str:
+def _attribute_name(name: str) -> str:
     return f"sds_{name.replace('-', '_')}"
 
 
@@ -186,7 +187,7 @@ def _parameter(name: str) -> str:
 
 def _is_of_file(config: pytest.Config, name: str) -> bool:
     """Does a value come from the configuration file of the suite?"""
-    stored = _stored(name)
+    stored = _attribute_name(name)
     ours = _parameter(name) in file_values(config)
     return ours and config.getoption(stored) is None and stored not in config.inicfg
 
@@ -195,23 +196,23 @@ def _place(config: pytest.Config) -> str:
     return printable(str(config.stash[_FILE][0]))
 
 
-def _named(config: pytest.Config, name: str) -> str:
+def _option_label(config: pytest.Config, name: str) -> str:
     """The option, or the key in the configuration file of the suite, for messages."""
     if _is_of_file(config, name):
         return f"{_place(config)}: `{key_of(_parameter(name))}`"
     return f"--sds-{name}"
 
 
-def _refused(
+def _unknown_name_error(
     config: pytest.Config, name: str, value: str, known: Mapping[str, object] | list[str]
 ) -> pytest.UsageError:
     names = list(known)
     meant = did_you_mean(value, names)
-    told = f"{_named(config, name)} {value!r}: there are {', '.join(names)}"
-    return pytest.UsageError(f"{told}.{meant}" if meant else told)
+    text = f"{_option_label(config, name)} {value!r}: there are {', '.join(names)}"
+    return pytest.UsageError(f"{text}.{meant}" if meant else text)
 
 
-def _configured(config: pytest.Config) -> str:
+def _keys_from_file(config: pytest.Config) -> str:
     names = [name for name in OF_FILE if _is_of_file(config, name)]
     keys = [key_of(_parameter(name)) for name in names]
     return f"{_place(config)} ({', '.join(sorted(keys))})" if keys else ""
@@ -224,9 +225,9 @@ def _baseline(config: pytest.Config, revision: str) -> Baseline | None:
     try:
         baseline = load_baseline(Path(path))
     except BaselineError as error:
-        raise pytest.UsageError(f"{_named(config, 'baseline')}: {error}") from None
-    if told := baseline.mismatch(revision):
-        raise pytest.UsageError(f"{_named(config, 'baseline')}: {told}")
+        raise pytest.UsageError(f"{_option_label(config, 'baseline')}: {error}") from None
+    if mismatch := baseline.mismatch(revision):
+        raise pytest.UsageError(f"{_option_label(config, 'baseline')}: {mismatch}")
     return baseline
 
 
@@ -238,7 +239,7 @@ def _command(config: pytest.Config) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
-        raise pytest.UsageError(f"--sds-testee {text!r} is no command: {error}") from None
+        raise pytest.UsageError(f"--sds-testee {text!r} is not a command: {error}") from None
     if not words:
         raise pytest.UsageError('--sds-testee names no command: write for example --sds-testee "node adapter.mjs"')
     return words
@@ -253,6 +254,6 @@ def _seconds(config: pytest.Config, name: str, usual: float) -> float:
     except ValueError:
         seconds = math.nan
     if not SHORTEST_S <= seconds < math.inf:
-        told = f"{_named(config, name)} {text!r}: write a number of seconds, {SHORTEST_S:g} or more"
-        raise pytest.UsageError(told)
+        message = f"{_option_label(config, name)} {text!r}: write a number of seconds, {SHORTEST_S:g} or more"
+        raise pytest.UsageError(message)
     return seconds

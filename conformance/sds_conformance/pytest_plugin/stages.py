@@ -36,7 +36,7 @@ class StagePerformance:
 
     def __init__(self, item: pytest.Item, engagement: Engagement) -> None:
         self._item, self._engagement = item, engagement
-        self._requirements = _selected(item, engagement)
+        self._requirements = _select_requirements(item, engagement)
         item.stash[EXERCISED] = 0
         scenario = Scenario(printable(item.name), lambda stage: None, ())
         self._run = Run(scenario)
@@ -44,20 +44,24 @@ class StagePerformance:
         self._over = False
 
     @contextmanager
-    def playing(self) -> Iterator[None]:
+    def play_context(self) -> Iterator[None]:
         """Context in which the schedule is played; it is over afterwards."""
         self._over = True
-        with self._engagement.playing(self.stage):
+        with self._engagement.play_context(self.stage):
             yield
 
     def end(self) -> None:
         """Free the participants, unless that was done before."""
         if not self._over:
-            with self.playing():
+            with self.play_context():
                 pass
 
     def judge(self, own: BaseException | None = None) -> None:
-        """Judge the trace. Raises Told, or the test's own exception ``own``, which comes first."""
+        """Judge the trace.
+
+        Raises the test's exception ``own`` if there is one, otherwise StoryError for a
+        violation.
+        """
         trace = self.stage.trace
         verdicts, outcome = self._engagement.judge(trace, self._requirements)
         exercised = self._item.stash[EXERCISED] = sum(verdict.exercised for verdict in verdicts)
@@ -65,20 +69,20 @@ class StagePerformance:
         stories = [story_of(verdict, outcome, self._replay_command) for verdict in bad]
         briefs = [f"{verdict.requirement.id}: {brief_of(verdict)}" for verdict in bad]
         if trace.breakdown is not None:
-            broken = BrokenRun.at(trace.schedule, trace.breakdown, trace)
+            broken = BrokenRun.at_last_step(trace.schedule, trace.breakdown, trace)
             broke = told_breakdown(broken, outcome, again=self._replay_command)
             stories.append(str(broke))
             briefs.append(broke.brief)
         for verdict in verdicts:
             if verdict.verdict is Verdict.WARN:
                 self._item.warn(SdsWarning(f"{verdict.requirement.id} {brief_of(verdict)}"))
-        told = "\n\n".join(stories)
-        if own is not None and not (told and isinstance(own, pytest.skip.Exception)):
-            if told:
-                self._item.add_report_section("call", "sds", told)
+        message = "\n\n".join(stories)
+        if own is not None and not (message and isinstance(own, pytest.skip.Exception)):
+            if message:
+                self._item.add_report_section("call", "sds", message)
             raise own
-        if told:
-            raise StoryError(told, "; ".join(briefs))
+        if message:
+            raise StoryError(message, "; ".join(briefs))
         if trace.stopped:
             pytest.skip(f"inconclusive: {printable(trace.stopped, LONGEST)}")
         if not exercised and self._item.get_closest_marker("sds") is not None:
@@ -92,7 +96,7 @@ class StagePerformance:
 
 
 @contextmanager
-def performing(item: pytest.Item) -> Iterator[Stage[Any]]:
+def stage_for_test(item: pytest.Item) -> Iterator[Stage[Any]]:
     """Yield the stage for a test."""
     performance = StagePerformance(item, item.config.stash[ENGAGEMENT])
     item.stash[PERFORMANCE] = performance
@@ -108,7 +112,7 @@ def set_up(item: pytest.Item) -> Generator[None, None, None]:
         performance = item.stash.get(PERFORMANCE, None)
         if performance is None:
             raise
-        with performance.playing():
+        with performance.play_context():
             raise early
         performance.judge()
 
@@ -120,7 +124,7 @@ def call(item: pytest.Item) -> Generator[None, object, object]:
         return (yield)
     own: BaseException | None = None
     result = None
-    with performance.playing():
+    with performance.play_context():
         try:
             result = yield
         except ENDINGS:
@@ -131,7 +135,7 @@ def call(item: pytest.Item) -> Generator[None, object, object]:
     return result
 
 
-def _selected(item: pytest.Item, engagement: Engagement) -> Sequence[str]:
+def _select_requirements(item: pytest.Item, engagement: Engagement) -> Sequence[str]:
     """The requirements to judge in a test. Fails the test if a glob matches none."""
     known = engagement.asked.what.requirements
     marker = item.get_closest_marker("sds")

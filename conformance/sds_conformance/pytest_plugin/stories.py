@@ -9,14 +9,14 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from sds_harness.declaration import harmless, printable
+from sds_harness.declaration import clean_text, printable
 
 from ..judging.certification import Certification
-from ..judging.formats import by_the_clock
+from ..judging.formats import make_times_relative
 from ..judging.runner import BrokenRun
 from ..judging.verdict import RequirementVerdict, Verdict
 from ..presentation.invocation import Invocation
-from ..presentation.story import headline, labelled, show_breakdown, show_command, show_finding
+from ..presentation.story import headline, print_labelled, show_breakdown, show_command, show_finding
 
 COLUMNS = 80
 LONGEST = 600
@@ -41,16 +41,16 @@ def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) ->
     console, requirement, finding = _paper(), verdict.requirement, verdict.worst
     what = finding.full_code if finding is not None else requirement.id
     console.print(headline(verdict.verdict, what, f"{requirement.level}, section {requirement.anchor!r}"))
-    labelled(console, "Rule", Text(requirement.statement))
+    print_labelled(console, "Rule", Text(requirement.statement))
     if verdict.verdict is Verdict.ERROR:
-        labelled(console, "Our fault", Text(printable(verdict.reason, LONGEST)))
+        print_labelled(console, "Our fault", Text(printable(verdict.reason, LONGEST)))
     elif finding is not None:
         show_finding(console, finding, outcome.plan.revision, outcome.traces.get(finding.run))
         others = len(verdict.findings) - 1 + verdict.findings_dropped
         if others:
-            labelled(console, "", Text(f"and {others} more like it"))
+            print_labelled(console, "", Text(f"and {others} more like it"))
     show_command(console, "Again", again)
-    return _written(console)
+    return _console_text(console)
 
 
 def brief_of(verdict: RequirementVerdict) -> str:
@@ -58,7 +58,7 @@ def brief_of(verdict: RequirementVerdict) -> str:
     finding = verdict.worst
     if finding is None:
         return printable(verdict.reason, LONGEST)
-    expected, seen = by_the_clock(finding.expected), by_the_clock(finding.seen)
+    expected, seen = make_times_relative(finding.expected), make_times_relative(finding.seen)
     return f"expected {expected or 'nothing'}; seen: {seen}"
 
 
@@ -71,7 +71,7 @@ def told_breakdown(
     if how is not None and trace is not None and not again:
         again = how.play(broken.where, trace.environment)
     show_breakdown(console, broken, (), trace, again)
-    story = _written(console)
+    story = _console_text(console)
     return StoryError(story, f"{breakdown.kind.value}: {breakdown.detail}")
 
 
@@ -81,7 +81,7 @@ def _paper() -> Console:
     )
 
 
-def _written(console: Console) -> str:
+def _console_text(console: Console) -> str:
     """The story as pytest prints it. It bypasses the output filter of the command line, so it is cleaned here."""
-    text = harmless(cast(StringIO, console.file).getvalue())
+    text = clean_text(cast(StringIO, console.file).getvalue())
     return "\n".join(line.rstrip() for line in text.split("\n")).rstrip()

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sds_harness.declaration import harmless, printable
+from sds_harness.declaration import clean_text, printable
 from sds_harness.family import dismiss
 
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from . import stages
 from .engagement import Engagement
 from .items import EXERCISED, ROOT
@@ -44,7 +44,7 @@ class SuiteSession:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Hide node IDs of the suite from pytest, because they are no files."""
+        """Hide node IDs of the suite from pytest, because they are not files."""
         config = session.config
         args = config.args
         ours = [arg for arg in args if _is_ours(arg, config.invocation_params.dir)]
@@ -88,10 +88,10 @@ class SuiteSession:
         if EXERCISED in item.stash and (call.when == "call" or not report.passed):
             report.user_properties.append((PROPERTY, item.stash[EXERCISED]))
         if call.excinfo is not None and isinstance(call.excinfo.value, StoryError):
-            told = call.excinfo.getrepr(style="value")
-            if told.reprcrash is not None:
-                told.reprcrash.message = call.excinfo.value.brief
-            report.longrepr = told
+            text = call.excinfo.getrepr(style="value")
+            if text.reprcrash is not None:
+                text.reprcrash.message = call.excinfo.value.brief
+            report.longrepr = text
         if isinstance(report.longrepr, tuple) and Path(report.longrepr[0]).parent == Path(__file__).parent:
             # The source line of the plugin that skips is of no use.
             path, line, _ = item.reportinfo()
@@ -124,7 +124,7 @@ class SuiteSession:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         if self._exercised_nothing and exitstatus == pytest.ExitCode.OK:
             terminalreporter.write_sep("=", "nothing was exercised", yellow=True)
-            ran = f"{counted(self._ran, 'item')} ran, and no requirement was exercised."
+            ran = f"{format_count(self._ran, 'item')} ran, and no requirement was exercised."
             terminalreporter.write_line(f"No verdict on {self._command_line}: {ran}")
             terminalreporter.write_line("`pytest -rs` shows the reasons. Capabilities are declared in the handshake.")
 
@@ -143,14 +143,14 @@ class SuiteSession:
 
 def _disarm(report: pytest.TestReport) -> None:
     """Clean the output of a user's own test, which contains values of the implementation."""
-    report.sections = [(name, harmless(text)) for name, text in report.sections]
+    report.sections = [(name, clean_text(text)) for name, text in report.sections]
     for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
         if crash is not None:
-            crash.message = harmless(crash.message)
+            crash.message = clean_text(crash.message)
         for entry in traceback.reprentries:
             for part in (entry, getattr(entry, "reprlocals", None)):
                 if part is not None:
-                    part.lines[:] = map(harmless, part.lines)
+                    part.lines[:] = map(clean_text, part.lines)
 
 
 def _is_ours(arg: str, folder: Path) -> bool:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from sds_harness.declaration import printable
 
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.verdict import Verdict
 from .baseline import BREAKDOWN
-from .overall_result import Tone, standing
+from .overall_result import Tone, compute_overall_result
 from .report import Report, RootCause, code_of, sides, worst
 from .scenario_files import remarks, unmet
 
@@ -32,13 +32,13 @@ class Annotation:
 
     def __str__(self) -> str:
         properties = {**self.place, "title": printable(self.title)}
-        told = ",".join(f"{key}={_property(str(what))}" for key, what in properties.items())
-        return f"::{self.level} {told}::{_message(chr(10).join(printable(line, _LONGEST) for line in self.lines))}"
+        text = ",".join(f"{key}={_property(str(what))}" for key, what in properties.items())
+        return f"::{self.level} {text}::{_message(chr(10).join(printable(line, _LONGEST) for line in self.lines))}"
 
 
 def annotations(report: Report) -> str:
     """Return one command per line: errors in the baseline, breakdowns, then root causes."""
-    whole = standing(report)
+    whole = compute_overall_result(report)
     found = [
         *_on_the_whole(report),
         *_baseline(report),
@@ -46,19 +46,19 @@ def annotations(report: Report) -> str:
         *_breakdowns(report),
         *_causes(report),
     ]
-    lines = [*_at_most(found, "error"), *_at_most(found, "warning")]
+    lines = [*_limit_annotations(found, "error"), *_limit_annotations(found, "warning")]
     level = "notice" if lines or whole.tone is Tone.GOOD else "warning"
     lines.append(Annotation(level, f"{report.data['revision']}: {whole.short}", (f"{report.name} {whole.sentence}",)))
     return "".join(f"{line}\n" for line in lines)
 
 
-def _at_most(found: list[Annotation], level: str) -> list[Annotation]:
+def _limit_annotations(found: list[Annotation], level: str) -> list[Annotation]:
     of_level = [one for one in found if one.level == level]
     if len(of_level) <= MOST:
         return of_level
     shown, rest = of_level[: MOST - 1], of_level[MOST - 1 :]
     titles = ", ".join(one.title for one in rest)
-    return [*shown, Annotation(level, f"{counted(len(rest), level)} more", (f"The report tells them: {titles}",))]
+    return [*shown, Annotation(level, f"{format_count(len(rest), level)} more", (f"The report tells them: {titles}",))]
 
 
 def _scenario_files(report: Report) -> list[Annotation]:
@@ -75,8 +75,14 @@ def _scenario_files(report: Report) -> list[Annotation]:
 def _on_the_whole(report: Report) -> list[Annotation]:
     if report.cut_off:
         return [Annotation("error", "The report is not whole", (f"It was cut off {report.cut_off}: play it again.",))]
-    if standing(report).tone is Tone.NONE:
-        return [Annotation("error", standing(report).short, (f"{report.name} {standing(report).sentence}",))]
+    if compute_overall_result(report).tone is Tone.NONE:
+        return [
+            Annotation(
+                "error",
+                compute_overall_result(report).short,
+                (f"{report.name} {compute_overall_result(report).sentence}",),
+            )
+        ]
     return []
 
 

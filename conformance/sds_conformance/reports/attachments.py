@@ -9,12 +9,12 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from sds_harness.declaration import printable
-from sds_harness.files import FileError, misshapen, parse_json, read_bytes
+from sds_harness.files import FileError, find_schema_error, parse_json, read_bytes
 from sds_harness.schedules.worlds import AlphabetPart
 
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion
 from ..exploration.text import SCHEMA_ID as FUZZ_SCHEMA
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..vectors.running.examination import SCHEMA_ID as VECTORS_SCHEMA
 from ..vectors.running.subject import Status
 
@@ -71,9 +71,9 @@ def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str
     """Read the results of the golden vectors of that manifest. Raises AttachedError."""
     data = read_attached(file, _VECTORS, "vectors run", report)
     if data["set"]["manifest"] != manifest:
-        told = printable(data["set"]["version"], 20)
+        version = printable(data["set"]["version"], 20)
         raise AttachedError(
-            f"{file} is about other vectors, version {told}: ask those of this suite, without --vectors"
+            f"{file} is about other vectors, version {version}: ask those of this suite, without --vectors"
         )
     return {
         "counts": {status.value: data["counts"][status.value] for status in Status},
@@ -107,15 +107,15 @@ def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict
         data = parse_json(read_bytes(file, MAX_BYTES))
     except FileError as error:
         raise AttachedError(f"{file} {error}. Name what `sds-conformance {command} --json` printed") from None
-    if wrong := misshapen(Draft202012Validator(schema), data, 120):
+    if wrong := find_schema_error(Draft202012Validator(schema), data, 120):
         raise AttachedError(f"{file} is not what `sds-conformance {command} --json` prints: {wrong}")
     about, mine = data["implementation"], report["implementation"]
     if (about["name"], about["version"]) != (mine["name"], mine["version"]):
         theirs, ours = (printable(f"{one['name']} {one['version']}".strip(), 80) for one in (about, mine))
         raise AttachedError(f"{file} is about {theirs}, and the report about {ours}: type `{command} --json` for that")
     if data["revision"] != report["revision"]:
-        told = f"{printable(data['revision'], 40)}, and the report about {report['revision']}"
-        raise AttachedError(f"{file} is about {told}: add --revision {report['revision']}")
+        message = f"{printable(data['revision'], 40)}, and the report about {report['revision']}"
+        raise AttachedError(f"{file} is about {message}: add --revision {report['revision']}")
     return dict(data)
 
 
@@ -152,30 +152,36 @@ def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def unfounded_schedules(data: dict[str, Any]) -> Iterator[str]:
+def contradictory_schedules(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each claim of a certificate about schedules that cannot be true."""
-    told = data.get("exhaust")
-    if told is not None and told["digest"] != _digest(told, data["revision"]):
+    exhaustion = data.get("exhaust")
+    if exhaustion is not None and exhaustion["digest"] != _digest(exhaustion, data["revision"]):
         yield "the digest of all schedules of a small world is not that of its alphabet"
 
 
-def exhausted_told(data: dict[str, Any]) -> str:
+def describe_exhaustion(data: dict[str, Any]) -> str:
     """A sentence with the bound up to which all schedules were played, and the findings."""
-    told = data.get("exhaust")
-    if told is None:
+    exhaustion = data.get("exhaust")
+    if exhaustion is None:
         return "not played one and all"
-    found = [f"{verdict}: {', '.join(told[f'{verdict}ed'])}" for verdict in ("fail", "warn") if told[f"{verdict}ed"]]
-    events = counted(told["events"], "event")
-    among = f"all {told['schedules']:,} of up to {events} of {told['participants']} participants"
-    ends = "" if told["complete"] else "; not to the end"
-    return f"{among} ({'; '.join(told['alphabet'])}): {'; '.join(found) or 'nothing was found'}{ends}"
+    found = [
+        f"{verdict}: {', '.join(exhaustion[f'{verdict}ed'])}"
+        for verdict in ("fail", "warn")
+        if exhaustion[f"{verdict}ed"]
+    ]
+    events = format_count(exhaustion["events"], "event")
+    among = f"all {exhaustion['schedules']:,} of up to {events} of {exhaustion['participants']} participants"
+    ends = "" if exhaustion["complete"] else "; not to the end"
+    return f"{among} ({'; '.join(exhaustion['alphabet'])}): {'; '.join(found) or 'nothing was found'}{ends}"
 
 
-def _digest(told: dict[str, Any], revision: str) -> str:
+def _digest(exhaustion: dict[str, Any], revision: str) -> str:
     """The digest of all schedules of that alphabet; "" if the alphabet is invalid."""
     try:
-        parts = tuple(map(AlphabetPart.read, told["alphabet"]))
-        return Exhaustion(_play_nothing, revision=revision, participants=told["participants"], alphabet=parts).digest
+        parts = tuple(map(AlphabetPart.read, exhaustion["alphabet"]))
+        return Exhaustion(
+            _play_nothing, revision=revision, participants=exhaustion["participants"], alphabet=parts
+        ).digest
     except ValueError:
         return ""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import ceil
 
 from ..drawing.text_size import text_width
-from ..presentation.markup import environment
-from .overall_result import Tone, standing
+from ..presentation.markup import make_template_environment
+from .overall_result import Tone, compute_overall_result
 from .report import Report
 
 COLOURS = {Tone.GOOD: "#1a7f37", Tone.PARTIAL: "#8a5a00", Tone.BAD: "#b42318", Tone.NONE: "#57606a"}
@@ -18,10 +18,10 @@ _CHAR, _CAPITAL = 6.0, 1.8
 
 def badge(report: Report) -> str:
     """Return the badge as a self-contained SVG."""
-    whole, label = standing(report), report.protocol.name
+    whole, label = compute_overall_result(report), report.protocol.name
     left, right = (_width(text) + 2 * _MARGIN for text in (label, whole.short))
     return (
-        environment(__package__)
+        make_template_environment(__package__)
         .get_template("badge.svg.j2")
         .render(
             label=label, message=whole.short, left=left, width=left + right, margin=_MARGIN, colour=COLOURS[whole.tone]

@@ -27,7 +27,7 @@ from sds_harness.files import FileError, packaged_schema, read_text
 from ..exploration.text import SCHEMA_ID as FUZZ
 from ..judging.finding_replays import FindingReplays
 from ..judging.registry import scenario_of
-from ..judging.runner import tolerated
+from ..judging.runner import tolerated_breakdowns
 from ..judging.verdict import Verdict, full_code
 from ..protocols import withdrawn
 from ..vectors.running.examination import SCHEMA_ID as VECTORS
@@ -86,12 +86,12 @@ class JudgedResult:
     """Maps flaky requirements and properties to the evidence, in a few words; not for `vectors`."""
 
 
-def judged(data: Mapping[str, Any]) -> JudgedResult:
+def read_result(data: Mapping[str, Any]) -> JudgedResult:
     """Read the result from the JSON of a command. Raises KeyError, TypeError or ValueError for any other JSON."""
     return _READERS[BY[data["schema"]]](data)
 
 
-def _of_run(data: Mapping[str, Any]) -> JudgedResult:
+def _read_run(data: Mapping[str, Any]) -> JudgedResult:
     rows, summary = data["requirements"], data["summary"]
     failures = [
         FailureKey(row["id"], _code(kind), tuple(kind["scenarios"]))
@@ -100,10 +100,10 @@ def _of_run(data: Mapping[str, Any]) -> JudgedResult:
         for kind in row["kinds"]
         if kind["severity"] == Verdict.FAIL.value
     ]
-    soft = tolerated(strict=data["strict"], narrowed=data["narrowed"])
+    soft = tolerated_breakdowns(strict=data["strict"], narrowed=data["narrowed"])
     failures += [
         FailureKey(BREAKDOWN, kind, tuple(dict.fromkeys(scenario_of(row["where"]) for row in rows_of_kind)))
-        for kind, rows_of_kind in _by_kind(data["breakdowns"]).items()
+        for kind, rows_of_kind in _group_by_kind(data["breakdowns"]).items()
         if kind not in soft
     ]
     under = {under["requirement"]: cause["requirement"] for cause in data["causes"] for under in cause["under"]}
@@ -134,7 +134,7 @@ def _flaky(replayed: Sequence[tuple[str, Mapping[str, Any]]], under: Mapping[str
     Only root causes are replayed, so a requirement under a flaky one counts as flaky as well.
     """
     flaky = {what: evidence for what, repeated in replayed if (evidence := _evidence(repeated))}
-    return {what: under_flaky(cause) for what, cause in under.items() if cause in flaky} | flaky
+    return {what: flaky_cause_reason(cause) for what, cause in under.items() if cause in flaky} | flaky
 
 
 def _evidence(repeated: Mapping[str, Any]) -> str:
@@ -143,12 +143,12 @@ def _evidence(repeated: Mapping[str, Any]) -> str:
     return f"it showed in {again.shown} of {again.played} replays" if again.flaky else ""
 
 
-def under_flaky(cause: str) -> str:
+def flaky_cause_reason(cause: str) -> str:
     """Why a requirement under a flaky root cause is flaky."""
     return f"it is under {printable(cause, 80)}, which is flaky"
 
 
-def _of_fuzz(data: Mapping[str, Any]) -> JudgedResult:
+def _read_fuzz(data: Mapping[str, Any]) -> JudgedResult:
     under = {row["id"]: str(row["under"]["id"]) for row in data["findings"] if "under" in row}
     return JudgedResult(
         "fuzz",
@@ -165,7 +165,7 @@ def _of_fuzz(data: Mapping[str, Any]) -> JudgedResult:
     )
 
 
-def _of_vectors(data: Mapping[str, Any]) -> JudgedResult:
+def _read_vectors(data: Mapping[str, Any]) -> JudgedResult:
     rows = data["vectors"]
     return JudgedResult(
         "vectors",
@@ -183,14 +183,14 @@ def _code(row: Mapping[str, Any]) -> str:
     return str(row["code"]).partition("/")[2]
 
 
-def _by_kind(breakdowns: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+def _group_by_kind(breakdowns: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for row in breakdowns:
         kinds.setdefault(row["kind"], []).append(row)
     return kinds
 
 
-_READERS = {"run": _of_run, "fuzz": _of_fuzz, "vectors": _of_vectors}
+_READERS = {"run": _read_run, "fuzz": _read_fuzz, "vectors": _read_vectors}
 
 
 def _name(data: Mapping[str, Any]) -> str:
@@ -285,13 +285,13 @@ load_schema = partial(packaged_schema, __package__ or "", "baseline.schema.json"
 
 def load(path: Path) -> Baseline:
     """Load a baseline from a file. Raises BaselineError."""
-    shown = printable(str(path))
+    path_text = printable(str(path))
     if not path.is_file():
-        raise BaselineError(f"{shown} is no file: `sds-conformance baseline write FILE REPORT` makes one")
+        raise BaselineError(f"{path_text} is not a file: `sds-conformance baseline write FILE REPORT` makes one")
     try:
         return parse(read_text(path, MAX_BYTES), path)
     except FileError as error:
-        raise BaselineError(f"{shown} {error}") from None
+        raise BaselineError(f"{path_text} {error}") from None
 
 
 def parse(text: str, path: Path) -> Baseline:
@@ -331,17 +331,17 @@ def parse_yaml(text: str, path: Path) -> Any:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
-    shown = printable(str(path))
+    path_text = printable(str(path))
     try:
-        _bounded(text)
+        _reject_huge_yaml(text)
         return YAML().load(text)
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}: " if mark is not None else ""
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        raise BaselineError(f"{shown}, {where}{printable(str(problem))}") from None
+        raise BaselineError(f"{path_text}, {where}{printable(str(problem))}") from None
     except (ValueError, RecursionError) as error:
-        raise BaselineError(f"{shown}: {printable(str(error))}") from None
+        raise BaselineError(f"{path_text}: {printable(str(error))}") from None
 
 
 def _entry(row: Any, first: int, last: int) -> BaselineEntry:
@@ -392,7 +392,7 @@ def _line(data: Any, path: Sequence[Any]) -> int:
     return int(line) + 1
 
 
-def _bounded(text: str) -> None:
+def _reject_huge_yaml(text: str) -> None:
     """Reject YAML that takes more memory than its size: aliases and deep nesting. Raises ValueError."""
     from ruamel.yaml import YAML
     from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
@@ -463,7 +463,7 @@ class Match:
         return {failure.what: entry for failure, entry in self.known if failure.what not in new}
 
     @property
-    def explained(self) -> dict[str, str]:
+    def codes_by_known_cause(self) -> dict[str, str]:
         """Maps codes of new failures that a known root cause explains to the requirement of that cause."""
         known, under = self.requirements, self.judged.under
         return {failure.full_code: under[failure.what] for failure in self.new if under.get(failure.what) in known}
@@ -504,7 +504,7 @@ def match(
             out.complaints += stale
         else:
             out.unseen += bool(stale)
-    # The first complaint about a line wins.
+    # Only the first complaint about a line counts.
     first = {complaint.line: complaint for complaint in reversed(out.complaints)}
     out.complaints = [first[line] for line in sorted(first)]
     return out
@@ -586,7 +586,7 @@ def _outcome(
         return FlakyOutcome.FAILED
     # A breakdown has no verdict: a complete run without one passes.
     verdict = "pass" if entry.what == BREAKDOWN and judged.whole else judged.verdicts.get(entry.what)
-    played = judged.by != "run" or not entry.scenarios or _played(entry.scenarios, judged.scenarios)
+    played = judged.by != "run" or not entry.scenarios or _matches_scenarios(entry.scenarios, judged.scenarios)
     if entry.by != judged.by or verdict is None or not played:
         return None
     return FlakyOutcome.PASSED if verdict.partition(":")[0] in PASSING else FlakyOutcome.NOT_SHOWN
@@ -596,7 +596,7 @@ def _says_enough(baseline: Baseline, entry: BaselineEntry, judged: JudgedResult)
     """Was enough played to call entries that did not fail stale?"""
     match judged.by:
         case "run":
-            within = judged.whole or (entry.scenarios and _played(entry.scenarios, judged.scenarios))
+            within = judged.whole or (entry.scenarios and _matches_scenarios(entry.scenarios, judged.scenarios))
             return bool(within) and baseline.environments <= judged.environments
         case "fuzz":
             seed, examples = baseline.fuzz or (judged.seed, 0)
@@ -605,5 +605,5 @@ def _says_enough(baseline: Baseline, entry: BaselineEntry, judged: JudgedResult)
             return True
 
 
-def _played(globs: Sequence[str], scenarios: Collection[str]) -> bool:
+def _matches_scenarios(globs: Sequence[str], scenarios: Collection[str]) -> bool:
     return any(fnmatchcase(scenario, glob) for glob in globs for scenario in scenarios)

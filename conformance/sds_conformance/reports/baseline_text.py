@@ -19,9 +19,9 @@ from .baseline import (
     JudgedResult,
     Match,
     covers,
+    flaky_cause_reason,
     parse,
     parse_yaml,
-    under_flaky,
 )
 
 TO_DO = "not explained yet"
@@ -47,11 +47,11 @@ def fresh(several: Sequence[JudgedResult], reason: str, link: str, *, per_scenar
         for judged in several
         for text in _entries(judged.by, judged.failures, reason, link, judged.flaky, per_scenario=per_scenario)
     ]
-    known = "known:\n" + "".join(entries) if entries else "known: []\n"
-    return f"{_HEAD}{_yaml(head)}{known}"
+    known_section = "known:\n" + "".join(entries) if entries else "known: []\n"
+    return f"{_HEAD}{_yaml(head)}{known_section}"
 
 
-def in_block_style(baseline: Baseline) -> Baseline:
+def to_block_style(baseline: Baseline) -> Baseline:
     """Convert a baseline so that each entry has its own lines and the list comes last, which makes it editable by line.
 
     YAML allows `{...}` and `[...]` over any number of lines, and other keys below the list.
@@ -63,15 +63,15 @@ def in_block_style(baseline: Baseline) -> Baseline:
         if all(lines[rows.lc.item(number)[0]].lstrip().startswith("- ") for number in range(len(rows or ()))):
             return baseline
     data.move_to_end("known")
-    _unfold(data)
+    _set_block_style(data)
     return parse(_yaml(data), baseline.path)
 
 
-def _unfold(data: Any) -> None:
+def _set_block_style(data: Any) -> None:
     if hasattr(data, "fa"):
         data.fa.set_block_style()
     for inner in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
-        _unfold(inner)
+        _set_block_style(inner)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class BaselineUpdate:
     """Number of those that were removed."""
 
 
-def updated(baseline: Baseline, judged: JudgedResult, found: Match, reason: str, link: str) -> BaselineUpdate:
+def update_baseline(baseline: Baseline, judged: JudgedResult, found: Match, reason: str, link: str) -> BaselineUpdate:
     """Update a file: entries with errors are rewritten with their reason and link, or removed.
 
     ``reason`` and ``link`` are used for new entries. An entry that is marked flaky stays as it is, unless nothing has
@@ -101,7 +101,9 @@ def updated(baseline: Baseline, judged: JudgedResult, found: Match, reason: str,
     known = {entry.what: (entry.reason, entry.link) for entry in reversed(gone)}
     uncovered = [failure for failure in judged.failures if not covers(flaky, failure, judged)]
     failing = {failure.what: [f for f in uncovered if f.what == failure.what] for failure in uncovered}
-    marks = {what: under_flaky(cause) for what, cause in judged.under.items() if cause in {e.what for e in flaky}}
+    marks = {
+        what: flaky_cause_reason(cause) for what, cause in judged.under.items() if cause in {e.what for e in flaky}
+    }
     marks |= judged.flaky
     add = [
         text
@@ -110,13 +112,13 @@ def updated(baseline: Baseline, judged: JudgedResult, found: Match, reason: str,
         for text in _entries(judged.by, failing[what], *known.get(what, (reason, link)), marks, per_scenario=False)
     ]
     return BaselineUpdate(
-        _changed(baseline, gone, add),
+        _change_entries(baseline, gone, add),
         len([what for what in failing if what in whats and what not in known]),
         len([what for what in known if what not in failing]),
     )
 
 
-def _changed(baseline: Baseline, remove: Sequence[BaselineEntry], add: Sequence[str]) -> str:
+def _change_entries(baseline: Baseline, remove: Sequence[BaselineEntry], add: Sequence[str]) -> str:
     """Remove some entries and add others; everything else stays unchanged."""
     lines = baseline.text.splitlines()
     gone = {number for entry in remove for number in range(entry.first, entry.last + 1)}
@@ -171,7 +173,7 @@ def _entries(
     return out
 
 
-def renewed(text: str, path: Path, several: Sequence[JudgedResult]) -> str:
+def convert_old_baseline(text: str, path: Path, several: Sequence[JudgedResult]) -> str:
     """Convert a file of the old format: codes replace sentences, and entries that no longer fail have none. Raises
     BaselineError.
     """

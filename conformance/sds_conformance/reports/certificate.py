@@ -17,16 +17,16 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from sds_harness.declaration import printable
-from sds_harness.files import FileError, misshapen, packaged_schema, parse_json, read_bytes
+from sds_harness.files import FileError, find_schema_error, packaged_schema, parse_json, read_bytes
 from sds_testee.version import suite_version
 
 from ..judging.verdict import Verdict
 from ..protocols import all_vectors, protocol_of, revisions
-from ..vectors.canonical import digest, formatted
+from ..vectors.canonical import digest, format_document
 from ..vectors.folder import VectorsError, default_folder, load_manifest
 from .attachments import AttachedError, schedules_exhausted, schedules_played, vectors_asked
 from .levels import level
-from .limits import certified, unfounded_limits
+from .limits import contradictory_limits, limits_for_certificate
 from .report import Report, run_of
 
 SCHEMA_ID = "sds-conformance/certificate/2"
@@ -57,14 +57,14 @@ class Certificate:
         return printable(f"{about['name']} {about['version']}".strip())
 
     @cached_property
-    def standing(self) -> dict[str, Any]:
+    def current_level(self) -> dict[str, Any]:
         """The level with its parts, recomputed from the rows: the level in the file is never trusted."""
         return level(self.data)
 
     @property
     def level(self) -> str:
         """The name of the level."""
-        return str(self.standing["name"])
+        return str(self.current_level["name"])
 
 
 load_schema = partial(packaged_schema, __package__, "certificate.schema.json")
@@ -87,13 +87,13 @@ def certificate(
         "revision": data["revision"],
         "profile": data["profile"],
         "strict": data["strict"],
-        "run": _run(data),
+        "run": _run_data(data),
         "verdicts": {verdict.value: data["summary"][verdict.value] for verdict in Verdict},
         "breakdowns": dict(sorted(Counter(row["kind"] for row in data["breakdowns"]).items())),
         "doubts": data["doubts"],
         "causes": data["causes"],
         "requirements": [_row(row) for row in data["requirements"]],
-        "untestable": untestable(data["revision"]),
+        "untestable": untestable_requirements(data["revision"]),
         "catalogue": catalogue_digest(data["revision"]),
     }
     if data["baseline"] is not None:
@@ -111,12 +111,12 @@ def certificate(
         body["report"] = report_digest(data)
         body["level"] = level(body)
         body["digest"] = digest(body)
-        raw = formatted(body)
+        raw = format_document(body)
     except (AttachedError, VectorsError) as error:
         raise CertificateError(str(error)) from None
     except ValueError as error:
         raise CertificateError(f"the report cannot be put on a certificate: {printable(str(error), 200)}") from None
-    if (wrong := _misshapen(body)) is not None:
+    if (wrong := _describe_schema_error(body)) is not None:
         raise CertificateError(f"the report cannot be put on a certificate: {wrong}")
     return Certificate(body, raw)
 
@@ -130,9 +130,11 @@ def _refuse(report: Report) -> None:
             f"the report was cut off {report.cut_off}, and a certificate is about all of it: {again}"
         )
     if data["suite"]["version"] != suite_version():
-        told = printable(data["suite"]["version"], 40)
-        raise CertificateError(f"the report is of version {told} of the suite, and this is {suite_version()}: {again}")
-    if wrong := next(unlike_the_text(data), ""):
+        version = printable(data["suite"]["version"], 40)
+        raise CertificateError(
+            f"the report is of version {version} of the suite, and this is {suite_version()}: {again}"
+        )
+    if wrong := next(rows_unlike_catalogue(data), ""):
         raise CertificateError(f"the report is not about the catalogue of this version, {wrong}: {again}")
     counts = Counter(row["verdict"] for row in data["requirements"])
     if any(counts[verdict.value] != data["summary"][verdict.value] for verdict in Verdict):
@@ -143,24 +145,24 @@ def _limits(limits: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
     """The measured limits. Raises CertificateError if another version measured them, or on another implementation."""
     again = "measure again, with `limits --report`"
     if limits["suite"]["version"] != suite_version():
-        told = printable(limits["suite"]["version"], 40)
+        version = printable(limits["suite"]["version"], 40)
         raise CertificateError(
-            f"the limits were measured by version {told} of the suite, and this is {suite_version()}: {again}"
+            f"the limits were measured by version {version} of the suite, and this is {suite_version()}: {again}"
         )
-    found = certified(limits)
-    if wrong := next(unfounded_limits({**body, "limits": found}), ""):
+    found = limits_for_certificate(limits)
+    if wrong := next(contradictory_limits({**body, "limits": found}), ""):
         raise CertificateError(f"the limits do not fit to the report: {wrong}: {again}")
     return found
 
 
-def unlike_the_text(data: dict[str, Any]) -> Iterator[str]:
+def rows_unlike_catalogue(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each requirement whose row differs from the catalogue."""
     known = protocol_of(data["revision"]).rules.catalogue.requirements
     seen: set[str] = set()
     for row in data["requirements"]:
         name = printable(row["id"], 40)
         requirement = known.get(row["id"])
-        if requirement is None or not requirement.stated_in(data["revision"]):
+        if requirement is None or not requirement.is_stated_in(data["revision"]):
             yield f"which has no {name}"
         elif any(row[key] != getattr(requirement, key) for key in _OF_THE_TEXT):
             yield f"which says something else of {name}"
@@ -169,7 +171,7 @@ def unlike_the_text(data: dict[str, Any]) -> Iterator[str]:
         seen.add(name)
 
 
-def _run(data: dict[str, Any]) -> dict[str, Any]:
+def _run_data(data: dict[str, Any]) -> dict[str, Any]:
     summary = data["summary"]
     keys = ("scenarios", "environments", "left_out", "runs", "steps", "interrupted", "complete", "exit_code")
     return {"whole": data["whole"], "narrowed": data["narrowed"], **{key: summary[key] for key in keys}}
@@ -189,16 +191,16 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 def catalogue_digest(revision: str) -> str:
     """The digest of the requirements of a revision and of the positions."""
     catalogue = protocol_of(revision).rules.catalogue
-    stated = [asdict(row) for row in catalogue.requirements.values() if row.stated_in(revision)]
+    stated = [asdict(row) for row in catalogue.requirements.values() if row.is_stated_in(revision)]
     # Convert tuples to lists, as they are in a file.
     whole = {"requirements": stated, "positions": [asdict(row) for row in catalogue.positions.values()]}
     return digest(json.loads(json.dumps(whole)))
 
 
-def untestable(revision: str) -> dict[str, str]:
+def untestable_requirements(revision: str) -> dict[str, str]:
     """The requirements of a revision that cannot be tested from outside, with the reason."""
     known = protocol_of(revision).rules.catalogue.requirements.values()
-    return {one.id: one.untestable for one in known if one.untestable and one.stated_in(revision)}
+    return {one.id: one.untestable for one in known if one.untestable and one.is_stated_in(revision)}
 
 
 def golden_vectors(revision: str) -> dict[str, Any] | None:
@@ -210,7 +212,7 @@ def golden_vectors(revision: str) -> dict[str, Any] | None:
 
 
 def report_digest(data: dict[str, Any]) -> str:
-    """The digest of a report without null fields. Raises ValueError for data that is no report."""
+    """The digest of a report without null fields. Raises ValueError for data that is not a report."""
     return digest({key: value for key, value in data.items() if value is not None})
 
 
@@ -220,23 +222,23 @@ def read_certificate(path: Path) -> Certificate:
         raw = read_bytes(path, MAX_BYTES)
         data = parse_json(raw)
     except FileError as error:
-        told = f"{path} {error}. Name a {NAME} that `sds-conformance certificate write` wrote"
-        raise CertificateError(told) from None
+        message = f"{path} {error}. Name a {NAME} that `sds-conformance certificate write` wrote"
+        raise CertificateError(message) from None
     if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
         found = printable(str(data.get("schema")) if isinstance(data, dict) else "no object", 60)
         raise CertificateError(f"{path} is {found}, this version reads {SCHEMA_ID}")
-    if (wrong := _misshapen(data)) is not None:
-        raise CertificateError(f"{path} is no certificate: {wrong}")
+    if (wrong := _describe_schema_error(data)) is not None:
+        raise CertificateError(f"{path} is not a certificate: {wrong}")
     try:
         digest(data)
     except ValueError as error:
-        raise CertificateError(f"{path} is no certificate: {printable(str(error), 120)}") from None
+        raise CertificateError(f"{path} is not a certificate: {printable(str(error), 120)}") from None
     return Certificate(data, raw)
 
 
-def _misshapen(data: dict[str, Any]) -> str | None:
+def _describe_schema_error(data: dict[str, Any]) -> str | None:
     """Where the data does not match the schema; None if it does."""
-    wrong = misshapen(_validator(), data)
+    wrong = find_schema_error(_validator(), data)
     if not wrong:
         if data["revision"] not in revisions():
             return f"this version knows no revision {printable(data['revision'], 40)}"

@@ -13,11 +13,11 @@ from jinja2 import Template
 from sds_harness.declaration import printable
 
 from ..judging.verdict import Verdict
-from ..presentation.markup import environment, web_link
+from ..presentation.markup import make_template_environment, web_link
 from ..protocols import protocol_of
-from .attachments import exhausted_told
+from .attachments import describe_exhaustion
 from .certificate import Certificate
-from .certificate_words import command_of, declared, fuzz_told, limits_told, vectors_told
+from .certificate_words import command_of, describe_fuzz, describe_limits, describe_vectors, format_declaration
 from .levels import NONE, unjudged_note
 from .limits import certified_rows, lines
 
@@ -28,21 +28,21 @@ def page(certificate: Certificate) -> str:
     protocol = protocol_of(data["revision"])
     sections = {section.id: section.title for section in protocol.rules.catalogue.sections}
     return _template().render(
-        **(data | {"level": certificate.standing}),
+        **(data | {"level": certificate.current_level}),
         title=certificate.name,
         against=protocol.describe_profile(data["revision"], data["profile"]),
         homepage=web_link(printable(data["implementation"]["homepage"], 200)),
         command=command_of(data),
-        declared=declared(data),
-        vectors_told=vectors_told(data),
-        fuzz_told=fuzz_told(data),
-        exhausted_told=exhausted_told(data),
-        limits_told=limits_told(data),
+        declared=format_declaration(data),
+        vectors_told=describe_vectors(data),
+        fuzz_told=describe_fuzz(data),
+        exhausted_told=describe_exhaustion(data),
+        limits_told=describe_limits(data),
         limit_lines=lines(certified_rows(data)),
         held=certificate.level != NONE,
-        beside=unjudged_note(certificate.standing),
+        beside=unjudged_note(certificate.current_level),
         verdict_names=[verdict.value for verdict in Verdict],
-        sections=[(sections.get(name, name), rows) for name, rows in _by_section(data).items()],
+        sections=[(sections.get(name, name), rows) for name, rows in _group_by_section(data).items()],
         of={name: [row for row in data["requirements"] if row["verdict"] == name] for name in data["verdicts"]},
         known={row["requirement"] for row in data.get("baseline", {}).get("known", [])},
     )
@@ -50,13 +50,13 @@ def page(certificate: Certificate) -> str:
 
 @cache
 def _template() -> Template:
-    known = environment(__package__ or "")
+    known = make_template_environment(__package__ or "")
     known.filters["clean"] = lambda text, limit=600: printable(str(text), limit)
     known.filters["thousands"] = lambda number: f"{number:,}"
     return known.get_template("certificate.html.j2")
 
 
-def _by_section(data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def _group_by_section(data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     out: dict[str, list[dict[str, Any]]] = {}
     for row in data["requirements"]:
         out.setdefault(row["section"], []).append(row)

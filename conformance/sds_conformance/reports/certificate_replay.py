@@ -18,7 +18,7 @@ from ..judging.certification import Certification
 from ..judging.plan import Plan, plan
 from ..judging.registry import IN, scenario_of
 from ..judging.rules import Rules
-from ..judging.runner import tolerated
+from ..judging.runner import tolerated_breakdowns
 from ..judging.verdict import RANK, RequirementVerdict, Verdict
 from ..protocols import protocol_of
 from .levels import JUDGED
@@ -51,7 +51,7 @@ def full_sample(data: dict[str, Any]) -> Sample:
     return Sample(whole, run["whole"] and run["complete"] and not run["interrupted"])
 
 
-def drawn(data: dict[str, Any], seed: int, size: int) -> Sample:
+def draw_sample(data: dict[str, Any], seed: int, size: int) -> Sample:
     """Draw ``size`` scenarios from all sections in turn, in the plain environment and in another one.
 
     The sample is empty if nothing was judged.
@@ -71,7 +71,7 @@ def _ids(data: dict[str, Any]) -> list[str]:
 def _scenarios(data: dict[str, Any], rules: Rules, lot: Random, size: int) -> list[str]:
     sections: dict[str, list[list[str]]] = {}
     for row in data["requirements"]:
-        fitting = _fitting(row, rules) if row["verdict"] in JUDGED else []
+        fitting = _scenarios_for(row, rules) if row["verdict"] in JUDGED else []
         if fitting:
             sections.setdefault(row["section"], []).append(fitting)
     left = list(sections.values())
@@ -84,7 +84,7 @@ def _scenarios(data: dict[str, Any], rules: Rules, lot: Random, size: int) -> li
     return [*out]
 
 
-def _fitting(row: dict[str, Any], rules: Rules) -> list[str]:
+def _scenarios_for(row: dict[str, Any], rules: Rules) -> list[str]:
     """The scenarios that judge a requirement, without the long ones, which only a complete replay plays."""
     known = rules.register.scenarios
     written = [name for name, scenario in known.items() if row["id"] in scenario.exercises]
@@ -126,12 +126,12 @@ def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> Rep
     now = {verdict.requirement.id: verdict for verdict in outcome.verdicts}
     compared, differences = [], []
     for row in data["requirements"]:
-        told = _difference(row, now.get(row["id"]), sample, outcome, data["run"]["whole"])
-        if told is not None:
+        difference = _difference(row, now.get(row["id"]), sample, outcome, data["run"]["whole"])
+        if difference is not None:
             compared.append(row["id"])
-            differences += [f"{row['id']}: {told}"] if told else []
+            differences += [f"{row['id']}: {difference}"] if difference else []
     for broken in outcome.breakdowns:
-        if broken.breakdown.kind.value not in {*tolerated(), *data["breakdowns"]}:
+        if broken.breakdown.kind.value not in {*tolerated_breakdowns(), *data["breakdowns"]}:
             where = printable(broken.where, 80)
             differences.append(f"it broke down ({broken.breakdown.kind.value}) in {where}, which is not certified")
     return ReplayResult(tuple(compared), tuple(dict.fromkeys(differences)))
@@ -144,16 +144,16 @@ def _difference(
     certified = Verdict(row["verdict"])
     if now is None or Verdict.ERROR in (certified, now.verdict):
         return None
-    told = f"certified {certified.value}, and now {now.verdict.value}"
-    told += f" in {now.findings[0].run}" if now.verdict in (Verdict.FAIL, Verdict.WARN) and now.findings else ""
+    difference = f"certified {certified.value}, and now {now.verdict.value}"
+    difference += f" in {now.findings[0].run}" if now.verdict in (Verdict.FAIL, Verdict.WARN) and now.findings else ""
     if sample.everything:
-        return "" if now.verdict is certified else told
+        return "" if now.verdict is certified else difference
     if now.verdict in RANK and certified not in RANK:
         # A part of the runs cannot exercise more than all runs.
-        return told if whole or now.verdict is not Verdict.PASS else None
+        return difference if whole or now.verdict is not Verdict.PASS else None
     if now.verdict in RANK and RANK[now.verdict] > RANK[certified]:
-        return told
-    again = [run for run in row.get("shown", ()) if run in outcome.played]
+        return difference
+    again = [run for run in row.get("shown", ()) if run in outcome.played_runs]
     if again and now.verdict is not certified:
-        return f"{told}, although {printable(', '.join(again), 200)} showed it"
+        return f"{difference}, although {printable(', '.join(again), 200)} showed it"
     return "" if now.verdict is certified and certified in RANK else None

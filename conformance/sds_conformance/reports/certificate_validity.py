@@ -19,18 +19,18 @@ from ..judging.registry import IN, scenario_of
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from ..vectors.canonical import digest
-from .attachments import unfounded_schedules
+from .attachments import contradictory_schedules
 from .certificate import (
     SHOWN,
     Certificate,
     CertificateError,
     catalogue_digest,
     golden_vectors,
-    unlike_the_text,
-    untestable,
+    rows_unlike_catalogue,
+    untestable_requirements,
 )
 from .levels import JUDGED, hard, level
-from .limits import unfounded_limits
+from .limits import contradictory_limits
 
 
 def forgeries(data: dict[str, Any]) -> Iterator[str]:
@@ -41,9 +41,9 @@ def forgeries(data: dict[str, Any]) -> Iterator[str]:
     rows = {row["id"]: row["verdict"] for row in data["requirements"]}
     known = protocol_of(data["revision"]).rules.catalogue.requirements
     counts = Counter(row["verdict"] for row in data["requirements"])
-    for verdict, told in data["verdicts"].items():
-        if counts[verdict] != told:
-            yield f"it counts {told} {verdict}, and {counts[verdict]} of its requirements are that"
+    for verdict, ids in data["verdicts"].items():
+        if counts[verdict] != ids:
+            yield f"it counts {ids} {verdict}, and {counts[verdict]} of its requirements are that"
     told_of = [cause["requirement"] for cause in data["causes"]]
     told_of += [under["requirement"] for cause in data["causes"] for under in cause["under"]]
     for one in sorted({one for one, verdict in rows.items() if verdict in SHOWN} ^ set(told_of)):
@@ -64,8 +64,8 @@ def _contradictions_of_the_run(data: dict[str, Any], counts: Counter[str]) -> It
     run = data["run"]
     judged = sum(counts[verdict] for verdict in JUDGED)
     if run["exit_code"] not in (possible := _exit_codes(data, counts, judged)):
-        told = " or ".join(map(str, sorted(possible)))
-        yield f"its exit code is {run['exit_code']}, and by its verdicts {told}"
+        text = " or ".join(map(str, sorted(possible)))
+        yield f"its exit code is {run['exit_code']}, and by its verdicts {text}"
     if run["whole"] == bool(run["narrowed"]):
         yield "its run is called whole although a part was asked for, or a part although all was asked for"
     if run["interrupted"] and run["complete"]:
@@ -79,7 +79,7 @@ def _contradictions_of_the_run(data: dict[str, Any], counts: Counter[str]) -> It
     try:
         datetime.fromisoformat(data["date"])
     except ValueError:
-        yield "its date is no date"
+        yield "its date is not a date"
 
 
 def _exit_codes(data: dict[str, Any], counts: Counter[str], judged: int) -> set[int]:
@@ -103,7 +103,7 @@ def _contradictions_of_what_was_asked(data: dict[str, Any]) -> Iterator[str]:
             yield f"it counts golden vectors that {named}, and names none"
 
 
-def outdated(data: dict[str, Any]) -> Iterator[str]:
+def version_differences(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each difference between this version and the one that judged. Raises VectorsError."""
     theirs = printable(data["suite"]["version"], 40)
     if theirs != suite_version():
@@ -112,24 +112,24 @@ def outdated(data: dict[str, Any]) -> Iterator[str]:
         yield f"version {theirs} judged by another catalogue than this {suite_version()}"
     golden = golden_vectors(data["revision"]) or {}
     if golden and data.get("vectors", {}).get("manifest") != golden["manifest"]:
-        told = printable(data.get("vectors", {}).get("version", "none"), 20)
-        yield f"its golden vectors are those of version {told}, and these are {golden['version']}"
+        vectors_version = printable(data.get("vectors", {}).get("version", "none"), 20)
+        yield f"its golden vectors are those of version {vectors_version}, and these are {golden['version']}"
 
 
-def unfounded(data: dict[str, Any]) -> Iterator[str]:
+def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each claim of a certificate of this version that contradicts the catalogue."""
-    yield from (f"it was not judged by the catalogue, {wrong}" for wrong in unlike_the_text(data))
-    if data["untestable"] != untestable(data["revision"]):
+    yield from (f"it was not judged by the catalogue, {wrong}" for wrong in rows_unlike_catalogue(data))
+    if data["untestable"] != untestable_requirements(data["revision"]):
         yield "what cannot be tested is not what the catalogue says"
     yield from _unknown_names(data)
-    yield from unfounded_schedules(data)
-    yield from unfounded_limits(data)
+    yield from contradictory_schedules(data)
+    yield from contradictory_limits(data)
     found = level({key: value for key, value in data.items() if key not in ("level", "digest")})
     if found != data["level"]:
-        told, true = printable(data["level"]["name"], 60), found["name"]
+        claimed, true = printable(data["level"]["name"], 60), found["name"]
         yield (
-            f"its level is {told}, and by its verdicts {true}"
-            if told != true
+            f"its level is {claimed}, and by its verdicts {true}"
+            if claimed != true
             else "what is said about its level does not follow from its verdicts"
         )
 
@@ -139,7 +139,7 @@ def _unknown_names(data: dict[str, Any]) -> Iterator[str]:
     protocol, run = protocol_of(data["revision"]), data["run"]
     rules = protocol.rules
     rows = {row["id"] for row in data["requirements"]}
-    judged = {requirement.id for requirement in rules.judged(data["revision"], data["profile"])}
+    judged = {requirement.id for requirement in rules.judged_requirements(data["revision"], data["profile"])}
     if strange := sorted(rows - judged):
         yield f"{printable(strange[0], 40)} is not judged in the profile {data['profile']}"
     if run["whole"] and (missing := sorted(judged - rows)):
@@ -172,8 +172,8 @@ def hold_to_its_rows(certificate: Certificate, name: str) -> None:
     """
     data = certificate.data
     wrong = next(forgeries(data), "")
-    if not wrong and not list(outdated(data)):
-        wrong = next(unfounded(data), "")
+    if not wrong and not list(version_differences(data)):
+        wrong = next(contradictory_claims(data), "")
     if wrong:
-        told = "`sds-conformance certificate verify` lists all that is wrong with it"
-        raise CertificateError(f"{name} is forged or damaged: {printable(wrong, 300)}. {told}")
+        message = "`sds-conformance certificate verify` lists all that is wrong with it"
+        raise CertificateError(f"{name} is forged or damaged: {printable(wrong, 300)}. {message}")

@@ -25,7 +25,7 @@ def join_items(items: Iterable[str], between: str = ", ") -> str:
     return between.join(printable(str(item), 200) for item in items)
 
 
-def declared(data: dict[str, Any]) -> str:
+def format_declaration(data: dict[str, Any]) -> str:
     """The declared capabilities, limits and choices."""
     about = data["implementation"]
     out = [join_items(about["capabilities"]) or "nothing"]
@@ -36,35 +36,35 @@ def declared(data: dict[str, Any]) -> str:
     return "; ".join(out)
 
 
-def vectors_told(data: dict[str, Any]) -> str:
+def describe_vectors(data: dict[str, Any]) -> str:
     """The results of the golden vectors, in one sentence."""
     if "vectors" not in data:
         return "there are none"
     set_of = f"version {printable(data['vectors']['version'], 20)}"
     if (asked := data["vectors"].get("asked")) is None:
         return f"{set_of}, not asked"
-    told = ", ".join(f"{count} {name}" for name, count in asked["counts"].items() if count)
-    return f"{set_of}: {told}{'' if asked['complete'] else ', not to the end'}"
+    text = ", ".join(f"{count} {name}" for name, count in asked["counts"].items() if count)
+    return f"{set_of}: {text}{'' if asked['complete'] else ', not to the end'}"
 
 
-def fuzz_told(data: dict[str, Any]) -> str:
+def describe_fuzz(data: dict[str, Any]) -> str:
     """The results of generated schedules, in one sentence."""
     if (fuzz := data.get("fuzz")) is None:
         return "none were generated, so there is no seed"
     found = [f"{verdict}: {join_items(fuzz[f'{verdict}ed'])}" for verdict in ("fail", "warn") if fuzz[f"{verdict}ed"]]
-    told = f"{fuzz['schedules']} by seed {fuzz['seed']}: {'; '.join(found) or 'nothing was found'}"
-    return told if fuzz["complete"] else f"{told}; not to the end"
+    text = f"{fuzz['schedules']} by seed {fuzz['seed']}: {'; '.join(found) or 'nothing was found'}"
+    return text if fuzz["complete"] else f"{text}; not to the end"
 
 
-def limits_told(data: dict[str, Any]) -> str:
+def describe_limits(data: dict[str, Any]) -> str:
     """The measured limits, in one sentence."""
     if (limits := data.get("limits")) is None:
         return "not measured"
-    told = f"{summary(limits['rows'])}, measured {printable(limits['date'], 40)}"
-    told += f" in up to {limits['budget_seconds']} s"
-    return told if limits["complete"] else f"{told}; not to the end"
+    text = f"{summary(limits['rows'])}, measured {printable(limits['date'], 40)}"
+    text += f" in up to {limits['budget_seconds']} s"
+    return text if limits["complete"] else f"{text}; not to the end"
 
 
-def judged(data: dict[str, Any]) -> int:
+def count_judged(data: dict[str, Any]) -> int:
     """The number of judged requirements."""
     return sum(row["verdict"] in JUDGED for row in data["requirements"])

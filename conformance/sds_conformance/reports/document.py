@@ -14,7 +14,7 @@ from sds_testee.version import suite_version
 from ..judging.causes import Cause, told_as_another
 from ..judging.certification import Certification
 from ..judging.finding_replays import FindingReplays
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict, full_code
 from ..presentation.invocation import Invocation
@@ -57,16 +57,16 @@ def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 
         "options": [_text(option) for option in how.options],
         "strict": outcome.strict,
         "sections": {section.id: section.title for section in outcome.plan.catalogue.sections},
-        "doubts": list(protocol_of(outcome.plan.revision).doubts(outcome.heard)),
-        "unplayed": _unplayed(outcome, left_out_scenarios),
+        "doubts": list(protocol_of(outcome.plan.revision).doubts(outcome.doubt_data)),
+        "unplayed": _unplayed_notes(outcome, left_out_scenarios),
         "notes": [
             {"requirement": note.requirement, "expected": note.expected, "seen": note.seen} for note in _notes(outcome)
         ],
         "baseline": None,
         "summary": summary(outcome),
         "causes": [_cause(cause, how) for cause in outcome.causes],
-        "requirements": [_requirement(verdict, outcome, how) for verdict in outcome.verdicts],
-        "breakdowns": [_breakdown(broken, outcome, how) for broken in outcome.breakdowns],
+        "requirements": [_requirement_json(verdict, outcome, how) for verdict in outcome.verdicts],
+        "breakdowns": [_breakdown_json(broken, outcome, how) for broken in outcome.breakdowns],
         "ways": [_ways(position, outcome) for position in outcome.ways],
         **({"scenario_files": files} if files else {}),
     }
@@ -80,9 +80,12 @@ def _scenario_files(outcome: Certification, how: Invocation) -> list[dict[str, A
         if (file := scenario.file) is None:
             continue
         runs = [run.name for run in outcome.plan.runs if run.scenario is scenario]
-        played = [run for run in runs if run in outcome.played]
+        played = [run for run in runs if run in outcome.played_runs]
         exercised = {r: sum(outcome.sightings.get(r, {}).get(run, 0) for run in runs) for r in scenario.declared}
-        results = {run: ExpectationResult(outcome.unmet.get(run, ()), outcome.unchecked.get(run, "")) for run in played}
+        results = {
+            run: ExpectationResult(outcome.unmet_expectations.get(run, ()), outcome.unchecked.get(run, ""))
+            for run in played
+        }
         out.append(
             {
                 "scenario": scenario.name,
@@ -92,7 +95,7 @@ def _scenario_files(outcome: Certification, how: Invocation) -> list[dict[str, A
                     {
                         "id": r,
                         "exercised": exercised[r],
-                        "why": "" if exercised[r] else _unexercised(r, verdicts, outcome),
+                        "why": "" if exercised[r] else _why_unexercised(r, verdicts, outcome),
                     }
                     for r in scenario.declared
                 ],
@@ -103,14 +106,14 @@ def _scenario_files(outcome: Certification, how: Invocation) -> list[dict[str, A
     return out
 
 
-def _unexercised(requirement: str, verdicts: Mapping[str, RequirementVerdict], outcome: Certification) -> str:
+def _why_unexercised(requirement: str, verdicts: Mapping[str, RequirementVerdict], outcome: Certification) -> str:
     """Why a requirement was not exercised by the file that is for it."""
     plan = outcome.plan
     known = plan.catalogue.requirements[requirement]
     if requirement in verdicts:
         verdict = verdicts[requirement]
         return verdict.reason or "its situation did not arise in this scenario"
-    if not known.stated_in(plan.revision):
+    if not known.is_stated_in(plan.revision):
         return f"it is not stated in {plan.revision}"
     if requirement not in plan.rules.register.checks:
         return "it has no check"
@@ -127,22 +130,22 @@ def summary(outcome: Certification) -> dict[str, Any]:
         "runs": outcome.runs,
         "steps": outcome.steps,
         "interrupted": outcome.interrupted,
-        "complete": outcome.driven and not (outcome.interrupted or outcome.gave_up or outcome.ended_early),
+        "complete": outcome.is_driven and not (outcome.interrupted or outcome.gave_up or outcome.ended_early),
         "exit_code": outcome.exit_code,
     }
 
 
-def _unplayed(outcome: Certification, left_out_scenarios: int) -> list[str]:
+def _unplayed_notes(outcome: Certification, left_out_scenarios: int) -> list[str]:
     """Sentences about scenarios that were not played, with the reason."""
     out = []
     if outcome.ended_early:
         out.append("The rest was not played: --fail-fast ended the run at the first failure.")
     if outcome.gave_up:
-        used_up = f"{outcome.used_up} was used up" if outcome.used_up else ""
+        used_up = f"{outcome.exhausted_resource} was used up" if outcome.exhausted_resource else ""
         out.append(f"The rest was not played: {used_up or 'the implementation broke down too often in a row'}.")
     if left_out_scenarios:
-        played = counted(len(outcome.plan.scenarios), "scenario")
-        what = f"{counted(left_out_scenarios, 'other scenario')} may show faults of it, too"
+        played = format_count(len(outcome.plan.scenarios), "scenario")
+        what = f"{format_count(left_out_scenarios, 'other scenario')} may show faults of it, too"
         out.append(f"Only the {played} for what was selected: {what}. --scenario '*' plays all.")
     return out
 
@@ -159,7 +162,7 @@ def _text(part: str) -> str:
     return part.encode("utf-8", "backslashreplace").decode()
 
 
-def _requirement(verdict: RequirementVerdict, outcome: Certification, how: Invocation) -> dict[str, Any]:
+def _requirement_json(verdict: RequirementVerdict, outcome: Certification, how: Invocation) -> dict[str, Any]:
     requirement = verdict.requirement
     return {
         "id": requirement.id,
@@ -172,7 +175,7 @@ def _requirement(verdict: RequirementVerdict, outcome: Certification, how: Invoc
         "exercised": verdict.exercised,
         "runs": sorted(outcome.sightings.get(requirement.id, ())),
         "reason": verdict.reason,
-        "findings": [_finding(finding, outcome, how) for finding in verdict.findings],
+        "findings": [_finding_json(finding, outcome, how) for finding in verdict.findings],
         "findings_not_shown": verdict.findings_dropped,
         "kinds": [
             {
@@ -182,11 +185,11 @@ def _requirement(verdict: RequirementVerdict, outcome: Certification, how: Invoc
             }
             for kind, scenarios in verdict.tally.kinds.items()
         ],
-        **_repeated(verdict.again),
+        **_replays_json(verdict.replays),
     }
 
 
-def _repeated(again: FindingReplays | None) -> dict[str, Any]:
+def _replays_json(again: FindingReplays | None) -> dict[str, Any]:
     return {"repeated": asdict(again)} if again is not None else {}
 
 
@@ -204,7 +207,7 @@ def _cause(cause: Cause, how: Invocation) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[str, Any]:
+def _finding_json(finding: Finding, outcome: Certification, how: Invocation) -> dict[str, Any]:
     return {
         "severity": finding.severity_name,
         "code": finding.full_code,
@@ -222,7 +225,7 @@ def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[
     }
 
 
-def _breakdown(broken: BrokenRun, outcome: Certification, how: Invocation) -> dict[str, Any]:
+def _breakdown_json(broken: BrokenRun, outcome: Certification, how: Invocation) -> dict[str, Any]:
     trace = outcome.traces.get(broken.where)
     return {
         "kind": broken.breakdown.kind.value,
@@ -233,7 +236,7 @@ def _breakdown(broken: BrokenRun, outcome: Certification, how: Invocation) -> di
         "advice": broken.breakdown.advice,
         "stderr": list(broken.breakdown.stderr),
         "again": _text(how.play(broken.where, trace.environment)) if trace is not None else "",
-        **_repeated(broken.again),
+        **_replays_json(broken.again),
     }
 
 

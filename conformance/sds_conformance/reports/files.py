@@ -15,8 +15,8 @@ from sds_harness.files import (
     FileError,
     check_folder,
     check_whole,
+    find_schema_error,
     make_folder,
-    misshapen,
     parse_json,
     read_text,
     write_whole,
@@ -71,23 +71,25 @@ def read_report(path: Path) -> Report:
     file = path / JSON_LINES if path.is_dir() else path
     if not file.is_file():
         what = f"there is no {JSON_LINES} in it" if path.is_dir() else "it is not there, or no file"
-        raise ReportError(f"{path} is no report: {what}. `sds-conformance run --report DIR` writes one")
+        raise ReportError(f"{path} is not a report: {what}. `sds-conformance run --report DIR` writes one")
     try:
         text = read_text(file, MAX_BYTES)
     except FileError as error:
-        raise ReportError(f"{file} is no report: it {error}") from None
+        raise ReportError(f"{file} is not a report: it {error}") from None
     seconds = 0.0
     if file.suffix == ".json":
         data, cut_off = _json(file, text)
     else:
         data, cut_off, seconds = _lines(file, text)
     _check_schema(file, data)
-    if wrong := misshapen(_validator(), data):
-        raise ReportError(f"{file} is no report: {wrong}")
+    if wrong := find_schema_error(_validator(), data):
+        raise ReportError(f"{file} is not a report: {wrong}")
     for verdict, count in _counts(data["requirements"]).items():
         if data["summary"][verdict] != count:
-            told = f"its summary counts {data['summary'][verdict]} {verdict}, and {count} of its requirements are that"
-            raise ReportError(f"{file} contradicts itself: {told}. Run it again, with --report")
+            message = (
+                f"its summary counts {data['summary'][verdict]} {verdict}, and {count} of its requirements are that"
+            )
+            raise ReportError(f"{file} contradicts itself: {message}. Run it again, with --report")
     return Report(data, cut_off, file.parent, seconds=seconds, written=file.with_name(JSON))
 
 
@@ -97,7 +99,7 @@ def _json(file: Path, text: str) -> tuple[dict[str, Any], str]:
     except FileError:
         data = None
     if not isinstance(data, dict):
-        raise ReportError(f"{file} is no JSON: was it cut off? {JSON_LINES} beside it can be read as far as it goes")
+        raise ReportError(f"{file} is not JSON: was it cut off? {JSON_LINES} beside it can be read as far as it goes")
     return data, ""
 
 
@@ -114,34 +116,34 @@ def _lines(file: Path, text: str) -> tuple[dict[str, Any], str, float]:
             cut_off = f"in line {number}"
             break
         if not isinstance(row, dict):
-            raise ReportError(f"{file} is no report: line {number} is no JSON object")
+            raise ReportError(f"{file} is not a report: line {number} is not a JSON object")
         kind = row.pop("type", None)
         if not isinstance(kind, str) or kind not in ("header", "footer", *keys):
-            raise ReportError(f"{file} is no report: line {number} is {printable(str(kind), 40)}")
+            raise ReportError(f"{file} is not a report: line {number} is {printable(str(kind), 40)}")
         if "summary" in data or (number == 1) != (kind == "header"):
-            raise ReportError(f"{file} is no report: line {number} has no place there")
+            raise ReportError(f"{file} is not a report: line {number} has no place there")
         if kind not in keys:
             took = row.pop("seconds", None)
             seconds = float(took) if isinstance(took, int | float) and 0 < took < 1e9 else seconds
         if number == 1:
             _check_schema(file, row)
         if wrong := _misshapen_row(kind, row):
-            raise ReportError(f"{file} is no report: line {number}, {wrong}")
+            raise ReportError(f"{file} is not a report: line {number}, {wrong}")
         if kind in keys:
             rows[keys[kind]].append(row)
         else:
             data |= row
     if not data:
-        raise ReportError(f"{file} is no report: it has no header")
+        raise ReportError(f"{file} is not a report: it has no header")
     if "summary" not in data:
         cut_off = cut_off or f"after line {number}"
-        data["summary"] = _so_far(rows["requirements"])
+        data["summary"] = _partial_summary(rows["requirements"])
     return {**data, **rows}, cut_off, seconds
 
 
 def _check_schema(file: Path, data: dict[str, Any]) -> None:
     if "schema" not in data:
-        raise ReportError(f"{file} is no report: it does not name its schema")
+        raise ReportError(f"{file} is not a report: it does not name its schema")
     if data["schema"] != SCHEMA_ID:
         found = printable(str(data.get("schema")), 60)
         raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: run it again, with --report")
@@ -153,11 +155,11 @@ def _misshapen_row(kind: str, row: dict[str, Any]) -> str:
     fields = schema["properties"]
     for key, row_kind in ROWS.items():
         if kind == row_kind:
-            return misshapen(_validator(), row, part=fields[key]["items"])
+            return find_schema_error(_validator(), row, part=fields[key]["items"])
     known = fields.keys() - ROWS.keys() - _IN_FOOTER if kind == "header" else _IN_FOOTER
     required = sorted(known.intersection(schema["required"]))
     part = {"required": required, "properties": {key: fields[key] for key in known}, "additionalProperties": False}
-    return misshapen(_validator(), row, part=part)
+    return find_schema_error(_validator(), row, part=part)
 
 
 _IN_FOOTER = frozenset({"summary"})
@@ -176,7 +178,7 @@ def _counts(rows: list[dict[str, Any]]) -> dict[str, int]:
     return {verdict.value: sum(row.get("verdict") == verdict.value for row in rows) for verdict in Verdict}
 
 
-def _so_far(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _partial_summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The summary of a truncated report, from the requirements in it. It is marked as incomplete."""
     played = dict.fromkeys(("scenarios", "runs", "steps"), 0)
     rest = {"environments": [], "left_out": {}, "interrupted": True, "complete": False}

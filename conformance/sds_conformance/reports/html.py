@@ -18,13 +18,13 @@ from sds_harness.declaration import printable, without_orders
 from ..drawing.spacetime import stylesheet
 from ..exploration.limits.words import summary
 from ..judging.catalogue import POSITION_VERDICTS, Position
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.registry import scenario_of
 from ..judging.verdict import Verdict
-from ..presentation.markup import environment, web_link
+from ..presentation.markup import make_template_environment, web_link
 from ..protocols.words import named as name_of_limit
 from .limits import LimitLine, lines
-from .overall_result import standing
+from .overall_result import compute_overall_result
 from .report import Report, Row
 from .scenario_files import remarks, unmet
 from .stories import PageStory, Stories, stories_of
@@ -92,7 +92,7 @@ def html(report: Report, *, back: str = "") -> str:
         report=report,
         back=back,
         data=data,
-        standing=standing(report),
+        standing=compute_overall_result(report),
         notices=list(notices(report)),
         facts=list(facts(report)),
         counts=[(verdict, data["summary"][verdict]) for verdict in VERDICTS],
@@ -123,11 +123,11 @@ def _limit_lines(report: Report) -> list[LimitLine]:
 
 @cache
 def _template() -> Template:
-    known = environment(__package__ or "")
+    known = make_template_environment(__package__ or "")
     # Every value is shortened, cleaned of control characters, and then escaped.
     known.finalize = lambda value: without_orders(printable(value, LONGEST)) if type(value) is str else value
     known.filters["thousands"] = lambda number: f"{number:,}"
-    known.filters["counted"] = counted
+    known.filters["counted"] = format_count
     known.filters["weblink"] = web_link
     return known.get_template("report.html.j2")
 
@@ -140,8 +140,8 @@ def _read(name: str) -> str:
 def _order(data: Row) -> list[int]:
     """Indices of the requirements: root causes first, each followed by those that it explains."""
     places = {row["id"]: place for place, row in enumerate(data["requirements"])}
-    told = [one for cause in data["causes"] for one in (cause, *cause["under"])]
-    first = [places[one["requirement"]] for one in told if one["requirement"] in places]
+    entries = [one for cause in data["causes"] for one in (cause, *cause["under"])]
+    first = [places[one["requirement"]] for one in entries if one["requirement"] in places]
     return list(dict.fromkeys([*first, *range(len(data["requirements"]))]))
 
 
@@ -150,12 +150,14 @@ def _rows(report: Report, stories: Stories) -> dict[str, RequirementEntry]:
     catalogue = report.protocol.rules.catalogue
     rows: dict[str, RequirementEntry] = {}
     for place, data in enumerate(report.data["requirements"]):
-        told = stories.of.get(place, [])
+        stories_of_row = stories.of.get(place, [])
         stated = catalogue.requirements.get(data["id"])
         softened = [stated.softened] if stated is not None and stated.softened and data["verdict"] == "warn" else []
-        named = dict.fromkeys([*softened, *(story.row["position"] for story in told)])
+        named = dict.fromkeys([*softened, *(story.row["position"] for story in stories_of_row)])
         positions = [name for name in named if name in catalogue.positions]
-        rows.setdefault(data["id"], RequirementEntry(data, told, report.known_failures(data["id"]), positions))
+        rows.setdefault(
+            data["id"], RequirementEntry(data, stories_of_row, report.known_failures(data["id"]), positions)
+        )
     for cause in report.data["causes"]:
         for under in cause["under"]:
             if under["requirement"] in rows and cause["requirement"] in rows:
@@ -176,7 +178,9 @@ def _summary_of_causes(data: Row) -> str:
     for verdict, what in (("fail", "root cause"), ("warn", "warning")):
         those = [cause for cause in data["causes"] if cause["verdict"] == verdict]
         if those:
-            parts.append(f"{counted(len(those), what)} ({counted(sum(c['violations'] for c in those), 'violation')})")
+            parts.append(
+                f"{format_count(len(those), what)} ({format_count(sum(c['violations'] for c in those), 'violation')})"
+            )
     return " and ".join(parts)
 
 
@@ -208,21 +212,21 @@ def notices(report: Report) -> Iterator[Notice]:
         yield Notice("The baseline is at fault", tuple(lines), grave=True)
     if found := [f"{one.place}: {one.sentence}" for one in unmet(report.scenario_files)]:
         yield Notice("Expectations of scenario files that were not met", tuple(found), grave=True)
-    if told := [*remarks(report.scenario_files)]:
-        yield Notice("Scenario files that do not test what they say", tuple(told), grave=True)
+    if entries := [*remarks(report.scenario_files)]:
+        yield Notice("Scenario files that do not test what they say", tuple(entries), grave=True)
     if data["doubts"]:
         yield Notice("Warning", tuple(data["doubts"]), grave=True)
     left_out = [f"Environment {name}: {reason}" for name, reason in summary["left_out"].items()]
     partial = [] if data["whole"] else [f"Not all {' and '.join(data['narrowed']) or 'of it'} were asked for."]
-    if why := report.unfinished:
+    if why := report.why_incomplete:
         partial.append(f"{why[0].upper()}{why[1:]}.")
     if partial or left_out:
         yield Notice("Not all was played", (*partial, *left_out))
-    reasons = report.unjudged("inconclusive", "skipped", "error")
-    told = [f"{_join_few(ids)}: {verdict}, {reason}" for (verdict, reason), ids in reasons.items()]
-    if told:
+    reasons = report.group_unjudged("inconclusive", "skipped", "error")
+    entries = [f"{_join_few(ids)}: {verdict}, {reason}" for (verdict, reason), ids in reasons.items()]
+    if entries:
         judged = len(data["requirements"]) - sum(map(len, reasons.values()))
-        yield Notice(f"{judged} of {len(data['requirements'])} requirements were judged", tuple(told))
+        yield Notice(f"{judged} of {len(data['requirements'])} requirements were judged", tuple(entries))
 
 
 def facts(report: Report) -> Iterator[tuple[str, str]]:
@@ -242,7 +246,7 @@ def facts(report: Report) -> Iterator[tuple[str, str]]:
     yield "Command", " ".join(about["command"]) or "a server that was running already"
     yield "Framing", data["framing"]
     yield "Environments", ", ".join(data["summary"]["environments"]) or "none"
-    yield "Played", ", ".join(counted(data["summary"][f"{what}s"], what) for what in ("scenario", "run", "step"))
+    yield "Played", ", ".join(format_count(data["summary"][f"{what}s"], what) for what in ("scenario", "run", "step"))
     if about["clock"]:
         yield "Clock", about["clock"]
     yield "Declares", ", ".join(about["capabilities"]) or "nothing"

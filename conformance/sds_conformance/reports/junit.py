@@ -11,10 +11,10 @@ from datetime import datetime
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from sds_harness.declaration import harmless, printable
+from sds_harness.declaration import clean_text, printable
 
-from .overall_result import standing
-from .plain import breakdown, story
+from .overall_result import compute_overall_result
+from .plain import format_breakdown, story
 from .report import Report, Row, flaky, sides, worst
 from .scenario_files import SUITE, Unmet
 
@@ -29,7 +29,7 @@ _TITLE = 100
 def junit(report: Report) -> str:
     """Render the file."""
     sections: dict[str, list[TestCase]] = {}
-    for row in report.by_severity():
+    for row in report.sort_by_severity():
         sections.setdefault(_section(report, row), []).append(_case(report, row))
     sections[CONVERSATION] = _conversation(report)
     if report.scenario_files:
@@ -37,10 +37,10 @@ def junit(report: Report) -> str:
     if report.data["baseline"] is not None:
         sections[BASELINE] = _baseline(report)
     about = {key: report.data[key] for key in ("revision", "profile")}
-    about |= {"implementation": report.name, "standing": standing(report).sentence}
+    about |= {"implementation": report.name, "compute_overall_result": compute_overall_result(report).sentence}
     suites = JUnitXml(_clean(f"{report.data['suite']['name']}: {report.name}"))
     for title, cases in sections.items():
-        suites.add_testsuite(_suite(title, cases, about, report.started))
+        suites.add_testsuite(_suite(title, cases, about, report.start_time))
     suites.update_statistics()
     return f"{_DECLARATION}\n{suites.tostring().decode('utf-8')}\n"
 
@@ -60,13 +60,13 @@ def _section(report: Report, row: Row) -> str:
 
 
 def _case(report: Report, row: Row) -> TestCase:
-    case = _named(f"{row['id']} {printable(row['statement'], _TITLE)}", _section(report, row))
+    case = _make_test_case(f"{row['id']} {printable(row['statement'], _TITLE)}", _section(report, row))
     finding = worst(row)
     match row["verdict"]:
         case "fail":
             code = finding["code"] if finding else row["id"]
             case.result = _with_text(
-                Failure(_failed(report, row, finding), _clean(code)), _failure_text(report, row, finding)
+                Failure(_failure_message(report, row, finding), _clean(code)), _failure_text(report, row, finding)
             )
         case "warn":
             case.system_out = _failure_text(report, row, finding)
@@ -77,7 +77,7 @@ def _case(report: Report, row: Row) -> TestCase:
     return case
 
 
-def _named(name: str, kind: str) -> TestCase:
+def _make_test_case(name: str, kind: str) -> TestCase:
     """A test case. The time per requirement is unknown; 0 satisfies tools that need a number."""
     return TestCase(_clean(name), _clean(kind), 0)
 
@@ -87,17 +87,17 @@ def _with_text(result: Failure | Error, text: str) -> Failure | Error:
     return result
 
 
-def _failed(report: Report, row: Row, finding: Row | None) -> str:
+def _failure_message(report: Report, row: Row, finding: Row | None) -> str:
     """The one line that tools show. It begins with the entry of the baseline, or with the known root cause."""
     entries = report.known_failures(row["id"])
-    known = [" ".join(filter(None, (entry["reason"], entry["link"]))) for entry in entries]
+    reasons = [" ".join(filter(None, (entry["reason"], entry["link"]))) for entry in entries]
     label = "known, flaky" if any(entry.get("flaky") for entry in entries) else "known"
     seen = "expected {}; seen: {}".format(*sides(finding)) if finding else "failed"
     seen = f"severity {row['severity']}: {seen}"
     seen = f"[{flaky(row)}] {seen}" if flaky(row) else seen
     if cause := report.known_cause(row["id"]):
         seen = f"[under the known {cause}] {seen}"
-    return _clean(f"[{label}: {'; '.join(known)}] {seen}" if known else seen)
+    return _clean(f"[{label}: {'; '.join(reasons)}] {seen}" if reasons else seen)
 
 
 def _failure_text(report: Report, row: Row, finding: Row | None) -> str:
@@ -112,14 +112,14 @@ def _conversation(report: Report) -> list[TestCase]:
     cases = []
     for broken, others in report.breakdowns:
         also = f"\nand {len(others)} more like it, in {', '.join(others[:20])}" if others else ""
-        case = _named(f"{broken['kind']} in {broken['where']}", CONVERSATION)
-        case.result = _with_text(Error(_clean(broken["detail"]), broken["kind"]), breakdown(broken) + also)
+        case = _make_test_case(f"{broken['kind']} in {broken['where']}", CONVERSATION)
+        case.result = _with_text(Error(_clean(broken["detail"]), broken["kind"]), format_breakdown(broken) + also)
         cases.append(case)
     if report.cut_off:
-        case = _named("the report is whole", CONVERSATION)
+        case = _make_test_case("the report is whole", CONVERSATION)
         case.result = Error(_clean(f"The report was cut off {report.cut_off}."), "cut-off")
         cases.append(case)
-    return cases or [_named("it holds", CONVERSATION)]
+    return cases or [_make_test_case("it holds", CONVERSATION)]
 
 
 def _scenario_files(report: Report) -> list[TestCase]:
@@ -128,7 +128,7 @@ def _scenario_files(report: Report) -> list[TestCase]:
     for file in report.scenario_files:
         for row in file["expectations"]:
             one = Unmet(file, row)
-            case = _named(f"{printable(one.place, _TITLE)}: {printable(row['text'], _TITLE)}", SUITE)
+            case = _make_test_case(f"{printable(one.place, _TITLE)}: {printable(row['text'], _TITLE)}", SUITE)
             if row["verdict"] == "unmet":
                 case.result = _with_text(
                     Failure(_clean(one.sentence), "expectation"), f"{one.sentence}\n\nAgain: {file['again']}"
@@ -137,23 +137,23 @@ def _scenario_files(report: Report) -> list[TestCase]:
                 case.result = Skipped(_clean(f"not checked: {row['seen']}"), "unchecked")
             cases.append(case)
         for row in file["requirements"]:
-            case = _named(f"{printable(file['file'], _TITLE)} exercises {row['id']}", SUITE)
+            case = _make_test_case(f"{printable(file['file'], _TITLE)} exercises {row['id']}", SUITE)
             if not row["exercised"]:
                 case.result = Skipped(_clean(f"not exercised: {row['why']}"), "inconclusive")
             cases.append(case)
-    return cases or [_named("nothing is expected", SUITE)]
+    return cases or [_make_test_case("nothing is expected", SUITE)]
 
 
 def _baseline(report: Report) -> list[TestCase]:
     """One test case per wrong line of the baseline; a single passing one if there are none."""
     cases = []
     for row in report.complaints:
-        case = _named(f"line {row['line']}: {row['requirement']}", BASELINE)
+        case = _make_test_case(f"line {row['line']}: {row['requirement']}", BASELINE)
         case.result = _with_text(Failure(_clean(row["what"]), BASELINE), f"{row['what']}\n{row['change']}")
         cases.append(case)
-    return cases or [_named("it is up to date", BASELINE)]
+    return cases or [_make_test_case("it is up to date", BASELINE)]
 
 
 def _clean(text: str) -> str:
     """Remove characters that XML 1.0 cannot contain, and commands to a CI."""
-    return harmless(text)
+    return clean_text(text)

@@ -1,6 +1,6 @@
 """Levels: what a certificate may call an implementation. They follow from what stands on it, and from nothing else.
 
-A level is about parts of the text, one after the other: the second counts only where the first is held. As
+The parts of a level are judged in order: the second part counts only if the first one passes. As
 docs/verdicts.md says, a requirement that was not exercised never passes. So a MUST that is inconclusive stops a level.
 A requirement that is skipped because a capability is not declared does not, and is counted next to the level.
 """
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.rules import Rules
-from ..judging.runner import tolerated
+from ..judging.runner import tolerated_breakdowns
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from .limits import findings
@@ -42,14 +42,16 @@ def level(data: dict[str, Any]) -> dict[str, Any]:
         held.append(part)
     for part in parts:
         part["held"] = part in held
-    strict = bool(held) and all(part["strict"] for part in held) and not _warned(data)
+    strict = bool(held) and all(part["strict"] for part in held) and not _has_attached_warnings(data)
     name = " + ".join(part["title"] for part in held) + (f", {STRICT}" if strict else "")
     return {"name": name or NONE, "strict": strict, "against": against, "parts": parts}
 
 
 def parts_of(rules: Rules, revision: str) -> list[str]:
     """The profiles of a revision; the others extend the first one."""
-    narrow = [profile for profile in rules.profiles if profile != rules.full and rules.judged(revision, profile)]
+    narrow = [
+        profile for profile in rules.profiles if profile != rules.full and rules.judged_requirements(revision, profile)
+    ]
     return narrow or [rules.full]
 
 
@@ -66,7 +68,7 @@ def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
     if broken := hard(data):
         out.append(f"it broke down: {', '.join(f'{kind} ({count})' for kind, count in broken.items())}")
     if asked := data["vectors"].get("asked") if "vectors" in data else None:
-        out += [f"{counted(len(asked['failed']), 'golden vector')} got a wrong answer"] if asked["failed"] else []
+        out += [f"{format_count(len(asked['failed']), 'golden vector')} got a wrong answer"] if asked["failed"] else []
         out += ["not all that was asked of the golden vectors was answered"] if not asked["complete"] else []
     if fuzz := data.get("fuzz"):
         out += [f"generated schedules fail {', '.join(fuzz['failed'])}"] if fuzz["failed"] else []
@@ -84,25 +86,25 @@ def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
 
 def hard(data: dict[str, Any]) -> dict[str, int]:
     """Number of breakdowns that fail an implementation, by kind."""
-    soft = tolerated(strict=data["strict"], narrowed=data["run"]["narrowed"])
+    soft = tolerated_breakdowns(strict=data["strict"], narrowed=data["run"]["narrowed"])
     return {kind: count for kind, count in data["breakdowns"].items() if kind not in soft}
 
 
-def _warned(data: dict[str, Any]) -> bool:
+def _has_attached_warnings(data: dict[str, Any]) -> bool:
     asked = data["vectors"].get("asked", {}) if "vectors" in data else {}
     return bool(asked.get("warned") or any(data.get(what, {}).get("warned") for what in ("fuzz", "exhaust")))
 
 
 def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     protocol = protocol_of(data["revision"])
-    stated = {r.id: r for r in rules.judged(data["revision"], profile) if not r.experimental}
+    stated = {r.id: r for r in rules.judged_requirements(data["revision"], profile) if not r.experimental}
     ids = list(stated)
     rows = {row["id"]: row for row in data["requirements"] if row["id"] in stated}
     # Use the level of the catalogue, not that of the row: a forger would write MAY.
-    musts = [row for row in rows.values() if stated[row["id"]].binding]
+    musts = [row for row in rows.values() if stated[row["id"]].is_binding]
     because = []
     if len(rows) < len(ids):
-        because.append(f"{len(ids) - len(rows)} of {counted(len(ids), 'requirement')} were not asked for")
+        because.append(f"{len(ids) - len(rows)} of {format_count(len(ids), 'requirement')} were not asked for")
     if protocol.unsupported_profile(declaration_of(data), data["revision"]) == profile:
         because.append(f"the implementation does without {protocol.parts[profile]}")
     for verdict, what in _AGAINST.items():
@@ -112,7 +114,7 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     judged = sum(row["verdict"] in JUDGED for row in musts)
     if 2 * judged < len(musts):
         because.append(
-            f"fewer than half of what it must do was judged: {judged} of {counted(len(musts), 'requirement')}"
+            f"fewer than half of what it must do was judged: {judged} of {format_count(len(musts), 'requirement')}"
         )
     unjudged: dict[str, list[str]] = {}
     for row in rows.values():
@@ -138,4 +140,4 @@ def unjudged_note(standing: dict[str, Any]) -> str:
     if not missing:
         return ""
     reasons = dict.fromkeys(reason for part in parts for reason in part["not_judged"])
-    return f"{missing} of {counted(total, 'requirement')} not judged: {'; '.join(reasons)}"
+    return f"{missing} of {format_count(total, 'requirement')} not judged: {'; '.join(reasons)}"

@@ -12,12 +12,12 @@ from functools import cache
 from typing import Any
 
 from sds_harness.declaration import printable
-from sds_harness.files import FileError, misshapen, parse_json, read_bytes
+from sds_harness.files import FileError, find_schema_error, parse_json, read_bytes
 
-from ..exploration.limits.case import How
+from ..exploration.limits.case import SizeOutcome
 from ..exploration.limits.measurement import SCHEMA_ID, load_schema
 from ..exploration.limits.row import Weight, weight
-from ..exploration.limits.words import cell, headline, sentences_about_failure, tellable
+from ..exploration.limits.words import cell, has_details, headline, sentences_about_failure
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from ..protocols.dimensions import Dimension
@@ -64,7 +64,7 @@ def lines(rows: Iterable[Mapping[str, Any]], *, searched: bool = True) -> list[L
             cell(row["held"]),
             cell(row["first_not"]),
             headline(row),
-            tuple(sentences_about_failure(row, searched=searched)) if tellable(row) else (),
+            tuple(sentences_about_failure(row, searched=searched)) if has_details(row) else (),
             row["replay"] or "",
         )
         for row in rows
@@ -84,19 +84,19 @@ def with_limits(report: Report) -> Report:
     if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
         found = printable(str(data.get("schema")) if isinstance(data, dict) else "no object", 60)
         raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: {again}")
-    if wrong := misshapen(_validator(), data, 120):
+    if wrong := find_schema_error(_validator(), data, 120):
         raise ReportError(f"{file} is not what `sds-conformance limits --report DIR` writes: {wrong}: {again}")
     for key in ("name", "version"):
         if (theirs := data["implementation"][key]) != (ours := report.data["implementation"][key]):
-            told = f"{printable(theirs, 60)!r}, and the report about {printable(ours, 60)!r}"
-            raise ReportError(f"{file} is about an implementation of the {key} {told}: {again}")
+            message = f"{printable(theirs, 60)!r}, and the report about {printable(ours, 60)!r}"
+            raise ReportError(f"{file} is about an implementation of the {key} {message}: {again}")
     if data["revision"] != report.data["revision"]:
-        told = f"{printable(data['revision'], 40)}, and the report about {printable(report.data['revision'], 40)}"
-        raise ReportError(f"{file} is about {told}: {again}")
+        message = f"{printable(data['revision'], 40)}, and the report about {printable(report.data['revision'], 40)}"
+        raise ReportError(f"{file} is about {message}: {again}")
     return replace(report, limits=data)
 
 
-def certified(limits: Mapping[str, Any]) -> dict[str, Any]:
+def limits_for_certificate(limits: Mapping[str, Any]) -> dict[str, Any]:
     """Convert limits for a certificate, which has no null and no fractions."""
     rows = limits["rows"]
     return {
@@ -122,18 +122,18 @@ def certified_rows(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def findings(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The dimensions that hold less than declared or demanded, each with what broke."""
+    """The dimensions whose limit is below the declared or demanded size, each with the failure."""
     bad = (row for row in rows if row["verdict"] == Weight.FINDING.value)
     return [f"{row['title']} ({row.get('requirement') or row.get('how')})" for row in bad]
 
 
-def unfounded_limits(data: dict[str, Any]) -> Iterator[str]:
+def contradictory_limits(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each claim of a certificate about limits that contradicts the dimensions of this version."""
     if "limits" not in data:
         return
     protocol, profile = protocol_of(data["revision"]), data["limits"]["profile"]
     if profile not in protocol.rules.profiles:
-        yield f"its limits are those of {printable(profile, 40)}, which is no profile of {data['revision']}"
+        yield f"its limits are those of {printable(profile, 40)}, which is not a profile of {data['revision']}"
         return
     seen: set[str] = set()
     for row in data["limits"]["rows"]:
@@ -157,7 +157,7 @@ def _inconsistency(row: dict[str, Any], dimension: Dimension, bound: int | None)
     first = row.get("first_not")
     if first is None or row["verdict"] == Weight.ERROR.value:
         return "a size that does not hold" if row["verdict"] == Weight.FINDING.value else ""
-    true = weight(dimension, first, How(row["how"]), bound, failed=row.get("severity") == Verdict.FAIL.value)
+    true = weight(dimension, first, SizeOutcome(row["how"]), bound, failed=row.get("severity") == Verdict.FAIL.value)
     held = row["held"]
     if first <= held or row["exact"] != (first == held + 1):
         return "the sizes that hold"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.verdict import Verdict
 from .baseline import FlakyOutcome
 from .gfm import block, code, prose
-from .overall_result import standing
-from .plain import breakdown, story
+from .overall_result import compute_overall_result
+from .plain import format_breakdown, story
 from .report import Report, RootCause, Row, code_of, flaky, sides, worst
 from .scenario_files import remarks, unmet
 
@@ -35,7 +35,7 @@ def markdown(report: Report) -> str:
 
 
 def _parts(report: Report) -> Iterator[str]:
-    data, whole = report.data, standing(report)
+    data, whole = report.data, compute_overall_result(report)
     yield f"## {prose(whole.short[0].upper() + whole.short[1:])}: {code(report.name)}"
     if report.cut_off:
         yield f"**This report was cut off {prose(report.cut_off)}.** It tells what stands before that."
@@ -43,7 +43,7 @@ def _parts(report: Report) -> Iterator[str]:
         yield from _complaints(data["baseline"]["file"], found)
     yield f"{code(report.name)} {prose(whole.sentence)}"
     yield _counts(report)
-    yield _played(data)
+    yield _format_counts_played(data)
     if data["doubts"]:
         yield "**Warning.** " + " ".join(map(prose, data["doubts"]))
     for one in unmet(report.scenario_files):
@@ -52,9 +52,9 @@ def _parts(report: Report) -> Iterator[str]:
         yield f"{_ITEM}**Warning.** {prose(sentence)}"
     yield from _causes(report)
     yield from _breakdowns(report)
-    yield from _known(report)
-    yield from _violated(report)
-    yield from _not_judged(report)
+    yield from _list_known_failures(report)
+    yield from _list_violations(report)
+    yield from _list_unjudged(report)
 
 
 def _counts(report: Report) -> str:
@@ -69,9 +69,9 @@ def _counts(report: Report) -> str:
     )
 
 
-def _played(data: Row) -> str:
+def _format_counts_played(data: Row) -> str:
     summary = data["summary"]
-    played = ", ".join(counted(summary[f"{what}s"], what) for what in ("scenario", "run", "step"))
+    played = ", ".join(format_count(summary[f"{what}s"], what) for what in ("scenario", "run", "step"))
     where = ", ".join(map(prose, summary["environments"])) or "none"
     text = (
         f"Judged by {data['suite']['name']} {prose(data['suite']['version'])} against {prose(data['revision'])}, "
@@ -94,11 +94,11 @@ def _causes(report: Report) -> Iterator[str]:
         if found:
             yield f"### {title}, the most severe first"
         for number, cause in enumerate(found, 1):
-            told = verdict is Verdict.FAIL and number <= STORIES and not cause.known
-            yield from _cause(report, number, cause, told)
+            with_story = verdict is Verdict.FAIL and number <= STORIES and not cause.known
+            yield from _cause(report, number, cause, with_story)
 
 
-def _cause(report: Report, number: int, cause: RootCause, told: bool) -> Iterator[str]:
+def _cause(report: Report, number: int, cause: RootCause, with_story: bool) -> Iterator[str]:
     row, known = cause.row, ", known" if cause.known or cause.new_under else ""
     often = f", {flaky(row)}" if flaky(row) else ""
     yield f"#### {number}. {prose(code_of(row))}, severity {cause.data['severity']}, {cause.times}{often}{known}"
@@ -111,7 +111,7 @@ def _cause(report: Report, number: int, cause: RootCause, told: bool) -> Iterato
     for under in cause.data["under"]:
         yield f"- With it {prose(under['requirement'])}: {prose(under['why'])}"
     finding = worst(row)
-    if finding is not None and told:
+    if finding is not None and with_story:
         yield block(story(report, row["id"], finding).splitlines())
     elif finding is not None:
         yield f"Seen: {code(sides(finding)[1])}"
@@ -124,10 +124,10 @@ def _breakdowns(report: Report) -> Iterator[str]:
     for broken, others in report.breakdowns:
         more = f", and {len(others)} more like it" if others else ""
         yield f"**{broken['kind']}** in {code(broken['where'])}{more}"
-        yield block(breakdown(broken).splitlines())
+        yield block(format_breakdown(broken).splitlines())
 
 
-def _known(report: Report) -> Iterator[str]:
+def _list_known_failures(report: Report) -> Iterator[str]:
     baseline = report.data["baseline"]
     if baseline is None:
         return
@@ -143,8 +143,10 @@ def _known(report: Report) -> Iterator[str]:
     yield "A known failure is a failure: it does not stop a build, and it stands on every certificate."
 
 
-def _violated(report: Report) -> Iterator[str]:
-    under = {told["requirement"]: cause["requirement"] for cause in report.data["causes"] for told in cause["under"]}
+def _list_violations(report: Report) -> Iterator[str]:
+    under = {
+        effect["requirement"]: cause["requirement"] for cause in report.data["causes"] for effect in cause["under"]
+    }
     for verdict, title in (
         ("fail", "failed"),
         ("warn", "warn"),
@@ -152,16 +154,16 @@ def _violated(report: Report) -> Iterator[str]:
     ):
         rows = list(report.requirements(verdict))
         if rows:
-            yield f"### {counted(len(rows), 'requirement')} {title}"
+            yield f"### {format_count(len(rows), 'requirement')} {title}"
         for row in rows:
             because = f" (under {prose(under[row['id']])})" if row["id"] in under else ""
-            said = f" {code(row['reason'])}" if row["reason"] else ""
-            yield f"- {row['id']}{because}: {prose(row['statement'])}{said}"
+            text = f" {code(row['reason'])}" if row["reason"] else ""
+            yield f"- {row['id']}{because}: {prose(row['statement'])}{text}"
 
 
-def _not_judged(report: Report) -> Iterator[str]:
+def _list_unjudged(report: Report) -> Iterator[str]:
     for verdict in ("inconclusive", "skipped"):
-        if reasons := report.unjudged(verdict):
-            yield f"### {counted(sum(map(len, reasons.values())), 'requirement')} {verdict}"
+        if reasons := report.group_unjudged(verdict):
+            yield f"### {format_count(sum(map(len, reasons.values())), 'requirement')} {verdict}"
         for (_, reason), ids in reasons.items():
             yield f"- {code(reason)}: {', '.join(ids)}"

@@ -9,7 +9,7 @@ from enum import Enum
 
 from ..judging.certification import ENOUGH
 from ..judging.exits import Exit
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from .report import Report, Row, flaky
 
 
@@ -35,12 +35,12 @@ class OverallResult:
     """Continues a sentence that begins with the name of the implementation."""
 
 
-def standing(report: Report) -> OverallResult:
+def compute_overall_result(report: Report) -> OverallResult:
     """Compute the overall result from the rows of a report; its counts are not trusted."""
     data = report.data
     counts = Counter(row["verdict"] for row in report.requirements())
     hard = len(report.hard_breakdowns)
-    unfinished = report.unfinished
+    unfinished = report.why_incomplete
     if data["summary"]["exit_code"] == Exit.NOT_DRIVEN:
         return OverallResult(Tone.BAD, "could not be driven", "could not be driven: nothing was exercised.")
     if counts["fail"]:
@@ -49,43 +49,43 @@ def standing(report: Report) -> OverallResult:
         return OverallResult(Tone.NONE, "not complete", f"has no verdict as a whole: {unfinished}.")
     if hard:
         so_far = f" So far: {unfinished}." if unfinished else ""
-        said = f"does not conform: {counted(hard, 'breakdown')}.{so_far}"
-        return OverallResult(Tone.BAD, counted(hard, "breakdown"), said)
+        text = f"does not conform: {format_count(hard, 'breakdown')}.{so_far}"
+        return OverallResult(Tone.BAD, format_count(hard, "breakdown"), text)
     if report.unmet:
-        unmet = counted(len(report.unmet), "expectation")
+        unmet = format_count(len(report.unmet), "expectation")
         return OverallResult(Tone.BAD, f"{unmet} not met", f"does not meet {unmet} of scenario files.")
     if counts["error"]:
-        what = f"{counted(counts['error'], 'requirement')} could not be judged by a fault of the suite"
+        what = f"{format_count(counts['error'], 'requirement')} could not be judged by a fault of the suite"
         return OverallResult(Tone.NONE, "no verdict", f"has no verdict as a whole: {what}.")
     if not any(row["exercised"] for row in report.requirements()):
         return OverallResult(Tone.NONE, "nothing exercised", "has no verdict: nothing was exercised.")
-    return _without_faults(report, counts)
+    return _result_without_faults(report, counts)
 
 
 def _faulty(report: Report, counts: Counter[str], unfinished: str) -> OverallResult:
     failing = list(report.requirements("fail"))
     known = sum(bool(report.known_failures(row["id"])) for row in failing)
     unsteady = sum(bool(flaky(row)) for row in failing)
-    failed = f"{counted(counts['fail'], 'requirement')} failed" + (f" ({unsteady} flaky)" if unsteady else "")
+    failed = f"{format_count(counts['fail'], 'requirement')} failed" + (f" ({unsteady} flaky)" if unsteady else "")
     what = [failed]
-    short = counted(counts["fail"], "failure")
+    short = format_count(counts["fail"], "failure")
     if found := [cause for cause in report.data["causes"] if cause["verdict"] == "fail"]:
-        short = counted(len(found), "root cause")
-        what = [short, failed, counted(sum(cause["violations"] for cause in found), "violation")]
+        short = format_count(len(found), "root cause")
+        what = [short, failed, format_count(sum(cause["violations"] for cause in found), "violation")]
     if known:
         what.append("all of them known" if known == len(failing) else f"{known} of them known")
-    what += [counted(len(broken), "breakdown")] if (broken := report.hard_breakdowns) else []
-    what += [f"{counted(len(unmet), 'expectation')} not met"] if (unmet := report.unmet) else []
+    what += [format_count(len(broken), "breakdown")] if (broken := report.hard_breakdowns) else []
+    what += [f"{format_count(len(unmet), 'expectation')} not met"] if (unmet := report.unmet) else []
     what += [f"{counts['error']} not judged by a fault of the suite"] if counts["error"] else []
     so_far = f" So far: {unfinished}." if unfinished else ""
     return OverallResult(Tone.BAD, short, f"does not conform: {', '.join(what)}.{so_far}")
 
 
-def _without_faults(report: Report, counts: Counter[str]) -> OverallResult:
+def _result_without_faults(report: Report, counts: Counter[str]) -> OverallResult:
     rows = list(applicable_requirements(report))
     judged = sum(row["exercised"] > 0 for row in rows)
-    warnings = f", {counted(counts['warn'], 'warning')}" if counts["warn"] else ""
-    of = f"{judged} of {counted(len(rows), 'requirement')}"
+    warnings = f", {format_count(counts['warn'], 'warning')}" if counts["warn"] else ""
+    of = f"{judged} of {format_count(len(rows), 'requirement')}"
     left_out = report.data["summary"]["left_out"]
     why = [
         *([] if report.data["whole"] else [f"not all {' and '.join(report.data['narrowed'])} were asked for"]),
@@ -94,13 +94,13 @@ def _without_faults(report: Report, counts: Counter[str]) -> OverallResult:
     ]
     if why:
         warned = warnings and f", with{warnings[1:]}"
-        told = f"conforms to what was tested{warned}. It is no verdict on the whole: {'; '.join(why)}."
+        text = f"conforms to what was tested{warned}. It is no verdict on the whole: {'; '.join(why)}."
         short = "partial, no faults" if judged == len(rows) else f"partial, {judged} of {len(rows)} judged"
-        return OverallResult(Tone.PARTIAL, short, told)
+        return OverallResult(Tone.PARTIAL, short, text)
     about = f" ({' + '.join(parts)})" if (parts := _parts(report)) else ""
     but = f", {judged} of {len(rows)}" if judged < len(rows) else ""
-    told = f"conforms to what was tested{about}" + (f", {of}" if but else "") + (warnings and f", with{warnings[1:]}")
-    return OverallResult(Tone.GOOD, f"conformant{about}{but}{warnings}", f"{told}.")
+    text = f"conforms to what was tested{about}" + (f", {of}" if but else "") + (warnings and f", with{warnings[1:]}")
+    return OverallResult(Tone.GOOD, f"conformant{about}{but}{warnings}", f"{text}.")
 
 
 def _part_of(report: Report, row: Row) -> str:
@@ -124,7 +124,9 @@ def applicable_requirements(report: Report) -> Iterator[Row]:
 def _parts(report: Report) -> list[str]:
     """Names of the judged parts of the text; empty if it has only one."""
     named, rules = report.protocol.parts, report.protocol.rules
-    stated = {rules.part_of(requirement) for requirement in rules.judged(report.data["revision"], rules.full)}
+    stated = {
+        rules.part_of(requirement) for requirement in rules.judged_requirements(report.data["revision"], rules.full)
+    }
     found = dict.fromkeys(_part_of(report, row) for row in report.requirements())
     parts = [part for part in found if part and part != unsupported_part(report)]
     return [named.get(part, part.capitalize()) for part in parts] if stated & set(named) else []

@@ -8,7 +8,7 @@ from textwrap import wrap
 from sds_harness.declaration import printable, without_orders
 
 from ..presentation.evidence import story_of
-from ..presentation.stderr_quotes import quoted
+from ..presentation.stderr_quotes import quote_stderr
 from .report import Report, Row, again_of, finding_of, flaky
 
 WIDTH = 110
@@ -20,30 +20,34 @@ _LABEL = 10
 def story(report: Report, requirement: str, row: Row) -> str:
     """Format a finding: the steps, the expected and the seen values."""
     finding = finding_of(requirement, row)
-    told = story_of(report.protocol, finding, report.trace(finding.run))
-    lines = list(_labelled("Scenario", f"{finding.scenario}: {told.summary}" if told.summary else finding.scenario))
-    for line in told.lines():
+    story_lines = story_of(report.protocol, finding, report.trace(finding.run))
+    lines = list(
+        _label_lines(
+            "Scenario", f"{finding.scenario}: {story_lines.summary}" if story_lines.summary else finding.scenario
+        )
+    )
+    for line in story_lines.lines():
         mark = (">" if line.blamed else " ") if line.head else ""
-        lines += _labelled(line.label, line.text, mark + line.head)
-    for number, said in enumerate(quoted(finding.said, WIDTH - _LABEL)):
-        lines += _labelled("" if number else "stderr", said)
+        lines += _label_lines(line.label, line.text, mark + line.head)
+    for number, stderr_line in enumerate(quote_stderr(finding.said, WIDTH - _LABEL)):
+        lines += _label_lines("" if number else "stderr", stderr_line)
     if finding.position:
-        lines += _labelled("", f"a warning, not a failure, by position {finding.position}")
+        lines += _label_lines("", f"a warning, not a failure, by position {finding.position}")
     return "\n".join(lines)
 
 
-def breakdown(broken: Row) -> str:
+def format_breakdown(broken: Row) -> str:
     """Format a breakdown: what happened, the last lines of stderr, and a question to ask."""
     at = f" (step {broken['step']}, {broken['command']})" if broken["step"] else ""
-    lines = list(_labelled("What", f"The implementation or its adapter: {broken['detail']}{at}."))
+    lines = list(_label_lines("What", f"The implementation or its adapter: {broken['detail']}{at}."))
     if flaky(broken) and (again := again_of(broken)) is not None:
-        lines += _labelled("Flaky", again.sentence)
+        lines += _label_lines("Flaky", again.sentence)
     for number, line in enumerate(broken["stderr"]):
-        lines += _labelled("" if number else "stderr", line)
-    return "\n".join([*lines, *_labelled("Hint", broken["advice"])])
+        lines += _label_lines("" if number else "stderr", line)
+    return "\n".join([*lines, *_label_lines("Hint", broken["advice"])])
 
 
-def _labelled(label: str, text: str, head: str = "") -> Iterator[str]:
+def _label_lines(label: str, text: str, head: str = "") -> Iterator[str]:
     """Format a text with a label; further lines are indented below the text."""
     before = f"{label:<{_LABEL}}{head}"
     for line in wrap(printable(text, LONGEST), WIDTH - len(before), break_on_hyphens=False) or [""]:

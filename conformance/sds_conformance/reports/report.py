@@ -22,9 +22,9 @@ from sds_harness.trace import Trace
 from ..judging.certification import Certification
 from ..judging.exits import Exit
 from ..judging.finding_replays import FindingReplays
-from ..judging.formats import by_the_clock, counted
+from ..judging.formats import format_count, make_times_relative
 from ..judging.registry import IN
-from ..judging.runner import tolerated
+from ..judging.runner import tolerated_breakdowns
 from ..judging.verdict import Finding, Verdict
 from ..presentation.invocation import Invocation
 from ..presentation.traces import TraceFileError, load_trace
@@ -69,7 +69,7 @@ class RootCause:
     def times(self) -> str:
         """How often it shows: ``3 violations in 2 scenarios``."""
         violations, scenarios = self.data["violations"], len(self.data["scenarios"])
-        return f"{counted(violations, 'violation')} in {counted(scenarios, 'scenario')}"
+        return f"{format_count(violations, 'violation')} in {format_count(scenarios, 'scenario')}"
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,13 @@ class Report:
     """The document of `limits --report`; None if limits were not measured."""
 
     @classmethod
-    def of(cls, outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> Report:
+    def from_outcome(cls, outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> Report:
         """Create the report of a run. ``left_out_scenarios``: number of scenarios left out by the selected
         requirements.
         """
         return cls(document(outcome, how, left_out_scenarios), traces=outcome.traces, seconds=outcome.seconds)
 
-    def changed(self, **values: Any) -> Report:
+    def with_values(self, **values: Any) -> Report:
         """Return a copy with other values at the top level of its document."""
         return replace(self, data=self.data | values)
 
@@ -117,7 +117,7 @@ class Report:
         return printable(f"{about['name']} {about['version']}".strip())
 
     @property
-    def started(self) -> datetime | None:
+    def start_time(self) -> datetime | None:
         """The start of the run; None if the report has none."""
         try:
             return datetime.fromisoformat(self.data["started"])
@@ -125,7 +125,7 @@ class Report:
             return None
 
     @property
-    def unfinished(self) -> str:
+    def why_incomplete(self) -> str:
         """Why the report is incomplete; "" if it is complete."""
         summary = self.data["summary"]
         if self.cut_off:
@@ -154,7 +154,7 @@ class Report:
         """The rows of requirements with one of these verdicts; all by default."""
         return (row for row in self.data["requirements"] if not verdicts or row["verdict"] in verdicts)
 
-    def by_severity(self) -> list[Row]:
+    def sort_by_severity(self) -> list[Row]:
         """The rows of requirements: failures, then warnings, both by severity; then all others."""
         rank = {"fail": 0, "warn": 1}
 
@@ -163,7 +163,7 @@ class Report:
 
         return sorted(self.requirements(), key=place)
 
-    def unjudged(self, *verdicts: str) -> dict[tuple[str, str], list[str]]:
+    def group_unjudged(self, *verdicts: str) -> dict[tuple[str, str], list[str]]:
         """The requirements with one of these verdicts, by verdict and reason."""
         out: dict[tuple[str, str], list[str]] = {}
         for row in self.requirements(*verdicts):
@@ -209,7 +209,7 @@ class Report:
     @property
     def hard_breakdowns(self) -> list[Row]:
         """The breakdowns that fail the implementation."""
-        soft = tolerated(strict=self.data["strict"], narrowed=self.data["narrowed"])
+        soft = tolerated_breakdowns(strict=self.data["strict"], narrowed=self.data["narrowed"])
         return [broken for broken in self.data["breakdowns"] if broken["kind"] not in soft]
 
     @property
@@ -302,7 +302,7 @@ def flaky(row: Row) -> str:
 
 def sides(finding: Row) -> tuple[str, str]:
     """Expected and seen, with times relative to the start of virtual time."""
-    return by_the_clock(finding["expected"]) or "nothing", by_the_clock(finding["seen"])
+    return make_times_relative(finding["expected"]) or "nothing", make_times_relative(finding["seen"])
 
 
 def run_of(finding: Mapping[str, Any]) -> str:

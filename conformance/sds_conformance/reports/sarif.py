@@ -18,7 +18,7 @@ from sds_harness.json_text import dumps
 from ..presentation.links import documentation_link, text_link
 from ..protocols import stating
 from .gfm import prose
-from .overall_result import standing
+from .overall_result import compute_overall_result
 from .report import Report, Row, sides, worst
 from .scenario_files import SUITE, Unmet, unmet
 
@@ -33,7 +33,7 @@ _LONGEST = 1000
 def sarif(report: Report) -> str:
     """Render the file."""
     data = report.data
-    found = [(row, finding) for row in report.by_severity() for finding in row["findings"]]
+    found = [(row, finding) for row in report.sort_by_severity() for finding in row["findings"]]
     rules = {finding["code"]: _rule(finding["code"], row) for row, finding in found}
     places = {code: number for number, code in enumerate(rules)}
     results = [_result(report, places[finding["code"]], row, finding) for row, finding in found]
@@ -55,7 +55,7 @@ def sarif(report: Report) -> str:
             "implementation": report.name,
             "revision": _text(data["revision"]),
             "profile": _text(data["profile"]),
-            "standing": _text(standing(report).sentence),
+            "standing": _text(compute_overall_result(report).sentence),
         },
     }
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
@@ -135,15 +135,15 @@ def _surprise(rule: int, one: Unmet) -> dict[str, Any]:
 
 
 def _invocation(report: Report) -> dict[str, Any]:
-    told = [f"{broken['kind']} in {broken['where']}: {broken['detail']}" for broken, _ in report.breakdowns]
-    unfinished, began = report.unfinished, report.started
+    messages = [f"{broken['kind']} in {broken['where']}: {broken['detail']}" for broken, _ in report.breakdowns]
+    unfinished, began = report.why_incomplete, report.start_time
     return {
         "executionSuccessful": not unfinished,
         "exitCode": report.data["summary"]["exit_code"],
         **({"startTimeUtc": began.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")} if began else {}),
         "toolExecutionNotifications": [
             {"level": "error", "message": {"text": _text(text)}}
-            for text in [*told, *([unfinished] if unfinished else [])]
+            for text in [*messages, *([unfinished] if unfinished else [])]
         ],
     }
 

@@ -17,7 +17,7 @@ from sds_harness.declaration import printable
 from ..judging.severity import BREAKDOWN_SEVERITY
 from ..judging.verdict import Verdict
 from ..presentation.last_screen import CauseLine
-from ..presentation.story import headline, labelled, show_command
+from ..presentation.story import headline, print_labelled, show_command
 from .report import Row
 
 SUITE = "scenario files"
@@ -68,16 +68,16 @@ def show_scenario_files(console: Console, files: Sequence[Row]) -> None:
     for one in unmet(files):
         console.print(headline(Verdict.FAIL, "expectation", Text(printable(one.place, LONGEST))))
         if description := one.file["description"].partition("\n")[0]:
-            labelled(console, "Plot", Text(printable(description, LONGEST)))
-        labelled(console, "Expected", Text(printable(one.data["text"], LONGEST)))
-        labelled(console, "Seen", Text(printable(one.data["seen"], LONGEST)))
+            print_labelled(console, "Plot", Text(printable(description, LONGEST)))
+        print_labelled(console, "Expected", Text(printable(one.data["text"], LONGEST)))
+        print_labelled(console, "Seen", Text(printable(one.data["seen"], LONGEST)))
         if one.file["again"]:
             show_command(console, "Again", one.file["again"])
         console.print()
-    told = [*remarks(files)]
-    for sentence in told:
-        labelled(console, "Warning", Text(printable(sentence, LONGEST), "yellow"))
-    if told:
+    lines = [*remarks(files)]
+    for sentence in lines:
+        print_labelled(console, "Warning", Text(printable(sentence, LONGEST), "yellow"))
+    if lines:
         console.print()
 
 
@@ -86,6 +86,6 @@ def cause_lines(files: Iterable[Row]) -> list[CauseLine]:
     out = []
     for one in unmet(files):
         line = f", line {one.data['line']}" if one.data["line"] else ""
-        told = printable(f"{one.file['scenario']}{line}: {one.data['text']}", LONGEST)
-        out.append(CauseLine(Verdict.FAIL, BREAKDOWN_SEVERITY, "expectation", told))
+        text = printable(f"{one.file['scenario']}{line}: {one.data['text']}", LONGEST)
+        out.append(CauseLine(Verdict.FAIL, BREAKDOWN_SEVERITY, "expectation", text))
     return out

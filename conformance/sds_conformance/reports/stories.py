@@ -9,9 +9,9 @@ from typing import Any
 from sds_harness.trace import Step, Trace
 
 from ..drawing.excerpt import Excerpts
-from ..judging.formats import counted, foremost, hex_of
-from ..presentation.evidence import Exhibit, Story, lines_told, quoted_in, story_of
-from ..presentation.stderr_quotes import quoted
+from ..judging.formats import foremost, format_count, hex_of
+from ..presentation.evidence import Exhibit, Story, find_quoted_ids, lines_with_quotes, story_of
+from ..presentation.stderr_quotes import quote_stderr
 from ..protocols import Protocol
 from ..protocols.words import Narrator, QuotedFacts
 from .report import Report, Row, finding_of, run_of
@@ -91,13 +91,13 @@ class Stories:
 def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterable[str] = ()) -> Stories:
     """Create the stories of a report, by index of the requirement.
 
-    If there is not enough room, ``order`` decides which come first. ``limit`` is the number of findings shown per
-    requirement. Runs in ``broken`` always get a conversation.
+    If there is not enough room, ``order`` decides which ones are included. ``limit`` is the number of findings shown
+    per requirement. Runs in ``broken`` always get a conversation.
     """
     rows = report.data["requirements"]
-    told = [(place, finding) for place in order for finding in rows[place]["findings"][:limit]]
+    findings = [(place, finding) for place in order for finding in rows[place]["findings"][:limit]]
     by_run: dict[str, list[int]] = {}
-    for number, (_, finding) in enumerate(told):
+    for number, (_, finding) in enumerate(findings):
         by_run.setdefault(run_of(finding), []).append(number)
     for run in broken:
         by_run.setdefault(run, [])
@@ -109,13 +109,13 @@ def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterabl
         why = "" if trace is not None else _why_not(len(out.talks))
         teller = _Teller(report.protocol, trace, why)
         for number in numbers:
-            place, finding = told[number]
+            place, finding = findings[number]
             made[number] = teller.story(rows[place]["id"], finding, draw=pictures < MAX_PICTURES)
             pictures += bool(made[number].picture)
-        found = [Found(rows[place]["id"], finding) for place, finding in (told[number] for number in numbers)]
+        found = [Found(rows[place]["id"], finding) for place, finding in (findings[number] for number in numbers)]
         if (talk := teller.talk(run, f"run-{len(out.talks) + 1}", found)) is not None:
             out.talks[run] = talk
-    for number, (place, _) in enumerate(told):
+    for number, (place, _) in enumerate(findings):
         out.of.setdefault(place, []).append(made[number])
     return out
 
@@ -181,13 +181,13 @@ class _Teller:
     def story(self, requirement: str, row: Row, *, draw: bool) -> PageStory:
         """Create the story of a finding."""
         finding, why = finding_of(requirement, row), self._why
-        told = story_of(self._protocol, finding, self._trace, self._narrator)
-        if self._trace is not None and not told.exhibits:
+        lines = story_of(self._protocol, finding, self._trace, self._narrator)
+        if self._trace is not None and not lines.exhibits:
             why = UNTOLD
         elif self._trace is not None and not draw:
             why = f"This page draws {MAX_PICTURES} findings, and this is none of them: the command below shows it."
-        picture = self._picture(finding.step, told.exhibits) if draw and told.exhibits else ""
-        return PageStory(row, told, list(quoted(finding.said, SAID_WIDTH)), picture, why)
+        picture = self._picture(finding.step, lines.exhibits) if draw and lines.exhibits else ""
+        return PageStory(row, lines, list(quote_stderr(finding.said, SAID_WIDTH)), picture, why)
 
     def _picture(self, blamed: int, exhibits: Iterable[Exhibit]) -> str:
         shown = [exhibit.step.index for exhibit in exhibits if exhibit.step is not None]
@@ -226,13 +226,13 @@ class _Teller:
 
 
 def _gap(steps: int) -> list[ConversationStep]:
-    return [ConversationStep(0, counted(steps, "more step"))] if steps > 0 else []
+    return [ConversationStep(0, format_count(steps, "more step"))] if steps > 0 else []
 
 
 def _turn(narrator: Narrator, step: Step, found: Sequence[Found]) -> ConversationStep:
-    touched, told = narrator.touches(step), [one.told for one in found]
-    named = quoted_in(" ".join(told), touched)
-    lines = lines_told(narrator.came_out(step, named or touched), told, MAX_LINES)
+    touched, ids = narrator.touches(step), [one.told for one in found]
+    named = find_quoted_ids(" ".join(ids), touched)
+    lines = lines_with_quotes(narrator.came_out(step, named or touched), ids, MAX_LINES)
     raw = narrator.on_the_wire(step)
     wires = [_hex(wire) for wire in raw[:MAX_WIRES]]
     wires += [f"… {len(raw) - MAX_WIRES} more"] if len(raw) > MAX_WIRES else []

@@ -16,19 +16,19 @@ from sds_harness.declaration import printable
 from sds_harness.faults import Breakdown, FaultKind
 
 from ..judging.exits import Exit
-from ..judging.formats import counted
+from ..judging.formats import format_count
 from ..judging.registry import scenario_of
 from ..judging.runner import ALL_RUNS, BrokenRun
 from ..judging.severity import BREAKDOWN_SEVERITY
 from ..judging.verdict import Verdict
 from ..presentation.dialogue import show_hex
-from ..presentation.evidence import quoted_in, story_of
-from ..presentation.last_screen import STYLES, CauseLine, LastScreen, ordered, show_last_screen
+from ..presentation.evidence import find_quoted_ids, story_of
+from ..presentation.last_screen import STYLES, CauseLine, LastScreen, show_last_screen, sort_causes
 from ..presentation.story import (
     headline,
-    labelled,
     plain_table,
     print_hanging,
+    print_labelled,
     show_breakdown,
     show_command,
     show_doubts,
@@ -38,7 +38,7 @@ from ..presentation.story import (
     show_implementation,
     show_under,
 )
-from .overall_result import Tone, applicable_requirements, standing, unsupported_part
+from .overall_result import Tone, applicable_requirements, compute_overall_result, unsupported_part
 from .report import Report, RootCause, Row, again_of, code_of, finding_of, run_of, worst
 from .scenario_files import cause_lines, show_scenario_files
 
@@ -62,16 +62,18 @@ def show_tested(console: Console, report: Report) -> None:
         data["framing"],
         data["implementation"]["clock"],
     )
-    played = f"{counted(data['summary']['scenarios'], 'scenario')}, in {counted(data['summary']['runs'], 'run')}"
-    labelled(console, "Plays", Text(played))
+    played = (
+        f"{format_count(data['summary']['scenarios'], 'scenario')}, in {format_count(data['summary']['runs'], 'run')}"
+    )
+    print_labelled(console, "Plays", Text(played))
     console.print()
 
 
 def show_report(console: Console, report: Report, program: str, stories: int | None = None) -> None:
     """Print the table, the ``stories`` most severe root causes in full, notes, and the last screen.
 
-    By default, of several root causes failures have their steps and warnings none. ``program`` is the name under which
-    the suite was called.
+    By default, if there are several root causes, failures are printed with their steps and warnings without.
+    ``program`` is the name under which the suite was called.
     """
     data = report.data
     show_doubts(console, data["doubts"])
@@ -86,7 +88,7 @@ def show_report(console: Console, report: Report, program: str, stories: int | N
 
 def last_screen(report: Report, program: str) -> LastScreen:
     """The last screen of a report."""
-    whole = standing(report)
+    whole = compute_overall_result(report)
     lines = _cause_lines(report)
     command, why = _next(report, program)
     verdict = Text(f"{report.name} {printable(whole.sentence, _LONGEST)}", _TONES[whole.tone])
@@ -107,34 +109,40 @@ def _cause_lines(report: Report) -> list[CauseLine]:
     for cause in report.causes:
         rule = f"{'known: ' if cause.known else ''}{cause.rule}"
         lines.append(CauseLine(cause.verdict, cause.data["severity"], cause.row["id"], rule))
-    return ordered([*lines, *cause_lines(report.scenario_files)])
+    return sort_causes([*lines, *cause_lines(report.scenario_files)])
 
 
 def _facts(report: Report) -> list[tuple[str, Text]]:
     data, summary = report.data, report.data["summary"]
     out = []
     if wrong := report.complaints:
-        out.append(("Baseline", Text(f"{counted(len(wrong), 'entry', 'entries')} to change, see above", "bold red")))
+        out.append(
+            ("Baseline", Text(f"{format_count(len(wrong), 'entry', 'entries')} to change, see above", "bold red"))
+        )
     elif data["baseline"] is not None:
         failing = list(report.requirements("fail"))
         known = sum(bool(report.known_failures(row["id"])) for row in failing)
-        how_many = "All failures are" if known == len(failing) else f"{known} of {counted(len(failing), 'failure')}"
+        how_many = (
+            "All failures are" if known == len(failing) else f"{known} of {format_count(len(failing), 'failure')}"
+        )
         out.append(("Baseline", Text(f"{how_many} known: {printable(data['baseline']['file'], 200)}", no_wrap=True)))
     rows = list(applicable_requirements(report))
     judged = sum(row["exercised"] > 0 for row in rows)
     part = unsupported_part(report)
     without = f", without {report.protocol.parts.get(part, part)}" if part else ""
-    out.append(("Exercised", Text(f"{judged} of {counted(len(rows), 'requirement')}{without}")))
-    reasons = report.unjudged("inconclusive", "skipped", "error")
-    most = MOST_REASONS if standing(report).tone is not Tone.BAD else 0  # keep the room for root causes
+    out.append(("Exercised", Text(f"{judged} of {format_count(len(rows), 'requirement')}{without}")))
+    reasons = report.group_unjudged("inconclusive", "skipped", "error")
+    most = MOST_REASONS if compute_overall_result(report).tone is not Tone.BAD else 0  # keep the room for root causes
     for (verdict, reason), ids in sorted(reasons.items(), key=lambda one: -len(one[1]))[:most]:
         more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
-        said = Text(f"not {ids[0]}{more}: {verdict}, {printable(reason, 200)}", "yellow")
-        said.truncate(66, overflow="ellipsis")
-        out.append(("", said))
+        line = Text(f"not {ids[0]}{more}: {verdict}, {printable(reason, 200)}", "yellow")
+        line.truncate(66, overflow="ellipsis")
+        out.append(("", line))
     if len(reasons) > most > 0:
-        out.append(("", Text(f"and for {counted(len(reasons) - MOST_REASONS, 'other reason')}, see above", "yellow")))
-    numbers = (f"{counted(summary[f'{what}s'], what)}" for what in ("scenario", "run", "step"))
+        out.append(
+            ("", Text(f"and for {format_count(len(reasons) - MOST_REASONS, 'other reason')}, see above", "yellow"))
+        )
+    numbers = (f"{format_count(summary[f'{what}s'], what)}" for what in ("scenario", "run", "step"))
     took = f" in {report.seconds:.1f} s" if report.seconds else ""
     out.append(("Played", Text(f"{', '.join(numbers)}{took}")))
     if report.written is not None:
@@ -204,7 +212,9 @@ def show_conversation(console: Console, report: Report, requirement: str) -> Non
     for step in trace.steps:
         mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
         touched = narrator.touches(step)
-        named = quoted_in(f"{finding.expected} {finding.seen}", touched) if finding is not None else frozenset[str]()
+        named = (
+            find_quoted_ids(f"{finding.expected} {finding.seen}", touched) if finding is not None else frozenset[str]()
+        )
         print_hanging(console, Text.assemble(mark, (f"{step.index:>3} ", "dim")), Text(narrator.done(step, named)))
         for effect in narrator.came_out(step, named or touched):
             console.print(Padding(Text(effect, "cyan"), (0, 0, 0, 10)))
@@ -258,12 +268,12 @@ def _show_stories(console: Console, report: Report, stories: int | None) -> None
         casting = report.protocol.casting
         warns = any(cause.verdict is Verdict.WARN for cause in found) and not whole
         briefly = " Warnings have no steps here; --stories all prints them." if warns else ""
-        labelled(console, "Stories", Text(f"T is the start of virtual time. {casting}".rstrip() + briefly, "dim"))
+        print_labelled(console, "Stories", Text(f"T is the start of virtual time. {casting}".rstrip() + briefly, "dim"))
         console.print()
     for row in report.requirements(Verdict.ERROR.value):
         console.print(headline(Verdict.ERROR, row["id"], f"{row['level']}, section {row['anchor']!r}"))
-        labelled(console, "Rule", Text(printable(row["statement"], _LONGEST)))
-        labelled(console, "Our fault", Text(printable(row["reason"], _LONGEST)))
+        print_labelled(console, "Rule", Text(printable(row["statement"], _LONGEST)))
+        print_labelled(console, "Our fault", Text(printable(row["reason"], _LONGEST)))
         console.print()
     rows = {row["id"]: row for row in report.requirements()}
     shown = found if stories is None else found[:stories]
@@ -275,7 +285,7 @@ def _show_stories(console: Console, report: Report, stories: int | None) -> None
     if shown and not whole and shown[-1].verdict is Verdict.WARN:
         console.print()
     if len(shown) < len(found):
-        rest = counted(len(found) - len(shown), "more root cause")
+        rest = format_count(len(found) - len(shown), "more root cause")
         console.print(Text(f"{rest}: --stories prints more.\n", "dim"))
     for first, others in report.breakdowns:
         warned = first not in report.hard_breakdowns
@@ -291,19 +301,19 @@ def _show_head(console: Console, cause: RootCause, *, whole: bool) -> None:
     start = headline(cause.verdict, printable(code_of(row), 150), "")
     about = f"{row['level']}, section {row['anchor']!r}"
     if not whole:
-        about = f"{row['level']}, severity {data['severity']}, {counted(data['violations'], 'violation')}"
+        about = f"{row['level']}, severity {data['severity']}, {format_count(data['violations'], 'violation')}"
     more = Text(printable(about, _LONGEST))
     if start.cell_len + more.cell_len <= console.width:
         console.print(Text.assemble(start, more))
     else:
         start.rstrip()
         console.print(start)
-        labelled(console, "", more)
+        print_labelled(console, "", more)
     if whole:
-        labelled(console, "Severity", Text(f"{data['severity']}, {cause.times}"))
+        print_labelled(console, "Severity", Text(f"{data['severity']}, {cause.times}"))
         if title := data.get("title"):
-            labelled(console, "Cause", Text(printable(title, _LONGEST), "bold"))
-    labelled(console, "Rule", Text(printable(row["statement"], _LONGEST)))
+            print_labelled(console, "Cause", Text(printable(title, _LONGEST), "bold"))
+    print_labelled(console, "Rule", Text(printable(row["statement"], _LONGEST)))
     show_flaky(console, again_of(row))
 
 
@@ -312,14 +322,14 @@ def _show_known(console: Console, report: Report, row: Row) -> bool:
     known = report.known_failures(row["id"])
     for entry in known:
         reason = " ".join(filter(None, (entry["reason"], entry["link"] and f"({entry['link']})")))
-        labelled(console, "Known", Text(printable(reason, _LONGEST), "dim"))
+        print_labelled(console, "Known", Text(printable(reason, _LONGEST), "dim"))
     return bool(known)
 
 
 def _show_cause(console: Console, report: Report, cause: RootCause, rows: Mapping[str, Row], *, whole: bool) -> None:
-    """The rule, the story of one finding, what fails because of it, and the command to see it again.
+    """The rule, the story of one finding, its consequences, and the command that replays it.
 
-    With ``whole``, the scenarios are described, and more is printed of all that fails because of it.
+    With ``whole``, the scenarios are described, and more consequences are printed.
     """
     _show_head(console, cause, whole=whole)
     if not _show_known(console, report, cause.row):
@@ -337,10 +347,10 @@ def _show_warning(console: Console, report: Report, cause: RootCause) -> None:
     if not _show_known(console, report, cause.row) and finding is not None:
         found = finding_of(cause.row["id"], finding)
         story = story_of(report.protocol, found, report.trace(found.run))
-        labelled(console, "Expected", Text(story.expected))
-        labelled(console, "Seen", Text(story.seen, "bold"))
+        print_labelled(console, "Expected", Text(story.expected))
+        print_labelled(console, "Seen", Text(story.seen, "bold"))
         if found.position:
-            labelled(console, "", Text(f"a warning, not a failure, by position {found.position}", "dim"))
+            print_labelled(console, "", Text(f"a warning, not a failure, by position {found.position}", "dim"))
     show_under(console, {one["requirement"]: one["why"] for one in cause.data["under"]})
     show_command(console, "Again", cause.data["again"])
 
@@ -354,11 +364,11 @@ def _show_worst(console: Console, report: Report, row: Row, *, whole: bool) -> N
     show_finding(console, found, report.data["revision"], report.trace(found.run), brief=not whole)
     where = sorted({run_of(other) for other in row["findings"]} - {found.run})
     if whole and where:
-        labelled(console, "Also in", Text(printable(", ".join(where), _LONGEST), "dim"))
+        print_labelled(console, "Also in", Text(printable(", ".join(where), _LONGEST), "dim"))
     for kind in row["kinds"]:
         if kind["code"] != finding["code"]:
-            times = counted(sum(kind["scenarios"].values()), "violation")
-            labelled(console, "Also", Text.assemble((printable(kind["code"], 150), "bold"), f": {times}"))
+            times = format_count(sum(kind["scenarios"].values()), "violation")
+            print_labelled(console, "Also", Text.assemble((printable(kind["code"], 150), "bold"), f": {times}"))
 
 
 def _details(report: Report, row: Row, *, whole: bool) -> Iterator[Text]:
@@ -388,16 +398,16 @@ def _show_notes(console: Console, report: Report) -> None:
     notes, left_out = report.data["notes"], report.data["summary"]["left_out"]
     for note in notes:
         seen = f"expected {note['expected']}; seen: {note['seen']}" if note["expected"] else note["seen"]
-        labelled(console, "Note", Text.assemble((f"{note['requirement']} ", "bold"), printable(seen, _LONGEST)))
+        print_labelled(console, "Note", Text.assemble((f"{note['requirement']} ", "bold"), printable(seen, _LONGEST)))
     unjudged = False
     for kind in (Verdict.INCONCLUSIVE, Verdict.SKIPPED):
-        for (_, reason), ids in report.unjudged(kind.value).items():
+        for (_, reason), ids in report.group_unjudged(kind.value).items():
             unjudged = True
-            shown = ", ".join(ids[:6]) + (f" and {len(ids) - 6} more" if len(ids) > 6 else "")
+            shown_ids = ", ".join(ids[:6]) + (f" and {len(ids) - 6} more" if len(ids) > 6 else "")
             label = {Verdict.INCONCLUSIVE: "Inconcl."}.get(kind, kind.value.capitalize())
-            labelled(console, label, Text.assemble((shown, STYLES[kind]), f": {printable(reason, _LONGEST)}"))
+            print_labelled(console, label, Text.assemble((shown_ids, STYLES[kind]), f": {printable(reason, _LONGEST)}"))
     for environment, reason in left_out.items():
-        told = f": {printable(reason, _LONGEST)}"
-        labelled(console, "Left out", Text.assemble((f"environment {environment}", "cyan"), told))
+        text = f": {printable(reason, _LONGEST)}"
+        print_labelled(console, "Left out", Text.assemble((f"environment {environment}", "cyan"), text))
     if notes or left_out or unjudged:
         console.print()

@@ -49,7 +49,7 @@ KINDS = {
     "gives_up": ExpectationKind("{} reports {} as lost", "lost"),
     _REFUSES: ExpectationKind("{} refuses {}"),
 }
-"""All kinds, by their key in a file. The schema of each protocol has those that it can show."""
+"""All kinds, by their key in a file. The schema of each protocol lists the kinds that it supports."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,9 @@ def check(performance: Performance, reading: Reading) -> ExpectationResult:
     if why := next((why for why in performance.left_out.values() if NEEDS in why or UNSUPPORTED in why), ""):
         return ExpectationResult(unchecked=why)
     for expected in expectations:
-        why = _undeclared(expected, performance.cast[expected.who].declaration) or _unsent(expected, performance)
+        why = _missing_capability(expected, performance.cast[expected.who].declaration) or _why_unsent(
+            expected, performance
+        )
         if why:
             return ExpectationResult(unchecked=why)
     seen = ((index, _contradiction(expected, performance, reading)) for index, expected in enumerate(expectations))
@@ -109,14 +111,14 @@ def _verdict(unmet: Iterable[tuple[str, int, str]], unchecked: str) -> dict[str,
     return {"verdict": "unchecked" if unchecked else "met", "run": "", "seen": unchecked}
 
 
-def _undeclared(expected: Expectation, declared: Declaration) -> str:
+def _missing_capability(expected: Expectation, declared: Declaration) -> str:
     """The capability that the implementation would have to declare to meet an expectation; "" if it declares it."""
     kind = KINDS[expected.what]
     name = CHANGED if declared.spoken.number_of(kind.signal) is None else kind.signal
     return f"{NEEDS}{name}" if kind.signal and not declared.can_by_name(name) else ""
 
 
-def _unsent(expected: Expectation, performance: Performance) -> str:
+def _why_unsent(expected: Expectation, performance: Performance) -> str:
     """Why a message of an expectation was rightly not sent; "" if there is none."""
     for index, operation in enumerate(performance.schedule.operations):
         label = getattr(operation, "label", "")
@@ -133,7 +135,7 @@ def _contradiction(expected: Expectation, performance: Performance, reading: Rea
     """The observation that contradicts an expectation; "" if the expectation was met."""
     kind = KINDS[expected.what]
     if not kind.signal:
-        return _accepted(expected, performance)
+        return _accepted_messages(expected, performance)
     keys = {label: reading.labelled(performance, label) for label in expected.labels}
     if unsent := [label for label, key in keys.items() if key is None]:
         return f"{_join_labels(unsent)} {'was' if len(unsent) == 1 else 'were'} never sent, or cannot be read"
@@ -158,7 +160,7 @@ def _contradiction(expected: Expectation, performance: Performance, reading: Rea
     return f"{verb}: {_join_labels([label for _, label in shown]) or 'none of them'}"
 
 
-def _accepted(expected: Expectation, performance: Performance) -> str:
+def _accepted_messages(expected: Expectation, performance: Performance) -> str:
     """The messages that were not refused; "" if all were."""
     refused, met = set(), set()
     for act in performance.acts:
@@ -170,8 +172,8 @@ def _accepted(expected: Expectation, performance: Performance) -> str:
             refused |= {label} if act.step.answer == "rejected" else set()
     accepted = [label for label in expected.labels if label in met - refused]
     strange = [label for label in expected.labels if label not in met]
-    told = [f"accepted {_join_labels(accepted)}"] if accepted else []
-    return ", ".join([*told, *([f"{_join_labels(strange)} never arrived"] if strange else [])])
+    parts = [f"accepted {_join_labels(accepted)}"] if accepted else []
+    return ", ".join([*parts, *([f"{_join_labels(strange)} never arrived"] if strange else [])])
 
 
 def _join_labels(labels: Sequence[str]) -> str:

@@ -40,7 +40,7 @@ class PlaySchedule:
     def __call__(self, stage: Any) -> None:
         """Play on a stage, and store in its trace which expectations were not met. Raises TesteeError."""
         repertoire = repertoire_of(self.revision)
-        schedule = renamed(self.schedule, stage.label)
+        schedule = rename_participants(self.schedule, stage.label)
         show = repertoire.perform(schedule, dict.fromkeys(schedule.names, stage))
         result = check(show, repertoire.reading)
         endless = ((ENDLESS, "no end of messages"),) if show.storm else ()
@@ -48,23 +48,23 @@ class PlaySchedule:
         stage.trace.stopped = show.ended or next(iter(show.left_out.values()), "")
 
 
-def renamed(schedule: Schedule, label: Callable[[str], str]) -> Schedule:
+def rename_participants(schedule: Schedule, label: Callable[[str], str]) -> Schedule:
     """The schedule with other names of participants, scripted peers and channels: those of an environment."""
 
     def name(value: Any) -> Any:
         return tuple(map(label, value)) if isinstance(value, tuple) else label(value)
 
-    def changed(operation: Operation) -> Operation:
+    def rename_operation(operation: Operation) -> Operation:
         values = {key: name(getattr(operation, key)) for key in (*operation.names, "peer") if hasattr(operation, key)}
         if route := getattr(operation, "route", None):
             late = tuple((label(listener), ms) for listener, ms in route.late)
             values["route"] = Route(name(route.lost), late, name(route.twice))
-        return operation.changed(**values) if values else operation
+        return operation.with_values(**values) if values else operation
 
     return replace(
         schedule,
         members=tuple(replace(member, name=label(member.name)) for member in schedule.members),
-        operations=tuple(map(changed, schedule.operations)),
+        operations=tuple(map(rename_operation, schedule.operations)),
         channels=name(schedule.channels),
         expect=tuple(replace(expected, who=label(expected.who)) for expected in schedule.expect),
     )
@@ -85,23 +85,23 @@ class LoadedScenario:
 
     def scenario(self, revision: str, *, everywhere: bool = False) -> Scenario:
         """The scenario, to be judged by a revision. Unless ``everywhere``, it is played in one environment only."""
-        file = ScenarioFile(str(self.path), self.schedule.description, self.expected)
+        file = ScenarioFile(str(self.path), self.schedule.description, self.numbered_expectations)
         play, needed = PlaySchedule(self.schedule, revision), self.schedule.requirements
         return Scenario(self.name, play, needed, long=not everywhere, file=file, write=partial(replace, self.schedule))
 
     @property
-    def expected(self) -> tuple[tuple[int, str], ...]:
+    def numbered_expectations(self) -> tuple[tuple[int, str], ...]:
         """The line and the sentence of each expectation."""
         return tuple(zip(self.lines, map(sentence, self.schedule.expect), strict=True))
 
     @property
-    def shown(self) -> str:
+    def printable_path(self) -> str:
         """The path, for messages."""
         return _printable_path(self.path)
 
-    def unmet_in_words(self, unmet: Iterable[tuple[int, str]]) -> str:
+    def describe_unmet(self, unmet: Iterable[tuple[int, str]]) -> str:
         """Expectations that were not met, by index, as a sentence; "" if there are none."""
-        texts = {ENDLESS: "an end of the messages", **dict(enumerate(text for _, text in self.expected))}
+        texts = {ENDLESS: "an end of the messages", **dict(enumerate(text for _, text in self.numbered_expectations))}
         return "; ".join(f"expected: {texts[index]}; seen: {seen}" for index, seen in unmet)
 
     def row(self, results: Mapping[str, ExpectationResult], again: str = "") -> dict[str, Any]:
@@ -110,7 +110,7 @@ class LoadedScenario:
             "scenario": self.name,
             "file": _printable_path(self.path),
             "description": self.schedule.description,
-            "expectations": rows_of(self.expected, results),
+            "expectations": rows_of(self.numbered_expectations, results),
             "again": again,
         }
 
@@ -143,18 +143,20 @@ def load(paths: Iterable[Path]) -> list[LoadedScenario]:
     for path in files_in(paths):
         loaded = load_one(path)
         if (other := out.setdefault(loaded.name, loaded)) is not loaded:
-            told = f"{_printable_path(other.path)} and {_printable_path(path)} would both be the scenario {loaded.name}"
-            raise ScenarioFileError(f"{told}: rename one of them")
+            message = (
+                f"{_printable_path(other.path)} and {_printable_path(path)} would both be the scenario {loaded.name}"
+            )
+            raise ScenarioFileError(f"{message}: rename one of them")
     return list(out.values())
 
 
 def load_one(path: Path) -> LoadedScenario:
     """Read a scenario file. Raises ScenarioFileError."""
-    document, found = _examined(path)
+    document, found = _check_file(path)
     if found:
         raise ScenarioFileError(found[0])
     data = document.data
-    revision = _noted(data)
+    revision = _named_revision(data)
     notation = repertoire_of(revision or next(iter(scheduled()))).notation
     name = name_of(path)
     schedule = notation.from_document(document)
@@ -164,7 +166,7 @@ def load_one(path: Path) -> LoadedScenario:
 
 def errors_in(path: Path) -> list[str]:
     """The errors of a scenario file, a sentence with the line for each; none if it can be played."""
-    return _examined(path)[1]
+    return _check_file(path)[1]
 
 
 def name_of(path: Path) -> str:
@@ -172,33 +174,33 @@ def name_of(path: Path) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", path.name)[-LONGEST_NAME:]
 
 
-def _examined(path: Path) -> tuple[ScheduleDocument, list[str]]:
+def _check_file(path: Path) -> tuple[ScheduleDocument, list[str]]:
     try:
         document = read(path)
     except ScheduleFileError as error:
         return ScheduleDocument(None), [_sentence(path, error)]
-    noted = _noted(document.data)
+    noted = _named_revision(document.data)
     if noted and noted not in revisions():
         line = document.line(("revision",))
-        told = f"revision: there is no {printable(noted, 60)!r}.{did_you_mean(noted, revisions()) or _known()}"
-        return document, [_sentence(path, ScheduleFileError(told, line=line))]
+        text = f"revision: there is no {printable(noted, 60)!r}.{did_you_mean(noted, revisions()) or _list_revisions()}"
+        return document, [_sentence(path, ScheduleFileError(text, line=line))]
     if noted and noted not in scheduled():
         line = document.line(("revision",))
-        told = f"revision: no schedules of {noted} can be played: there are those of {', '.join(scheduled())}"
-        return document, [_sentence(path, ScheduleFileError(told, line=line))]
+        text = f"revision: no schedules of {noted} can be played: there are those of {', '.join(scheduled())}"
+        return document, [_sentence(path, ScheduleFileError(text, line=line))]
     revision = noted or next(iter(scheduled()))
     found = repertoire_of(revision).notation.errors(document)
     if not found:
         stated = rules_of(revision).catalogue.requirements
         for place, requirement in enumerate(document.data.get("requirements", ())):
             if requirement not in stated:
-                told = f"requirements[{place}]: there is no {printable(requirement)!r}."
-                told += did_you_mean(requirement, stated) or " `sds-conformance requirements` lists the IDs."
-                found.append(ScheduleFileError(told, line=document.line(("requirements", place))))
+                text = f"requirements[{place}]: there is no {printable(requirement)!r}."
+                text += did_you_mean(requirement, stated) or " `sds-conformance requirements` lists the IDs."
+                found.append(ScheduleFileError(text, line=document.line(("requirements", place))))
     return document, [_sentence(path, error) for error in found]
 
 
-def _noted(data: Any) -> str:
+def _named_revision(data: Any) -> str:
     """The revision that a file names; "" if it names none."""
     if not isinstance(data, dict):
         return ""
@@ -207,19 +209,19 @@ def _noted(data: Any) -> str:
     return noted if isinstance(noted, str) else ""
 
 
-def _known() -> str:
+def _list_revisions() -> str:
     return f" There are {', '.join(scheduled())}."
 
 
 def _sentence(path: Path, error: ScheduleFileError) -> str:
     """An error with its file and line."""
-    told = str(error)
+    text = str(error)
     if error.line:
-        return f"{_printable_path(path)}, line {error.line}: {told}"
+        return f"{_printable_path(path)}, line {error.line}: {text}"
     return (
-        f"{_printable_path(path)} {told.removeprefix('it ')}"
-        if told.startswith("it ")
-        else f"{_printable_path(path)}: {told}"
+        f"{_printable_path(path)} {text.removeprefix('it ')}"
+        if text.startswith("it ")
+        else f"{_printable_path(path)}: {text}"
     )
 
 
@@ -234,8 +236,8 @@ def one_revision(files: Sequence[LoadedScenario]) -> str:
         if loaded.revision:
             named.setdefault(loaded.revision, loaded.path)
     if len(named) > 1:
-        told = " and ".join(
+        revisions_text = " and ".join(
             f"{_printable_path(path)} is about {revision}" for revision, path in list(named.items())[:2]
         )
-        raise ScenarioFileError(f"{told}: play them in two runs")
+        raise ScenarioFileError(f"{revisions_text}: play them in two runs")
     return next(iter(named), "")

@@ -30,9 +30,9 @@ class PlaySize:
     revision: str
 
     def __call__(self, stage: Any, size: int) -> str | None:
-        """A scenario file is played with another number in it. Return the expectations that were not met."""
+        """Plays a scenario file with another value of its parameter. Return the expectations that were not met."""
         PlaySchedule(with_value(self.loaded.schedule, size), self.revision)(stage)
-        return self.loaded.unmet_in_words(stage.trace.unmet)
+        return self.loaded.describe_unmet(stage.trace.unmet)
 
 
 def dimension_of(loaded: LoadedScenario, revision: str) -> Dimension:
@@ -40,11 +40,11 @@ def dimension_of(loaded: LoadedScenario, revision: str) -> Dimension:
     schedule = loaded.schedule
     if not schedule.parameter:
         raise ScenarioFileError(
-            f"{loaded.shown} has no number to raise: add a line such as `parameter: operations[0].times`"
+            f"{loaded.printable_path} has no number to raise: add a line such as `parameter: operations[0].times`"
         )
     for size in SMALLEST_SIZES:
         if why := _invalid(schedule, size, revision):
-            raise ScenarioFileError(f"{loaded.shown}: parameter: {schedule.parameter} cannot be {size}: {why}")
+            raise ScenarioFileError(f"{loaded.printable_path}: parameter: {schedule.parameter} cannot be {size}: {why}")
     demanded = value_of(schedule)
     return Dimension(
         loaded.name,

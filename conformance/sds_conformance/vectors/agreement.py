@@ -21,7 +21,7 @@ from .running.subject import Status, VectorResult
 _AGREE = (Status.PASS, Status.ACCEPTABLE)
 
 
-def excused(folder: Path) -> set[str]:
+def excused_vectors(folder: Path) -> set[str]:
     """IDs of the vectors for which the changelog explains why the reference model fails them."""
     return {
         test_id for version, _ in changelog_versions(folder) for test_id in changelog_named(folder, version, DISAGREES)
@@ -31,7 +31,7 @@ def excused(folder: Path) -> set[str]:
 def disagreements(vector_set: VectorSet, every: Iterable[Document]) -> Iterator[tuple[str, str]]:
     """Yield (ID, sentence) for each written vector that the reference model fails in any revision."""
     for document in every:
-        material = vector_set.of(document.content["revisions"][0])
+        material = vector_set.material_of(document.content["revisions"][0])
         for revision in document.content["revisions"]:
             for test, answers in _answers_of_models(material, document, revision):
                 problem = _problem(answers)
@@ -43,16 +43,16 @@ def _answers_of_models(
     material: Material, document: Document, revision: str
 ) -> Iterator[tuple[Vector, list[VectorResult]]]:
     """The answers of each model to the written vectors of a document."""
-    file = {**document.content, "tests": document.written}
+    file = {**document.content, "tests": document.written_vectors}
     answers: dict[str, list[VectorResult]] = {}
     for model in material.models:
         try:
             outcome = VectorExaminer(material, model, Limits(), revision).examine([file])
         except TesteeError as fault:
             raise AssertionError(f"the reference model cannot be driven: {fault}") from fault
-        for asked in outcome.asked:
+        for asked in outcome.answered:
             answers.setdefault(asked.vector["id"], []).append(asked.answer)
-    for test in document.written:
+    for test in document.written_vectors:
         yield test, answers.get(test["id"], [])
 
 

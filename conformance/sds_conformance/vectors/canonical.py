@@ -10,16 +10,16 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from sds_harness.json_text import escaped
+from sds_harness.json_text import escape_json
 
 
-def formatted(document: Any) -> bytes:
+def format_document(document: Any) -> bytes:
     """A file: keys in the order given, two spaces, LF, non-ASCII as ``\\uXXXX``.
 
     Raises ValueError for a float or null.
     """
     _plain(document)
-    return (escaped(json.dumps(document, ensure_ascii=True, indent=2)) + "\n").encode("ascii")
+    return (escape_json(json.dumps(document, ensure_ascii=True, indent=2)) + "\n").encode("ascii")
 
 
 def digest(value: Any) -> str:

@@ -33,8 +33,8 @@ def changelog_versions(folder: Path) -> list[tuple[str, str]]:
 def changelog_named(folder: Path, version: str, word: str) -> set[str]:
     """The IDs, in backticks, of the paragraphs of a version that begin with ``word`` and a colon."""
     paragraphs = re.split(r"\n\s*\n", _bodies(_text(folder)).get(version, ""))
-    told = [text.strip() for text in paragraphs if text.strip().startswith(f"{word}:")]
-    return {name for text in told for name in re.findall(r"`([^`\s]+)`", text)}
+    matching = [text.strip() for text in paragraphs if text.strip().startswith(f"{word}:")]
+    return {name for text in matching for name in re.findall(r"`([^`\s]+)`", text)}
 
 
 def manifest_line(digest: str) -> str:
@@ -55,8 +55,8 @@ def add_paragraphs(folder: Path, paragraphs: list[str]) -> None:
     text = _text(folder)
     _, *older = _VERSION.finditer(text)
     end = older[0].start() if older else len(text)
-    told = "".join(f"\n{paragraph}\n" for paragraph in paragraphs)
-    write_whole(folder / CHANGELOG, f"{text[:end].rstrip()}\n{told}{chr(10) if older else ''}{text[end:]}")
+    added = "".join(f"\n{paragraph}\n" for paragraph in paragraphs)
+    write_whole(folder / CHANGELOG, f"{text[:end].rstrip()}\n{added}{chr(10) if older else ''}{text[end:]}")
 
 
 def name_manifest(folder: Path, digest: str) -> None:

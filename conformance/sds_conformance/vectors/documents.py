@@ -14,7 +14,7 @@ from typing import Any
 
 from sds_harness.declaration import printable
 
-from .canonical import digest, file_digest, formatted
+from .canonical import digest, file_digest, format_document
 from .folder import MANIFEST, VectorsError, read_json, violations
 from .model import GENERATOR_VERSION, VALID, Group, Material, Vector, VectorSet, result_of, result_of_steps
 from .schemas import schema, schema_path
@@ -35,7 +35,7 @@ class Document:
     """The IDs of the computed vectors."""
 
     @property
-    def written(self) -> list[Vector]:
+    def written_vectors(self) -> list[Vector]:
         """The vectors that only exist in the file."""
         return [test for test in self.content["tests"] if test["id"] not in self.computed]
 
@@ -65,16 +65,16 @@ def computed_documents(material: Material, computed: Callable[[], None] = lambda
         unmarked = max(parts, key=lambda names: (material.current in names, len(names)), default=())
         for revisions, vectors in parts.items():
             mark = "" if revisions == unmarked else material.together.get(revisions, "-and-".join(revisions))
-            yield _computed(material, entry, revisions, mark, vectors)
+            yield _make_document(material, entry, revisions, mark, vectors)
 
 
-def _computed(
+def _make_document(
     material: Material, entry: Group, revisions: tuple[str, ...], mark: str, vectors: list[Vector]
 ) -> Document:
     suffix = f"@{mark}" if mark else ""
     tests = [{**vector, "id": f"{entry.name}/{vector['id']}{suffix}"} for vector in vectors]
     notes = {
-        flag: {"description": note.description, "ids": material.stated(note.ids, revisions)}
+        flag: {"description": note.description, "ids": material.select_stated(note.ids, revisions)}
         for flag, note in entry.notes[revisions[0]].items()
     }
     content = {
@@ -112,18 +112,18 @@ def _id(test: Any) -> Any:
 # ---- Completed -------------------------------------------------------------------------------------------------------
 
 
-def completed(material: Material, document: Document) -> Document:
+def complete_document(material: Material, document: Document) -> Document:
     """Complete a document in canonical order, with all derived fields.
 
     Raises VectorsError with file, vector and field if a written vector violates its schema.
     """
-    data = _drafted(material, document)
+    data = _draft_document(material, document)
     if not document.computed or any(_id(test) not in document.computed for test in data["tests"]):
         problem = next(iter(violations(material, data)), None)
         if problem is not None:
             raise VectorsError(f"{printable(document.path)}: {problem}")
     shape = data["shape"]
-    tests = [_completed(material, test) for test in data["tests"]]
+    tests = [_complete_vector(material, test) for test in data["tests"]]
     used = {flag for test in tests for flag in test["flags"]}
     content = {
         "$schema": schema_path(shape),
@@ -141,7 +141,7 @@ def completed(material: Material, document: Document) -> Document:
     return replace(document, content=content)
 
 
-def _drafted(material: Material, document: Document) -> dict[str, Any]:
+def _draft_document(material: Material, document: Document) -> dict[str, Any]:
     """A document with placeholders for derived fields, so that its schema can validate the rest."""
     data = document.content
     if not isinstance(data, dict) or not isinstance(data.get("tests"), list):
@@ -172,7 +172,7 @@ def _head(material: Material, data: dict[str, Any]) -> dict[str, Any]:
     return material.shapes[shape].head(first)
 
 
-def _completed(material: Material, test: Vector) -> Vector:
+def _complete_vector(material: Material, test: Vector) -> Vector:
     """A vector in canonical order, with its result, and a mark if no answer to it is a failure."""
     out = {**test, "result": result_of(test["outcomes"]) if "outcomes" in test else result_of_steps(test["steps"])}
     if material.soft(test["requirements"]):
@@ -205,7 +205,7 @@ def documents(
             path = document.path
             known[path] = _with_written(document, there[path]) if path in there else document
         try:
-            out += [_canonical(completed(material, document)) for document in known.values()]
+            out += [_canonical(complete_document(material, document)) for document in known.values()]
         except VectorsError as error:
             raise VectorsError(f"{error}: correct the file, and type `sds-conformance vectors format`") from None
     return out
@@ -214,7 +214,7 @@ def documents(
 def _canonical(document: Document) -> Document:
     """The document. Raises VectorsError if it has no canonical form."""
     try:
-        formatted(document.content)
+        format_document(document.content)
     except ValueError as error:
         raise VectorsError(f"{printable(document.path)}: {error}") from None
     return document
@@ -222,9 +222,11 @@ def _canonical(document: Document) -> Document:
 
 def files_of(vector_set: VectorSet, every: list[Document], version: str, retired: list[str]) -> dict[str, bytes]:
     """Every file by its path: vectors, schemas and the manifest over both."""
-    out = {f"schema/{name}.schema.json": formatted(schema(name, shape)) for name, shape in vector_set.shapes.items()}
-    out |= {document.path: formatted(document.content) for document in every}
-    out[MANIFEST] = formatted(manifest(out, version, retired))
+    out = {
+        f"schema/{name}.schema.json": format_document(schema(name, shape)) for name, shape in vector_set.shapes.items()
+    }
+    out |= {document.path: format_document(document.content) for document in every}
+    out[MANIFEST] = format_document(manifest(out, version, retired))
     return out
 
 

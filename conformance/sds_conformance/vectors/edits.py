@@ -17,7 +17,7 @@ from sds_harness.suggestions import did_you_mean
 
 from .agreement import disagreements
 from .changelog import CORRECTED, DISAGREES, add_paragraphs, begin_version, changelog_versions
-from .documents import Document, completed, computed_documents, documents
+from .documents import Document, complete_document, computed_documents, documents
 from .folder import VectorsError, load_manifest, read_json
 from .generation import wanted_files, write
 from .ledger import content_digest, read_ledger
@@ -41,19 +41,19 @@ class Edit:
 def add_vector(vector_set: VectorSet, folder: Path, name: str, fragment: Path) -> Edit:
     """Add the vector of a fragment to the end of the file ``name``. Raises VectorsError."""
     material, path = _file_called(vector_set, folder, name)
-    data, told = read_json(folder / path), _read_fragment(fragment)
+    data, new_test = read_json(folder / path), _read_fragment(fragment)
     used = {
         test["id"] for document in documents(vector_set, folder, compute=False) for test in document.content["tests"]
     }
     used |= read_ledger(folder).ids | set(load_manifest(vector_set, folder).retired)
     _, mark, revision = data["tests"][0]["id"].partition("@")
-    test_id = _id(data["group"], told.get("id"), mark + revision, used)
-    edit = _edited(material, path, data, [*data["tests"], {**told, "id": test_id}], test_id, fragment)
+    test_id = _id(data["group"], new_test.get("id"), mark + revision, used)
+    edit = _make_edit(material, path, data, [*data["tests"], {**new_test, "id": test_id}], test_id, fragment)
     return replace(edit, is_new=True)
 
 
 def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: Path, corrected: str) -> Edit:
-    """Replace a vector by that of a fragment. Raises VectorsError.
+    """Replace a vector by the vector in a fragment. Raises VectorsError.
 
     If the vector is released and its meaning changes, ``corrected`` must say what was wrong.
     """
@@ -68,15 +68,15 @@ def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: 
             f"{did_you_mean(test_id, every)}"
         )
     path, data = found[0].path, found[0].content
-    material = vector_set.of(data["revisions"][0])
-    told = _read_fragment(fragment)
-    if told.get("id", test_id) != test_id:
-        raise VectorsError(f"{fragment}: id: it is {printable(str(told['id']))}, and {test_id} is to be replaced")
+    material = vector_set.material_of(data["revisions"][0])
+    new_test = _read_fragment(fragment)
+    if new_test.get("id", test_id) != test_id:
+        raise VectorsError(f"{fragment}: id: it is {printable(str(new_test['id']))}, and {test_id} is to be replaced")
     _refuse_computed(material, data["group"], test_id)
-    tests = [{**told, "id": test_id} if test["id"] == test_id else test for test in data["tests"]]
-    edit = _edited(material, path, data, tests, test_id, fragment)
+    tests = [{**new_test, "id": test_id} if test["id"] == test_id else test for test in data["tests"]]
+    edit = _make_edit(material, path, data, tests, test_id, fragment)
     ledger = read_ledger(folder)
-    was = {tests[test_id] for tests in ledger.standing.values() if test_id in tests}
+    was = {tests[test_id] for tests in ledger.current_tests.values() if test_id in tests}
     if was <= {content_digest(edit.test)}:
         return edit
     if not corrected:
@@ -95,8 +95,8 @@ def hold_to_reference(vector_set: VectorSet, edit: Edit, against: str) -> Edit:
         raise VectorsError(f"{found[0]}: correct the vector, or say why the model is wrong with --against-reference")
     if against and not found:
         raise VectorsError(f"the reference model agrees with {edit.test['id']}: leave out --against-reference")
-    said = (f"{DISAGREES}: `{edit.test['id']}`: {against}",) if against else ()
-    return replace(edit, paragraphs=(*edit.paragraphs, *said))
+    paragraphs = (f"{DISAGREES}: `{edit.test['id']}`: {against}",) if against else ()
+    return replace(edit, paragraphs=(*edit.paragraphs, *paragraphs))
 
 
 def save(vector_set: VectorSet, folder: Path, edit: Edit) -> str:
@@ -111,8 +111,8 @@ def save(vector_set: VectorSet, folder: Path, edit: Edit) -> str:
         first, middle, last = map(int, version.split("."))
         version = f"{first}.{middle + 1}.0" if edit.is_new else f"{first}.{middle}.{last + 1}"
         begin_version(folder, version)
-    told = (f"Added: `{edit.test['id']}`.",) if edit.is_new else ()
-    add_paragraphs(folder, [*told, *edit.paragraphs])
+    paragraphs = (f"Added: `{edit.test['id']}`.",) if edit.is_new else ()
+    add_paragraphs(folder, [*paragraphs, *edit.paragraphs])
     write(folder, wanted_files(vector_set, folder, every))
     return version
 
@@ -134,30 +134,30 @@ def _file_called(vector_set: VectorSet, folder: Path, name: str) -> tuple[Materi
 
 
 def _read_fragment(path: Path) -> dict[str, Any]:
-    told = read_json(path)
-    if not isinstance(told, dict):
+    data = read_json(path)
+    if not isinstance(data, dict):
         raise VectorsError(f"{path}: it is to be one vector: an object with comment, flags, requirements and the rest")
-    return told
+    return data
 
 
-def _id(group: str, told: object, suffix: str, used: Iterable[str]) -> str:
-    """The ID of a vector: as told, with or without its group, or the next number."""
+def _id(group: str, wanted_id: object, suffix: str, used: Iterable[str]) -> str:
+    """The ID of a vector: the given one, with or without its group, or the next number."""
     taken = set(used)
-    if told is None:
+    if wanted_id is None:
         numbers = [int(found[1]) for each in taken if (found := re.match(rf"{re.escape(group)}/([0-9]+)(@|$)", each))]
         return f"{group}/{max(numbers, default=0) + 1}{suffix}"
-    test_id = f"{group}/{str(told).removeprefix(f'{group}/').removesuffix(suffix)}{suffix}"
+    test_id = f"{group}/{str(wanted_id).removeprefix(f'{group}/').removesuffix(suffix)}{suffix}"
     if test_id in taken:
         raise VectorsError(f"id: {printable(test_id)} is or was in use: give another, or none to get the next number")
     return test_id
 
 
-def _edited(
+def _make_edit(
     material: Material, path: str, data: dict[str, Any], tests: list[Vector], test_id: str, fragment: Path
 ) -> Edit:
     """The file with these tests. Raises VectorsError, with the fragment, the vector and the field that is wrong."""
     try:
-        document = completed(material, Document(path, {**data, "tests": tests}))
+        document = complete_document(material, Document(path, {**data, "tests": tests}))
         wrong = next(faults(material, Path(path).stem, document.content), None)
     except VectorsError as error:
         wrong = str(error)

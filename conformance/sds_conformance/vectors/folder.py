@@ -40,18 +40,18 @@ def default_folder() -> Path:
     for folder in (_CHECKOUT, _INSTALLED):
         if (folder / MANIFEST).is_file():
             return folder
-    raise VectorsError("no vectors are installed with this suite, and this is no checkout: give the folder of some")
+    raise VectorsError("no vectors are installed with this suite, and this is not a checkout: give the folder of some")
 
 
 def writable_folder() -> Path:
     """The folder of vectors in a checkout. Raises VectorsError outside of one."""
     if (_CHECKOUT.parent / "pyproject.toml").is_file():
         return _CHECKOUT
-    raise VectorsError("this is no checkout: give the folder to write to with --out")
+    raise VectorsError("this is not a checkout: give the folder to write to with --out")
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a regular file. Raises VectorsError if it is none, is missing, or is too large."""
+    """Read a regular file. Raises VectorsError if the file is missing, too large, or not a regular file."""
     try:
         return read_bounded(path, LARGEST_FILE)
     except FileError as error:
@@ -88,7 +88,7 @@ class VectorManifest:
     """The SHA-256 of the manifest."""
 
 
-def places(vector_set: VectorSet) -> tuple[str, ...]:
+def generated_folders(vector_set: VectorSet) -> tuple[str, ...]:
     """The subfolders of generated files."""
     return *(material.folder for material in vector_set.materials), "schema"
 
@@ -97,7 +97,7 @@ def files_in(vector_set: VectorSet, folder: Path, pattern: str = "*") -> dict[st
     """All files in these subfolders, by relative path."""
     return {
         path.relative_to(folder).as_posix(): path
-        for place in places(vector_set)
+        for place in generated_folders(vector_set)
         for path in sorted((folder / place).glob(pattern))
     }
 
@@ -113,10 +113,12 @@ def load_manifest(vector_set: VectorSet, folder: Path) -> VectorManifest:
         raise VectorsError(f"{MANIFEST}: version and generatorVersion are strings")
     if not isinstance(files, dict) or not all(isinstance(value, str) for value in files.values()):
         raise VectorsError(f"{MANIFEST}: files is an object of paths and digests")
-    known = places(vector_set)
+    known = generated_folders(vector_set)
     for path in files:
         if not re.fullmatch(rf"({'|'.join(known)})/[A-Za-z0-9][A-Za-z0-9._-]*\.json", path):
-            raise VectorsError(f"{MANIFEST}: {printable(path)} is no file in {'/, '.join(known[:-1])}/ or {known[-1]}/")
+            raise VectorsError(
+                f"{MANIFEST}: {printable(path)} is not a file in {'/, '.join(known[:-1])}/ or {known[-1]}/"
+            )
     if not isinstance(retired, list) or not all(isinstance(item, str) for item in retired):
         raise VectorsError(f"{MANIFEST}: retired is a list of IDs")
     return VectorManifest(data["version"], data["generatorVersion"], files, tuple(retired), file_digest(content))
@@ -145,7 +147,7 @@ def load_of(vector_set: VectorSet, material: Material, folder: Path) -> list[dic
     missing = sorted(name for name in manifest.files if name.startswith(f"{material.folder}/") and name not in names)
     if missing:
         raise VectorsError(f"{missing[0]} is in the manifest, and is missing: {ANEW}")
-    out = [_published(material, path, manifest) for path in paths]
+    out = [_load_file(material, path, manifest) for path in paths]
     for test_id, times in Counter(test["id"] for data in out for test in data["tests"]).items():
         if times > 1:
             raise VectorsError(f"two vectors are called {printable(test_id)}: {ANEW}")
@@ -159,7 +161,7 @@ WINDOWS_LINE_ENDS = (
 )
 
 
-def _published(material: Material, path: Path, manifest: VectorManifest) -> dict[str, Any]:
+def _load_file(material: Material, path: Path, manifest: VectorManifest) -> dict[str, Any]:
     """Load one file, and check its digest and schema. Raises VectorsError."""
     name, content = f"{material.folder}/{path.name}", read_bytes(path)
     data = _json(path.name, content)
@@ -195,7 +197,7 @@ def violations(material: Material, data: Any) -> list[str]:
         if len(out) == MOST_TOLD:
             break
     tests = data["tests"] if not out else []
-    senseless = (f"{test['id']}: {told}" for test in tests for told in material.shapes[shape].senseless(test))
+    senseless = (f"{test['id']}: {problem}" for test in tests for problem in material.shapes[shape].senseless(test))
     return [printable(sentence, 300) for sentence in [*out, *islice(senseless, MOST_TOLD)]]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sds_harness.files import write_whole
 
-from .canonical import file_digest, formatted
+from .canonical import file_digest, format_document
 from .changelog import changelog_versions, manifest_line, name_manifest
 from .documents import Document, files_of
 from .folder import CHANGELOG, LEDGER, MANIFEST, PROSE, WINDOWS_LINE_ENDS, VectorsError, files_in, read_bytes
@@ -23,7 +23,7 @@ def wanted_files(vector_set: VectorSet, folder: Path, every: list[Document]) -> 
     version = changelog_versions(folder)[0][0]
     ledger = Ledger(()) if _is_new(folder) else read_ledger(folder)
     now = {test["id"] for document in every for test in document.content["tests"]}
-    return files_of(vector_set, every, version, sorted(ledger.retired | (ledger.ids - now)))
+    return files_of(vector_set, every, version, sorted(ledger.retired_ids | (ledger.ids - now)))
 
 
 def begin(vector_set: VectorSet, folder: Path, source: Path) -> None:
@@ -47,35 +47,37 @@ def _is_new(folder: Path) -> bool:
     return not any((folder / name).is_file() for name in (MANIFEST, LEDGER))
 
 
-def differences(vector_set: VectorSet, folder: Path, wanted: dict[str, bytes]) -> list[str]:
+def differences(vector_set: VectorSet, folder: Path, expected: dict[str, bytes]) -> list[str]:
     """The differences of ``folder`` from the expected content, one sentence each."""
     out = []
-    for path, content in wanted.items():
+    for path, content in expected.items():
         file = folder / path
         if not file.is_file():
             out.append(f"{path} is missing")
-        elif (there := file.read_bytes()) != content:
-            windows = there.replace(b"\r\n", b"\n") == content
+        elif (present := file.read_bytes()) != content:
+            windows = present.replace(b"\r\n", b"\n") == content
             out.append(f"{path}: {WINDOWS_LINE_ENDS}" if windows else f"{path} is not what is generated")
-    return out + [f"{path} is not generated: delete it" for path in files_in(vector_set, folder) if path not in wanted]
+    return out + [
+        f"{path} is not generated: delete it" for path in files_in(vector_set, folder) if path not in expected
+    ]
 
 
-def write(folder: Path, wanted: dict[str, bytes]) -> list[str]:
+def write(folder: Path, expected: dict[str, bytes]) -> list[str]:
     """Write the expected files and the changelog; return the paths that changed.
 
     A new folder gets an empty ledger.
     """
     changed = []
     if _is_new(folder):
-        wanted = {**wanted, LEDGER: formatted({"releases": []})}
-    for path, content in wanted.items():
+        expected = {**expected, LEDGER: format_document({"releases": []})}
+    for path, content in expected.items():
         file = folder / path
         if not file.is_file() or file.read_bytes() != content:
             file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(file, content)
             changed.append(path)
-    if changelog_gap(folder, wanted[MANIFEST]):
-        name_manifest(folder, file_digest(wanted[MANIFEST]))
+    if changelog_gap(folder, expected[MANIFEST]):
+        name_manifest(folder, file_digest(expected[MANIFEST]))
         changed.append(CHANGELOG)
     return changed
 
@@ -86,17 +88,17 @@ def changelog_gap(folder: Path, manifest: bytes) -> str:
     Every version names the digest of its manifest; for a released one, the ledger has it as well.
     """
     try:
-        version, told = changelog_versions(folder)[0]
-        otherwise = released_otherwise(folder, manifest)
+        version, text = changelog_versions(folder)[0]
+        otherwise = has_other_release(folder, manifest)
     except VectorsError as error:
         return str(error)
     digest = file_digest(manifest)
-    if told == digest and not otherwise:
+    if text == digest and not otherwise:
         return ""
     if otherwise:
         return f"{CHANGELOG}: {version} is released, and its files stay as they are: begin a new version"
     line = manifest_line(digest)
-    if not told:
+    if not text:
         return f"{CHANGELOG}: version {version} lacks its line: {line}"
     return (
         f"{CHANGELOG}: the files are not those that version {version} names. It is not released yet: say what changed, "
@@ -104,7 +106,7 @@ def changelog_gap(folder: Path, manifest: bytes) -> str:
     )
 
 
-def released_otherwise(folder: Path, manifest: bytes) -> bool:
+def has_other_release(folder: Path, manifest: bytes) -> bool:
     """Was the version of the changelog released with another manifest?"""
     if not (folder / LEDGER).is_file():
         return False

@@ -1,7 +1,7 @@
-"""The ledger of releases: what every released version promised, and checks whether that still holds.
+"""The ledger of releases: the digests of every released version, and checks that the files still match them.
 
 ``released.json`` has an entry for each released version, with the SHA-256 of its manifest and of each test that was new
-or corrected in it. ``vectors release`` adds entries, which never change: each has the digest of the one before.
+or corrected in it. ``vectors release`` adds entries, which never change: each has the digest of the previous one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from sds_harness.declaration import printable
 
-from .canonical import digest, file_digest, formatted
+from .canonical import digest, file_digest, format_document
 from .changelog import CORRECTED, RETIRED, changelog_named, changelog_versions
 from .folder import CHANGELOG, LEDGER, MANIFEST, VectorManifest, VectorsError, read_json
 from .model import GENERATOR_VERSION
@@ -51,9 +51,9 @@ def contents(documents: Iterable[dict[str, Any]]) -> Tests:
     """The tests of files, by revision."""
     out: Tests = {}
     for data in documents:
-        told = {test["id"]: content_digest(test) for test in data["tests"]}
+        digests = {test["id"]: content_digest(test) for test in data["tests"]}
         for revision in data["revisions"]:
-            out.setdefault(revision, {}).update(told)
+            out.setdefault(revision, {}).update(digests)
     return out
 
 
@@ -72,24 +72,24 @@ class Ledger:
         return next((entry for entry in self.releases if entry["version"] == version), None)
 
     @property
-    def retired(self) -> set[str]:
+    def retired_ids(self) -> set[str]:
         return {test_id for entry in self.releases for test_id in entry["retired"]}
 
     @property
-    def standing(self) -> Tests:
+    def current_tests(self) -> Tests:
         """Every test that was released and not retired, in its latest form."""
         out: Tests = {}
         for entry in self.releases:
             for revision, tests in entry["tests"].items():
                 out.setdefault(revision, {}).update(tests)
         return {
-            revision: {test_id: told for test_id, told in tests.items() if test_id not in self.retired}
+            revision: {test_id: digest for test_id, digest in tests.items() if test_id not in self.retired_ids}
             for revision, tests in out.items()
         }
 
     @property
     def ids(self) -> set[str]:
-        return {test_id for tests in self.standing.values() for test_id in tests}
+        return {test_id for tests in self.current_tests.values() for test_id in tests}
 
 
 def read_ledger(folder: Path) -> Ledger:
@@ -118,7 +118,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 # ---- What stands ---------------------------------------------------------------------------------------------------
 
 
-def breaches(folder: Path, manifest: VectorManifest, documents: Iterable[dict[str, Any]]) -> Iterator[str]:
+def find_breaches(folder: Path, manifest: VectorManifest, documents: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Yield a sentence for each promise of a release that the files of ``folder`` break."""
     try:
         ledger = read_ledger(folder)
@@ -126,12 +126,12 @@ def breaches(folder: Path, manifest: VectorManifest, documents: Iterable[dict[st
     except VectorsError as error:
         yield str(error)
         return
-    told = dict(versions)
+    texts = dict(versions)
     for (newer, _), (older, _) in pairwise(versions):
         if _numbers(newer) <= _numbers(older):
             yield f"{CHANGELOG}: {newer} stands above {older}: the newest version comes first"
     for entry in ledger.releases:
-        if told.get(entry["version"]) != entry["manifest"]:
+        if texts.get(entry["version"]) != entry["manifest"]:
             yield (
                 f"{CHANGELOG}: version {entry['version']} was released with the manifest {entry['manifest']}, and that "
                 "is not what it says"
@@ -139,11 +139,11 @@ def breaches(folder: Path, manifest: VectorManifest, documents: Iterable[dict[st
     current = versions[0][0]
     if manifest.version != current:
         yield f"{MANIFEST}: the version is {printable(manifest.version)}, and the changelog is at {current}"
-    yield from _of_manifest(folder, ledger, current)
-    yield from _of_tests(folder, ledger, current, manifest, contents(documents))
+    yield from _check_manifest(folder, ledger, current)
+    yield from _check_tests(folder, ledger, current, manifest, contents(documents))
 
 
-def _of_manifest(folder: Path, ledger: Ledger, current: str) -> Iterator[str]:
+def _check_manifest(folder: Path, ledger: Ledger, current: str) -> Iterator[str]:
     released = ledger.release(current)
     if released is not None and released["manifest"] != file_digest((folder / MANIFEST).read_bytes()):
         yield f"{MANIFEST} is not that of version {current}, which is released: begin a new version"
@@ -151,17 +151,17 @@ def _of_manifest(folder: Path, ledger: Ledger, current: str) -> Iterator[str]:
         yield f"{CHANGELOG}: {ledger.last['version']} is released, and {current} comes before it"
 
 
-def _of_tests(folder: Path, ledger: Ledger, current: str, manifest: VectorManifest, now: Tests) -> Iterator[str]:
+def _check_tests(folder: Path, ledger: Ledger, current: str, manifest: VectorManifest, now: Tests) -> Iterator[str]:
     open_version = ledger.release(current) is None
     corrected = changelog_named(folder, current, CORRECTED) if open_version else set()
     retiring = changelog_named(folder, current, RETIRED) if open_version else set()
     retired = set(manifest.retired)
-    for test_id in sorted(retired - ledger.retired - retiring):
+    for test_id in sorted(retired - ledger.retired_ids - retiring):
         yield f"{test_id} is retired, and {CHANGELOG} does not say so: `{RETIRED}: `{test_id}`` in version {current}"
-    for test_id in sorted(ledger.retired - retired):
+    for test_id in sorted(ledger.retired_ids - retired):
         yield f"{test_id} was retired by a release, and {MANIFEST} does not name it any more"
     gone: dict[str, list[str]] = {}
-    for revision, tests in ledger.standing.items():
+    for revision, tests in ledger.current_tests.items():
         for test_id, was in tests.items():
             found = now.get(revision, {}).get(test_id)
             if found is None and test_id not in retired:
@@ -174,23 +174,23 @@ def _of_tests(folder: Path, ledger: Ledger, current: str, manifest: VectorManife
     for test_id, revisions in gone.items():
         yield f"{test_id} is released for {', '.join(revisions)}, and is gone there without being retired"
     if open_version and ledger.last is not None:
-        yield from _of_number(ledger, current, {i for tests in now.values() for i in tests}, retired)
+        yield from _check_version_number(ledger, current, {i for tests in now.values() for i in tests}, retired)
 
 
-def _of_number(ledger: Ledger, current: str, now: set[str], retired: set[str]) -> Iterator[str]:
+def _check_version_number(ledger: Ledger, current: str, now: set[str], retired: set[str]) -> Iterator[str]:
     """Check that the version number is increased enough."""
     assert ledger.last is not None
     last, new = _numbers(ledger.last["version"]), _numbers(current)
     if ledger.last["generatorVersion"] != GENERATOR_VERSION and new[0] <= last[0]:
         yield f"{CHANGELOG}: the format changed since {ledger.last['version']}: the first number of {current} must grow"
-    elif (now - ledger.ids or retired - ledger.retired) and new[:2] <= last[:2]:
+    elif (now - ledger.ids or retired - ledger.retired_ids) and new[:2] <= last[:2]:
         yield f"{CHANGELOG}: there are other tests than in {ledger.last['version']}: the middle number must grow"
 
 
 # ---- Releasing -----------------------------------------------------------------------------------------------------
 
 
-def released(folder: Path, version: str, documents: Iterable[dict[str, Any]]) -> bytes:
+def add_release(folder: Path, version: str, documents: Iterable[dict[str, Any]]) -> bytes:
     """The ledger with an entry for the current version of a valid folder. Raises VectorsError."""
     ledger = read_ledger(folder)
     current = changelog_versions(folder)[0][0]
@@ -199,9 +199,13 @@ def released(folder: Path, version: str, documents: Iterable[dict[str, Any]]) ->
     if version != current:
         raise VectorsError(f"the files are those of version {current}, and not of {printable(version)}")
     manifest = folder / MANIFEST
-    standing = ledger.standing
+    standing = ledger.current_tests
     new = {
-        revision: {test_id: told for test_id, told in tests.items() if standing.get(revision, {}).get(test_id) != told}
+        revision: {
+            test_id: test_digest
+            for test_id, test_digest in tests.items()
+            if standing.get(revision, {}).get(test_id) != test_digest
+        }
         for revision, tests in sorted(contents(documents).items())
     }
     entry = {
@@ -209,7 +213,7 @@ def released(folder: Path, version: str, documents: Iterable[dict[str, Any]]) ->
         "generatorVersion": GENERATOR_VERSION,
         "manifest": file_digest(manifest.read_bytes()),
         "previous": digest(ledger.last) if ledger.last is not None else "",
-        "retired": sorted(set(read_json(manifest)["retired"]) - ledger.retired),
+        "retired": sorted(set(read_json(manifest)["retired"]) - ledger.retired_ids),
         "tests": {revision: dict(sorted(tests.items())) for revision, tests in new.items() if tests},
     }
-    return formatted({"releases": [*ledger.releases, entry]})
+    return format_document({"releases": [*ledger.releases, entry]})

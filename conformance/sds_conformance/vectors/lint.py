@@ -10,7 +10,7 @@ from typing import Any
 
 from sds_harness.declaration import printable
 
-from .canonical import digest, file_digest, formatted
+from .canonical import digest, file_digest, format_document
 from .folder import (
     MANIFEST,
     PROSE,
@@ -25,7 +25,7 @@ from .folder import (
     violations,
 )
 from .generation import changelog_gap
-from .ledger import breaches
+from .ledger import find_breaches
 from .model import GENERATOR_VERSION, Material, VectorSet, result_of, result_of_steps
 from .schemas import schema
 
@@ -57,14 +57,14 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
         if found:
             out += [f"{name}: {sentence}" for sentence in found]
             continue
-        if read_bytes(path) != formatted(data):
+        if read_bytes(path) != format_document(data):
             out.append(f"{name}: not in canonical form: {FORMAT}")
         out += [f"{name}: {sentence}" for sentence in faults(material, path.stem, data)]
         ids.update(test["id"] for test in data["tests"])
         documents.append(data)
     out += [f"two vectors are called {test_id}" for test_id, times in ids.items() if times > 1]
     out += [f"{i} is in use, although it is retired: IDs are never used again" for i in manifest.retired if i in ids]
-    out += breaches(folder, manifest, documents)
+    out += find_breaches(folder, manifest, documents)
     gap = changelog_gap(folder, read_bytes(folder / MANIFEST))
     return list(dict.fromkeys([*out, gap] if gap else out))
 
@@ -83,12 +83,12 @@ def _files(vector_set: VectorSet, folder: Path, manifest: VectorManifest) -> Ite
     there = files_in(vector_set, folder)
     for name in sorted(set(there) - set(manifest.files)):
         yield f"{printable(name)} is not in the manifest"
-    for name, told in manifest.files.items():
+    for name, entry in manifest.files.items():
         if name not in there:
             yield f"{name} is in the manifest, and is missing"
             continue
         try:
-            if file_digest(read_bytes(there[name])) != told:
+            if file_digest(read_bytes(there[name])) != entry:
                 yield f"{name}: its SHA-256 is not that of the manifest"
         except VectorsError as error:
             yield str(error)
@@ -98,7 +98,7 @@ def _files(vector_set: VectorSet, folder: Path, manifest: VectorManifest) -> Ite
             yield f"schema/{path.name} is missing"
             continue
         with suppress(VectorsError):  # reported above
-            if read_bytes(path) != formatted(schema(name, shape)):
+            if read_bytes(path) != format_document(schema(name, shape)):
                 yield f"schema/{path.name} is not the schema of version {GENERATOR_VERSION}"
 
 
@@ -142,11 +142,11 @@ def _test(material: Material, data: dict[str, Any], test: dict[str, Any]) -> Ite
     for name in test["requirements"]:
         if name not in requirements:
             yield f"requirements: there is no requirement {name}: `sds-conformance requirements` lists them"
-        elif not any(requirements[name].stated_in(revision) for revision in data["revisions"]):
+        elif not any(requirements[name].is_stated_in(revision) for revision in data["revisions"]):
             yield f"requirements: {name} is not stated in {', '.join(data['revisions'])}"
     known = [requirements[name] for name in test["requirements"] if name in requirements]
     for revision in data["revisions"] if known else ():
-        if revision in material.revisions and not any(requirement.stated_in(revision) for requirement in known):
+        if revision in material.revisions and not any(requirement.is_stated_in(revision) for requirement in known):
             yield f"requirements: it names no requirement of {revision}"
     parts = [test] if "outcomes" in test else test["steps"]
     for outcome in (outcome for part in parts for outcome in part["outcomes"]):

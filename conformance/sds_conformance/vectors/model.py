@@ -136,12 +136,12 @@ class Material:
         Unknown requirements count as hard.
         """
         known = [self.requirements.get(i) for i in ids]
-        return bool(known) and all(r is not None and (not r.binding or bool(r.softened)) for r in known)
+        return bool(known) and all(r is not None and (not r.is_binding or bool(r.softened)) for r in known)
 
-    def stated(self, ids: Iterable[str], revisions: Sequence[str]) -> list[str]:
+    def select_stated(self, ids: Iterable[str], revisions: Sequence[str]) -> list[str]:
         """Drop the requirements that none of the revisions states; other IDs, such as positions, are kept."""
         known = self.requirements
-        return [i for i in ids if i not in known or any(known[i].stated_in(revision) for revision in revisions)]
+        return [i for i in ids if i not in known or any(known[i].is_stated_in(revision) for revision in revisions)]
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class VectorSet:
     def shapes(self) -> dict[str, Shape]:
         return {name: shape for material in self.materials for name, shape in material.shapes.items()}
 
-    def of(self, revision: str) -> Material:
+    def material_of(self, revision: str) -> Material:
         """The material of a revision. Raises KeyError for an unknown one."""
         for material in self.materials:
             if revision in material.revisions:
@@ -189,8 +189,8 @@ def vector(
     *outcomes: Outcome,
 ) -> Vector:
     """Create a vector without its group. The recommended outcome comes first, and determines the result."""
-    told = _common_fields(slug, comment, result_of(outcomes), flags, requirements)
-    return {**told, **fields, "outcomes": list(outcomes)}
+    common = _common_fields(slug, comment, result_of(outcomes), flags, requirements)
+    return {**common, **fields, "outcomes": list(outcomes)}
 
 
 def stepwise(
@@ -202,8 +202,8 @@ def stepwise(
     steps: list[dict[str, Any]],
 ) -> Vector:
     """Create a vector whose steps have their own outcomes."""
-    told = _common_fields(slug, comment, result_of_steps(steps), flags, requirements)
-    return {**told, **fields, "steps": steps}
+    common = _common_fields(slug, comment, result_of_steps(steps), flags, requirements)
+    return {**common, **fields, "steps": steps}
 
 
 def _common_fields(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sds_harness.declaration import printable
 
-from .folder import VectorsError, load_manifest, places
+from .folder import VectorsError, generated_folders, load_manifest
 from .model import VectorSet
 
 
@@ -23,7 +23,7 @@ def refuse_overlap(source: Path, target: Path) -> None:
 
 def refuse_links(vector_set: VectorSet, folder: Path, paths: Iterable[str]) -> None:
     """Raise VectorsError for links: writing would change a file elsewhere."""
-    for name in (*places(vector_set), *paths):
+    for name in (*generated_folders(vector_set), *paths):
         if (folder / name).is_symlink():
             raise VectorsError(
                 f"{folder / printable(name)} is a symbolic link, and what it leads to is not replaced: remove it, or "
@@ -31,7 +31,7 @@ def refuse_links(vector_set: VectorSet, folder: Path, paths: Iterable[str]) -> N
             )
 
 
-def replaceable(vector_set: VectorSet, folder: Path) -> list[str]:
+def files_to_replace(vector_set: VectorSet, folder: Path) -> list[str]:
     """The paths in the manifest of a folder. Raises VectorsError if the folder contains other files."""
     try:
         manifest = load_manifest(vector_set, folder)

@@ -60,14 +60,14 @@ def outcomes(*kinds: Schema) -> Schema:
 
 def vector_of(requirement: Schema, inputs: Schema, legal: Schema | None, optional: Schema | None = None) -> Schema:
     """The schema of one vector: its inputs and legal outcomes. Without ``legal``, the outcomes are in its steps."""
-    told = {
+    fields = {
         "id": {"type": "string", "pattern": "^[a-z0-9-]+/[a-z0-9-]+(@[a-z0-9-]+)?$", "maxLength": 200},
         "comment": {"type": "string", "minLength": 1, "maxLength": 400},
         "result": {"enum": [VALID, INVALID, ACCEPTABLE]},
         "flags": array({"type": "string", "pattern": "^[A-Z][A-Za-z0-9]*$"}, least=1),
         "requirements": array(requirement, least=1),
     }
-    required = {**told, **inputs, **({"outcomes": legal} if legal is not None else {})}
+    required = {**fields, **inputs, **({"outcomes": legal} if legal is not None else {})}
     return record(required, {"warned": YES, **(optional or {})})
 
 

@@ -231,7 +231,7 @@ def test_what_cannot_be_used_is_refused_before_anything_is_played(folder: Path, 
         (("run", "--revision", "forum-2024", "--baseline", known), "sds-2026-01"),
         (("baseline", "write", known, str(folder / "out")), "baseline update"),
         (("baseline", "check", known, str(tmp_path)), "run --report DIR"),
-        (("baseline", "check", known, str(bad)), "no JSON"),
+        (("baseline", "check", known, str(bad)), "not JSON"),
         (("baseline", "write", str(tmp_path / "new"), str(folder / "out"), str(folder / "out")), "two reports"),
     ):
         ended = typed(*words)

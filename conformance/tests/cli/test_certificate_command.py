@@ -16,7 +16,7 @@ from click.testing import Result
 from certificates import certified, forged, kept, left, whole_report
 from run_helpers import REPOSITORY, odd_adapter, reference_command
 from sds_conformance.reports.certificate import Certificate, read_certificate
-from sds_conformance.reports.certificate_replay import drawn
+from sds_conformance.reports.certificate_replay import draw_sample
 from suite_terminal import too_wide, typed, words
 
 REFERENCE = ("--", *reference_command())
@@ -206,7 +206,7 @@ def test_a_false_one_does_not_hold() -> None:
 def test_who_behaves_in_the_sample_alone_is_not_certified_beyond_it() -> None:
     """It is at fault in one environment: a sample of two of the eight may miss it, and says what it compared."""
     made, shy = certified(), impostor("LC_ALL", "tr_TR.UTF-8")
-    turkish = {seed: "turkish" in str(drawn(made.data, seed, 6).plan.environments) for seed in range(40)}
+    turkish = {seed: "turkish" in str(draw_sample(made.data, seed, 6).plan.environments) for seed in range(40)}
     for where, code in ((True, 1), (False, 0)):
         seed = next(seed for seed, there in turkish.items() if there is where)
         result = verified(made, "--sample", "6", "--seed", str(seed), *shy)

@@ -13,7 +13,7 @@ import pytest
 
 from run_helpers import broken_adapter, odd_adapter, reference_command
 from sds_conformance.cli import main
-from sds_conformance.cli.command_groups import Commands, Later
+from sds_conformance.cli.command_groups import Commands, LazyCommand
 from sds_conformance.protocols import protocols
 from suite_terminal import MUTANT, too_wide, typed, words
 
@@ -27,11 +27,11 @@ COMMANDS: dict[str, click.Command] = dict(main.commands)
 
 def test_help_of_a_group_begins_as_that_of_its_commands() -> None:
     corpus = COMMANDS["corpus"]
-    assert isinstance(corpus, Later)
+    assert isinstance(corpus, LazyCommand)
     group = corpus.command
     assert isinstance(group, Commands)
     for later in (*COMMANDS.values(), *group.commands.values()):
-        assert isinstance(later, Later)
+        assert isinstance(later, LazyCommand)
         assert words(later.command.help or "").startswith(later.help or "?")
 
 

@@ -147,9 +147,9 @@ def test_a_folder_of_different_implementations_is_a_matrix(tmp_path: Path) -> No
     [
         ([], "Missing argument 'REPORT...'"),
         (["old"], "is one report: name another"),
-        (["old", "nowhere"], "nowhere is no report"),
-        (["old", "empty"], "is no report, and there is none in it"),
-        (["old", "broken"], "report.jsonl is no report"),
+        (["old", "nowhere"], "nowhere is not a report"),
+        (["old", "empty"], "is not a report, and there is none in it"),
+        (["old", "broken"], "report.jsonl is not a report"),
         (["old", "new", "--since", "2026-01-01"], "--since is for one folder"),
         (["old", "new", "--only", "SDS-NO-*"], "nothing matches SDS-NO-*"),
         (["old", "new", "--html", "nowhere/page.html"], "there is no folder"),

@@ -73,7 +73,7 @@ def test_a_command_without_such_options_says_nothing_of_the_file(here: Path) -> 
         ("strict = 1", "`strict` must be true or false, not 1"),
         ("command = []", "`command` must be a string, or a list of strings, and not empty"),
         ("command = [1]", "`command` must be a string, or a list of strings, and not empty"),
-        ('command = "a \'b"', "`command` is no command line: No closing quotation"),
+        ('command = "a \'b"', "`command` is not a command line: No closing quotation"),
         ("x = [", "sds-conformance.toml is not TOML"),
         ("a = " + 2_000 * "[", "sds-conformance.toml is not TOML"),
         ("\x1b[31m = 1", "sds-conformance.toml is not TOML"),

@@ -134,12 +134,12 @@ def test_only_the_outcome_of_a_diff_is_replaced(tmp_path: Path) -> None:
         if summary:
             (site / "summary.json").write_text(summary)
         with pytest.raises(CorpusError, match="files in it that are of no diff"):
-            prepare_folder(Place.at(str(site)), overwrite=True)
+            prepare_folder(Place.from_name(str(site)), overwrite=True)
     assert (site / "samples" / "song.wav").exists()
     half = tmp_path / "half"
     (half / "divergences").mkdir(parents=True)
     (half / "divergences" / "part-000000.parquet").write_text("")
-    prepare_folder(Place.at(str(half)), overwrite=True)
+    prepare_folder(Place.from_name(str(half)), overwrite=True)
     assert list(half.iterdir()) == []
 
 
@@ -150,9 +150,9 @@ def test_names_that_are_no_text_do_not_lose_the_outcome(corpora: dict[str, Path]
     data["implementation"]["name"] = "\ud800\x9b31m\u202e" + "x" * 100_000
     data["suite_version"] = "\ud800"
     (other / MANIFEST).write_text(json.dumps(data))
-    a, b = (read_complete(Place.at(str(folder)), kind_of) for folder in (corpora["reference"], other))
+    a, b = (read_complete(Place.from_name(str(folder)), kind_of) for folder in (corpora["reference"], other))
     difference = CorpusDifference(a, b, 24, 0, Sum())
-    out = Place.at(str(tmp_path / "d"))
+    out = Place.from_name(str(tmp_path / "d"))
     out.make()
     finish(difference, [], as_json(difference, []), out)
     text = (tmp_path / "d" / "summary.json").read_text()

@@ -55,9 +55,9 @@ def test_what_fails_is_a_counterexample_as_any_other(tmp_path: Path) -> None:
 
 
 def test_what_is_told_is_never_more_than_was_finished() -> None:
-    """Of a bound that is not whole there is a share, which is rounded down and is no proof."""
+    """Of a bound that is not whole there is a share, which is rounded down and is not a proof."""
     order = Exhaustion(lambda _: LocalLink(reference()), alphabet=(AlphabetPart(("send",)),))
-    company = order.rehearsed()
+    company = order.make_company()
     coverage = Coverage(order, CampaignTally(company.start()))
     company.kill()
     coverage.aim(5)

@@ -280,12 +280,12 @@ def test_a_replay_is_cast_as_noted_or_as_typed(somewhere: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "broken.json is no JSON"),
+        ("{", "broken.json is not JSON"),
         ("[]", "[] is not of type 'object'"),
         ('{"version": 2}', "broken.json, line 1: version: this is version 2 of the format"),
         (dumps(Schedule((Member("alice"),))).replace("[]", '[{"op": "sync", "who": "bob"}]'), "no participant 'bob'"),
-        ("\x00", "broken.json is no JSON"),
-        ("", "broken.json is no JSON"),
+        ("\x00", "broken.json is not JSON"),
+        ("", "broken.json is not JSON"),
     ],
 )
 def test_2_a_file_that_is_no_schedule_is_told_in_a_sentence(text: str, said: str, somewhere: Path) -> None:

@@ -38,7 +38,10 @@ def server() -> Iterator[str]:
     ("arguments", "said"),
     [
         (("run", "--grpc", "10.0.0.1:50051"), "add --grpc-ca FILE for TLS, or --grpc-insecure to send everything"),
-        (("run", "--grpc", "here"), "'here' is no address: write for example 127.0.0.1:50051 or unix:/tmp/sds.sock"),
+        (
+            ("run", "--grpc", "here"),
+            "'here' is not an address: write for example 127.0.0.1:50051 or unix:/tmp/sds.sock",
+        ),
         (("run", "--grpc", "localhost:0"), "localhost:0 is for a server that the suite starts: add `-- COMMAND`"),
         (("run", "--grpc", "localhost:1", "--framing", "json"), "--framing is about stdin and stdout, and --grpc uses"),
         (("smoke", "--grpc-insecure"), "--grpc-insecure is about a server: add --grpc ADDRESS"),
@@ -64,7 +67,7 @@ def server() -> Iterator[str]:
             ("interop", "--grpc-insecure", "a=./a", "b=./b"),
             "--grpc-insecure is about a server: add NAME=grpc://ADDRESS",
         ),
-        (("interop", "a=grpc://here", "b=./b"), "'here' is no address"),
+        (("interop", "a=grpc://here", "b=./b"), "'here' is not an address"),
         (("interop", "a=grpc://auto", "b=./b"), "auto is for a server that the suite starts"),
     ],
 )

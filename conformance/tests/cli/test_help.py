@@ -13,14 +13,14 @@ import pytest
 from rich.cells import cell_len
 
 from sds_conformance.cli import main
-from sds_conformance.cli.command_groups import HelpGroup, Later
+from sds_conformance.cli.command_groups import HelpGroup, LazyCommand
 from sds_conformance.cli.name_types import KINDS, names_of
 from sds_conformance.protocols import revisions
 from suite_terminal import too_wide, typed, words
 
 
 def _loaded(command: click.Command) -> click.Command:
-    return command.command if isinstance(command, Later) else command
+    return command.command if isinstance(command, LazyCommand) else command
 
 
 def _all_commands(command: click.Command, *path: str) -> Iterator[tuple[str, ...]]:

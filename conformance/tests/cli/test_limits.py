@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from run_helpers import reference_command
-from sds_conformance.cli.options import Driven
+from sds_conformance.cli.options import DrivenImplementation
 from sds_conformance.pytest_plugin.session_options import read_session_options
 from sds_harness.link import Limits
 from sds_testee.framing import Framing
@@ -39,12 +39,12 @@ def test_a_time_without_end_is_refused(command: list[str], seconds: str) -> None
 
 def test_what_was_typed_is_typed_again_and_defaults_are_not() -> None:
     limits = Limits(command_s=5, total_s=60, memory_bytes=1 << 30)
-    driven = Driven(("x",), Framing.BINARY, "", limits)
+    driven = DrivenImplementation(("x",), Framing.BINARY, "", limits)
     assert driven.options == [
         *("--framing", "binary", "--dialect", ""),
         *("--timeout", "5", "--total-timeout", "60", "--memory", "1024m"),
     ]
-    assert Driven(("x",), Framing.JSON, None, Limits()).options == []
+    assert DrivenImplementation(("x",), Framing.JSON, None, Limits()).options == []
     assert Limits().total_s == math.inf
 
 

@@ -96,9 +96,9 @@ def test_0_and_nothing_to_play_again_where_all_holds() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("--budget", "soon"), 2, "'soon' is no time: write for example 90s, 10m or 2h"),
-        (("--budget", "0"), 2, "'0' is no time"),
-        (("--budget", "inf"), 2, "'inf' is no time"),
+        (("--budget", "soon"), 2, "'soon' is not a time: write for example 90s, 10m or 2h"),
+        (("--budget", "0"), 2, "'0' is not a time"),
+        (("--budget", "inf"), 2, "'inf' is not a time"),
         (("--only", "patience"), 2, "there is no dimension 'patience'"),
         (("--at", "0"), 2, "0 is not in the range"),
         (("--profile", "core", "--only", "answers"), 2, "nothing of that is in the profile core of sds-2026-01"),

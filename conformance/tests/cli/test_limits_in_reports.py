@@ -210,7 +210,7 @@ def test_what_holds_less_than_before_got_worse(capped: Path, whole: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('{"a":', "is no JSON, or was cut off"),
+        ('{"a":', "is not JSON, or was cut off"),
         ("[]", "is no object"),
         ('{"schema": "sds-conformance/limits/9"}', "is sds-conformance/limits/9, this version reads"),
         ('{"schema": "sds-conformance/limits/2"}', "is not what `sds-conformance limits --report DIR` writes"),

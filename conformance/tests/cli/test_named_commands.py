@@ -13,7 +13,7 @@ import pytest
 from named_commands import NamedCommand, of_source, of_text, typing_error
 from run_helpers import REPOSITORY
 from sds_conformance.cli import main
-from sds_conformance.cli.command_groups import Later
+from sds_conformance.cli.command_groups import LazyCommand
 from sds_conformance.cli.name_types import names_of
 from sds_conformance.protocols import revisions
 from suite_terminal import typed, words
@@ -87,7 +87,7 @@ def test_the_last_lines_of_commands_name_commands_that_can_be_typed() -> None:
 
 
 def _options(command: click.Command) -> Iterator[str]:
-    command = command.command if isinstance(command, Later) else command
+    command = command.command if isinstance(command, LazyCommand) else command
     for parameter in command.params:
         yield from (*parameter.opts, *parameter.secondary_opts)
     for inner in command.commands.values() if isinstance(command, click.Group) else ():
@@ -159,7 +159,7 @@ def test_a_wrong_command_is_found_in_each_form_of_a_message(tmp_path: Path) -> N
         '''"""Prints what `sds-conformance run --no-1` prints."""
 raise Error(f"{name} is gone: type `{program()} fuzz --no-2`")
 command = shlex.join([program(), "corpus", "show", "--no-3", folder, str(index)])
-again = driven.typed("limits", "--no-4", *options)
+again = driven.format_command("limits", "--no-4", *options)
 help = "As `list --no-5` and `report --html FILE` show."
 EPILOG = """
 Examples:

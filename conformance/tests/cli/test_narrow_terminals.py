@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from sds_conformance.cli.options import console
-from sds_conformance.presentation.story import plain_table, unbroken
+from sds_conformance.presentation.story import plain_table, unwrapped_column
 from sds_conformance.protocols.sds.rules import RULES
 from suite_terminal import typed, words
 
@@ -34,7 +34,7 @@ def test_sections_are_told_whole_and_counts_stand_under_their_names(columns: str
     assert "…" not in "".join(table)
     edge = table[0].index("pass")
     titles = words(" ".join(line[:edge] for line in table))
-    judged = {requirement.section for requirement in RULES.judged(RULES.current, RULES.full)}
+    judged = {requirement.section for requirement in RULES.judged_requirements(RULES.current, RULES.full)}
     told = [section.title for section in RULES.catalogue.sections if section.id in judged]
     assert len(told) > 20
     assert [title for title in told if title not in titles] == []
@@ -56,7 +56,7 @@ def test_a_table_breaks_words_and_neither_names_nor_numbers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "44")
-    table = plain_table(unbroken("Name"), "Words", right=("pass", "fail"))
+    table = plain_table(unwrapped_column("Name"), "Words", right=("pass", "fail"))
     table.add_row("a-name-of-20-letters", "several words that are long", "1,234", "5,678")
     console().print(table)
     (head, first, *_) = capsys.readouterr().out.splitlines()

@@ -47,7 +47,7 @@ def test_a_template_says_what_it_is(template: Template) -> None:
 @pytest.mark.parametrize("lang", TEMPLATES)
 def test_a_template_names_every_file_that_is_kept_of_it(lang: str) -> None:
     if shutil.which("git") is None or not (REPOSITORY / ".git").exists():
-        pytest.skip("this is no clone: git cannot say what is kept")
+        pytest.skip("this is not a clone: git cannot say what is kept")
     asked = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "."]
     done = subprocess.run(asked, cwd=ADAPTERS / lang, capture_output=True, text=True, check=False)
     if done.returncode:

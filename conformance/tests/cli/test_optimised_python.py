@@ -30,13 +30,13 @@ EXPLAINED = textwrap.dedent(
     """
     import click
     from sds_conformance.cli import main
-    from sds_conformance.cli.command_groups import Later
+    from sds_conformance.cli.command_groups import LazyCommand
     from sds_conformance.protocols import protocols, repertoires
     from sds_harness.clearskies.passages import PASSAGES as clearskies_passages
     from sds_harness.sds.passages import PASSAGES as sds_passages
 
     def told(command, name, parent):
-        command = command.command if isinstance(command, Later) else command
+        command = command.command if isinstance(command, LazyCommand) else command
         context = click.Context(command, info_name=name, parent=parent, max_content_width=80, terminal_width=80)
         print(command.get_help(context))
         for inner, one in getattr(command, "commands", {}).items():

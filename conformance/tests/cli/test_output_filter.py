@@ -24,7 +24,7 @@ from sds_conformance.cli.baseline_option import gate
 from sds_conformance.cli.campaign_output import print_json
 from sds_conformance.cli.interop import command as interop
 from sds_conformance.cli.options import exit_code
-from sds_conformance.cli.output_filter import DoorConsole, doors, shown_json
+from sds_conformance.cli.output_filter import DoorConsole, filter_output, shown_json
 from sds_conformance.exploration import campaign
 from sds_conformance.exploration.campaign import CampaignTally
 from sds_conformance.judging.exits import Exit
@@ -52,7 +52,7 @@ def through(monkeypatch: pytest.MonkeyPatch, *texts: str, styled: bool = False) 
     """What of these texts comes out of stdout."""
     out = Kept()
     monkeypatch.setattr(sys, "stdout", out)
-    with doors():
+    with filter_output():
         console = DoorConsole(width=60, force_terminal=styled, color_system="standard" if styled else None)
         for text in texts:
             sys.stdout.write(text)
@@ -67,7 +67,7 @@ def through_bytes(monkeypatch: pytest.MonkeyPatch, encoding: str, *texts: str, s
     """What of these texts comes out of a stdout that has this encoding, a line each."""
     out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     monkeypatch.setattr(sys, "stdout", out)
-    with doors():
+    with filter_output():
         for text in texts:
             DoorConsole(width=60).print(Text(text)) if styled else click.echo(text)
     return out.buffer.getvalue().decode(encoding)
@@ -104,7 +104,7 @@ def test_nobody_speaks_to_the_ci_but_we(monkeypatch: pytest.MonkeyPatch, text: s
 def test_an_order_in_pieces_is_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
     out = Kept()
     monkeypatch.setattr(sys, "stdout", out)
-    with doors():
+    with filter_output():
         click.echo("within ", nl=False)
         click.echo("::a line::")
         click.echo("::an order::")
@@ -142,7 +142,7 @@ def test_json_is_json_in_every_encoding(monkeypatch: pytest.MonkeyPatch, encodin
     data = {"é": "ю 🙂 …"}
     out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     monkeypatch.setattr(sys, "stdout", out)
-    with doors():
+    with filter_output():
         print_json(data)
     assert json.loads(out.buffer.getvalue().decode(encoding)) == data
 
@@ -277,7 +277,7 @@ def test_a_killed_worker_of_the_self_test_is_no_failed_proof(monkeypatch: pytest
 
 
 def test_what_went_wrong_in_the_suite_is_no_verdict_of_generated_schedules() -> None:
-    tally = CampaignTally(Declaration.unknown("x", SDS))
+    tally = CampaignTally(Declaration.for_unknown("x", SDS))
     tally.exercised["SDS-MSG-01"] = 1
     assert exit_code(tally) == Exit.CONFORMANT
     tally.errors["worker"] = "a worker ended with exit code -9"
@@ -286,7 +286,7 @@ def test_what_went_wrong_in_the_suite_is_no_verdict_of_generated_schedules() -> 
 
 @pytest.mark.parametrize(("failing", "code"), [(False, Exit.OURS), (True, Exit.NON_CONFORMANT)])
 def test_what_went_wrong_in_the_suite_is_no_verdict_of_a_meeting(failing: bool, code: Exit) -> None:
-    mixed = SimpleNamespace(interrupted=False, failing=failing, errors={"a check": "ZeroDivisionError"})
+    mixed = SimpleNamespace(interrupted=False, has_failures=failing, errors={"a check": "ZeroDivisionError"})
     outcome: Any = SimpleNamespace(exit_code=Exit.CONFORMANT)
     groups: Any = SimpleNamespace(mixed=mixed, unkept="")
     assert interop._exit_code(outcome, groups) == code

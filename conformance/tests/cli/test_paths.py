@@ -14,14 +14,14 @@ import pytest
 
 from output_nodes import FILES, NODES, REFUSED, STREAMS
 from sds_conformance.cli import main
-from sds_conformance.cli.command_groups import Later
+from sds_conformance.cli.command_groups import LazyCommand
 from sds_conformance.cli.paths import InputPath, OutputFile, OutputFolder, OutputPlace
 from suite_terminal import typed, words
 
 
 def parameters(command: click.Command = main, *names: str) -> Iterator[tuple[str, click.Parameter]]:
     """All parameters of all commands, by the command and the longest name that is typed."""
-    if isinstance(command, Later):
+    if isinstance(command, LazyCommand):
         command = command.command
     if isinstance(command, click.Group):
         for name, each in command.commands.items():

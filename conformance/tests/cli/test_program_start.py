@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sds_conformance
-from sds_conformance.judging.formats import counted
+from sds_conformance.judging.formats import format_count
 
 SLOW_TO_IMPORT = ("jsonschema", "ruamel.yaml", "pyspark", "hypothesis", "grpc")
 
@@ -38,4 +38,4 @@ def test_the_program_starts_as_a_file_as_spark_submit_starts_it(tmp_path: Path) 
     ],
 )
 def test_more_than_one_is_called_as_it_is(number: int, words: tuple[str, ...], told: str) -> None:
-    assert counted(number, *words) == told
+    assert format_count(number, *words) == told

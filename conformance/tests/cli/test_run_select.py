@@ -13,7 +13,7 @@ from rich.console import Console
 
 from run_helpers import plan, reference, reference_command
 from sds_conformance.cli.campaign_output import steps_bar
-from sds_conformance.exploration.text import how_found
+from sds_conformance.exploration.text import describe_discovery
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.register import SCENARIOS
@@ -54,10 +54,10 @@ def test_scenarios_that_are_named_are_played_and_no_others() -> None:
 
 
 def test_what_needs_all_scenarios_is_not_narrowed_down() -> None:
-    everything = plan(["*"]).of_its_own()
+    everything = plan(["*"]).keep_own_scenarios()
     assert everything.scenarios == plan().scenarios
     assert everything.narrowed == plan(["*"]).narrowed
-    assert {scenario.name for scenario in plan(["SDS-MSG-13"]).of_its_own(["ties"]).scenarios} == {
+    assert {scenario.name for scenario in plan(["SDS-MSG-13"]).keep_own_scenarios(["ties"]).scenarios} == {
         *of("SDS-MSG-13"),
         "ties",
     }
@@ -114,7 +114,7 @@ def test_a_run_tells_how_many_fail_as_it_goes() -> None:
     with steps_bar(Console(file=screen, force_terminal=True, color_system="standard", width=80), 30, 16) as bar:
         bar("clock-at-first-use", 1, 2)
         assert "failed" not in screen.getvalue()
-        bar.failing(3)
+        bar.set_failing(3)
         bar("nobody-answers", 2, 2)
     assert "nobody-answers                 3 failed" in screen.getvalue()
 
@@ -151,7 +151,9 @@ def test_one_schedule_is_a_schedule_and_no_steps_are_said_in_words() -> None:
     def found(schedules: int, before: int, after: int) -> str:
         """``after`` of ``before`` steps are left."""
         whole, small = (SimpleNamespace(operations=range(n), name="schedule 7") for n in (before, after))
-        return how_found(cast(Any, SimpleNamespace(original=whole, schedule=small, out_of_time=False)), schedules)
+        return describe_discovery(
+            cast(Any, SimpleNamespace(original=whole, schedule=small, out_of_time=False)), schedules
+        )
 
     assert found(1, 2, 1) == "by schedule 7 of 2 steps, shrunk to 1 step; shown by 1 schedule in all"
     assert found(3, 1, 0) == "by schedule 7 of 1 step, and shown without any of them; shown by 3 schedules in all"

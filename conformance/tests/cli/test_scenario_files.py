@@ -329,7 +329,7 @@ def test_fail_fast_ends_at_an_expectation(tmp_path: Path) -> None:
             f"version: 7\n{WAITS}",
             ", line 1: version: this is version 7 of the format, and this suite reads version 1: rec",
         ),
-        ("a: [", ", line 1: it is no YAML of a schedule: "),
+        ("a: [", ", line 1: it is not YAML of a schedule: "),
         ("", ": the file: None is not of type 'object'"),
     ],
 )

@@ -9,19 +9,21 @@ from pathlib import Path
 import pytest
 
 from sds_conformance.cli.selftest import SelfTestProof, markdown
-from sds_conformance.judging.exercise import Acceptance, Kill
+from sds_conformance.judging.exercise import MutantResult, VariantResult
 from sds_conformance.protocols import protocols
 from sds_conformance.protocols.sds.register import CHECKS
 from suite_terminal import typed, words
 
 
-def kill_of(name: str, requirement: str, verdict: str = "fail", *, killed: bool = True, skipped: str = "") -> Kill:
+def kill_of(
+    name: str, requirement: str, verdict: str = "fail", *, killed: bool = True, skipped: str = ""
+) -> MutantResult:
     checks = tuple(check.name for check in CHECKS[requirement])
-    return Kill(name, requirement, f"what {name} does", verdict, killed, (), 0, checks, skipped)
+    return MutantResult(name, requirement, f"what {name} does", verdict, killed, (), 0, checks, skipped)
 
 
-def proof_of(*kills: Kill, refused: tuple[str, ...] = ()) -> SelfTestProof:
-    return SelfTestProof(list(kills), [Acceptance("a-variant", "chooses a | b", 99, 0, refused)])
+def proof_of(*kills: MutantResult, refused: tuple[str, ...] = ()) -> SelfTestProof:
+    return SelfTestProof(list(kills), [VariantResult("a-variant", "chooses a | b", 99, 0, refused)])
 
 
 GOOD = proof_of(kill_of("late", "SDS-SEND-01"), kill_of("early", "SDS-MSG-01", "warn"))

@@ -34,10 +34,10 @@ def misspelling(name: str) -> list[str]:
             "abbreviates-a-capability",
             3,
             "hello.capabilities[0]",
-            '"VIRTUAL_CLOCK" is no value of this enum: did you mean CAPABILITY_VIRTUAL_CLOCK?',
+            '"VIRTUAL_CLOCK" is not a value of this enum: did you mean CAPABILITY_VIRTUAL_CLOCK?',
         ),
         ("echoes-no-id", 3, "id", "is missing: a reply echoes the id of its request"),
-        ("writes-odd-base64", 1, "effects.broadcasts[0]", "at character 5 is no base64"),
+        ("writes-odd-base64", 1, "effects.broadcasts[0]", "at character 5 is not base64"),
         (
             "is-out-of-range",
             1,

@@ -14,7 +14,7 @@ import pytest
 
 from run_helpers import reference_command
 from sds_conformance.cli import main
-from sds_conformance.cli.command_groups import Later
+from sds_conformance.cli.command_groups import LazyCommand
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.vectors.folder import PROSE
 from sds_conformance.vectors.lint import lint
@@ -33,7 +33,7 @@ def _of_the_current_revision(group: str) -> int:
 
 def _group() -> click.Group:
     later = main.commands["vectors"]
-    assert isinstance(later, Later)
+    assert isinstance(later, LazyCommand)
     command = later.command
     assert isinstance(command, click.Group)
     return command

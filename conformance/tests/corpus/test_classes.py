@@ -15,11 +15,11 @@ from corpus_comparison import SCHEDULES, SCOPE, change, classified, compared, co
 from recorded_corpora import Model, Variants, edited, order_of, record_here, recording_of
 from run_helpers import certified, with_verdict
 from sds_conformance.corpus import classes
-from sds_conformance.corpus.classes import AND, Class, describe_place, judged
-from sds_conformance.corpus.difference import CorpusDifference, Sum, stored
+from sds_conformance.corpus.classes import AND, Class, classify_by_checks, describe_place
+from sds_conformance.corpus.difference import CorpusDifference, Sum, read_stored
 from sds_conformance.corpus.divergences import DIFFERENT, Divergence, divergences
 from sds_conformance.corpus.report import page
-from sds_conformance.exploration.assessment import Assessment, assess, in_time
+from sds_conformance.exploration.assessment import Assessment, assess, make_time_key
 from sds_conformance.exploration.company import Casting
 from sds_conformance.judging.verdict import Verdict
 from sds_harness.corpus.recorder import prepare, record_shard
@@ -73,7 +73,7 @@ def test_a_dialect_is_not_blamed_for_what_else_differs(reference: Path, tmp_path
     ]
     assert told[0] == told[1]
     assert {kind for _, kind, _ in told[1]} == {Class.LEGAL}
-    stored_as_it_was = next(stored(corpus(private), [told[1][0][0]])).performance()
+    stored_as_it_was = next(read_stored(corpus(private), [told[1][0][0]])).performance()
     findings = assess(stored_as_it_was.performance, SCOPE, stored_as_it_was.judged).findings
     assert "SDS-MSG-01" in {finding.requirement for finding in findings}, "which `corpus check` tells"
 
@@ -82,7 +82,7 @@ def test_that_a_dialect_is_translated_is_said_once(reference: Path) -> None:
     a = corpus(reference)
     b = replace(a, manifest=replace(a.manifest, dialect="nim-\x1bsds"))
     difference = CorpusDifference(a, b, SCHEDULES, 0, Sum())
-    (sentence,) = difference.translated
+    (sentence,) = difference.dialect_notes
     assert sentence.isprintable()
     assert sentence.startswith("B speaks the dialect nim-")
     assert page(difference, []).count("which is translated here") == 1
@@ -113,8 +113,8 @@ def test_freedoms_that_meet_in_one_step_are_legal(tmp_path: Path, names: tuple[s
         shards.append(recording)
     a, b = shards
     (found,) = divergences(a, b, range(index, index + 1))
-    mine, theirs = (next(stored(c, [index])) for c in (a, b))
-    one = judged(found, mine, theirs, (SCOPE, SCOPE))
+    mine, theirs = (next(read_stored(c, [index])) for c in (a, b))
+    one = classify_by_checks(found, mine, theirs, (SCOPE, SCOPE))
     assert (one.kind, bool(one.reason)) == (Class.LEGAL, True), one.cause
 
 
@@ -223,12 +223,12 @@ def test_what_is_violated_first_is_named_first(tmp_path: Path) -> None:
     order = order_of(Model(mutant="buffer-of-one"), SCHEDULES, casting=Casting.APART)
     folder = corpus(record_here(tmp_path / "a", order))
     otherwise = 0
-    for one in stored(folder, range(SCHEDULES)):
+    for one in read_stored(folder, range(SCHEDULES)):
         rebuilt = one.performance()
         performance = rebuilt.performance
         findings = assess(performance, SCOPE, rebuilt.judged).findings
         acts = [(performance.cast[f.participant].steps[f.step - 1], f) for f in findings]
-        first = sorted(findings, key=in_time(performance))
+        first = sorted(findings, key=make_time_key(performance))
         order_of_acts = [id(act.step) for act in performance.acts]
         places = {id(f): order_of_acts.index(id(step)) for step, f in acts}
         assert [places[id(f)] for f in first] == sorted(places.values())
@@ -259,7 +259,7 @@ def test_a_change_that_no_reply_shows_is_damage(reference: Path, tmp_path: Path,
 def test_what_nothing_explains_is_unexplained(reference: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = record_here(tmp_path / "b", order_of(Model(variant="sweep-only"), SCHEDULES))
     monkeypatch.setattr(classes, "freedoms_of", lambda *_: ())
-    monkeypatch.setattr(classes, "softened", lambda *_: None)
+    monkeypatch.setattr(classes, "find_one_sided_warning", lambda *_: None)
     found = classified(reference, other)
     assert {one.kind for one in found} == {Class.UNEXPLAINED}
     assert all(one.cause == describe_place(one.divergence) for one in found)
@@ -293,8 +293,8 @@ def test_a_schedule_of_which_one_side_has_no_step_is_compared(tmp_path: Path) ->
     for read_all in (False, True):
         (found,) = divergences(a, b, range(index, index + 1), read_all=read_all)
         assert (found.steps, found.step, found.fields) == ((67, 0), 1, ("end",))
-        mine, theirs = (next(stored(c, [index])) for c in (a, b))
-        assert judged(found, mine, theirs, (SCOPE, SCOPE)).cause == "undeclared"
+        mine, theirs = (next(read_stored(c, [index])) for c in (a, b))
+        assert classify_by_checks(found, mine, theirs, (SCOPE, SCOPE)).cause == "undeclared"
 
 
 def test_a_fault_of_ours_is_no_class_of_theirs(
@@ -304,6 +304,6 @@ def test_a_fault_of_ours_is_no_class_of_theirs(
     found = Divergence(3, DIFFERENT, 1)
     failed = Assessment(errors={"a check": "ValueError: zip()"})
     monkeypatch.setattr(classes, "assess", lambda *_: failed)
-    a, b = (next(stored(corpus(folder), [3])) for folder in (reference, other))
-    one = judged(found, a, b, (SCOPE, SCOPE))
+    a, b = (next(read_stored(corpus(folder), [3])) for folder in (reference, other))
+    one = classify_by_checks(found, a, b, (SCOPE, SCOPE))
     assert (one.kind, one.reason) == (Class.ERROR, "A: ValueError: zip()")

@@ -12,7 +12,7 @@ from pyarrow import parquet as pq
 
 from corpus_comparison import SCHEDULES, change, compared, flip, gone
 from recorded_corpora import Edit, edited, order_of, record_here
-from sds_conformance.corpus.classes import Class, at_sight
+from sds_conformance.corpus.classes import Class, classify_by_kind
 from sds_harness.corpus import shards
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.sds.generator import Grammar
@@ -117,9 +117,9 @@ def twice(side: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, An
 
 def test_missing_and_extra_schedules(reference: Path, tmp_path: Path) -> None:
     fewer_b = edited(reference, tmp_path / "b", {4: gone, 12: gone})
-    kinds = {number: at_sight(one).kind for number, one in compared(reference, fewer_b).items()}
+    kinds = {number: classify_by_kind(one).kind for number, one in compared(reference, fewer_b).items()}
     assert kinds == {4: Class.MISSING, 12: Class.MISSING}
-    kinds = {number: at_sight(one).kind for number, one in compared(fewer_b, reference).items()}
+    kinds = {number: classify_by_kind(one).kind for number, one in compared(fewer_b, reference).items()}
     assert kinds == {4: Class.EXTRA, 12: Class.EXTRA}
     with pytest.raises(CorpusError, match="schedule 4 is not in it, although it is complete"):
         compared(fewer_b, fewer_b)
@@ -127,7 +127,7 @@ def test_missing_and_extra_schedules(reference: Path, tmp_path: Path) -> None:
 
 def test_a_longer_corpus_has_extra_schedules(reference: Path, tmp_path: Path) -> None:
     longer = record_here(tmp_path / "longer", order_of(schedules=SCHEDULES + 2), per_shard=10)
-    kinds = {number: at_sight(one).kind for number, one in compared(reference, longer).items()}
+    kinds = {number: classify_by_kind(one).kind for number, one in compared(reference, longer).items()}
     assert kinds == {SCHEDULES: Class.EXTRA, SCHEDULES + 1: Class.EXTRA}
 
 
@@ -152,7 +152,7 @@ def test_steps_that_are_not_all_there_are_damage(
     other = edited(reference, tmp_path / "b", {7: dishonest}, honest=False)
     for read_all in (False, True):
         found = compared(reference, other, read_all=read_all)[7]
-        assert (at_sight(found).kind, found.side) == (kind, "B")
+        assert (classify_by_kind(found).kind, found.side) == (kind, "B")
         assert found.step == (step or found.steps[1] - 1)
 
 
@@ -161,7 +161,7 @@ def test_a_digest_that_is_none_is_told(reference: Path, tmp_path: Path) -> None:
         side["digest"] = b"x" * 16
 
     found = compared(reference, edited(reference, tmp_path / "b", {7: lies}, honest=False))
-    assert {number: at_sight(one).kind for number, one in found.items()} == {7: Class.DAMAGED}
+    assert {number: classify_by_kind(one).kind for number, one in found.items()} == {7: Class.DAMAGED}
 
 
 def test_only_digests_that_are_computed_again_see_what_was_changed_behind_them(reference: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from corpus_comparison import classified, corpus
 from recorded_corpora import order_of as order_of_sds
 from recorded_corpora import record_here
 from sds_conformance.corpus.classes import Class
-from sds_conformance.corpus.difference import comparable
+from sds_conformance.corpus.difference import require_comparable
 from sds_conformance.corpus.verdicts import Checker
 from sds_conformance.exploration.campaign import CampaignTally, explore
 from sds_harness.clearskies.generator import Grammar
@@ -181,7 +181,7 @@ def test_a_step_is_shown_in_words(reference: Path, tmp_path: Path) -> None:
 def test_2_corpora_of_two_protocols_are_not_compared(reference: Path, tmp_path: Path) -> None:
     sds = record_here(tmp_path / "sds", order_of_sds(schedules=2))
     with pytest.raises(CorpusError, match="are of two protocols, so there is nothing to compare"):
-        comparable(corpus(reference), corpus(sds))
+        require_comparable(corpus(reference), corpus(sds))
     refused = typed("corpus", "check", "--revision", "sds-2026-01", str(reference))
     assert refused.exit_code == 2
     assert f"is of {REVISION}, and sds-2026-01 is another text: leave --revision out" in words(refused.stderr)

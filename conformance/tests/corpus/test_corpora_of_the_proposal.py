@@ -18,8 +18,8 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from corpus_comparison import compared, corpus
 from recorded_corpora import Model, order_of, record_here
-from sds_conformance.corpus.classes import Class, Classified, judged
-from sds_conformance.corpus.difference import comparable, stored
+from sds_conformance.corpus.classes import Class, Classified, classify_by_checks
+from sds_conformance.corpus.difference import read_stored, require_comparable
 from sds_conformance.corpus.kinds import corpora_of
 from sds_conformance.corpus.verdicts import Checker
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally
@@ -32,7 +32,7 @@ from sds_reference import FORUM_2024
 pytestmark = pytest.mark.spark
 
 FORUM = FORUM_2024.name
-SCOPE = Scope.of(revision=FORUM)
+SCOPE = Scope.select(revision=FORUM)
 SCHEDULES = 12
 GRAMMAR = Grammar(most=4, sds_r=False)
 
@@ -59,8 +59,8 @@ def classified(a: Path, b: Path) -> list[Classified]:
     one, other = corpus(a), corpus(b)
     out = []
     for number, divergence in sorted(compared(a, b).items()):
-        mine, theirs = (next(stored(c, [number])) for c in (one, other))
-        out.append(judged(divergence, mine, theirs, (SCOPE, SCOPE)))
+        mine, theirs = (next(read_stored(c, [number])) for c in (one, other))
+        out.append(classify_by_checks(divergence, mine, theirs, (SCOPE, SCOPE)))
     return out
 
 
@@ -68,7 +68,7 @@ def classified(a: Path, b: Path) -> list[Classified]:
 
 
 def test_the_reference_is_accused_of_nothing_and_judged_by_the_properties_of_the_proposal(reference: Path) -> None:
-    """Recorded as if it were SDS, it was accused of nine things: peers spoke the layout of SDS, content was no text,
+    """Recorded as if it were SDS, it was accused of nine things: peers spoke the layout of SDS, content was not text,
     and the properties were those of SDS, which forbid naming or logging a sync message."""
     tally = found_in(reference)
     assert (tally.found, tally.errors) == ({}, {})
@@ -124,7 +124,7 @@ def test_what_is_open_in_sds_alone_is_not_asked() -> None:
 def test_corpora_of_two_texts_are_not_compared(reference: Path, tmp_path: Path) -> None:
     sds = record_here(tmp_path / "sds", order_of(schedules=2, grammar=GRAMMAR, seed=5))
     with pytest.raises(CorpusError, match=rf"is of {FORUM} and .* of sds-2026-01, which are two texts"):
-        comparable(corpus(reference), corpus(sds))
+        require_comparable(corpus(reference), corpus(sds))
 
 
 def test_2_a_corpus_is_never_judged_by_another_text(reference: Path) -> None:

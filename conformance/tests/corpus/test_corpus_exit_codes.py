@@ -55,5 +55,5 @@ def test_a_module_of_ours_that_is_not_there_is_no_missing_package() -> None:
 
 
 def test_a_check_that_fails_is_no_verdict() -> None:
-    tally = CampaignTally(Declaration.unknown("", SDS), schedules=1, errors={"a check": "ValueError"})
+    tally = CampaignTally(Declaration.for_unknown("", SDS), schedules=1, errors={"a check": "ValueError"})
     assert exit_code(tally) == Exit.OURS

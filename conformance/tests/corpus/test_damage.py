@@ -16,7 +16,7 @@ from pyarrow import parquet as pq
 from corpus_comparison import SCHEDULES, change, compared, corpus
 from recorded_corpora import Edit, edited, order_of, record_here
 from sds_conformance.corpus.classes import describe_place
-from sds_conformance.corpus.difference import stored
+from sds_conformance.corpus.difference import read_stored
 from sds_conformance.corpus.report import sentence
 from sds_conformance.exploration.assessment import Scope, judged_revision
 from sds_harness.corpus import shards
@@ -102,7 +102,7 @@ def rewritten(folder: Path, old: str, new: str) -> None:
         ('"per_shard": 10', '"per_shard": 0', "0 schedules make no shard"),
         ('"seed": 0', '"seed": "0"', "seed is not of type int"),
         ('"seed": 0', '"mood": 0', "has a field 'mood'"),
-        ("{", "[", "is no JSON"),
+        ("{", "[", "is not JSON"),
     ],
 )
 def test_a_manifest_that_does_not_do_is_told(reference: Path, tmp_path: Path, old: str, new: str, why: str) -> None:
@@ -125,7 +125,7 @@ def test_an_older_corpus_is_compared_with_its_like_alone(reference: Path, tmp_pa
 
 def test_what_is_no_corpus_is_told(reference: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(CorpusError, match=r"is no corpus: it has no manifest\.json"):
+    with pytest.raises(CorpusError, match=r"is not a corpus: it has no manifest\.json"):
         compared(reference, tmp_path / "empty")
     with pytest.raises(CorpusError, match="is not there"):
         compared(reference, tmp_path / "nowhere")
@@ -186,7 +186,7 @@ def test_all_digests_are_computed_again(reference: Path, tmp_path: Path, column:
 
 def test_a_revision_that_nobody_knows_is_not_judged_as_another(reference: Path, tmp_path: Path) -> None:
     assert judged_revision("forum-2024") == "forum-2024"
-    assert judged_revision("") == Scope.of().revision
+    assert judged_revision("") == Scope.select().revision
     other = edited(reference, tmp_path / "b", {})
     rewritten(other, '"revision": "sds-2026-01"', '"revision": "sds-2027-01"')
     with pytest.raises(CorpusError, match=r"manifest\.json: 'sds-2027-01' is a revision that this suite does not know"):
@@ -220,7 +220,7 @@ def test_what_cannot_have_played_is_damage(reference: Path, tmp_path: Path, name
 
     other = corpus(edited(reference, tmp_path / "b", {3: edit}))
     with pytest.raises(CorpusError, match=why):
-        next(stored(other, [3])).performance()
+        next(read_stored(other, [3])).performance()
 
 
 def test_what_is_told_of_a_difference_is_cleared(reference: Path, tmp_path: Path) -> None:

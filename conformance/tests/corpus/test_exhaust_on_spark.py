@@ -32,7 +32,7 @@ def covered(session: Any, mutant: str = "", budget_s: float = 0.0) -> Coverage:
         alphabet=(AlphabetPart(("send", "sync", "arrive")),),
         time_budget_s=budget_s,
     )
-    company = order.rehearsed()
+    company = order.make_company()
     coverage = Coverage(order, CampaignTally(company.start()))
     exhaust(order, company, coverage, 4, elsewhere=on_spark.spread(session) if session is not None else None)
     return coverage
@@ -49,7 +49,7 @@ def test_it_says_what_is_said_without_it(mutant: str, spark: Any, monkeypatch: p
     monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 10)
     monkeypatch.setattr(on_spark, "CHUNKS", 1)
     there, here = covered(spark, mutant), covered(None, mutant)
-    assert all(bound.whole for bound in there.bounds)
+    assert all(bound.is_complete for bound in there.bounds)
     assert said(there) == said(here)
     assert bool(there.tally.found) is bool(mutant)
 
@@ -58,5 +58,5 @@ def test_what_is_not_finished_in_time_is_no_part_of_it(spark: Any, monkeypatch: 
     monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 10)
     late = covered(spark, budget_s=0.05)
     assert late.tally.out_of_time
-    assert not late.bounds[-1].whole
-    assert late.bounds[-1].settled == 0 or late.bounds[-1].chunks
+    assert not late.bounds[-1].is_complete
+    assert late.bounds[-1].settled_count == 0 or late.bounds[-1].chunks

@@ -23,7 +23,7 @@ from sds_conformance.corpus.verdicts import check
 from sds_harness.corpus import shards
 from sds_harness.corpus.digests import plan_digest
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.jobs import MOST_TASKS, in_schedules, over
+from sds_harness.corpus.jobs import MOST_TASKS, in_schedules, run_tasks
 from sds_harness.corpus.manifest import MANIFEST, shard_size
 from sds_harness.corpus.reader import stored_in
 from sds_harness.corpus.shards import file_name
@@ -130,7 +130,7 @@ def test_a_pipe_in_a_corpus_keeps_nobody_waiting(reference: Path, tmp_path: Path
         other = edited(reference, tmp_path / name.replace("/", "-"), {})
         (other / name).unlink()
         os.mkfifo(other / name)
-        with pytest.raises(CorpusError, match=f"{name} is no regular file"):
+        with pytest.raises(CorpusError, match=f"{name} is not a regular file"):
             next(stored_in(corpus(other), 0))
 
 
@@ -155,7 +155,7 @@ def test_as_many_schedules_as_can_be_are_begun_in_little_memory() -> None:
     shards = schedules // shard_size(schedules)
     with room(512):
         spark: Any = Spark()
-        over(spark, range(shards), shown, "number long")
+        run_tasks(spark, range(shards), shown, "number long")
         assert spark.asked == (shards, MOST_TASKS)
         places = pa.RecordBatch.from_pydict({"id": [0, 3, shards - 1]})
         assert [batch.to_pylist()[0]["number"] for batch in spark.run(iter([places]))] == [0, 3, shards - 1]

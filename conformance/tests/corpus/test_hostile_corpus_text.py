@@ -49,6 +49,6 @@ def test_a_pipe_in_a_corpus_is_not_waited_for(tmp_path: Path) -> None:
         os.mkfifo(file)
         result = typed("corpus", "show", corpus, "0")
         assert result.exit_code == 2
-        assert "is no regular file" in " ".join(result.stderr.split())
+        assert "is not a regular file" in " ".join(result.stderr.split())
         file.unlink()
         file.write_bytes(content)

@@ -21,7 +21,7 @@ pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
 from recorded_corpora import Model, edited, order_of, record_here, recording_of
-from sds_conformance.corpus.company import Tireless
+from sds_conformance.corpus.company import RestartingCompany
 from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.corpus.verdicts import Checker, check, check_here
 from sds_harness.corpus.errors import CorpusError, NotDrivenError
@@ -40,7 +40,7 @@ FAULTY = Model(mutant="sync-does-not-increase")
 
 
 def corpus(folder: Path) -> Corpus:
-    return read_complete(Place.at(str(folder)), kind_of)
+    return read_complete(Place.from_name(str(folder)), kind_of)
 
 
 @pytest.mark.parametrize("casting", Casting)
@@ -80,11 +80,11 @@ def test_twins_need_not_be_schedules_of_a_file(tmp_path: Path) -> None:
 
 
 def connect_reference() -> Any:
-    from sds_conformance.cli.options import Driven
+    from sds_conformance.cli.options import DrivenImplementation
     from sds_harness.link import Limits
     from sds_testee.framing import Framing
 
-    return Driven(tuple(REFERENCE), Framing.BINARY, "", Limits()).connect
+    return DrivenImplementation(tuple(REFERENCE), Framing.BINARY, "", Limits()).connect
 
 
 def test_only_what_is_missing_is_recorded_again(spark: Any, tmp_path: Path) -> None:
@@ -235,12 +235,12 @@ def test_another_release_in_the_middle_ends_a_recording(tmp_path: Path) -> None:
     prepare(recording, overwrite=False)
     for other in (Model(mutant="sync-does-not-increase"), Model(without=frozenset({pb.CAPABILITY_OBSERVE}))):
         with pytest.raises(NotDrivenError, match=r"is of the reference .* but what was started for seed 0, schedule 0"):
-            record_shard(replace(recording, company=partial(Tireless, order_of(other, 6))), 0)
+            record_shard(replace(recording, company=partial(RestartingCompany, order_of(other, 6))), 0)
     assert not list((tmp_path / "c" / "steps").glob("part-*"))
     record_shard(recording, 0)
 
 
-class Weary(Tireless):
+class Weary(RestartingCompany):
     """Gives up at the third schedule."""
 
     played = 0
@@ -259,7 +259,7 @@ def test_schedules_of_a_shard_that_is_given_up_are_not_recorded(tmp_path: Path) 
     (batch,) = Recorder(recording)(1)
     (told,) = batch.to_pylist()
     assert (told["schedules"], told["steps"], told["rows"], told["trouble"]) == (0, 0, 0, "It broke.")
-    record_shard(replace(recording, company=partial(Tireless, order)), 1)
+    record_shard(replace(recording, company=partial(RestartingCompany, order)), 1)
     (batch,) = Recorder(recording)(1)
     assert batch.to_pylist()[0]["trouble"] == "", "what is there is not played again"
 

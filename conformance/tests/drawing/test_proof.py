@@ -136,8 +136,8 @@ def test_what_is_sent_beyond_a_few_is_counted_and_what_the_finding_names_is_told
     show = shown(ops.Send("alice", "m1"), handle=reference(floods))
     act = next(act for act in show.acts if act.step.command == "send")
     told = "\n".join(story(show, act, "one broadcast, and not 'x-19'"))
-    (named,) = MessageNames(show).mentioned("'x-19'", "c1")
-    assert f"alice sends m1, sends c1, c2, c3, c4, c5, {MessageNames(show).of(named)} and 14 more" in told
+    (named,) = MessageNames(show).find_quoted("'x-19'", "c1")
+    assert f"alice sends m1, sends c1, c2, c3, c4, c5, {MessageNames(show).name_of(named)} and 14 more" in told
 
 
 def test_a_story_shows_the_request_in_a_copy_and_the_step_that_the_finding_names() -> None:
@@ -215,33 +215,33 @@ def test_names_are_the_same_in_proof_story_and_diagram() -> None:
 def test_times_and_lists_are_put_in_words() -> None:
     show = shown(ops.Send("alice", "m1"), ops.Send("alice", "m2"))
     ids = [message(show, label).message_id for label in ("m1", "m2")]
-    assert MessageNames(show).in_words(f"{ids} at {START_MS + 7}, and []") == "m1, m2 at T+7, and none"
-    assert MessageNames(show).in_words("None") == "nothing"
+    assert MessageNames(show).replace_ids(f"{ids} at {START_MS + 7}, and []") == "m1, m2 at T+7, and none"
+    assert MessageNames(show).replace_ids("None") == "nothing"
 
 
 def test_an_id_that_is_cut_off_is_still_known() -> None:
     show = shown(ops.Say("eve", "x" * 5000))
     text = f"expected: {message(show, 'x' * 5000).message_id!r}"[:300] + "…"
-    assert MessageNames(show).in_words(text) == f"expected: {'x' * 20}… …"
+    assert MessageNames(show).replace_ids(text) == f"expected: {'x' * 20}… …"
 
 
 def test_the_same_id_in_two_channels_is_two_messages() -> None:
     show = shown(ops.Say("eve", "x1"), ops.Say("eve", "x2", id_of="x1", channel=1), channels=("c1", "c2"))
     names = MessageNames(show)
-    assert names.in_words("'eve-x1' twice", "c1") == "x1 twice"
-    assert names.in_words("'eve-x1' twice", "c2") == "x2 twice"
+    assert names.replace_ids("'eve-x1' twice", "c1") == "x1 twice"
+    assert names.replace_ids("'eve-x1' twice", "c2") == "x2 twice"
 
 
 def test_labels_that_look_alike_get_different_names() -> None:
     show = shown(ops.Say("eve", "x" * 30), ops.Say("eve", "x" * 31), ops.Say("eve", "s1"), ops.Sync("alice"))
     names = MessageNames(show)
-    assert len({names.of_packet(packet) for packet in show.packets}) == 4
+    assert len({names.name_packet(packet) for packet in show.packets}) == 4
 
 
 def test_two_messages_of_one_id_are_told_apart() -> None:
     show = shown(ops.Say("eve", "x1"), ops.Say("eve", "x2", id_of="x1"))
     names = MessageNames(show)
-    assert [names.of_packet(packet) for packet in show.packets] == ["x1", "x2 (ID of x1)"]
+    assert [names.name_packet(packet) for packet in show.packets] == ["x1", "x2 (ID of x1)"]
 
 
 def test_hostile_texts_are_cut_and_cleared() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from run_helpers import Handle, altered, broken_adapter, reference, reference_command
-from sds_conformance.cli.options import Driven
+from sds_conformance.cli.options import DrivenImplementation
 from sds_conformance.exploration import campaign
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore, play_one
@@ -76,16 +76,16 @@ def test_nothing_is_found_against_the_reference(casting: Casting) -> None:
 
 
 def test_what_is_judged_follows_from_the_order() -> None:
-    full, core = Scope.of("full"), Scope.of("core")
+    full, core = Scope.select("full"), Scope.select("core")
     assert {r.id for r in full.requirements} <= set(CHECKS)
     assert full.properties == tuple(PROPERTIES)
-    assert {r.id for r in core.requirements} == {r.id for r in full.requirements if RULES.in_profile(r, "core")}
+    assert {r.id for r in core.requirements} == {r.id for r in full.requirements if RULES.is_in_profile(r, "core")}
     judged = explore(order(examples=3, profile="core", grammar=replace(LIGHT, sds_r=False))).exercised
     assert set(judged) <= {r.id for r in core.requirements} | set(PROPERTIES)
 
 
 def test_a_narrowed_scope_judges_one_thing() -> None:
-    scope = Scope.of()
+    scope = Scope.select()
     assert [r.id for r in scope.restricted_to("SDS-RECV-06").requirements] == ["SDS-RECV-06"]
     assert scope.restricted_to("SDS-RECV-06").properties == ()
     assert (scope.restricted_to("G-12").requirements, scope.restricted_to("G-12").properties) == ((), ("G-12",))
@@ -132,7 +132,7 @@ def test_the_worst_finding_counts_and_of_these_the_first() -> None:
 
 def test_two_workers_say_what_one_says() -> None:
     command = reference_command("--mutant", "sync-does-not-increase")
-    driven = Driven(tuple(command), Framing.JSON, "", Limits())
+    driven = DrivenImplementation(tuple(command), Framing.JSON, "", Limits())
     one = CampaignOrder(driven.connect, examples=30, seed=2, grammar=Grammar(most=3, longest=1))
     alone, together = explore(one), explore(replace(one, jobs=2))
     assert told(together) == told(alone)
@@ -141,7 +141,7 @@ def test_two_workers_say_what_one_says() -> None:
 
 
 def test_workers_tell_that_the_implementation_was_given_up() -> None:
-    driven = Driven(tuple(broken_adapter("crashes")), Framing.JSON, "", Limits())
+    driven = DrivenImplementation(tuple(broken_adapter("crashes")), Framing.JSON, "", Limits())
     tally = explore(
         CampaignOrder(driven.connect, examples=40, jobs=2, grammar=Grammar(most=3, passages=("quiet-time",)))
     )

@@ -20,7 +20,7 @@ from sds_conformance.judging.verdict import Finding
 from sds_conformance.scenario_files.reader import ScenarioFileError, load_one
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule, dumps, player
-from sds_harness.sds.generator import Grammar, generated
+from sds_harness.sds.generator import Grammar, generate_schedule
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS
@@ -62,8 +62,8 @@ def first_finding(order: CampaignOrder, what: str) -> tuple[int, Finding]:
     """The first schedule on which it is found, and the finding."""
     company, scope = company_of(order), order.scope.restricted_to(what)
     for index in range(EXAMPLES):
-        schedule = generated(order.seed, index, order.grammar)
-        for finding in assess(company.play(schedule), scope, company.judged(schedule)).findings:
+        schedule = generate_schedule(order.seed, index, order.grammar)
+        for finding in assess(company.play(schedule), scope, company.participants_under_test(schedule)).findings:
             if finding.requirement == what:
                 return index, finding
     raise AssertionError(f"{what} was not found within {EXAMPLES} schedules")
@@ -71,7 +71,7 @@ def first_finding(order: CampaignOrder, what: str) -> tuple[int, Finding]:
 
 def judged(order: CampaignOrder, schedule: Schedule) -> Assessment:
     company = company_of(order)
-    return assess(company.play(schedule), order.scope, company.judged(schedule), company.play)
+    return assess(company.play(schedule), order.scope, company.participants_under_test(schedule), company.play)
 
 
 @pytest.fixture(scope="module", params=KILLED)
@@ -197,7 +197,7 @@ def test_a_storm_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
     grammar = Grammar(most=3, passages=("diamond",), longest=1)
     order = replace(order_for(MUTANTS["sends-after-each-reception"]), grammar=grammar, twins=False)
     index, finding = first_finding(order, STORM)
-    example = counterexample(order, company_of(order), generated(0, index, grammar), finding, max_attempts=6)
+    example = counterexample(order, company_of(order), generate_schedule(0, index, grammar), finding, max_attempts=6)
     assert isinstance(example, Counterexample)
     assert example.performance.storm
     assert len(example.schedule.operations) < len(example.original.operations)

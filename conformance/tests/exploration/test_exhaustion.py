@@ -16,11 +16,11 @@ from run_helpers import Handle, reference
 from sds_conformance.cli.exhaust import events_left_out, last_line
 from sds_conformance.exploration import exhaustion, exhaustion_campaign
 from sds_conformance.exploration.assessment import BREAKDOWN
-from sds_conformance.exploration.cached_company import Rehearsed
+from sds_conformance.exploration.cached_company import CachingCompany
 from sds_conformance.exploration.campaign import CampaignTally
 from sds_conformance.exploration.checkpoint import ResumeError, load, save
 from sds_conformance.exploration.company import Casting
-from sds_conformance.exploration.exhaustion import Exhaustion, Prober, Share, alphabet_of
+from sds_conformance.exploration.exhaustion import ChunkResults, Exhaustion, Prober, alphabet_of
 from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
 from sds_conformance.judging.causes import Root
 from sds_conformance.judging.exercise import NOTHING
@@ -34,7 +34,7 @@ CORE = (AlphabetPart(("send", "sync", "time", "arrive")),)
 FULL = (AlphabetPart(("send", "sync", "time", "arrive", "repair")),)
 
 
-def begun(handle: Handle | None = None, mutant: str = "", **rest: Any) -> tuple[Exhaustion, Rehearsed, Coverage]:
+def begun(handle: Handle | None = None, mutant: str = "", **rest: Any) -> tuple[Exhaustion, CachingCompany, Coverage]:
     """A small world of the reference, a mutant of it, or what ``handle`` is."""
 
     def connect(_: object) -> Link:
@@ -42,7 +42,7 @@ def begun(handle: Handle | None = None, mutant: str = "", **rest: Any) -> tuple[
 
     asked: dict[str, Any] = {"alphabet": CORE, "profile": "core", "jobs": 1} | rest
     order = Exhaustion(connect, **asked)
-    company = order.rehearsed()
+    company = order.make_company()
     order = order.for_whom(company.start())
     return order, company, Coverage(order, CampaignTally(company.declaration))
 
@@ -67,8 +67,8 @@ def test_the_reference_is_left_in_peace_and_every_schedule_is_settled(casting: C
     assert not coverage.tally.found
     assert not coverage.tally.errors
     assert [bound.schedules for bound in coverage.bounds] == [6, 39]
-    assert all(bound.whole and bound.percent == 100 for bound in coverage.bounds)
-    assert coverage.finished is coverage.bounds[-1]
+    assert all(bound.is_complete and bound.percent == 100 for bound in coverage.bounds)
+    assert coverage.last_complete is coverage.bounds[-1]
     assert coverage.schedules == 45
     assert coverage.tally.exercised
 
@@ -122,7 +122,7 @@ def test_a_fault_is_found_in_the_shortest_schedule_that_shows_it() -> None:
     company.start()
     shown = []
     for index, word in enumerate(words[: at + 1]):
-        share = Share(CampaignTally(company.declaration), len(word))
+        share = ChunkResults(CampaignTally(company.declaration), len(word))
         Prober(order, company).probe(word, index, share)
         shown += [index] * ("SDS-SYNC-03" in share.tally.found)
     company.kill()
@@ -200,7 +200,7 @@ def test_an_event_that_it_always_breaks_at_is_left_out_and_the_rest_is_played(tm
     coverage = exhausted(4, handle=breaking_at("send_sync"), alphabet=alphabet)
     without = exhausted(4, alphabet=(alphabet[0].without("sync"),))
     assert coverage.tally.gave_up == ""
-    assert all(bound.whole for bound in coverage.bounds)
+    assert all(bound.is_complete for bound in coverage.bounds)
     assert events_left_out(coverage) == ["sync: A sync message."]
     assert BREAKDOWN in coverage.tally.found
     broken = coverage.tally.found_in[BREAKDOWN]
@@ -209,7 +209,7 @@ def test_an_event_that_it_always_breaks_at_is_left_out_and_the_rest_is_played(tm
         assert other.played <= one.played <= other.played + broken
     assert coverage.bounds[-1].left_out > 0
     proved = next(bound.events for bound in coverage.bounds if bound.left_out) - 1
-    assert coverage.proved is coverage.bounds[proved - 1], "no certificate claims what was left out"
+    assert coverage.last_proved is coverage.bounds[proved - 1], "no certificate claims what was left out"
     last = last_line(coverage, [Root(BREAKDOWN)], "it").plain
     assert "does not conform" in last
     assert f"but for {coverage.left_out:,} with sync in them" in last
@@ -231,7 +231,7 @@ def test_odd_values_that_it_breaks_at_are_left_out_and_the_others_are_played() -
     large = "values: A peer's timestamp is close to the maximum of 63 or 64 bits, and own messages reach it."
     assert events_left_out(coverage) == [large]
     assert coverage.tally.exercised["SDS-RECV-07"] > 0
-    assert coverage.finished is coverage.bounds[-1]
+    assert coverage.last_complete is coverage.bounds[-1]
     assert sum(bound.played for bound in coverage.bounds) > coverage.left_out
 
 
@@ -239,7 +239,7 @@ def test_whoever_always_breaks_is_given_up_and_nothing_is_proved() -> None:
     coverage = exhausted(4, handle=breaking_at("send", "send_sync", "tick"))
     assert BREAKDOWN in coverage.tally.found
     assert "given up" in coverage.tally.gave_up
-    assert not all(bound.whole for bound in coverage.bounds)
+    assert not all(bound.is_complete for bound in coverage.bounds)
 
 
 def test_the_plan_is_what_the_time_is_expected_to_reach(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +252,7 @@ def test_the_plan_is_what_the_time_is_expected_to_reach(monkeypatch: pytest.Monk
     (bounds, expected_s), *_ = plans
     assert 3 <= bounds == len(coverage.bounds)
     assert expected_s <= 1.5
-    assert coverage.finished is not None
+    assert coverage.last_complete is not None
 
 
 def test_what_comes_next_takes_as_long_as_the_longest_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,8 +260,8 @@ def test_what_comes_next_takes_as_long_as_the_longest_of_now(monkeypatch: pytest
     clock = iter((0.0, 50.0))
     monkeypatch.setattr(exhaustion_campaign, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     pace, tally = exhaustion_campaign._Pace(3), begun()[2].tally
-    pace.take(Share(tally, 2, played=100, seconds=90.0))
-    pace.take(Share(tally, 3, played=400, renamed=600, seconds=10.0))
+    pace.take(ChunkResults(tally, 2, played=100, seconds=90.0))
+    pace.take(ChunkResults(tally, 3, played=400, renamed=600, seconds=10.0))
     assert pace.each_s() == pytest.approx(50.0 / 10 / 1_000)
 
 
@@ -354,7 +354,7 @@ def test_what_looks_at_others_says_so() -> None:
     alone = [check for checks in rules.register.checks.values() for check in checks if not check.together]
     asked = 0
     for index, word in enumerate(order.world.words(3)):
-        for trace in company.play(order.unfolded(word, index).schedule).traces:
+        for trace in company.play(order.make_schedule(word, index).schedule).traces:
             for view in rules.views(trace):
                 view.everybody = Nobody()  # type: ignore[attr-defined]
                 asked += sum(

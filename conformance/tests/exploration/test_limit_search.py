@@ -15,10 +15,15 @@ from hypothesis import strategies as st
 
 from capped_implementations import CHANNELS, FILTERS, PARTICIPANTS, REPAIRS, Start, capped
 from run_helpers import altered, reference
-from sds_conformance.exploration.limits.case import How, SizeResult
+from sds_conformance.exploration.limits.case import SizeOutcome, SizeResult
 from sds_conformance.exploration.limits.cost import STEADY, growth
 from sds_conformance.exploration.limits.cpu_time import spent_s
-from sds_conformance.exploration.limits.measurement import Measured, MeasurementOrder, measure, perform_handshake
+from sds_conformance.exploration.limits.measurement import (
+    MeasurementOrder,
+    MeasurementResult,
+    measure,
+    perform_handshake,
+)
 from sds_conformance.exploration.limits.row import LimitRow, Weight, row_of
 from sds_conformance.exploration.limits.search import Search
 from sds_conformance.judging.exits import Exit
@@ -58,7 +63,7 @@ def measured(
     at: int | None = None,
     revision: str = "sds-2026-01",
     **other: int,
-) -> Measured:
+) -> MeasurementResult:
     """Measure dimensions, with ``other`` values for some of their fields."""
     there = [DIMENSIONS[name].of_text(RULES, revision, "full") for name in names]
     dimensions = [replace(dimension, **other) for dimension in there if dimension]  # type: ignore[arg-type]
@@ -86,10 +91,10 @@ def row(start: Start, name: str, *, at: int | None = None, revision: str = "sds-
 def test_a_cap_is_found_at_exactly_its_size(name: str, size: int) -> None:
     found = row(capped(name, size), name)
     assert found.held == size
-    assert found.first_not is not None
-    assert found.first_not.size == size + 1
-    assert found.again is True
-    violated = found.first_not.finding
+    assert found.first_failing is not None
+    assert found.first_failing.size == size + 1
+    assert found.is_confirmed is True
+    violated = found.first_failing.finding
     assert violated is None or violated.requirement in {*DIMENSIONS[name].about, ALSO.get(name)}
     assert violated is not None or name in NOWHERE_DEMANDED or size >= DIMENSIONS[name].demanded
     failed = violated is not None and violated.severity is Verdict.FAIL
@@ -108,7 +113,7 @@ def test_every_dimension_has_somebody_who_is_capped_in_it() -> None:
 @pytest.mark.parametrize("name", [name for name in DIMENSIONS if name != "cost"])
 def test_the_reference_has_no_limit(name: str) -> None:
     found = row(lambda: LocalLink(reference()), name, most=130)
-    assert (found.weight, found.held, found.why) == (Weight.HELD, 130, "no more is played")
+    assert (found.weight, found.held, found.reason) == (Weight.HELD, 130, "no more is played")
     assert [case.size for case in found.cases] == [3, 4, 8, 16, 32, 64, 128, 130]
 
 
@@ -135,7 +140,7 @@ def test_a_cap_is_found_by_the_text_of_the_proposal(name: str) -> None:
 def test_the_reference_has_no_limit_by_the_proposal(name: str) -> None:
     most = {} if name in ("time", "lamport") else {"most": 130}
     found = row(lambda: LocalLink(reference()), name, revision="forum-2024", **most)
-    assert (found.weight, found.first_not, found.why) == (Weight.HELD, None, "no more is played")
+    assert (found.weight, found.first_failing, found.reason) == (Weight.HELD, None, "no more is played")
 
 
 def test_one_size_is_played_beside_the_smallest() -> None:
@@ -200,26 +205,28 @@ def test_what_a_message_costs_is_told_with_its_exponent() -> None:
     assert grows.weight is Weight.WARNING
     assert grows.exponent is not None
     assert grows.exponent > 0.6
-    assert re.fullmatch(rf"grows: each costs as N\^{grows.exponent:.2f}, [0-9,]+ a second", grows.why)
+    assert re.fullmatch(rf"grows: each costs as N\^{grows.exponent:.2f}, [0-9,]+ a second", grows.reason)
 
 
 @given(st.floats(0.0, 2.0), st.floats(1e-4, 1e-3))
 def test_the_exponent_is_the_one_of_the_cost(power: float, each_s: float) -> None:
-    cases = [SizeResult(1 << n, How.HELD, spent_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
+    cases = [SizeResult(1 << n, SizeOutcome.HELD, spent_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
     assert growth(cases) == pytest.approx(power, abs=1e-6)
     assert growth(cases[:6]) is None
 
 
 def test_how_many_messages_a_second_there_are_is_told() -> None:
     for power, told in ((0.0, "steady: "), (1.0, "grows: each costs as N^1.00, ")):
-        search = Search(DIMENSIONS["cost"], 1 << 14, lambda size, known: SizeResult(size, How.HELD), lambda *_: True)
+        search = Search(
+            DIMENSIONS["cost"], 1 << 14, lambda size, known: SizeResult(size, SizeOutcome.HELD), lambda *_: True
+        )
         search.run()
         search.cases |= {
-            1 << n: SizeResult(1 << n, How.HELD, spent_s=0.001 * (1 << n) ** (1 + power)) for n in range(2, 15)
+            1 << n: SizeResult(1 << n, SizeOutcome.HELD, spent_s=0.001 * (1 << n) ** (1 + power)) for n in range(2, 15)
         }
-        found = row_of(search, Declaration.unknown("x", SDS), "")
-        assert found.why.startswith(told)
-        assert found.why.endswith(f"{1000 / (1 << 14) ** power:,.0f} a second")
+        found = row_of(search, Declaration.for_unknown("x", SDS), "")
+        assert found.reason.startswith(told)
+        assert found.reason.endswith(f"{1000 / (1 << 14) ** power:,.0f} a second")
 
 
 def test_a_filter_that_is_never_rolled_over_is_found_by_its_false_positives() -> None:
@@ -250,7 +257,7 @@ def test_what_is_declared_is_compared_exactly(name: str) -> None:
     limit = DIMENSIONS[name].declared
     size = 1_100 if name == "content" else 60  # a limit of contents counts from 1,024 on
     found = row(declaring(limit, size, capped(name, size)), name)
-    assert (found.weight, found.held, found.declared, found.why) == (Weight.HELD, size, size, "no more is declared")
+    assert (found.weight, found.held, found.declared, found.reason) == (Weight.HELD, size, size, "no more is declared")
     too_much = row(declaring(limit, size + 1, capped(name, size)), name, demanded=10)
     assert (too_much.weight, too_much.held, too_much.declared) == (Weight.FINDING, size, size + 1)
 
@@ -267,18 +274,18 @@ def test_every_dimension_has_a_verdict_whatever_bounds_are_declared(bound: int) 
         start = declaring(limit, bound, start)
     rows = measured(start, *DIMENSIONS, most=12).rows
     assert len(rows) == len(DIMENSIONS)
-    assert [(row.dimension.name, row.why) for row in rows if row.weight is Weight.ERROR] == []
+    assert [(row.dimension.name, row.reason) for row in rows if row.weight is Weight.ERROR] == []
 
 
 def test_who_declares_a_short_log_is_not_asked_for_more_in_other_dimensions() -> None:
     found = row(declaring("log_entries", 60, lambda: LocalLink(reference())), "waiting")
-    assert (found.held, found.why) == (40, "no more fits into what is declared of log_entries")
+    assert (found.held, found.reason) == (40, "no more fits into what is declared of log_entries")
 
 
 def test_what_is_declared_of_timestamps_counts_from_the_clock() -> None:
     start = lambda: LocalLink(reference(Config(max_lamport_ahead_ms=5_000)))  # noqa: E731
     found = row(start, "lamport")
-    assert (found.weight, found.held, found.why) == (Weight.HELD, START_MS + 5_000, "no more is declared")
+    assert (found.weight, found.held, found.reason) == (Weight.HELD, START_MS + 5_000, "no more is declared")
 
 
 @pytest.mark.parametrize(("demanded", "weight"), [(10, Weight.HELD), (1_000, Weight.FINDING)])
@@ -301,7 +308,7 @@ def test_an_answer_that_no_frame_holds_is_a_fault_only_where_the_size_is_demande
 
     found = row(lambda: Oversized(reference()), "waiting", demanded=demanded)
     assert (found.weight, found.held) == (weight, 16 if weight is Weight.HELD else 19)
-    assert ("oversized: the answer to receive" in found.why) == (weight is Weight.HELD)
+    assert ("oversized: the answer to receive" in found.reason) == (weight is Weight.HELD)
 
 
 def test_who_refuses_everything_has_no_limit_of_nothing() -> None:
@@ -311,18 +318,18 @@ def test_who_refuses_everything_has_no_limit_of_nothing() -> None:
 
     outcome = measured(lambda: LocalLink(altered(refuse)), "log", "waiting")
     assert [found.weight for found in outcome.rows] == [Weight.NOT_EXERCISED] * 2
-    assert outcome.rows[0].why.startswith("refused at 1 already: ")
+    assert outcome.rows[0].reason.startswith("refused at 1 already: ")
     assert outcome.exit_code == Exit.NOTHING_EXERCISED
 
 
 def test_what_is_not_declared_is_not_exercised() -> None:
     start = lambda: LocalLink(reference(without=[pb.CAPABILITY_CHANNELS]))  # noqa: E731
-    assert row(start, "channels").why == "not declared: channels"
+    assert row(start, "channels").reason == "not declared: channels"
 
 
 def test_without_time_nothing_is_tried_and_it_is_said_so() -> None:
     outcome = measured(lambda: LocalLink(reference()), "log", "waiting", budget_s=0.0)
-    assert {found.why for found in outcome.rows} == {"not tried: the budget was used up"}
+    assert {found.reason for found in outcome.rows} == {"not tried: the budget was used up"}
     assert outcome.exit_code == Exit.NOTHING_EXERCISED
 
 
@@ -338,8 +345,8 @@ def test_an_interrupt_leaves_what_is_known() -> None:
     outcome = measured(lambda: LocalLink(altered(interrupted)), "log", "waiting")
     assert outcome.interrupted
     assert outcome.exit_code == Exit.INTERRUPTED
-    assert (outcome.rows[0].held, outcome.rows[0].why) == (64, "interrupted")
-    assert outcome.rows[1].why == "not tried: interrupted"
+    assert (outcome.rows[0].held, outcome.rows[0].reason) == (64, "interrupted")
+    assert outcome.rows[1].reason == "not tried: interrupted"
 
 
 # ---- The search itself ---------------------------------------------------------------------------------------------
@@ -352,7 +359,7 @@ def searched(limit: int, most: int = 1 << 62) -> Search:
     search = Search(
         PLAIN,
         most,
-        lambda size, known: SizeResult(size, How.HELD if size <= limit else How.CRASHED),
+        lambda size, known: SizeResult(size, SizeOutcome.HELD if size <= limit else SizeOutcome.CRASHED),
         lambda seconds, narrowing: True,
     )
     search.run()
@@ -380,13 +387,13 @@ def test_nothing_is_tried_for_which_there_is_no_time() -> None:
     def attempt(size: int, known: frozenset[str]) -> SizeResult:
         nonlocal spent
         spent += size / 100
-        return SizeResult(size, How.HELD if size <= 1_000 else How.SLOW, seconds=size / 100)
+        return SizeResult(size, SizeOutcome.HELD if size <= 1_000 else SizeOutcome.SLOW, seconds=size / 100)
 
     search = Search(PLAIN, 1 << 62, attempt, lambda seconds, narrowing: spent + seconds <= 30)
     search.run()
     assert spent <= 45
-    found = row_of(search, Declaration.unknown("x", SDS), "")
-    assert (found.held, found.first_not, found.exact) == (513, search.cases[1_024], False)
+    found = row_of(search, Declaration.for_unknown("x", SDS), "")
+    assert (found.held, found.first_failing, found.exact) == (513, search.cases[1_024], False)
 
 
 def test_time_of_processors_is_that_of_the_process_that_was_started() -> None:

@@ -40,7 +40,7 @@ def test_dimensions_are_about_requirements_that_have_checks() -> None:
 @pytest.mark.parametrize("name", [name for name in DIMENSIONS if name != "cost"])
 def test_the_reference_has_no_limit(name: str) -> None:
     found = row(reference(), name, 20)
-    assert (found.weight, found.held, found.why) == (Weight.HELD, 20, "no more is played")
+    assert (found.weight, found.held, found.reason) == (Weight.HELD, 20, "no more is played")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A machine that has no room for every process: what does not start is no fault of the implementation."""
+"""A machine that has no room for every process: what does not start is not a fault of the implementation."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_chunks_of_a_worker_without_room_for_a_thread_are_played_later(monkeypat
     def coverage(jobs: int) -> Coverage:
         connect = partial(without_room, reference_command(), os.getpid())
         order: Any = Exhaustion(connect, alphabet=(AlphabetPart(("send", "arrive")),), jobs=jobs)
-        company = order.rehearsed()
+        company = order.make_company()
         order = order.for_whom(company.start())
         out = Coverage(order, CampaignTally(company.declaration))
         exhaust(order, company, out, 3)
@@ -122,7 +122,7 @@ def test_chunks_of_a_worker_without_room_for_a_thread_are_played_later(monkeypat
 
 
 def tally(**changes: object) -> CampaignTally:
-    out = CampaignTally(Declaration.unknown("x", SDS), schedules=3)
+    out = CampaignTally(Declaration.for_unknown("x", SDS), schedules=3)
     for name, value in changes.items():
         setattr(out, name, value)
     out.found_at = dict.fromkeys(out.found, 0)
@@ -148,7 +148,7 @@ SEEN = {"SDS-MSG-01": 1}
 )
 def test_the_last_line_and_the_exit_code_say_the_same(changes: dict[str, object], code: Exit) -> None:
     one = tally(**changes)
-    said = last_line(one, roots_of(one, Scope.of().rules), "x").plain
+    said = last_line(one, roots_of(one, Scope.select().rules), "x").plain
     assert one.exit_code == code
     assert said.startswith("Nothing was found against") == (code in (Exit.CONFORMANT, Exit.INTERRUPTED))
     assert ("does not conform" in said) == (code == Exit.NON_CONFORMANT)

@@ -11,9 +11,9 @@ from run_helpers import stage
 from sds_conformance.exploration.shrinking import shrink, simpler_operations, told_by_routes, without_member
 from sds_conformance.protocols.sds.schedules import REPERTOIRE
 from sds_harness.schedules import Schedule
-from sds_harness.schedules.files import named_in, to_json
+from sds_harness.schedules.files import participants_in, to_json
 from sds_harness.sds import operations as ops
-from sds_harness.sds.generator import Grammar, generated
+from sds_harness.sds.generator import Grammar, generate_schedule
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Member, Operation, Route
 from sds_harness.sds.performance import Performance
@@ -318,9 +318,9 @@ def test_whoever_is_taken_out_is_not_named_any_more(name: str) -> None:
     left = without_member(RICH, name)
     assert name not in left.names
     assert len(left.members) == len(MEMBERS) - 1
-    assert not any(name in named_in(operation) for operation in left.operations)
+    assert not any(name in participants_in(operation) for operation in left.operations)
     assert NOTATION.from_json(to_json(left)) == left
-    untouched = [o for o in OPERATIONS if name not in named_in(o)]
+    untouched = [o for o in OPERATIONS if name not in participants_in(o)]
     assert [o for o in left.operations if o in untouched] == untouched
 
 
@@ -337,7 +337,7 @@ def test_generated_schedules_are_shrunk_to_the_same_every_time(seed: int) -> Non
     def fails(candidate: Schedule) -> bool:
         return has(ops.Wait, candidate) and len(labels(candidate)) >= 2
 
-    schedule = next(filter(fails, (generated(seed, index, Grammar(longest=3)) for index in range(100))))
+    schedule = next(filter(fails, (generate_schedule(seed, index, Grammar(longest=3)) for index in range(100))))
     left = shrunk(schedule, fails)
     again = shrink(schedule, Judge(fails), REPERTOIRE)
     assert (again.schedule, len(left.operations)) == (left, 3)

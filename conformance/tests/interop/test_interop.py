@@ -101,7 +101,7 @@ def test_a_private_wire_layout_is_one_fault_and_hides_nothing() -> None:
         assert marked(outcome, *names, mark=AspectMark.YES) == set(Aspect) - {Aspect.WIRE}
         assert "nim must act" in reason(outcome, *names, Aspect.WIRE)
         assert "refuses the bytes" in reason(outcome, *names, Aspect.WIRE)
-    assert outcome.meetings["nim", "nim"].understood
+    assert outcome.meetings["nim", "nim"].is_understood
     assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
@@ -116,7 +116,7 @@ def test_filters_of_another_profile_are_not_understood_and_all_else_is() -> None
     for names in (("ref", "nim"), ("nim", "ref")):
         assert marked(outcome, *names) == {Aspect.FILTER}
         assert "bloom profiles differ" in reason(outcome, *names, Aspect.FILTER)
-    assert outcome.meetings["nim", "nim"].understood
+    assert outcome.meetings["nim", "nim"].is_understood
     [note] = outcome.notes
     assert "ref declares waku-sds-js, nim nim-sds. The text leaves hash and encoding open" in note
 
@@ -158,7 +158,7 @@ def test_a_fault_is_seen_where_it_is(name: str, sender: str, receiver: str, aspe
     assert outcome.breakdowns == []
     assert aspect in marked(outcome, sender, receiver)
     assert "bad" in reason(outcome, sender, receiver, aspect)
-    assert outcome.meetings["ref", "ref"].understood
+    assert outcome.meetings["ref", "ref"].is_understood
     assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
@@ -175,7 +175,7 @@ def test_content_is_compared() -> None:
 def test_one_that_answers_without_end_is_broken_off() -> None:
     outcome = met(chatty=lambda: mutant("sends-after-each-reception"), ref=reference)
     assert "no end of messages" in reason(outcome, "chatty", "chatty", Aspect.CONTENT)
-    assert outcome.meetings["ref", "ref"].understood
+    assert outcome.meetings["ref", "ref"].is_understood
 
 
 # ---- breakdowns ----------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def test_one_that_answers_without_end_is_broken_off() -> None:
 def test_a_breakdown_is_that_ones_and_the_others_go_on() -> None:
     outcome = met(one=reference, bad=crashing("receive"), two=reference)
     for names in (("one", "one"), ("one", "two"), ("two", "one"), ("two", "two")):
-        assert outcome.meetings[names].understood
+        assert outcome.meetings[names].is_understood
     assert {name for name, _ in outcome.breakdowns} == {"bad"}
     assert len(outcome.breakdowns) == PATIENCE
     assert "bad must act: it broke down (crash: " in reason(outcome, "one", "bad", Aspect.CONTENT)
@@ -196,14 +196,14 @@ def test_a_breakdown_is_that_ones_and_the_others_go_on() -> None:
 def test_after_a_breakdown_it_is_started_again() -> None:
     outcome = met(one=reference, bad=crashing("receive", times=1))
     assert len(outcome.breakdowns) == 1
-    assert [names for names, m in outcome.meetings.items() if not m.understood] == [("one", "bad")]
+    assert [names for names, m in outcome.meetings.items() if not m.is_understood] == [("one", "bad")]
     assert marked(outcome, "one", "bad") == {Aspect.WIRE}
 
 
 def test_one_that_cannot_be_driven_is_named_and_the_others_are_played() -> None:
     outcome = met(one=reference, bad=crashing("hello"), two=reference)
     assert set(outcome.undriven) == {"bad"}
-    assert outcome.meetings["one", "two"].understood
+    assert outcome.meetings["one", "two"].is_understood
     assert outcome.exit_code == Exit.NOT_DRIVEN
 
 

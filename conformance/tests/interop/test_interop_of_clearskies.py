@@ -115,7 +115,7 @@ def test_every_aspect_has_one_exchange() -> None:
 
 
 def test_groups_of_several_implementations_keep_what_clubs_have_to_keep() -> None:
-    scope = replace(Scope.of(revision=REVISION), requirements=())
+    scope = replace(Scope.select(revision=REVISION), requirements=())
     with cast_of(ref=TesteeOptions("1"), other=options_of("repeats-originals")) as cast, Troupe(cast) as troupe:
         cast.start()
         mixed = explore_mixed(troupe, 2, 10, scope)
@@ -123,7 +123,7 @@ def test_groups_of_several_implementations_keep_what_clubs_have_to_keep() -> Non
 
 
 def test_a_fault_in_a_mixed_group_is_that_of_who_has_it() -> None:
-    scope = replace(Scope.of(revision=REVISION), requirements=())
+    scope = replace(Scope.select(revision=REVISION), requirements=())
     bad = options_of("smallest-time-wins")
     with cast_of(ref=TesteeOptions("1"), bad=bad) as cast, Troupe(cast) as troupe:
         cast.start()

@@ -20,7 +20,7 @@ from sds_conformance.protocols.exchanges import AspectMark
 from sds_conformance.protocols.sds.exchanges.aspects import Aspect
 from sds_harness.link import LocalLink
 from sds_harness.schedules import dumps
-from sds_harness.sds.generator import generated
+from sds_harness.sds.generator import generate_schedule
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import FORUM_2024, Config
 from sds_reference.mutants import MUTANTS
@@ -121,14 +121,14 @@ def test_nothing_is_found_in_a_mixed_group_of_what_is_legal() -> None:
         Troupe(cast) as troupe,
     ):
         cast.start()
-        mixed = explore_mixed(troupe, 2, 16, Scope.of(revision=FORUM))
+        mixed = explore_mixed(troupe, 2, 16, Scope.select(revision=FORUM))
     assert (mixed.schedules, mixed.discoveries, mixed.errors) == (16, {}, {})
 
 
 def test_a_fault_in_a_mixed_group_is_that_of_who_has_it() -> None:
     with cast_of(ref=reference, bad=lambda: mutated("starts-at-the-clock")) as cast, Troupe(cast) as troupe:
         cast.start()
-        mixed = explore_mixed(troupe, 0, 6, Scope.of(revision=FORUM))
+        mixed = explore_mixed(troupe, 0, 6, Scope.select(revision=FORUM))
     assert {name for name, _ in mixed.discoveries} == {"bad"}
     assert ("bad", "FORUM-09") in mixed.discoveries
 
@@ -172,7 +172,7 @@ def test_2_a_cast_of_two_texts_is_refused_with_what_to_type() -> None:
 
 
 def test_a_schedule_of_a_mixed_group_is_played_again_under_its_revision(tmp_path: Path) -> None:
-    repertoire_schedule = generated(0, 3)
+    repertoire_schedule = generate_schedule(0, 3)
     plays = {"cast": "mixed", **{f"plays {name}": "ref" for name in repertoire_schedule.names}}
     noted = {**plays, "revision": FORUM, "shows": "G-F01", "against": "ref"}
     file = tmp_path / "mixed.json"

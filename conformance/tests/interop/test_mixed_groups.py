@@ -13,7 +13,7 @@ from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
 from sds_conformance.exploration.casts import Cast, Implementation
 from sds_conformance.interop.mixed import GROUP, Mixed, explore_mixed, judge
 from sds_conformance.interop.mixed_examples import MixedExample, keep, shrunk
-from sds_conformance.interop.troupe import Troupe, configured, grammar_for, roles_for, roles_noted
+from sds_conformance.interop.troupe import Troupe, add_common_settings, grammar_for, roles_for, roles_noted
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.schedules import REPERTOIRE
@@ -21,14 +21,14 @@ from sds_conformance.scenario_files.reader import load_one
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import Expectation
-from sds_harness.sds.generator import generated
+from sds_harness.sds.generator import generate_schedule
 from sds_harness.sds.operations import Member, Send
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config, RepairConfig
 from sds_reference.mutants import MUTANTS
 
 Start = Callable[[], Handle]
-SCOPE = Scope.of()
+SCOPE = Scope.select()
 
 
 def cast_of(starts: dict[str, Start]) -> Cast:
@@ -55,7 +55,7 @@ def mutant(name: str) -> Start:
 
 
 def against(mixed: Mixed, name: str) -> set[str]:
-    return {discovery.what for discovery in mixed.of(name)}
+    return {discovery.what for discovery in mixed.discoveries_of(name)}
 
 
 def example_of(mixed: Mixed, name: str, what: str, **starts: Start) -> MixedExample:
@@ -72,7 +72,7 @@ def test_everybody_takes_part_and_each_is_first_in_turn() -> None:
     names = ("a", "b", "c", "d", "e")
     first = set()
     for index in range(10):
-        schedule = generated(0, index, grammar_for(REPERTOIRE, names))
+        schedule = generate_schedule(0, index, grammar_for(REPERTOIRE, names))
         roles = roles_for(schedule, names, index)
         assert set(roles.values()) == set(names)
         first.add(roles[schedule.names[0]])
@@ -83,7 +83,7 @@ def test_more_than_there_are_places_for_take_turns() -> None:
     names = tuple("abcdefghij")
     seen = set()
     for index in range(10):
-        roles = roles_for(generated(0, index, grammar_for(REPERTOIRE, names)), names, index)
+        roles = roles_for(generate_schedule(0, index, grammar_for(REPERTOIRE, names)), names, index)
         assert len(roles) == 8
         seen |= set(roles.values())
     assert seen == set(names)
@@ -103,11 +103,11 @@ def other_hash() -> Handle:
 @pytest.mark.parametrize("other", [reference, nim, other_hash], ids=["reference", "filters", "hash"])
 def test_nothing_is_found_where_there_is_nothing(other: Start) -> None:
     mixed = explored(8, ref=reference, other=other)
-    assert mixed.ordered == []
+    assert mixed.sorted_discoveries == []
     assert mixed.errors == {}
     assert mixed.played == {"ref": 8, "other": 8}
     assert len(mixed.exercised["ref"]) > 60
-    assert not mixed.failing
+    assert not mixed.has_failures
 
 
 def test_a_private_layout_is_translated_and_counts_against_its_speaker_alone() -> None:
@@ -136,8 +136,8 @@ def test_expectations_are_checked_in_each_cast_unless_an_implementation_override
     asks = replace(file, configuration=(("bloom_capacity", 100),))
     with cast_of({"ref": reference, "fixed": fixed}) as cast, Troupe(cast) as troupe:
         mixed = explore_mixed(troupe, 0, 0, SCOPE, files=[file, asks])
-    assert mixed.failing
-    assert mixed.unmet == 1
+    assert mixed.has_failures
+    assert mixed.unmet_count == 1
     assert {cast: result.unmet for cast, result in mixed.by_cast(0).items()} == {
         cast: ((0, f"acknowledged: none of them ({cast}; in 2 of 2 casts)"),)
         for cast in ("alice: ref; bob: fixed", "alice: fixed; bob: ref")
@@ -152,11 +152,13 @@ def test_expectations_are_checked_in_each_cast_unless_an_implementation_override
 
 def test_filters_have_the_size_of_those_who_have_but_one() -> None:
     with cast_of({"ref": reference, "fixed": fixed}) as cast, Troupe(cast) as troupe:
-        assert troupe.fixed() == {"bloom_capacity": 50}
+        assert troupe.find_fixed_settings() == {"bloom_capacity": 50}
     with cast_of({"ref": reference, "two": reference}) as cast, Troupe(cast) as troupe:
-        assert troupe.fixed() == {}
-    assert dict(configured(generated(0, 0), {"bloom_capacity": 50}).configuration)["bloom_capacity"] == 50
-    assert explored(4, ref=reference, fixed=fixed).ordered == []
+        assert troupe.find_fixed_settings() == {}
+    assert (
+        dict(add_common_settings(generate_schedule(0, 0), {"bloom_capacity": 50}).configuration)["bloom_capacity"] == 50
+    )
+    assert explored(4, ref=reference, fixed=fixed).sorted_discoveries == []
 
 
 # ---- the innocent --------------------------------------------------------------------------------------------------
@@ -187,7 +189,7 @@ def test_who_breaks_a_property_of_the_group_is_to_blame_for_it_and_not_whom_it_i
     mixed = explored(6, ref=reference, bad=mutant("log-by-id"))
     assert against(mixed, "ref") == set()
     assert any(what.startswith("G-") for what in against(mixed, "bad"))
-    assert mixed.failing
+    assert mixed.has_failures
 
 
 def test_several_faults_at_once_leave_the_reference_in_peace() -> None:
@@ -201,7 +203,7 @@ def test_what_nobody_is_to_blame_for_is_a_matter_of_the_group() -> None:
     """No step of one that never answers shows that it should have; that another answers first does."""
     mixed = explored(6, ref=reference, bad=mutant("never-answers"))
     assert against(mixed, "ref") == set()
-    assert all(discovery.what.startswith("G-") for discovery in mixed.of(GROUP))
+    assert all(discovery.what.startswith("G-") for discovery in mixed.discoveries_of(GROUP))
 
 
 # ---- breakdowns and storms -----------------------------------------------------------------------------------------
@@ -225,7 +227,7 @@ def test_a_breakdown_is_shrunk_although_each_attempt_breaks_it() -> None:
     starts: dict[str, Start] = {"ref": reference, "bad": lambda: altered(crashes)}
     example = example_of(explored_by(starts, 3), "bad", BREAKDOWN, **starts)
     assert [type(operation) for operation in example.schedule.operations] == [Send]
-    assert example.alone
+    assert example.fails_alone
     assert example.finding.participant in example.roles
 
 
@@ -244,7 +246,7 @@ def test_who_answers_without_end_is_to_blame_for_the_storm() -> None:
 def test_everybody_keeps_the_role_while_it_is_shrunk(tmp_path: Path) -> None:
     starts: dict[str, Start] = {"ref": reference, "bad": mutant("delivers-children-first")}
     mixed = explored_by(starts, 6)
-    what = next(d.what for d in mixed.of("bad") if d.finding.severity is Verdict.FAIL)
+    what = next(d.what for d in mixed.discoveries_of("bad") if d.finding.severity is Verdict.FAIL)
     example = example_of(mixed, "bad", what, **starts)
     assert len(example.schedule.operations) <= 6
     assert example.roles[example.finding.participant] == "bad"
@@ -268,7 +270,7 @@ def test_it_is_not_said_who_plays_somebody_of_whom_nothing_is_noted() -> None:
 
 def test_names_of_files_tell_implementations_apart() -> None:
     mixed = explored_by({"ref": reference, "é/ü": mutant("sync-without-channel")}, 12)
-    discovery = mixed.of("é/ü")[0]
+    discovery = mixed.discoveries_of("é/ü")[0]
     with cast_of({"ref": reference, "é/ü": mutant("sync-without-channel")}) as cast, Troupe(cast) as troupe:
         example = shrunk(troupe, discovery, SCOPE, 50)
     assert example is not None

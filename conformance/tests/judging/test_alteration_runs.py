@@ -7,32 +7,32 @@ from dataclasses import replace
 
 import pytest
 
-from sds_conformance.judging.alterations.coverage import Reached, RunCoverage, functions, reach, statements
+from sds_conformance.judging.alterations.coverage import RunCoverage, StatementCoverage, functions, reach, statements
 from sds_conformance.judging.alterations.examination import AlterationExaminer, Means
 from sds_conformance.judging.alterations.excuses import EQUIVALENT, LEGAL, read_excuses, stale
 from sds_conformance.judging.alterations.fates import AlterationResult, End
-from sds_conformance.judging.alterations.places import AlterationPlace, places
+from sds_conformance.judging.alterations.places import AlterationPlace, find_places
 from sds_conformance.judging.alterations.source import Configuration
-from sds_conformance.judging.alterations.summary import Reckoning
+from sds_conformance.judging.alterations.summary import AlterationSummary
 from sds_conformance.judging.runner import Connect
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.source import SOURCE
 from sds_harness.link import Link
 
 AS_IT_IS, OTHER = SOURCE.configurations[0], Configuration("sds-2026-01", "full", "creates-channels")
-PLACES = {place.name: place for place in places(SOURCE)}
+PLACES = {place.name: place for place in find_places(SOURCE)}
 
 
 @pytest.fixture(scope="module")
-def reached() -> Reached:
+def reached() -> StatementCoverage:
     """Of two configurations the runs of a few steps."""
     few = {c: [r for r in reach(RULES, SOURCE, c) if r.steps < 40] for c in (AS_IT_IS, OTHER)}
     known = statements(SOURCE)
-    return Reached(known, few, functions(SOURCE, known))
+    return StatementCoverage(known, few, functions(SOURCE, known))
 
 
 @pytest.fixture
-def fate_of(reached: Reached) -> Callable[..., AlterationResult]:
+def fate_of(reached: StatementCoverage) -> Callable[..., AlterationResult]:
     def examine(name: str, *means: tuple[str, Means]) -> AlterationResult:
         return AlterationExaminer(RULES, SOURCE, reached, means).examine(PLACES[name])
 
@@ -56,12 +56,12 @@ def found_once() -> Means:
 # ---- Where it is executed --------------------------------------------------------------------------------------------
 
 
-def runs(reached: Reached, name: str) -> dict[str, list[str]]:
-    return {c.variant: [r.run for r in reaches] for c, reaches in reached.by(PLACES[name])}
+def runs(reached: StatementCoverage, name: str) -> dict[str, list[str]]:
+    return {c.variant: [r.run for r in reaches] for c, reaches in reached.find_reaching(PLACES[name])}
 
 
 @pytest.mark.exhaustive
-def test_a_place_is_played_where_its_statement_is_executed(reached: Reached) -> None:
+def test_a_place_is_played_where_its_statement_is_executed(reached: StatementCoverage) -> None:
     everywhere = runs(reached, "channel.Channel.receive: dropped: self.review_ack_status(message, effects, now_ms) #2")
     assert list(everywhere) == ["", "creates-channels"]
     of_the_variant = runs(reached, "participant.Participant.receive: dropped: self.join(message.channel_id, now_ms)")
@@ -69,7 +69,7 @@ def test_a_place_is_played_where_its_statement_is_executed(reached: Reached) -> 
     assert 0 < len(of_the_variant["creates-channels"]) < len(everywhere["creates-channels"])
 
 
-def test_outside_of_functions_everything_is_executed(reached: Reached) -> None:
+def test_outside_of_functions_everything_is_executed(reached: StatementCoverage) -> None:
     everywhere = runs(reached, "repair_times.PARTICIPANTS_PER_GROUP: one-more: 128")
     assert {variant: len(found) for variant, found in everywhere.items()} == {
         c.variant: len(reaches) for c, reaches in reached.reaches.items()
@@ -81,8 +81,8 @@ def test_one_of_each_kind_comes_before_others_of_that_kind() -> None:
     kinds = {"": 0b01, "alike": 0b01, "other": 0b11, "alike too": 0b01}
     reaches = {Configuration("r", variant=v): [RunCoverage("run", 1, b"", bits)] for v, bits in kinds.items()}
     known = {(place.module, place.statement): 0, (place.module, place.statement + 1): 1}
-    reached = Reached(known, reaches, {(place.module, place.function): 0b11})
-    assert [c.variant for c, _ in reached.by(place)] == ["", "other", "alike", "alike too"]
+    reached = StatementCoverage(known, reaches, {(place.module, place.function): 0b11})
+    assert [c.variant for c, _ in reached.find_reaching(place)] == ["", "other", "alike", "alike too"]
 
 
 # ---- What finds it ---------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_a_requirement_kills(fate_of: Callable[..., AlterationResult]) -> None:
     fate = fate_of("lamport_clock.LamportClock.next: one-more: 1")
     assert (fate.end, fate.configuration) == (End.FAILS, "the model, sds-2026-01")
     assert fate.by in RULES.catalogue.requirements
-    assert fate.killed_by_run
+    assert fate.is_killed_by_run
 
 
 def test_a_fault_of_a_variant_is_found_when_that_is_played(fate_of: Callable[..., AlterationResult]) -> None:
@@ -102,7 +102,7 @@ def test_a_fault_of_a_variant_is_found_when_that_is_played(fate_of: Callable[...
     assert "KeyError" in fate.seen
 
 
-def test_what_does_not_even_start_breaks_down(reached: Reached) -> None:
+def test_what_does_not_even_start_breaks_down(reached: StatementCoverage) -> None:
     def start(package: str, configuration: Configuration) -> Link:
         raise ImportError(package)
 
@@ -123,17 +123,17 @@ UNCHANGED = "channel.Channel.review_bloom_filter: never: not len(self.outgoing)"
 def test_what_changes_nothing_lives(fate_of: Callable[..., AlterationResult]) -> None:
     fate = fate_of(UNCHANGED, ("luck", found_nothing))
     assert (fate.end, fate.configurations, fate.reaching) == (End.LIVES, 2, 2)
-    assert not fate.killed
+    assert not fate.is_killed
 
 
 def test_what_a_run_accepts_other_means_can_find(fate_of: Callable[..., AlterationResult]) -> None:
     fate = fate_of(UNCHANGED, ("luck", found_once()))
     assert (fate.end, fate.by, fate.seen) == (End.FOUND, "luck", "no good")
-    assert fate.killed
-    assert not fate.killed_by_run
+    assert fate.is_killed
+    assert not fate.is_killed_by_run
 
 
-def test_for_one_that_is_excused_no_other_means_are_tried(reached: Reached) -> None:
+def test_for_one_that_is_excused_no_other_means_are_tried(reached: StatementCoverage) -> None:
     examiner = AlterationExaminer(RULES, SOURCE, reached, (("luck", found_once()),))
     assert examiner.examine(PLACES[UNCHANGED], briefly=True).end is End.LIVES
 
@@ -181,21 +181,21 @@ def test_the_excuses_of_the_model_name_places_and_are_few() -> None:
 def test_the_goal_is_about_what_is_not_excused() -> None:
     fates = [a_fate(place) for place in SOME[:8]] + [a_fate(place, End.LIVES) for place in SOME[8:]]
     excuses = read_excuses("\n".join(f"{LEGAL}\t{place.name}\twhy" for place in SOME[8:]))
-    assert Reckoning(SOME, fates, excuses).met
-    reckoning = Reckoning(SOME, fates, {})
-    assert (reckoning.by_run, reckoning.found, reckoning.met) == (0.8, 0.8, False)
+    assert AlterationSummary(SOME, fates, excuses).met
+    reckoning = AlterationSummary(SOME, fates, {})
+    assert (reckoning.share_killed_by_run, reckoning.share_killed, reckoning.met) == (0.8, 0.8, False)
     assert [fate.name for fate in reckoning.survivors] == [place.name for place in SOME[8:]]
 
 
 def test_what_fuzz_finds_a_run_is_to_find_as_well() -> None:
     fates = [a_fate(place) for place in SOME[:9]] + [replace(a_fate(SOME[9], End.FOUND), by="fuzz")]
-    reckoning = Reckoning(SOME, fates, {})
-    assert (reckoning.by_run, reckoning.found, reckoning.met) == (0.9, 1.0, False)
-    assert reckoning.ends == {"fails": 9, "fuzz": 1}
+    reckoning = AlterationSummary(SOME, fates, {})
+    assert (reckoning.share_killed_by_run, reckoning.share_killed, reckoning.met) == (0.9, 1.0, False)
+    assert reckoning.end_counts == {"fails": 9, "fuzz": 1}
 
 
 def test_too_many_excuses_are_no_success() -> None:
     excuses = read_excuses("\n".join(f"{LEGAL}\t{place.name}\twhy" for place in SOME[:3]))
-    reckoning = Reckoning(SOME, [a_fate(place) for place in SOME[3:]], excuses)
+    reckoning = AlterationSummary(SOME, [a_fate(place) for place in SOME[3:]], excuses)
     assert reckoning.too_many_excuses
     assert not reckoning.met

@@ -14,7 +14,7 @@ from run_helpers import SHORT, Handle, altered, certified, plan, reference, stag
 from sds_conformance.judging.verdict import Judge, Verdict
 from sds_conformance.protocols.sds.register import CHECKS
 from sds_conformance.protocols.sds.rules import RULES
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import entries_with_senders
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 pytestmark = pytest.mark.exhaustive
@@ -160,7 +160,7 @@ def test_times_beyond_counting_are_judged_as_others_are() -> None:
     on = stage(altered(boasts))
     alice, bob = on.open(configuration=pb.Configuration(sds_r=True)), on.peer("bob")
     lost = [bob.content(on.now_ms, message_id=f"lost-{number}") for number in range(50)]
-    alice.receive(bob.content(on.now_ms, *signed(*lost)))
+    alice.receive(bob.content(on.now_ms, *entries_with_senders(*lost)))
     alice.observe()
     judge = Judge(RULES, CHECKS)
     judge.add(on.trace)

@@ -123,7 +123,7 @@ def test_of_one_severity_what_is_in_more_scenarios_comes_first() -> None:
 def test_the_severity_of_a_requirement_is_that_of_its_level() -> None:
     for requirement in KNOWN.values():
         assert requirement.severity in SEVERITIES
-        assert (requirement.severity == 4) == (not requirement.binding), requirement.id
+        assert (requirement.severity == 4) == (not requirement.is_binding), requirement.id
 
 
 def test_what_passes_is_no_cause() -> None:

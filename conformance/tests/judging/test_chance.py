@@ -12,9 +12,9 @@ from sds_conformance.judging.chance import (
     FALSE_ALARM,
     chi_square_limit,
     equal_products,
+    exceeded_rarely,
     least,
     least_distinct,
-    most,
     probability_of_agreement,
 )
 
@@ -33,7 +33,7 @@ def at_least(count: int, samples: int, share: Fraction) -> Fraction:
 @pytest.mark.parametrize("samples", [1, 12, 100])
 @pytest.mark.parametrize("share", [Fraction(1, 128), TENTH, Fraction(1, 2), Fraction(9, 10)])
 def test_bounds_of_a_count_are_as_narrow_as_the_alarm_allows(samples: int, share: Fraction, alarm: float) -> None:
-    high, low = most(samples, float(share), alarm), least(samples, float(share), alarm)
+    high, low = exceeded_rarely(samples, float(share), alarm), least(samples, float(share), alarm)
     assert at_least(high + 1, samples, share) < alarm
     assert high == 0 or at_least(high, samples, share) >= alarm
     assert 1 - at_least(low, samples, share) < alarm
@@ -43,17 +43,17 @@ def test_bounds_of_a_count_are_as_narrow_as_the_alarm_allows(samples: int, share
 
 @pytest.mark.parametrize("samples", [0, 1, 50])
 def test_what_is_certain_has_no_room(samples: int) -> None:
-    assert (least(samples, 0.0), most(samples, 0.0)) == (0, 0)
-    assert (least(samples, 1.0), most(samples, 1.0)) == (samples, samples)
+    assert (least(samples, 0.0), exceeded_rarely(samples, 0.0)) == (0, 0)
+    assert (least(samples, 1.0), exceeded_rarely(samples, 1.0)) == (samples, samples)
 
 
 def test_of_no_samples_there_are_no_hits() -> None:
-    assert (least(0, 0.5), most(0, 0.5)) == (0, 0)
+    assert (least(0, 0.5), exceeded_rarely(0, 0.5)) == (0, 0)
 
 
 def test_many_samples_are_no_matter() -> None:
     """More than a float can count: comb(2000, 1000) has 601 digits, and 2**-2000 is none at all."""
-    high, low = most(2_000, 0.5), least(2_000, 0.5)
+    high, low = exceeded_rarely(2_000, 0.5), least(2_000, 0.5)
     above = sum(comb(2_000, count) for count in range(high + 1, 2_001))
     assert high + low == 2_000
     assert Fraction(above, 2**2_000) < FALSE_ALARM <= Fraction(above + comb(2_000, high), 2**2_000)

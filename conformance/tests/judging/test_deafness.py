@@ -147,12 +147,12 @@ def declared_with(limits: Mapping[str, int]) -> Declaration:
 def test_a_limit_is_honoured_within_its_bounds(name: str, declared: int, honoured: int) -> None:
     declaration = declared_with({name: declared})
     assert declaration.limit(name) == honoured
-    assert (name in declaration.unhonoured) is (declared != honoured)
+    assert (name in declaration.partly_honoured_limits) is (declared != honoured)
 
 
 def test_a_limit_that_is_not_declared_is_none() -> None:
     assert declared_with({}).limit("lamport_ahead_ms") is None
-    assert declared_with({}).unhonoured == {}
+    assert declared_with({}).partly_honoured_limits == {}
 
 
 @pytest.mark.exhaustive

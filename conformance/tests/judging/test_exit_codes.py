@@ -93,7 +93,7 @@ def test_what_neither_observe_nor_copies_show_is_skipped() -> None:
 def test_without_a_selection_everything_with_a_check_is_judged_and_every_scenario_of_the_text_played() -> None:
     what = plan()
     known = what.catalogue.requirements
-    assert set(what.requirements) == {requirement for requirement in CHECKS if known[requirement].stated_in(CURRENT)}
+    assert set(what.requirements) == {requirement for requirement in CHECKS if known[requirement].is_stated_in(CURRENT)}
     assert set(what.scenarios) == set(OF_SDS.values())
 
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from run_helpers import altered, plan, reference, verdict_on
 from sds_conformance.cli import main
-from sds_conformance.cli.options import Driven
+from sds_conformance.cli.options import DrivenImplementation
 from sds_conformance.judging import flakiness
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.finding_replays import FindingReplays
@@ -69,13 +69,13 @@ def played(connect: Connect, environment: str = "plain") -> Certification:
 def printed(outcome: Certification) -> str:
     out = StringIO()
     console = Console(file=out, width=200)
-    show_report(console, Report.of(outcome, HOW), "sds-conformance")
+    show_report(console, Report.from_outcome(outcome, HOW), "sds-conformance")
     return out.getvalue()
 
 
 def test_what_comes_back_each_time_is_told_as_it_was() -> None:
     outcome = played(one_after_the_other(then=True))
-    assert verdict_on(outcome, FAULT).again == FindingReplays(3, 3)
+    assert verdict_on(outcome, FAULT).replays == FindingReplays(3, 3)
     assert "laky" not in printed(outcome)
     assert document(outcome, HOW)["requirements"][0]["repeated"] == {"shown": 3, "played": 3}
 
@@ -91,7 +91,7 @@ def test_what_comes_back_each_time_is_told_as_it_was() -> None:
 )
 def test_what_does_not_come_back_each_time_fails_and_is_flaky(later: tuple[bool, ...], again: FindingReplays) -> None:
     outcome = played(one_after_the_other(True, *later))
-    assert verdict_on(outcome, FAULT).again == again
+    assert verdict_on(outcome, FAULT).replays == again
     assert outcome.exit_code == 1
     assert verdict_on(outcome, FAULT).verdict is Verdict.FAIL
     data = document(outcome, HOW)
@@ -114,7 +114,7 @@ def test_it_is_played_again_where_it_failed() -> None:
 
     outcome = played(connect, "turkish")
     (environment,) = outcome.plan.environments
-    assert verdict_on(outcome, FAULT).again == FindingReplays(3, 3)
+    assert verdict_on(outcome, FAULT).replays == FindingReplays(3, 3)
     assert environment.variables
     assert [dict(one) for one in entered[-3:]] == [dict(environment.variables)] * 3
 
@@ -139,7 +139,7 @@ def test_few_scenarios_are_played_again_however_much_fails(monkeypatch: pytest.M
     repeat(outcome, connect, Limits())
     assert len([cause for cause in outcome.causes if cause.verdict.verdict is Verdict.FAIL]) > 1
     assert len(processes) == 3
-    told = {verdict.findings[0].run for verdict in outcome.verdicts if verdict.again == FindingReplays(3, 3)}
+    told = {verdict.findings[0].run for verdict in outcome.verdicts if verdict.replays == FindingReplays(3, 3)}
     assert len(told) == 1
 
 
@@ -161,14 +161,14 @@ def test_an_interrupt_ends_the_playing_and_keeps_what_was_found() -> None:
         raise KeyboardInterrupt
 
     repeat(outcome, interrupted, Limits())
-    assert verdict_on(outcome, FAULT).again is None
+    assert verdict_on(outcome, FAULT).replays is None
     assert outcome.exit_code == 1
 
 
 @pytest.mark.parametrize("more", [(), ("--fail-fast",)], ids=str)
 def test_the_command_plays_again_what_fails(monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]) -> None:
     connect = one_after_the_other(True)
-    monkeypatch.setattr(Driven, "connect", lambda _, variables: connect(variables))
+    monkeypatch.setattr(DrivenImplementation, "connect", lambda _, variables: connect(variables))
     typed = ["run", "--scenario", SCENARIO, "--environment", "plain", *more, "--", "./adapter"]
     result = CliRunner().invoke(main, typed)
     assert result.exit_code == 1

@@ -49,11 +49,11 @@ def _see(ways: Ways, trace: Trace) -> None:
 
 
 def test_the_simplest_environment_and_then_the_fewest_steps_show_it_best(ways: Ways) -> None:
-    assert ways.by_position(RULES) == {"AMB-29": []}
+    assert ways.group_by_position(RULES) == {"AMB-29": []}
     _see(ways, _played(1, "elsewhere", "unsteady-clock"))
     _see(ways, _played(3, "here"))
     _see(ways, _played(2, "there"))
-    ascending, descending = ways.by_position(RULES)["AMB-29"]
+    ascending, descending = ways.group_by_position(RULES)["AMB-29"]
     assert (descending.way, descending.words, descending.count) == ("descending", "newest first", 3)
     assert (descending.run, descending.step) == ("here", 3)
     assert (ascending.way, ascending.count, ascending.run) == ("ascending", 3, "here")
@@ -81,7 +81,7 @@ def test_a_fault_of_ours_is_told_and_costs_nothing_else(
     assert says in rows["AMB-29"]["error"]
     assert (rows["AMB-29"]["ways"], rows["AMB-19"]["error"]) == ([], "")
     out = Console(record=True, width=80)
-    show_report(out, Report.of(outcome, Invocation(("x",))), "sds-conformance")
+    show_report(out, Report.from_outcome(outcome, Invocation(("x",))), "sds-conformance")
     assert "Our fault: AMB-29" in out.export_text()
 
 

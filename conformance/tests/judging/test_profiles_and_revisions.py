@@ -41,7 +41,7 @@ from sds_conformance.protocols.sds.declaration_notes import PROFILES, repair_not
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_conformance.protocols.sds.rules import RULES, start
 from sds_conformance.reports.document import document, load_schema
-from sds_conformance.reports.overall_result import standing
+from sds_conformance.reports.overall_result import compute_overall_result
 from sds_conformance.reports.report import Report
 from sds_harness.declaration import Declaration
 from sds_harness.link import Limits, Link
@@ -65,7 +65,7 @@ PRIVATE = VARIANTS["private-hash"].configure(Config())
 
 def test_a_profile_is_a_part_of_the_requirements_and_full_is_all() -> None:
     full, core, extension = (set(plan(profile=profile).requirements) for profile in ("full", "core", "sds-r"))
-    assert core | extension == full == {r for r in CHECKS if KNOWN[r].stated_in(CURRENT)}
+    assert core | extension == full == {r for r in CHECKS if KNOWN[r].is_stated_in(CURRENT)}
     assert core & extension == set()
     assert all(requirement.startswith("SDS-R-") for requirement in extension)
     assert not any(requirement.startswith("SDS-R-") for requirement in core)
@@ -76,7 +76,7 @@ def test_a_profile_is_a_part_of_the_requirements_and_full_is_all() -> None:
 def test_what_is_played_for_a_profile_is_what_its_requirements_are_exercised_in() -> None:
     for profile, core in (("core", True), ("sds-r", False)):
         chosen = set(plan(profile=profile).scenarios)
-        assert chosen == {s for s in OF_SDS if any(RULES.in_profile(KNOWN[r], "core") is core for r in s.declared)}
+        assert chosen == {s for s in OF_SDS if any(RULES.is_in_profile(KNOWN[r], "core") is core for r in s.declared)}
         assert chosen < OF_SDS
     assert set(plan().scenarios) == OF_SDS
 
@@ -226,13 +226,13 @@ def last_line(*without: int, config: Config | None = None, **what: Any) -> str:
     assert outcome.exit_code == 0
     data = document(outcome, Invocation(("x",)))
     whole = {"whole": True, "narrowed": [], "summary": {**data["summary"], "left_out": {}}}
-    return standing(Report({**data, **whole}, traces=outcome.traces)).sentence
+    return compute_overall_result(Report({**data, **whole}, traces=outcome.traces)).sentence
 
 
 @pytest.mark.exhaustive
 def test_the_last_line_says_that_the_extension_was_left_out() -> None:
     everything: dict[str, Any] = {"scenarios": ["*"]}
-    core = len([r for r in CHECKS if RULES.in_profile(KNOWN[r], "core") and KNOWN[r].stated_in(CURRENT)])
+    core = len([r for r in CHECKS if RULES.is_in_profile(KNOWN[r], "core") and KNOWN[r].is_stated_in(CURRENT)])
     # Two more are about what has to stay unset without it, and two of the core about its fields.
     assert last_line(*WITHOUT_SDS_R, **everything) == (
         f"conforms to what was tested (Core), {core} of {core + 2} requirements."
@@ -307,12 +307,12 @@ def names(what: Plan) -> set[str]:
 @pytest.mark.parametrize("core", [True, False])
 def test_a_mutant_plays_the_scenarios_of_its_part_of_sds(asked: list[tuple[Declaration, Plan]], core: bool) -> None:
     mutant = next(
-        m for m in MUTANTS.values() if RULES.in_profile(KNOWN[m.requirement], "core") is core and not m.unseen
+        m for m in MUTANTS.values() if RULES.is_in_profile(KNOWN[m.requirement], "core") is core and not m.unseen
     )
     examine_mutant(mutant.name)
     ((declared, what),) = asked
     own = {s.name for s in SCENARIOS.values() if mutant.requirement in s.exercises}
-    part = {s.name for s in OF_SDS if any(RULES.in_profile(KNOWN[r], "core") is core for r in s.declared)}
+    part = {s.name for s in OF_SDS if any(RULES.is_in_profile(KNOWN[r], "core") is core for r in s.declared)}
     long = {s.name for s in SCENARIOS.values() if s.long}
     assert own
     assert names(what) == own | (part - long)

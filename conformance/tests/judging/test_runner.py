@@ -26,7 +26,7 @@ from sds_conformance.judging.certification import certify
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.plan import Plan
 from sds_conformance.judging.registry import Run, Scenario
-from sds_conformance.judging.runner import PATIENCE, SOFT_FAULTS, Connect, Runner, tolerated
+from sds_conformance.judging.runner import PATIENCE, SOFT_FAULTS, Connect, Runner, tolerated_breakdowns
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.rules import RULES
@@ -274,8 +274,8 @@ def test_a_reply_that_the_suite_has_no_room_for_is_inconclusive_and_fails_nobody
 
 def test_a_process_that_does_not_end_is_told_and_counts_only_in_a_strict_run() -> None:
     assert SOFT_FAULTS == (FaultKind.NEVER_EXITS,)
-    assert tolerated() == {"never-exits", "too-long"}
-    assert tolerated(strict=True) == {"too-long"}
+    assert tolerated_breakdowns() == {"never-exits", "too-long"}
+    assert tolerated_breakdowns(strict=True) == {"too-long"}
     for strict, code in ((False, Exit.CONFORMANT), (True, Exit.NON_CONFORMANT)):
         what = plan(["SDS-MSG-13"], scenarios=["two-channels"])
         outcome = certify(Connections(reference, NeverEnds), what, LIMITS, strict=strict)

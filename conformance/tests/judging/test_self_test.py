@@ -11,7 +11,7 @@ from run_helpers import SHORT, examine_mutant, examine_variant, plan, rules_with
 from sds_conformance.judging import exercise
 from sds_conformance.judging.catalogue import Consequence
 from sds_conformance.judging.causes import consequences
-from sds_conformance.judging.exercise import Kill
+from sds_conformance.judging.exercise import MutantResult
 from sds_conformance.judging.plan import Plan
 from sds_conformance.judging.rules import Rules
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
@@ -160,7 +160,7 @@ def test_a_pending_mutant_is_not_alive_and_its_other_failures_need_no_reason(mon
     name = register(monkeypatch, "SDS-MSG-13", MUTANTS["starts-at-zero"].participant_class)
     monkeypatch.setitem(MUTANTS, name, replace(MUTANTS[name], pending="no check looks there"))
     kill = examine_mutant(name)
-    assert (kill.killed, kill.alive, kill.overdue, kill.unexplained) == (False, False, False, ())
+    assert (kill.killed, kill.has_survived, kill.overdue, kill.unexplained) == (False, False, False, ())
     assert kill.also
 
 
@@ -172,11 +172,11 @@ def test_a_pending_mutant_that_its_requirement_rejects_is_overdue(monkeypatch: p
 
 
 def test_only_a_mutant_that_is_not_pending_guards_a_requirement(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert exercise.unguarded(RULES, MODEL) == []
+    assert exercise.unguarded_requirements(RULES, MODEL) == []
     for name, mutant in MUTANTS.items():
         if mutant.requirement == "SDS-SEND-01":
             monkeypatch.setitem(MUTANTS, name, replace(mutant, pending="no check looks there"))
-    assert exercise.unguarded(RULES, MODEL) == ["SDS-SEND-01"]
+    assert exercise.unguarded_requirements(RULES, MODEL) == ["SDS-SEND-01"]
 
 
 # ---- Which check it was ----------------------------------------------------------------------------------------------
@@ -195,8 +195,8 @@ def test_a_mutant_that_lives_proves_no_check(monkeypatch: pytest.MonkeyPatch) ->
     assert examine_mutant(register(monkeypatch, "SDS-SEND-01", Participant)).checks == ()
 
 
-def kill_of(requirement: str, *checks: str, killed: bool = True) -> Kill:
-    return Kill("of-a-test", requirement, "is made up", "fail", killed, (), 0, checks, "")
+def kill_of(requirement: str, *checks: str, killed: bool = True) -> MutantResult:
+    return MutantResult("of-a-test", requirement, "is made up", "fail", killed, (), 0, checks, "")
 
 
 def test_checks_that_no_mutant_makes_fail_are_named() -> None:
@@ -213,11 +213,11 @@ def test_checks_that_no_mutant_makes_fail_are_named() -> None:
 def test_codes_that_no_mutant_shows_and_codes_without_a_description_are_named() -> None:
     kill = examine_mutant("buffered-is-met")
     assert "SDS-RECV-06/delivered-early" in kill.codes
-    never, unlisted = exercise.unshown(RULES, [kill])
+    never, unlisted = exercise.compare_codes(RULES, [kill])
     assert "SDS-RECV-06/delivered-early" not in never
     assert "SDS-SEND-01/too-low" in never
     assert unlisted == []
-    assert exercise.unshown(RULES, [replace(kill, codes=("SDS-RECV-06/made-up", "G-02/made-up"))])[1] == [
+    assert exercise.compare_codes(RULES, [replace(kill, codes=("SDS-RECV-06/made-up", "G-02/made-up"))])[1] == [
         "SDS-RECV-06/made-up"
     ]
 
@@ -264,8 +264,8 @@ def test_consequences_that_do_not_come_about_are_named() -> None:
     declared = Consequence(("SDS-ACK-05", "SDS-ACK-06"), ("SDS-STATE-12",), "of a test")
     rules = rules_with(replace(load_catalogue(), consequences=(declared,)))
     seen = replace(kill_of("SDS-ACK-05"), also=("SDS-STATE-12", "SDS-MSG-01"))
-    assert exercise.outdated(rules, [seen]) == ["SDS-ACK-06 fails SDS-STATE-12"]
-    assert exercise.outdated(rules, [replace(seen, also=())]) == [
+    assert exercise.outdated_consequences(rules, [seen]) == ["SDS-ACK-06 fails SDS-STATE-12"]
+    assert exercise.outdated_consequences(rules, [replace(seen, also=())]) == [
         "SDS-ACK-05 fails SDS-STATE-12",
         "SDS-ACK-06 fails SDS-STATE-12",
         "SDS-ACK-05 or SDS-ACK-06 fails SDS-STATE-12",
@@ -281,15 +281,15 @@ SYNCLESS = frozenset({pb.CAPABILITY_SYNC, pb.CAPABILITY_PERIODIC_SYNC})
 @pytest.mark.usefixtures("short")
 def test_what_shows_on_the_wire_is_rejected_without_observe() -> None:
     kill = examine_mutant("increases-lamport-by-two", BLIND)
-    assert (kill.killed, kill.alive, kill.skipped) == (True, False, "")
+    assert (kill.killed, kill.has_survived, kill.skipped) == (True, False, "")
 
 
 @pytest.mark.usefixtures("short")
 def test_what_needs_a_capability_that_is_left_out_is_skipped_and_says_which() -> None:
     kill = examine_mutant("sync-without-filter", SYNCLESS)
-    assert kill.alive  # its requirement speaks of content, too, and content is as it should be
+    assert kill.has_survived  # its requirement speaks of content, too, and content is as it should be
     kill = examine_mutant("sync-with-content", SYNCLESS)
-    assert (kill.killed, kill.alive) == (False, False)
+    assert (kill.killed, kill.has_survived) == (False, False)
     assert "sync" in kill.skipped
 
 
@@ -297,7 +297,7 @@ def test_what_needs_a_capability_that_is_left_out_is_skipped_and_says_which() ->
 def test_a_mutant_that_crashes_is_not_excused_by_a_capability(monkeypatch: pytest.MonkeyPatch) -> None:
     kill = examine_mutant(register(monkeypatch, "SDS-STATE-12", participant_of(CrashesOnDelivery)), BLIND)
     assert kill.breakdowns
-    assert (kill.skipped, kill.alive) == ("", True)
+    assert (kill.skipped, kill.has_survived) == ("", True)
 
 
 def test_a_legal_variant_is_accepted_without_a_capability_and_says_how_much_was_skipped() -> None:

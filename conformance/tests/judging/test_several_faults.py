@@ -8,7 +8,7 @@ from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.exploration.text import roots_in
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.known_runs import KnownRuns
-from sds_conformance.judging.mixtures import Mixture, examine_mixture, sound
+from sds_conformance.judging.mixtures import Mixture, are_separated, examine_mixture
 from sds_conformance.judging.plan import plan
 from sds_conformance.judging.run_player import VERDICTS
 from sds_conformance.judging.verdict import Verdict
@@ -98,8 +98,8 @@ def test_a_fault_that_is_no_root_cause_and_an_effect_that_is_one_count_against_t
     hidden = Mixture("SDS", ("a", "b", "c"), ("A", "B", "C"), ("A", "B"), ("A", "B", ""))
     false = Mixture("SDS", ("a", "b", "c"), ("A", "B", "C"), ("A", "B", "C", "D"), ("A", "B", "C"))
     assert (hidden.found, false.effects) == (2, ("D",))
-    assert sound([])
-    assert sound([good])
-    assert sound([good] * 9 + [hidden, false])
-    assert not sound([good, hidden])
-    assert not sound([good, false])
+    assert are_separated([])
+    assert are_separated([good])
+    assert are_separated([good] * 9 + [hidden, false])
+    assert not are_separated([good, hidden])
+    assert not are_separated([good, false])

@@ -20,7 +20,7 @@ from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.reports.document import document, load_schema
-from sds_conformance.vectors.running.examination import VectorExaminer, chosen
+from sds_conformance.vectors.running.examination import VectorExaminer, select_files
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, LocalLink
@@ -57,7 +57,7 @@ def test_who_says_more_than_is_kept_of_a_run_broke_down_in_it_and_the_rest_is_pl
     outcome = _certified(Limits(kept_bytes=1 << 20))
     assert outcome.breakdowns
     assert {broken.breakdown.kind for broken in outcome.breakdowns} == {FaultKind.TOO_MUCH}
-    assert len(outcome.breakdowns) < len(outcome.played) == len(outcome.plan.runs)
+    assert len(outcome.breakdowns) < len(outcome.played_runs) == len(outcome.plan.runs)
     assert (outcome.gave_up, outcome.exit_code) == (False, Exit.NON_CONFORMANT)
     assert any(verdict.exercised for verdict in outcome.verdicts)
     assert list(Draft202012Validator(load_schema()).iter_errors(document(outcome, Invocation(())))) == []
@@ -70,7 +70,7 @@ def test_what_one_run_says_takes_no_room_from_the_next() -> None:
         for trace in traces
     )
     outcome = _certified(Limits(kept_bytes=2 * most), environments="*", scenarios=FEW)
-    assert len(outcome.played) > 2 * len(outcome.plan.scenarios)
+    assert len(outcome.played_runs) > 2 * len(outcome.plan.scenarios)
     assert outcome.breakdowns == []
 
 
@@ -107,7 +107,7 @@ def test_what_was_much_is_let_go_before_the_next_schedule(
 def test_the_total_time_ends_a_run_and_what_was_played_is_judged() -> None:
     outcome = _certified(Limits(total_s=2), _sleeps_once(2.1, at=60))
     assert [broken.breakdown.kind for broken in outcome.breakdowns] == [FaultKind.OUT_OF_TIME]
-    assert (outcome.used_up, outcome.exit_code) == ("the total time", Exit.NON_CONFORMANT)
+    assert (outcome.exhausted_resource, outcome.exit_code) == ("the total time", Exit.NON_CONFORMANT)
     assert any("not played: the total time was used up" in verdict.reason for verdict in outcome.verdicts)
 
 
@@ -120,11 +120,11 @@ def test_the_total_time_ends_a_campaign() -> None:
 
 
 def test_vectors_are_not_asked_after_the_total_time() -> None:
-    handle, asked = _sleeps_once(1.1, at=20), list(chosen(files(), CURRENT, ["lamport"]))
+    handle, asked = _sleeps_once(1.1, at=20), list(select_files(files(), CURRENT, ["lamport"]))
     examiner = VectorExaminer(MATERIAL, lambda _: LocalLink(handle), Limits(total_s=1), CURRENT)
     outcome = examiner.examine(asked)
     assert outcome.out_of_time
-    assert len(outcome.asked) + outcome.unasked == sum(len(file["tests"]) for file in asked)
+    assert len(outcome.answered) + outcome.unasked_count == sum(len(file["tests"]) for file in asked)
     assert (outcome.count(Status.BROKEN), outcome.exit_code) == (0, Exit.NON_CONFORMANT)
 
 

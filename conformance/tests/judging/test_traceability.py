@@ -41,7 +41,7 @@ def sightings(outcomes: dict[str, Certification]) -> Sightings:
 
 def revision_of(requirement: str) -> str:
     """A revision that states it, the current one if that does."""
-    return CURRENT if REQUIREMENTS[requirement].stated_in(CURRENT) else REQUIREMENTS[requirement].revisions[0]
+    return CURRENT if REQUIREMENTS[requirement].is_stated_in(CURRENT) else REQUIREMENTS[requirement].revisions[0]
 
 
 def test_the_reference_passes_every_requirement_that_has_a_check(outcomes: dict[str, Certification]) -> None:
@@ -92,7 +92,7 @@ def test_no_check_accuses_the_reference_and_every_requirement_has_a_check_that_o
     unobserved = set(CHECKS)
     for check in ALL_CHECKS:
         for revision in views:
-            if REQUIREMENTS[check.requirement].stated_in(revision):
+            if REQUIREMENTS[check.requirement].is_stated_in(revision):
                 outcomes = {o.outcome for view in views[revision] for o in check.function(view)}
                 if outcomes - {Outcome.HELD}:
                     accusing.append((check.requirement, check.name, revision))

@@ -80,7 +80,7 @@ def test_the_report_is_the_same_however_many_play(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
     assert alone.count(Verdict.FAIL)
     assert _told(alone) == _told(shared)
-    assert set(began) == set(shared.played)
+    assert set(began) == set(shared.played_runs)
 
 
 def test_one_that_cannot_run_twice_is_not() -> None:
@@ -102,7 +102,7 @@ def test_one_that_cannot_run_twice_is_not() -> None:
 
     outcome = _played(2, alone)
     assert (outcome.declaration.alone, outcome.exit_code) == (True, Exit.CONFORMANT)
-    assert len(outcome.played) == len(outcome.plan.runs)
+    assert len(outcome.played_runs) == len(outcome.plan.runs)
 
 
 def test_a_process_of_ours_that_is_killed_is_our_fault_and_the_rest_stands() -> None:
@@ -111,14 +111,14 @@ def test_a_process_of_ours_that_is_killed_is_our_fault_and_the_rest_stands() -> 
     wrong = [verdict for verdict in outcome.verdicts if verdict.verdict is Verdict.ERROR]
     assert wrong
     assert all("a process of the suite ended before its work was done: -9" in verdict.reason for verdict in wrong)
-    assert 0 < len(outcome.played) < len(outcome.plan.runs)
+    assert 0 < len(outcome.played_runs) < len(outcome.plan.runs)
     assert any(verdict.verdict is Verdict.PASS for verdict in outcome.verdicts)
 
 
 def test_units_of_a_process_without_room_for_a_thread_are_played_here() -> None:
     outcome = _played(2, partial(without_room, reference_command(), os.getpid()))
     assert outcome.exit_code == Exit.CONFORMANT
-    assert len(outcome.played) == len(outcome.plan.runs)
+    assert len(outcome.played_runs) == len(outcome.plan.runs)
 
 
 def test_an_interrupt_ends_all_and_what_was_played_is_judged() -> None:
@@ -129,7 +129,7 @@ def test_an_interrupt_ends_all_and_what_was_played_is_judged() -> None:
 
     outcome = _played(2, progress=interrupts)
     assert outcome.interrupted
-    assert 40 <= len(outcome.played) < len(outcome.plan.runs)
+    assert 40 <= len(outcome.played_runs) < len(outcome.plan.runs)
     assert any(verdict.exercised for verdict in outcome.verdicts)
     assert not working()
 

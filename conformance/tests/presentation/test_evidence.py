@@ -13,7 +13,7 @@ from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS
 from sds_conformance.protocols.sds.words import LOG_SHOWN, Narrator
 from sds_conformance.reports.stories import Found, _turn
 from sds_harness.sds.actor import Actor
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import entries_with_senders
 from sds_harness.sds.stage import Stage
 from sds_harness.sds.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -134,7 +134,7 @@ def test_the_request_for_a_message_is_shown_also_in_a_copy() -> None:
     known = carol.content(T + 2)
     alice.receive(here, known)
     chatter(alice, 8)
-    again = carol.content(T + 2, message_id=known.message_id, requests=signed(here))
+    again = carol.content(T + 2, message_id=known.message_id, requests=entries_with_senders(here))
     alice.receive(again)
     chatter(alice, 8)
     alice.tick()
@@ -415,8 +415,8 @@ def test_requests_and_answers_of_the_participant_are_told() -> None:
     on = stage()
     alice, bob = repairing(on), on.peer("bob")
     here, lost = bob.content(T + 1), bob.content(T + 2)
-    alice.receive(here, bob.content(T + 3, *signed(lost)))
-    alice.receive(bob.sync(T, requests=signed(here)))
+    alice.receive(here, bob.content(T + 3, *entries_with_senders(lost)))
+    alice.receive(bob.sync(T, requests=entries_with_senders(here)))
     on.advance(T_MAX_MS)
     sent, answered = alice.send(), alice.tick()
     narrator = Narrator(on.trace)
@@ -439,7 +439,7 @@ def test_the_buffers_of_repairs_are_told_with_their_times() -> None:
     alice, bob = repairing(on), on.peer("bob")
     here = bob.content(T + 1)
     alice.observe()
-    alice.receive(here, bob.content(T + 3, HistoryEntry("lost", None, "bob"), requests=signed(here)))
+    alice.receive(here, bob.content(T + 3, HistoryEntry("lost", None, "bob"), requests=entries_with_senders(here)))
     alice.observe()
     narrator = Narrator(on.trace)
     before, after = on.trace.steps[1], on.trace.steps[-1]

@@ -61,14 +61,14 @@ def judged(words: str = TOLD) -> Certification:
 
 def printed(outcome: Certification) -> str:
     out = StringIO()
-    show_report(Console(file=out, width=80), Report.of(outcome, HOW), "sds-conformance")
+    show_report(Console(file=out, width=80), Report.from_outcome(outcome, HOW), "sds-conformance")
     return out.getvalue()
 
 
 def test_it_is_told_with_the_finding_and_with_no_other_step() -> None:
     outcome = judged()
     (trace,) = outcome.traces.values()
-    assert {step.command: step.said for step in trace.steps} == {
+    assert {step.command: step.stderr for step in trace.steps} == {
         step.command: (TOLD,) if step.command == "send" else () for step in trace.steps
     }
     assert f"stderr    | {TOLD}" in printed(outcome)
@@ -81,7 +81,7 @@ def test_every_report_has_it_and_keeps_to_its_schema(tmp_path: Path) -> None:
     assert data["requirements"][0]["findings"][0]["stderr"] == [TOLD]
     write_report(tmp_path, Report(data, traces=outcome.traces, seconds=outcome.seconds))
     (file,) = (tmp_path / "traces").iterdir()
-    assert next(step.said for step in load_trace(file).steps if step.command == "send") == (TOLD,)
+    assert next(step.stderr for step in load_trace(file).steps if step.command == "send") == (TOLD,)
     for made in (Report(data, traces=outcome.traces), read_report(tmp_path)):
         for text in (junit(made), markdown(made), html(made)):
             assert f"| {TOLD}" in text
@@ -105,6 +105,6 @@ def test_a_counterexample_of_generated_schedules_tells_it() -> None:
 
     show = shown(ops.Send("alice", "m1"), handle=altered(loses))
     (act,) = [act for act in show.acts if act.step.command == "send"]
-    act.step.said = (TOLD,)
-    found = next(finding for finding in assess(show, Scope.of()).findings if finding.step == act.step.index)
-    assert f"stderr  | {TOLD}" in plain_story(Counterexample.unshrunk(found, show))
+    act.step.stderr = (TOLD,)
+    found = next(finding for finding in assess(show, Scope.select()).findings if finding.step == act.step.index)
+    assert f"stderr  | {TOLD}" in plain_story(Counterexample.from_unshrunk(found, show))

@@ -61,5 +61,5 @@ def test_no_file_is_opened_for_a_dialect_that_a_file_names(tmp_path: Path) -> No
 def test_what_is_no_trace_is_refused(tmp_path: Path, instead: str) -> None:
     file = kept(played(), tmp_path)
     file.write_text(file.read_text("utf-8").replace('"revision":"sds-2026-01"', instead), "utf-8")
-    with pytest.raises(TraceFileError, match="no trace"):
+    with pytest.raises(TraceFileError, match="not a trace"):
         load_trace(file)

@@ -125,7 +125,7 @@ def test_the_configuration_file_says_the_same(pytester: pytest.Pytester) -> None
     ("options", "said"),
     [
         (["--sds-testee", ""], "--sds-testee names no command: *"),
-        (["--sds-testee", "node 'adapter"], "--sds-testee * is no command: No closing quotation"),
+        (["--sds-testee", "node 'adapter"], "--sds-testee * is not a command: No closing quotation"),
         (["--sds-revision", "1999"], "--sds-revision '1999': there are sds-2026-01, *"),
         (["--sds-profile", "half"], "--sds-profile 'half': there are full, *"),
         (["--sds-environment", "mars"], "--sds-environment 'mars': there are plain, *"),

@@ -99,7 +99,7 @@ def test_each_code_of_a_failure_may_have_an_entry_and_a_reason_of_its_own() -> N
         (["logged-twice"], ["copies"]),
         (["logged-twice", "wrong-order"], []),
     ):
-        known = SessionOptions.known(options, "SDS-DELIVER-06", codes, "a-hundred-copies")
+        known = SessionOptions.find_entries(options, "SDS-DELIVER-06", codes, "a-hundred-copies")
         assert [found.reason for found in known] == reasons
 
 
@@ -110,7 +110,7 @@ def test_a_wrong_value_is_named_with_its_place(pytester: pytest.Pytester) -> Non
         ({"revision": "forum-2025"}, "sds-conformance.toml: `revision` 'forum-2025'*Did you mean forum-2024?"),
         ({"framing": "jsom"}, "sds-conformance.toml: `framing` 'jsom'*Did you mean json?"),
         ({"timeout": 0}, "sds-conformance.toml: `timeout` 0: write a number of seconds*"),
-        ({"baseline": "none.yaml"}, "sds-conformance.toml: `baseline`: none.yaml is no file*"),
+        ({"baseline": "none.yaml"}, "sds-conformance.toml: `baseline`: none.yaml is not a file*"),
         ({"clock": "faketime"}, "sds-conformance.toml: `clock` is not for pytest*"),
         ({"comand": "x"}, "sds-conformance.toml: there is no key 'comand'. Did you mean command?"),
     ):

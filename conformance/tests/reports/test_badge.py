@@ -11,7 +11,7 @@ import pytest
 from made_reports import BROKEN, changed, faultless, faulty, hostile, known, outcomes, summarized, whole
 from run_helpers import plan
 from sds_conformance.reports.badge import COLOURS, badge
-from sds_conformance.reports.overall_result import Tone, standing
+from sds_conformance.reports.overall_result import Tone, compute_overall_result
 from sds_conformance.reports.report import Report
 
 KINDS = outcomes()
@@ -49,7 +49,7 @@ def test_it_is_complete_in_itself_and_says_what_it_shows(kind: str) -> None:
     assert root.tag == f"{SVG}svg"
     title = root.findtext(f"{SVG}title")
     assert root.attrib["role"] == "img"
-    assert root.attrib["aria-label"] == title == f"SDS: {standing(made).short}"
+    assert root.attrib["aria-label"] == title == f"SDS: {compute_overall_result(made).short}"
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert " ".join(map(str, texts)) == str(title).replace(":", "", 1)
     width = float(root.attrib["width"])
@@ -83,23 +83,23 @@ def test_it_is_complete_in_itself_and_says_what_it_shows(kind: str) -> None:
 )
 def test_it_is_green_only_for_what_was_judged_as_a_whole(make: Callable[[], Report], tone: Tone, short: str) -> None:
     made = make()
-    assert standing(made).tone is tone
-    assert short in standing(made).short
+    assert compute_overall_result(made).tone is tone
+    assert short in compute_overall_result(made).short
     assert (COLOURS[Tone.GOOD] in badge(made)) == (tone is Tone.GOOD)
     assert ("conformant" in badge(made)) == (tone is Tone.GOOD)
 
 
 def test_faults_that_are_known_are_faults() -> None:
     failing = [row["id"] for row in faulty().requirements("fail")]
-    assert "all of them known" in standing(known(faulty(), *failing)).sentence
-    assert "1 of them known" in standing(known(faulty(), failing[0])).sentence
-    assert standing(known(faulty(), *failing)).short == standing(faulty()).short
+    assert "all of them known" in compute_overall_result(known(faulty(), *failing)).sentence
+    assert "1 of them known" in compute_overall_result(known(faulty(), failing[0])).sentence
+    assert compute_overall_result(known(faulty(), *failing)).short == compute_overall_result(faulty()).short
 
 
 def test_an_error_of_the_suite_is_no_verdict() -> None:
     made = whole()
     next(made.requirements()).update(verdict="error", reason="a fault of ours")
-    assert standing(made).tone is Tone.NONE
+    assert compute_overall_result(made).tone is Tone.NONE
 
 
 @pytest.mark.parametrize("tone", Tone)

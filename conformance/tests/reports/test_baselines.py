@@ -22,8 +22,8 @@ from sds_conformance.reports.baseline import (
     match,
     parse,
 )
-from sds_conformance.reports.baseline import judged as read_document
-from sds_conformance.reports.baseline_text import fresh, in_block_style, renewed, updated
+from sds_conformance.reports.baseline import read_result as read_document
+from sds_conformance.reports.baseline_text import convert_old_baseline, fresh, to_block_style, update_baseline
 from sds_conformance.reports.document import document
 from sds_reference import Participant
 from sds_reference.mutants import MUTANTS
@@ -296,7 +296,7 @@ def test_a_flaky_breakdown_may_come_and_go() -> None:
 @pytest.mark.parametrize("failures", [(), (FAILURE,)])
 def test_an_update_keeps_a_flaky_entry_and_its_mark(failures: tuple[FailureKey, ...]) -> None:
     judged = run(*failures, SECOND)
-    update = updated(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
+    update = update_baseline(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
     assert (update.added, update.removed) == (1, 0)
     assert update.text.startswith(HEAD + FLAKY)
     kept, added = parse(update.text, Path("known.yaml")).entries
@@ -305,7 +305,7 @@ def test_an_update_keeps_a_flaky_entry_and_its_mark(failures: tuple[FailureKey, 
 
 def test_an_update_adds_what_a_flaky_entry_does_not_cover_as_its_own_entry() -> None:
     judged = run(FAILURE, replace(FAILURE, code="never-delivered"))
-    update = updated(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
+    update = update_baseline(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
     kept, added = parse(update.text, Path("known.yaml")).entries
     assert (kept.codes, kept.flaky, kept.reason) == (("delivered-early",), True, "to be mended")
     assert (added.codes, added.flaky, added.reason) == (("never-delivered",), False, "new")
@@ -315,9 +315,9 @@ def test_an_update_adds_what_a_flaky_entry_does_not_cover_as_its_own_entry() -> 
 
 def test_an_update_leaves_a_wrong_code_of_a_flaky_entry_to_the_user_and_removes_an_unknown_id() -> None:
     wrong = FLAKY.replace("delivered-early", "deliverd-early")
-    assert updated(listing(wrong), run(), held(wrong, run()), "", "").text == HEAD + wrong
+    assert update_baseline(listing(wrong), run(), held(wrong, run()), "", "").text == HEAD + wrong
     unknown = FLAKY.replace(ONE, "nonsense")
-    update = updated(listing(unknown), run(), held(unknown, run()), "", "")
+    update = update_baseline(listing(unknown), run(), held(unknown, run()), "", "")
     assert parse(update.text, Path("known.yaml")).entries == []
 
 
@@ -351,14 +351,14 @@ def test_fuzz_names_root_causes_and_flaky_findings() -> None:
     assert fuzzed.under == {OTHER: ONE}
     assert fuzzed.flaky == {ONE: "it showed in 1 of 5 replays", OTHER: f"it is under {ONE}, which is flaky"}
     found = match(listing(LISTED), fuzzed, CODES, SCENARIOS)
-    assert found.explained == {f"{OTHER}/not-unique": ONE}
+    assert found.codes_by_known_cause == {f"{OTHER}/not-unique": ONE}
     marked = parse(fresh([fuzzed], "", "", per_scenario=False), Path("known.yaml")).entries
     assert [entry.flaky for entry in marked] == [True, True]
 
 
 def test_a_failure_under_a_flaky_entry_is_added_as_flaky() -> None:
     judged = replace(run(FAILURE, SECOND), under={OTHER: ONE})
-    update = updated(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
+    update = update_baseline(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
     assert f"flaky: true # it is under {ONE}, which is flaky" in update.text
     assert held(update.text.removeprefix(HEAD), run()).complaints == []
 
@@ -391,7 +391,7 @@ def test_mending_one_of_three_faults_leaves_the_entries_of_the_others(with_three
     assert own
     assert found.new == []
     assert {(complaint.what, complaint.says) for complaint in found.complaints} == {(what, "passes") for what in own}
-    update = updated(baseline, others, found, "", "")
+    update = update_baseline(baseline, others, found, "", "")
     assert (update.added, update.removed) == (0, len(own))
     before = {entry.what: entry for entry in baseline.entries}
     after = {entry.what: entry for entry in parse(update.text, Path("known.yaml")).entries}
@@ -411,7 +411,7 @@ def test_a_failure_under_a_listed_root_cause_is_new_and_explained(with_three: Ju
         shorter = replace(baseline, entries=[one for one in baseline.entries if one.what not in unlisted])
         found = compare(shorter, with_three)
         assert {failure.what for failure in found.new} == unlisted
-        assert found.explained == explained
+        assert found.codes_by_known_cause == explained
         assert gate(found, 1) == 1
 
 
@@ -479,7 +479,7 @@ def test_what_is_written_matches_what_it_was_written_of(per_scenario: bool) -> N
 def test_an_empty_one_can_be_written_and_filled() -> None:
     empty = fresh([run()], "", "", per_scenario=False)
     found = match(parse(empty, Path("known.yaml")), run(FAILURE), CODES, SCENARIOS)
-    text = updated(found.baseline, run(FAILURE), found, "new", "").text
+    text = update_baseline(found.baseline, run(FAILURE), found, "new", "").text
     assert not match(parse(text, Path("known.yaml")), run(FAILURE), CODES, SCENARIOS).new
 
 
@@ -501,7 +501,7 @@ known:
 
 def test_an_update_changes_whole_entries_and_nothing_else() -> None:
     judged = run(SECOND, FailureKey("SDS-RECV-07", "late", ("ties",)))
-    update = updated(listing(KEPT), judged, held(KEPT, judged), "found today", "https://example.org/2")
+    update = update_baseline(listing(KEPT), judged, held(KEPT, judged), "found today", "https://example.org/2")
     assert (update.added, update.removed) == (1, 1)
     added = """\
     - requirement: SDS-RECV-07
@@ -518,14 +518,14 @@ def test_an_update_changes_whole_entries_and_nothing_else() -> None:
 
 def test_an_entry_that_fails_otherwise_is_written_anew_with_its_reason() -> None:
     judged = run(replace(FAILURE, code="never-delivered"))
-    update = updated(listing(LISTED), judged, held(LISTED, judged), "not this", "nor this")
+    update = update_baseline(listing(LISTED), judged, held(LISTED, judged), "not this", "nor this")
     (entry,) = parse(update.text, Path("known.yaml")).entries
     assert (update.added, update.removed, entry.reason, entry.link) == (0, 0, "to be mended", "")
     assert entry.codes == ("never-delivered",)
 
 
 def test_the_last_entry_can_go() -> None:
-    update = updated(listing(LISTED), run(), held(LISTED, run()), "", "")
+    update = update_baseline(listing(LISTED), run(), held(LISTED, run()), "", "")
     assert parse(update.text, Path("known.yaml")).entries == []
     assert "# why that is so" in update.text
 
@@ -548,22 +548,24 @@ FLOWING = (
 
 @pytest.mark.parametrize("text", FLOWING)
 def test_a_file_in_flow_style_or_another_order_can_be_brought_up_to_date(text: str) -> None:
-    baseline = in_block_style(parse(text, Path("known.yaml")))
+    baseline = to_block_style(parse(text, Path("known.yaml")))
     assert (baseline.revision, [entry.reason for entry in baseline.entries]) == ("sds-2026-01", ["mended", "stays"])
     judged = run(SECOND, FailureKey("SDS-RECV-07", "late", ("ties",)))
-    update = updated(baseline, judged, match(baseline, judged, CODES, SCENARIOS), "found today", "")
+    update = update_baseline(baseline, judged, match(baseline, judged, CODES, SCENARIOS), "found today", "")
     after = parse(update.text, Path("known.yaml"))
     assert (update.added, update.removed, after.revision) == (1, 1, "sds-2026-01")
     assert {entry.what: entry.reason for entry in after.entries} == {OTHER: "stays", "SDS-RECV-07": "found today"}
-    none = updated(after, run(), match(after, run(), CODES, SCENARIOS), "", "")
+    none = update_baseline(after, run(), match(after, run(), CODES, SCENARIOS), "", "")
     assert parse(none.text, Path("known.yaml")).entries == []
 
 
 def test_a_file_with_an_entry_a_line_stays_as_it_is() -> None:
     baseline = listing(KEPT)
-    assert in_block_style(baseline) is baseline
+    assert to_block_style(baseline) is baseline
     empty = parse(f"{{{FLOW}, known: []}}\n", Path("known.yaml"))
-    update = updated(in_block_style(empty), run(FAILURE), match(empty, run(FAILURE), CODES, SCENARIOS), "why", "")
+    update = update_baseline(
+        to_block_style(empty), run(FAILURE), match(empty, run(FAILURE), CODES, SCENARIOS), "why", ""
+    )
     assert [entry.what for entry in parse(update.text, Path("known.yaml")).entries] == [ONE]
 
 
@@ -597,7 +599,7 @@ def test_a_file_of_the_format_before_is_refused_with_what_to_type(tmp_path: Path
 
 
 def test_a_file_of_the_format_before_is_renewed_with_comments_reasons_and_links() -> None:
-    text = renewed(OLD, Path("known.yaml"), [run(FAILURE, SECOND)])
+    text = convert_old_baseline(OLD, Path("known.yaml"), [run(FAILURE, SECOND)])
     entries = parse(text, Path("known.yaml")).entries
     assert [(entry.what, entry.codes, entry.scenarios, entry.reason, entry.link) for entry in entries] == [
         (ONE, ("delivered-early",), (), "to be mended", "https://example.org/1"),
@@ -613,4 +615,4 @@ def test_a_file_of_the_format_before_is_renewed_with_comments_reasons_and_links(
 def test_what_is_no_baseline_of_the_format_before_is_refused_as_well(known: str) -> None:
     text = f"schema: sds-conformance/baseline/1\nrevision: a\nknown: {known}\n"
     with pytest.raises(BaselineError):
-        parse(renewed(text, Path("known.yaml"), [run()]), Path("known.yaml"))
+        parse(convert_old_baseline(text, Path("known.yaml"), [run()]), Path("known.yaml"))

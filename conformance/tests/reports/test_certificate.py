@@ -20,7 +20,7 @@ from sds_conformance.reports.certificate import (
     read_certificate,
 )
 from sds_conformance.reports.certificate_page import page
-from sds_conformance.reports.certificate_validity import forgeries, outdated
+from sds_conformance.reports.certificate_validity import forgeries, version_differences
 from sds_conformance.reports.report import Report
 
 MUST, SHOULD, OF_SDS_R = "SDS-MSG-01", "SDS-STATE-06", "SDS-R-STATE-01"
@@ -256,7 +256,7 @@ def lengthen(data: dict[str, Any]) -> None:
         (lambda data: data["vectors"].update(version="9.9"), "the version of its golden vectors"),
         (lambda data: data["level"]["parts"][0].update(judged=1), "what is said about its level"),
         (lambda data: data["level"].update(against=["nothing"]), "what is said about its level"),
-        (lambda data: data.update(date="yesterday"), "its date is no date"),
+        (lambda data: data.update(date="yesterday"), "its date is not a date"),
         (lambda data: data["causes"][0].update(under=[{"requirement": "X-1", "why": "so"}]), "X-1 is among the causes"),
     ],
 )
@@ -290,8 +290,8 @@ def test_the_level_and_its_page_are_those_of_the_rows_whatever_the_file_says() -
     ],
 )
 def test_what_another_version_judged_is_told(change: Callable[[dict[str, Any]], object], said: str) -> None:
-    assert not list(outdated(certified().data))
-    (found,) = outdated(forged(certified(), change).data)
+    assert not list(version_differences(certified().data))
+    (found,) = version_differences(forged(certified(), change).data)
     assert said in found
 
 

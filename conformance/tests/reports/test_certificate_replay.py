@@ -13,7 +13,7 @@ from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.certificate import Certificate, certificate
-from sds_conformance.reports.certificate_replay import ReplayResult, Sample, compare, describe_differences, drawn
+from sds_conformance.reports.certificate_replay import ReplayResult, Sample, compare, describe_differences, draw_sample
 from sds_conformance.reports.report import Report
 
 WAITING = ("a-dependency-that-waits", "a-dependent-of-the-buffered", "a-chain-in-reverse")
@@ -43,7 +43,7 @@ def test_what_was_certified_to_pass_must_not_fail() -> None:
 
 def test_what_was_certified_to_fail_must_be_seen_where_it_was() -> None:
     outcome = again("delivers-children-first", *WAITING)
-    made = certificate(Report.of(outcome, Invocation(())))
+    made = certificate(Report.from_outcome(outcome, Invocation(())))
     assert not compared(made, outcome).differences
     better = compared(made, again("", *WAITING)).differences
     assert better
@@ -76,14 +76,14 @@ def test_who_else_answers_is_told() -> None:
 
 def test_what_was_not_exercised_is_not_compared() -> None:
     outcome = again("", "ties")
-    made = certificate(Report.of(outcome, Invocation(())))
+    made = certificate(Report.from_outcome(outcome, Invocation(())))
     assert set(compared(made, outcome).compared) == with_verdict(outcome, Verdict.PASS)
     assert not compared(made, again("", *WAITING)).differences
 
 
 def test_a_sample_is_drawn_from_all_sections_and_the_same_by_the_same_seed() -> None:
     data = certified().data
-    first, same, other = (drawn(data, seed, 24).plan for seed in (1, 1, 2))
+    first, same, other = (draw_sample(data, seed, 24).plan for seed in (1, 1, 2))
     assert first == same != other
     assert len(first.scenarios) == 24
     assert len(first.environments) == 2
@@ -91,4 +91,4 @@ def test_a_sample_is_drawn_from_all_sections_and_the_same_by_the_same_seed() -> 
     known = rules.RULES.catalogue.requirements
     touched = {known[one].section for scenario in first.scenarios for one in scenario.exercises}
     assert {row["section"] for row in data["requirements"]} <= touched
-    assert not any(scenario.long for scenario in drawn(data, 3, 10).plan.scenarios)
+    assert not any(scenario.long for scenario in draw_sample(data, 3, 10).plan.scenarios)

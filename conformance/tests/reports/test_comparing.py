@@ -10,8 +10,8 @@ import pytest
 
 from run_helpers import AMENDED
 from sds_conformance.protocols.sds.rules import RULES
-from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, ReportColumn, gather, titled
-from sds_conformance.reports.comparing.comparison import Comparison, ResultChange, changed, compare
+from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, ReportColumn, add_titles, gather
+from sds_conformance.reports.comparing.comparison import Comparison, ResultChange, compare, result_change
 from sds_conformance.reports.comparing.history import histories
 from sds_conformance.reports.files import read_report
 from sds_conformance.reports.report import Report, ReportError
@@ -22,7 +22,7 @@ NOT_JUDGED = ("inconclusive", "skipped", "error")
 
 
 def column(data: dict[str, Any] | None = None, **verdicts: Any) -> ReportColumn:
-    return ReportColumn.of(Report(data if data is not None else made(**verdicts)))
+    return ReportColumn.from_report(Report(data if data is not None else made(**verdicts)))
 
 
 def compared(*several: dict[str, Any], only: tuple[str, ...] = ()) -> Comparison:
@@ -32,7 +32,7 @@ def compared(*several: dict[str, Any], only: tuple[str, ...] = ()) -> Comparison
 @pytest.mark.parametrize("old", JUDGED + NOT_JUDGED)
 @pytest.mark.parametrize("new", JUDGED + NOT_JUDGED)
 def test_what_became_of_a_requirement(old: str, new: str) -> None:
-    change = changed(column(RECV_06=old), column(RECV_06=new), "SDS-RECV-06")
+    change = result_change(column(RECV_06=old), column(RECV_06=new), "SDS-RECV-06")
     if old == new:
         assert change is None
     elif old in JUDGED and new in JUDGED:
@@ -48,9 +48,9 @@ def test_another_kind_of_violation_is_told_and_fewer_kinds_are_not() -> None:
     both = made(RECV_06="fail")
     kinds = [data["requirements"][0]["kinds"][0] for data in (one, other)]
     both["requirements"][0]["kinds"] = kinds
-    assert changed(column(one), column(other), "SDS-RECV-06") is ResultChange.OTHERWISE
-    assert changed(column(one), column(both), "SDS-RECV-06") is ResultChange.OTHERWISE
-    assert changed(column(both), column(one), "SDS-RECV-06") is None
+    assert result_change(column(one), column(other), "SDS-RECV-06") is ResultChange.OTHERWISE
+    assert result_change(column(one), column(both), "SDS-RECV-06") is ResultChange.OTHERWISE
+    assert result_change(column(both), column(one), "SDS-RECV-06") is None
     comparison = compared(one, other)
     assert [row.told.id for row in comparison.differences] == ["SDS-RECV-06"]
     assert comparison.rows[0].otherwise == {1}
@@ -64,7 +64,7 @@ def test_rows_that_differ_and_those_that_do_not() -> None:
     assert [row.told.id for row in comparison.rows] == ["SDS-MSG-01", "SDS-RECV-01", "SDS-RECV-02", "SDS-RECV-03"]
     assert [row.told.id for row in comparison.differences] == ["SDS-RECV-02", "SDS-RECV-03"]
     assert comparison.rows[0].cells == ("pass", NOT_ASKED)
-    assert comparison.agreed() == {"pass": 1, "": 1}
+    assert comparison.count_agreements() == {"pass": 1, "": 1}
     assert [row.told.id for row in compared(made(RECV_01="pass", MSG_01="fail"), made(), only=("*-MSG-*",)).rows] == [
         "SDS-MSG-01"
     ]
@@ -84,8 +84,8 @@ def test_changes_are_told_between_releases_and_between_two() -> None:
 def test_of_what_is_judged_now_the_violations_are_named_and_the_rest_is_counted() -> None:
     before = made(RECV_01="skipped", RECV_02="skipped", RECV_03="inconclusive")
     (now,) = compared(before, made(RECV_01="pass", RECV_02="fail", RECV_03="pass")).changes(0, 1)
-    assert [step.told.id for step in now.named] == ["SDS-RECV-02"]
-    assert now.others == "2 pass"
+    assert [step.told.id for step in now.named_steps] == ["SDS-RECV-02"]
+    assert now.format_others == "2 pass"
 
 
 def test_what_a_revision_does_not_state_is_not_worse() -> None:
@@ -106,7 +106,7 @@ def test_a_report_that_was_cut_off_claims_nothing_of_what_is_missing(tmp_path: P
     folder = kept(tmp_path / "cut", made(version="2", RECV_01="pass", RECV_02="fail"))
     lines = (folder / "report.jsonl").read_text("utf-8").splitlines(keepends=True)
     (folder / "report.jsonl").write_text("".join(lines[:-2]), "utf-8")
-    comparison = compare([column(RECV_01="fail", RECV_02="pass"), ReportColumn.of(read_report(folder))])
+    comparison = compare([column(RECV_01="fail", RECV_02="pass"), ReportColumn.from_report(read_report(folder))])
     assert [row.cells[1] for row in comparison.rows] == ["pass", UNKNOWN]
     assert [some.change for some in comparison.changes(0, 1)] == [ResultChange.BETTER]
     assert any(said.startswith("Cut off: B.") for said in comparison.cautions)
@@ -133,7 +133,7 @@ def test_what_is_not_alike_is_said(change: dict[str, Any], said: str) -> None:
 
 def test_titles_tell_columns_apart() -> None:
     def titles(*several: dict[str, Any]) -> list[str]:
-        return [one.title for one in titled([column(data) for data in several])]
+        return [one.title for one in add_titles([column(data) for data in several])]
 
     assert titles(made("a", "1"), made("a", "2")) == ["a 1", "a 2"]
     assert titles(made(day=1), made(day=2)) == ["mine 1, 2026-01-01 12:00", "mine 1, 2026-01-02 12:00"]
@@ -194,7 +194,7 @@ def test_reports_of_a_folder_come_by_their_dates(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_reports_and_a_date_that_is_none_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="no report, and there is none in it"):
+    with pytest.raises(ReportError, match="not a report, and there is none in it"):
         gather([tmp_path])
-    with pytest.raises(ReportError, match="no date"):
+    with pytest.raises(ReportError, match="not a date"):
         column(made() | {"started": "yesterday"})

@@ -39,7 +39,7 @@ def page() -> str:
         made("a", RECV_01="pass", RECV_02="pass", RECV_03="fail", MSG_01="skipped"),
         made("b", RECV_01="pass", RECV_02="fail", RECV_03="fail", MSG_01="skipped"),
     ]
-    return comparison_page(compare([ReportColumn.of(Report(data)) for data in several]))
+    return comparison_page(compare([ReportColumn.from_report(Report(data)) for data in several]))
 
 
 def test_without_the_script_all_is_there_and_what_differs_stands_first(page: str) -> None:

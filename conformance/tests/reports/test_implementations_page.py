@@ -44,7 +44,7 @@ def headings(text: str) -> set[str]:
 def column(name: str, version: str, language: str, **more: Any) -> ReportColumn:
     data = made(name, version, RECV_01="pass", RECV_02="fail" if name == "b" else "pass") | more
     data["implementation"]["language"] = language
-    return ReportColumn.of(Report(data))
+    return ReportColumn.from_report(Report(data))
 
 
 def test_the_releases_are_those_that_the_adapter_drives() -> None:
@@ -56,7 +56,7 @@ def test_toys_that_come_out_alike_share_a_column() -> None:
     kept, languages = SCRIPT["merge_equal_toys"]([column("a", "1", "Go"), *toys])
     assert [one.name for one in kept] == ["a", "toy-sds"]
     assert languages == ["C", "Rust"]
-    odd = ReportColumn.of(Report(made("toy-sds", "1", RECV_01="fail")))
+    odd = ReportColumn.from_report(Report(made("toy-sds", "1", RECV_01="fail")))
     assert len(SCRIPT["merge_equal_toys"]([*toys, odd])[0]) == 2
 
 

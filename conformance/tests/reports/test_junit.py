@@ -11,7 +11,7 @@ import xmlschema
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 
 from made_reports import HOSTILE, MUTANT, faulty, hostile, known, known_with_new, outcomes
-from sds_conformance.judging.formats import by_the_clock
+from sds_conformance.judging.formats import make_times_relative
 from sds_conformance.reports.junit import BASELINE, CONVERSATION, junit
 from sds_conformance.reports.report import Report
 
@@ -71,7 +71,7 @@ def test_a_failure_says_what_was_seen_and_how_to_see_it_again() -> None:
     (failure,) = cases(junit(faulty()))[row["id"]].result
     finding = row["findings"][0]
     assert failure.type == finding["code"]
-    assert by_the_clock(finding["seen"]) in failure.message
+    assert make_times_relative(finding["seen"]) in failure.message
     assert "\n" not in failure.message
     for told in (row["statement"], "Scenario  ", "Done  ", "Expected  ", "Seen  ", f"Again: {finding['again']}"):
         assert told in failure.text

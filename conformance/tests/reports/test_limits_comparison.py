@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sds_conformance.reports.comparing.limits import DimensionReach, Extent, reaches, smaller
+from sds_conformance.reports.comparing.limits import DimensionReach, Extent, compare_limits, smaller
 
 
 def extent(held: int | None, first_not: int | None = None, **more: Any) -> Extent:
@@ -67,7 +67,7 @@ def test_only_what_certainly_holds_less_got_smaller() -> None:
 
 
 def test_what_one_alone_has_is_a_row() -> None:
-    rows = reaches([{"a": extent(7)}, {"b": extent(8)}, {}])
+    rows = compare_limits([{"a": extent(7)}, {"b": extent(8)}, {}])
     assert [(row.dimension, [cell is not None for cell in row.cells]) for row in rows] == [
         ("a", [True, False, False]),
         ("b", [False, True, False]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from made_reports import HOSTILE, changed, faulty, hostile
-from sds_conformance.reports.plain import WIDTH, breakdown, story
+from sds_conformance.reports.plain import WIDTH, format_breakdown, story
 from sds_conformance.reports.report import Report, group_breakdowns, worst
 
 
@@ -38,7 +38,7 @@ def test_a_trace_that_is_none_costs_no_more_than_the_steps() -> None:
 
 def test_whatever_strangers_say_stands_in_lines_that_can_be_shown() -> None:
     ((_, text),) = told(hostile())
-    broken = breakdown(hostile().data["breakdowns"][0])
+    broken = format_breakdown(hostile().data["breakdowns"][0])
     assert HOSTILE not in text
     for line in [*text.splitlines(), *broken.splitlines()]:
         assert line.isprintable()
@@ -56,5 +56,5 @@ def test_breakdowns_that_are_alike_are_told_once() -> None:
 
 
 def test_a_date_that_is_none_is_not_told() -> None:
-    assert faulty().started is not None
-    assert changed(faulty(), started="yesterday").started is None
+    assert faulty().start_time is not None
+    assert changed(faulty(), started="yesterday").start_time is None

@@ -29,7 +29,7 @@ LOADING = {"src", "srcset", "srcdoc", "action", "formaction", "background", "dat
 
 def columns() -> list[ReportColumn]:
     several = [made("a", day=1, RECV_01="pass"), made("a", day=2, RECV_01="fail")]
-    return [ReportColumn.of(Report(data)) for data in several]
+    return [ReportColumn.from_report(Report(data)) for data in several]
 
 
 PAGES: dict[str, Callable[[], str]] = {

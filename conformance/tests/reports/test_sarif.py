@@ -38,14 +38,14 @@ def test_codes_are_rules_and_findings_are_results() -> None:
     report = faulty()
     run = run_of(report)
     rules = run["tool"]["driver"]["rules"]
-    codes = [finding["code"] for row in report.by_severity() for finding in row["findings"]]
+    codes = [finding["code"] for row in report.sort_by_severity() for finding in row["findings"]]
     assert [rule["id"] for rule in rules] == list(dict.fromkeys(codes))
     stated = {row["id"]: row["statement"] for row in report.requirements()}
     assert all(rule["help"]["text"] == stated[rule["properties"]["requirement"]] for rule in rules)
     assert all(rule["helpUri"].endswith(f"/sds.md#{rule['properties']['section']}") for rule in rules)
     severities = [rule["properties"]["severity"] for rule in rules if rule["properties"]["verdict"] == "fail"]
     assert severities == sorted(severities)
-    findings = [(finding["code"], finding) for row in report.by_severity() for finding in row["findings"]]
+    findings = [(finding["code"], finding) for row in report.sort_by_severity() for finding in row["findings"]]
     assert len(run["results"]) == len(findings) > 0
     for result, (code, finding) in zip(run["results"], findings, strict=True):
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == code

@@ -86,7 +86,7 @@ def test_whoever_ignores_the_absent_is_found() -> None:
 
     outcome = asked(altered(change), "vector-clocks")
     assert {"vector-clocks/nobody-in-common", "vector-clocks/nobody-and-somebody"} <= {
-        a.vector["id"] for a in outcome.asked if a.answer.status is Status.FAIL
+        a.vector["id"] for a in outcome.answered if a.answer.status is Status.FAIL
     }
 
 
@@ -168,7 +168,7 @@ def test_whoever_takes_anything_for_a_message_is_found() -> None:
             reply.unframed.messages.add(body=b"{}")
 
     outcome = asked(altered(change), "framing-read")
-    invalid = [a for a in outcome.asked if a.vector["result"] == "invalid"]
+    invalid = [a for a in outcome.answered if a.vector["result"] == "invalid"]
     assert len(invalid) > 15
     assert {a.answer.status for a in invalid} == {Status.FAIL}
 
@@ -215,7 +215,7 @@ def test_signed_messages_that_are_made_wrong_are_found(profile: str, change: Cal
         return handle
 
     outcome = asked(start, f"signing-{profile}")
-    assert outcome.count(Status.FAIL) == len(outcome.asked) > 0
+    assert outcome.count(Status.FAIL) == len(outcome.answered) > 0
 
 
 def test_a_declared_signature_of_no_known_kind_is_skipped() -> None:
@@ -224,7 +224,7 @@ def test_a_declared_signature_of_no_known_kind_is_skipped() -> None:
             reply.hello.profiles.signature = "ed25519"
 
     outcome = asked(altered(change), "signatures-*", "signing-*")
-    assert outcome.count(Status.SKIPPED) == len(outcome.asked)
+    assert outcome.count(Status.SKIPPED) == len(outcome.answered)
     outcome = asked(altered(change), *PEERS)
     assert failures(outcome) == []
     assert 0 < outcome.count(Status.SKIPPED) < outcome.count(Status.PASS)

@@ -134,7 +134,7 @@ def test_devices_and_pipes_are_no_files(folder: Path, name: str) -> None:
         else:
             (folder / name).unlink(missing_ok=True)
             (folder / name).mkdir()
-        said = ("no regular file", "is missing", "Is a directory")
+        said = ("not a regular file", "is missing", "Is a directory")
         assert any(words in sentence for words in said for sentence in lint(VECTOR_SET, folder)), kind
         if kind != "folder":
             (folder / name).unlink()

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from sds_conformance.vectors.agreement import disagreements, excused
+from sds_conformance.vectors.agreement import disagreements, excused_vectors
 from sds_conformance.vectors.changelog import changelog_named, changelog_versions
 from sds_conformance.vectors.documents import documents
 from sds_conformance.vectors.edits import add_vector, hold_to_reference, replace_vector, save
 from sds_conformance.vectors.folder import CHANGELOG, LEDGER, MANIFEST, VectorsError, load_all
 from sds_conformance.vectors.generation import differences, wanted_files
-from sds_conformance.vectors.ledger import released
+from sds_conformance.vectors.ledger import add_release
 from sds_conformance.vectors.lint import lint
 from suite_terminal import typed, words
 from vector_folders import VECTOR_SET, VECTORS, copy_of_vectors, edit, seal
@@ -63,7 +63,7 @@ def _tests(folder: Path, name: str) -> list[dict[str, Any]]:
 
 def _release(folder: Path) -> None:
     version = changelog_versions(folder)[0][0]
-    (folder / LEDGER).write_bytes(released(folder, version, load_all(VECTOR_SET, folder)))
+    (folder / LEDGER).write_bytes(add_release(folder, version, load_all(VECTOR_SET, folder)))
 
 
 # ---- add -------------------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def test_where_the_model_is_wrong_the_changelog_says_why(folder: Path) -> None:
     save(VECTOR_SET, folder, hold_to_reference(VECTOR_SET, added, "The model is late."))
     assert "Reference disagrees: `lamport/1`: The model is late." in (folder / CHANGELOG).read_text("utf-8")
     found = disagreements(VECTOR_SET, documents(VECTOR_SET, folder, compute=False))
-    assert {test_id for test_id, _ in found} == excused(folder) == {"lamport/1"}
+    assert {test_id for test_id, _ in found} == excused_vectors(folder) == {"lamport/1"}
     with pytest.raises(VectorsError, match="leave out --against-reference"):
         hold_to_reference(VECTOR_SET, add_vector(VECTOR_SET, folder, "lamport", _fragment(folder)), "Because.")
 

@@ -30,7 +30,7 @@ def _answers(kind: str, change: Callable[[pb.Reply], object]) -> Callable[[], Ha
 
 
 def _statuses(outcome: Examination) -> dict[str, Status]:
-    return {a.vector["id"]: a.answer.status for a in outcome.asked}
+    return {a.vector["id"]: a.answer.status for a in outcome.answered}
 
 
 # ---- repair buffers --------------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def test_an_entry_that_gets_lost_is_a_failure(name: str) -> None:
     (test,) = [test for test in every_test() if test["id"] == f"repair-buffers/{name}"]
     examiner = VectorExaminer(MATERIAL, lambda _: LocalLink(_answers("state", lost)()), Limits(), CURRENT)
     outcome = examiner.examine([{"group": "repair-buffers", "shape": "repair-buffers", "tests": [test]}])
-    assert [a.answer.status for a in outcome.asked] == [Status.FAIL]
+    assert [a.answer.status for a in outcome.answered] == [Status.FAIL]
 
 
 # ---- timestamps ------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.protocols.sds.vectors.register import EVERY, SDS, group
-from sds_conformance.vectors.canonical import digest, formatted
+from sds_conformance.vectors.canonical import digest, format_document
 from sds_conformance.vectors.documents import computed_documents
 from sds_conformance.vectors.folder import MANIFEST, default_folder, read_json
 from sds_conformance.vectors.lint import lint
@@ -66,7 +66,9 @@ def _objects(value: object) -> list[dict[str, object]]:
 def test_few_testable_requirements_have_no_vector(texts: str) -> None:
     named = {requirement for test in every_test() for requirement in test["requirements"]}
     testable = [r for r in load_catalogue().requirements.values() if not r.untestable and not r.experimental]
-    decided = {r.id for r in testable if (r.section in DECIDED if "sections" in texts else r.stated_in("forum-2024"))}
+    decided = {
+        r.id for r in testable if (r.section in DECIDED if "sections" in texts else r.is_stated_in("forum-2024"))
+    }
     assert len(decided - named) < len(decided) / 10, "add vectors"
 
 
@@ -129,10 +131,10 @@ def test_no_two_protocols_have_files_schemas_or_ids_of_one_name(kind: str) -> No
 
 
 def test_a_vector_set_knows_whose_a_revision_is() -> None:
-    assert VECTOR_SET.of(CURRENT) is MATERIAL
-    assert VECTOR_SET.of("clearskies-database").folder == "clearskies"
+    assert VECTOR_SET.material_of(CURRENT) is MATERIAL
+    assert VECTOR_SET.material_of("clearskies-database").folder == "clearskies"
     with pytest.raises(KeyError):
-        VECTOR_SET.of("sds-1999")
+        VECTOR_SET.material_of("sds-1999")
 
 
 def test_a_builder_is_registered_once_for_a_revision() -> None:
@@ -175,11 +177,11 @@ def test_the_wire_vectors_are_what_the_model_reads() -> None:
 @pytest.mark.parametrize("value", [1.5, None, [None], {"a": 0.1}])
 def test_what_languages_print_differently_has_no_place(value: object) -> None:
     with pytest.raises(ValueError, match="no place"):
-        formatted(value)
+        format_document(value)
 
 
 def test_the_canonical_form() -> None:
-    assert formatted({"b": "\u00e9\U0001f98a", "a": [1, True]}) == (
+    assert format_document({"b": "\u00e9\U0001f98a", "a": [1, True]}) == (
         b'{\n  "b": "\\u00e9\\ud83e\\udd8a",\n  "a": [\n    1,\n    true\n  ]\n}\n'
     )
     assert digest({"b": 1, "a": "x"}) == digest({"a": "x", "b": 1}) != digest({"a": "x", "b": 2})

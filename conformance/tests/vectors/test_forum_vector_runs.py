@@ -134,7 +134,7 @@ def test_mutants_are_found_in_the_group_of_their_fault(group: str, mutant: str) 
     outcome = asked(_mutant(mutant), [group], FORUM)
     assert failed_groups(outcome) == {group}
     assert outcome.count(Status.ERROR) == outcome.count(Status.BROKEN) == 0
-    told = {r for a in outcome.asked if a.answer.status is Status.FAIL for r in a.answer.requirements}
+    told = {r for a in outcome.answered if a.answer.status is Status.FAIL for r in a.answer.requirements}
     assert all(requirement.startswith("FORUM-") for requirement in told)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from run_helpers import REPOSITORY
-from sds_conformance.vectors.canonical import formatted
+from sds_conformance.vectors.canonical import format_document
 from sds_conformance.vectors.folder import LARGEST_FILE, MANIFEST, VectorsError, load_all
 from sds_conformance.vectors.generation import differences
 from sds_conformance.vectors.lint import lint
@@ -110,7 +110,7 @@ def test_files_that_lack_and_files_that_nobody_knows(folder: Path) -> None:
 def test_an_id_that_was_retired_is_not_used_again(folder: Path) -> None:
     manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
     manifest["retired"] = ["lamport/send-clock-equal"]
-    (folder / MANIFEST).write_bytes(formatted(manifest))
+    (folder / MANIFEST).write_bytes(format_document(manifest))
     assert any("although it is retired" in sentence for sentence in lint(VECTOR_SET, folder))
 
 

@@ -339,7 +339,7 @@ def test_without_files_it_says_what_is_missing(node: str, copy: Path, tmp_path: 
     (copy / "manifest.json").write_text("{")
     broken = check(node, copy)
     assert broken.returncode == 2
-    assert broken.stderr.startswith("manifest.json is no JSON: ")
+    assert broken.stderr.startswith("manifest.json is not JSON: ")
 
 
 def test_an_option_that_is_none_is_answered_with_the_usage(node: str) -> None:

@@ -14,7 +14,7 @@ from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.reports.document import document
-from sds_conformance.vectors.running.examination import Examination, VectorExaminer, chosen, weighed
+from sds_conformance.vectors.running.examination import Examination, VectorExaminer, select_files, soften_result
 from sds_conformance.vectors.running.subject import Status, VectorResult
 from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.link import Limits, LocalLink
@@ -85,7 +85,7 @@ def test_a_conversation_whose_end_nobody_saw_is_no_pass() -> None:
             reply.state.ClearField("outgoing")
 
     outcome = asked(lambda: altered(lacking), ["transcripts"])
-    reasons = {a.answer.reason for a in outcome.asked}
+    reasons = {a.answer.reason for a in outcome.answered}
     assert "declares observe, and its state does not show log, outgoing" in reasons
     assert outcome.exit_code == 0
 
@@ -93,7 +93,7 @@ def test_a_conversation_whose_end_nobody_saw_is_no_pass() -> None:
 def test_what_nobody_knows_softens_nothing() -> None:
     failed = VectorResult(Status.FAIL, "this", "that")
     for ids in ([], ["SDS-XX-99"], ["SDS-XX-99", "SDS-EPHEMERAL-04"]):
-        assert weighed(MATERIAL, {"requirements": ids}, failed, CURRENT).status is Status.FAIL
+        assert soften_result(MATERIAL, {"requirements": ids}, failed, CURRENT).status is Status.FAIL
 
 
 # ---- breakdowns and interrupts ---------------------------------------------------------------------------------------
@@ -128,10 +128,10 @@ def test_a_process_that_does_not_start_any_more_ends_it() -> None:
         return LocalLink(altered(breaks))
 
     examiner = VectorExaminer(MATERIAL, connect, Limits(), CURRENT)
-    outcome = examiner.examine(chosen(files(), CURRENT, ["wire-*", "lamport"]))
+    outcome = examiner.examine(select_files(files(), CURRENT, ["wire-*", "lamport"]))
     assert len(started) < 12
-    every = [test for file in chosen(files(), CURRENT, ["wire-*", "lamport"]) for test in file["tests"]]
-    assert len(outcome.asked) + outcome.unasked == len(every)
+    every = [test for file in select_files(files(), CURRENT, ["wire-*", "lamport"]) for test in file["tests"]]
+    assert len(outcome.answered) + outcome.unasked_count == len(every)
 
 
 class Interrupted(LocalLink):
@@ -160,20 +160,20 @@ class Interrupted(LocalLink):
 def test_an_interrupt_is_nobodys_fault(after: int) -> None:
     link = Interrupted(after)
     examiner = VectorExaminer(MATERIAL, lambda _: link, Limits(), CURRENT)
-    whole = list(chosen(files(), CURRENT, ["lamport", "log-order"]))
+    whole = list(select_files(files(), CURRENT, ["lamport", "log-order"]))
     outcome = examiner.examine(whole)
     assert outcome.interrupted
     assert link.killed
     assert outcome.exit_code == 130
     assert failures(outcome) == []
-    assert len(outcome.asked) + outcome.unasked == sum(len(file["tests"]) for file in whole)
-    assert outcome.unasked > 0
+    assert len(outcome.answered) + outcome.unasked_count == sum(len(file["tests"]) for file in whole)
+    assert outcome.unasked_count > 0
 
 
 def test_a_fault_of_the_suite_is_told_as_one() -> None:
     outcome = asked(groups=["log-order"])
-    outcome.asked[0] = type(outcome.asked[0])(
-        "log-order", outcome.asked[0].vector, VectorResult(Status.ERROR, reason="oops")
+    outcome.answered[0] = type(outcome.answered[0])(
+        "log-order", outcome.answered[0].vector, VectorResult(Status.ERROR, reason="oops")
     )
     said = _sentence(outcome, []).plain
     assert "The suite itself failed at 1 vector" in said
@@ -194,7 +194,7 @@ def takes_no_ephemerals(request: pb.Request, reply: pb.Reply) -> None:
 def test_a_refused_ephemeral_message_is_a_warning_in_all_groups_of_vectors() -> None:
     outcome = asked(lambda: altered(takes_no_ephemerals), ["wire-decoding", "message-kinds", "ack-reviews"])
     assert failures(outcome) == []
-    found = {a.vector["id"]: a.answer.requirements for a in outcome.asked if a.answer.status is Status.WARN}
+    found = {a.vector["id"]: a.answer.requirements for a in outcome.answered if a.answer.status is Status.WARN}
     assert found == {
         "wire-decoding/lamport-absent": ("SDS-EPHEMERAL-04",),
         "message-kinds/ephemeral": ("SDS-EPHEMERAL-04",),

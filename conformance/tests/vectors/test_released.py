@@ -13,12 +13,12 @@ import pytest
 
 from run_helpers import REPOSITORY
 from sds_conformance.protocols import revisions
-from sds_conformance.vectors.canonical import digest, file_digest, formatted
+from sds_conformance.vectors.canonical import digest, file_digest, format_document
 from sds_conformance.vectors.changelog import changelog_named, changelog_versions
 from sds_conformance.vectors.documents import documents
 from sds_conformance.vectors.folder import CHANGELOG, LEDGER, MANIFEST, VectorsError, load_all
 from sds_conformance.vectors.generation import changelog_gap, differences, wanted_files, write
-from sds_conformance.vectors.ledger import Ledger, content_digest, read_ledger, released
+from sds_conformance.vectors.ledger import Ledger, add_release, content_digest, read_ledger
 from sds_conformance.vectors.lint import lint
 from suite_terminal import typed, words
 from vector_folders import VECTOR_SET, VECTORS, copy_of_vectors, edit, seal
@@ -40,7 +40,7 @@ def unreleased(to: Path) -> Path:
 
 def release(folder: Path) -> None:
     """The output of ``vectors release`` for files that are not generated."""
-    (folder / LEDGER).write_bytes(released(folder, changelog_versions(folder)[0][0], load_all(VECTOR_SET, folder)))
+    (folder / LEDGER).write_bytes(add_release(folder, changelog_versions(folder)[0][0], load_all(VECTOR_SET, folder)))
 
 
 def begin(folder: Path, version: str, text: str = "Something.") -> None:
@@ -48,7 +48,7 @@ def begin(folder: Path, version: str, text: str = "Something.") -> None:
     changelog = folder / CHANGELOG
     head, mark, rest = changelog.read_text("utf-8").partition("## ")
     manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
-    (folder / MANIFEST).write_bytes(formatted({**manifest, "version": version}))
+    (folder / MANIFEST).write_bytes(format_document({**manifest, "version": version}))
     told = file_digest((folder / MANIFEST).read_bytes())
     changelog.write_text(f"{head}## {version}\n\nManifest: `{told}`\n\n{text}\n\n{mark}{rest}", "utf-8")
 
@@ -173,7 +173,7 @@ def test_what_is_retired_is_named_in_the_changelog_and_stays_retired(folder: Pat
     edit(folder, "lamport", lambda data: data["tests"].append({**data["tests"][0], "id": FIRST}))
     assert says(folder, "although it is retired")
     manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
-    (folder / MANIFEST).write_bytes(formatted({**manifest, "retired": []}))
+    (folder / MANIFEST).write_bytes(format_document({**manifest, "retired": []}))
     assert says(folder, f"{FIRST} was retired by a release, and manifest.json does not name it any more")
 
 
@@ -187,7 +187,7 @@ def test_new_tests_want_a_new_middle_number(folder: Path, version: str, told: st
 def test_a_new_format_wants_a_new_first_number(folder: Path) -> None:
     ledger = json.loads((folder / LEDGER).read_text("utf-8"))
     ledger["releases"][0]["generatorVersion"] = "0"
-    (folder / LEDGER).write_bytes(formatted(ledger))
+    (folder / LEDGER).write_bytes(format_document(ledger))
     begin(folder, "1.5.0")
     assert says(folder, "the first number of 1.5.0 must grow")
 
@@ -198,7 +198,7 @@ def test_a_new_format_wants_a_new_first_number(folder: Path) -> None:
 def _release_changed(folder: Path, change: Change) -> None:
     ledger = json.loads((folder / LEDGER).read_text("utf-8"))
     change(ledger)
-    (folder / LEDGER).write_bytes(formatted(ledger))
+    (folder / LEDGER).write_bytes(format_document(ledger))
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def _git(*arguments: str) -> str:
 def test_the_ledger_only_ever_grew() -> None:
     """Every state that it had in the history is the beginning of what it is now."""
     if shutil.which("git") is None or not (REPOSITORY / ".git").exists():
-        pytest.skip("this is no clone: the history is not here")
+        pytest.skip("this is not a clone: the history is not here")
     path = f"vectors/{LEDGER}"
     now = list(read_ledger(VECTORS).releases)
     for commit in _git("log", "--format=%H", "--diff-filter=AM", "--", path).split():
@@ -352,4 +352,4 @@ def test_the_ledger_only_ever_grew() -> None:
 
 def test_a_ledger_of_nothing() -> None:
     assert Ledger(()).last is None
-    assert Ledger(()).ids == Ledger(()).retired == set()
+    assert Ledger(()).ids == Ledger(()).retired_ids == set()

@@ -57,7 +57,7 @@ def test_an_encoder_may_write_the_filter_of_every_content_and_sync_message(revis
 
     outcome = asked(lambda: altered(apply), ["wire-encoding"], revision)
     assert failures(outcome) == []
-    assert outcome.count(Status.PASS) == len(outcome.asked)
+    assert outcome.count(Status.PASS) == len(outcome.answered)
 
 
 @pytest.mark.parametrize("revision", [CURRENT, FORUM])
@@ -68,14 +68,14 @@ def test_a_filter_of_no_length_may_be_read_as_none(revision: str) -> None:
             message.ClearField("bloom_filter")
 
     outcome = asked(lambda: altered(apply), ["wire-decoding"], revision)
-    (answer,) = (a.answer for a in outcome.asked if a.vector["id"].startswith("wire-decoding/filter-empty"))
+    (answer,) = (a.answer for a in outcome.answered if a.vector["id"].startswith("wire-decoding/filter-empty"))
     assert answer.status is Status.ACCEPTABLE
     assert failures(outcome) == []
 
 
 def test_fields_that_nobody_knows_are_a_warning() -> None:
     outcome = asked(lambda: altered(_encoding(lambda wire: wire + b"\x98\x06\x01")), ["wire-encoding"])
-    assert {a.answer.status for a in outcome.asked} == {Status.WARN}
+    assert {a.answer.status for a in outcome.answered} == {Status.WARN}
     assert outcome.exit_code == 0
     twice = asked(lambda: altered(_encoding(lambda wire: b"\x0a\x01x" + wire)), ["wire-encoding"])
     assert twice.count(Status.FAIL) > twice.count(Status.WARN)
@@ -107,7 +107,7 @@ def test_messages_from_beyond_2_63_can_be_dropped_without_a_word(without: list[i
 
     outcome = asked(start, ["lamport"])
     assert failures(outcome) == []
-    answers = {a.vector["id"]: a.answer for a in outcome.asked}
+    answers = {a.vector["id"]: a.answer for a in outcome.answered}
     assert answers["lamport/deliver-2-63"].status is Status.ACCEPTABLE
     assert answers["lamport/send-above-2-63"].status is Status.SKIPPED
     assert "which is legal" in answers["lamport/send-above-2-63"].reason

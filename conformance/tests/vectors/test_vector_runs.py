@@ -14,7 +14,7 @@ from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
 from sds_conformance.vectors.running.causes import WrongAnswers, causes_of
-from sds_conformance.vectors.running.examination import AnsweredVector, Examination, VectorExaminer, weighed
+from sds_conformance.vectors.running.examination import AnsweredVector, Examination, VectorExaminer, soften_result
 from sds_conformance.vectors.running.subject import Status, VectorResult
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS, open_session
@@ -58,7 +58,7 @@ def test_between_them_the_profiles_pass_every_vector() -> None:
         for revision in (CURRENT, AMENDED, FORUM):
             outcome = asked(lambda c=config: reference(c), SHORT, revision)  # type: ignore[misc]
             assert failures(outcome) == []
-            passed |= {a.vector["id"] for a in outcome.asked if a.answer.status in (Status.PASS, Status.ACCEPTABLE)}
+            passed |= {a.vector["id"] for a in outcome.answered if a.answer.status in (Status.PASS, Status.ACCEPTABLE)}
     left = {test["id"] for test in every_test()} - passed
     assert {name for name in left if not name.startswith("transcripts/")} == {
         f"hash-{profile}/one-empty" for profile in HASH_PROFILES
@@ -138,7 +138,7 @@ def test_a_mutant_that_only_warns_is_no_failure() -> None:
 
 def test_a_violation_tells_its_requirement() -> None:
     outcome = asked(_mutant("delivers-children-first"), ["transcripts"])
-    told = {requirement for a in outcome.asked for requirement in a.answer.requirements}
+    told = {requirement for a in outcome.answered for requirement in a.answer.requirements}
     assert "SDS-DELIVER-07" in told
 
 
@@ -174,7 +174,7 @@ def test_whoever_takes_anything_for_a_message_is_found() -> None:
             reply.decoded.message.sender_id = "bob"
 
     outcome = asked(lambda: altered(apply), ["wire-decoding"])
-    invalid = [a for a in outcome.asked if a.vector["result"] == "invalid"]
+    invalid = [a for a in outcome.answered if a.vector["result"] == "invalid"]
     assert len(invalid) > 20
     assert {a.answer.status for a in invalid} == {Status.FAIL}
 
@@ -185,7 +185,7 @@ def test_whoever_refuses_everything_is_found() -> None:
             reply.rejected.reason = "no"
 
     outcome = asked(lambda: altered(apply), ["wire-decoding"])
-    valid = [a for a in outcome.asked if a.vector["result"] == "valid"]
+    valid = [a for a in outcome.answered if a.vector["result"] == "valid"]
     # That an ephemeral message is delivered is a SHOULD.
     warned = [a for a in valid if a.answer.status is Status.WARN]
     assert {requirement for a in warned for requirement in a.answer.requirements} <= {
@@ -194,7 +194,7 @@ def test_whoever_refuses_everything_is_found() -> None:
     }
     assert {a.answer.status for a in valid} == {Status.FAIL, Status.WARN}
     assert len(valid) > 5 * len(warned)
-    assert Status.FAIL not in {a.answer.status for a in outcome.asked if a.vector["result"] == "invalid"}
+    assert Status.FAIL not in {a.answer.status for a in outcome.answered if a.vector["result"] == "invalid"}
 
 
 def test_other_orders_of_fields_are_legal() -> None:
@@ -235,7 +235,7 @@ def test_without_a_state_the_wire_tells() -> None:
 
 def test_where_nothing_can_be_asked_nothing_passes() -> None:
     outcome = asked(lambda: reference(without=ALL_CAPABILITIES), ["wire-decoding", "t-req", "repair-buffers"])
-    assert outcome.count(Status.SKIPPED) == len(outcome.asked) > 100
+    assert outcome.count(Status.SKIPPED) == len(outcome.answered) > 100
     assert outcome.exit_code == 4
 
 
@@ -245,16 +245,16 @@ def test_who_breaks_is_asked_again_and_then_left_alone() -> None:
             raise RuntimeError("the log is inside out")
 
     outcome = asked(lambda: altered(lambda q, r: once(q, r) if q.HasField("decode") else None), ["wire-decoding"])
-    assert [a.vector["id"] for a in outcome.asked if a.answer.status is Status.BROKEN] == ["wire-decoding/no-bytes"]
-    assert (outcome.exit_code, outcome.unasked) == (1, 0)
+    assert [a.vector["id"] for a in outcome.answered if a.answer.status is Status.BROKEN] == ["wire-decoding/no-bytes"]
+    assert (outcome.exit_code, outcome.unasked_count) == (1, 0)
 
     def always(request: pb.Request, reply: pb.Reply) -> None:
         if request.HasField("decode"):
             raise RuntimeError("the log is inside out")
 
     outcome = asked(lambda: altered(always), ["wire-decoding"])
-    assert outcome.count(Status.BROKEN) == len(outcome.asked) == 4
-    assert outcome.unasked > 100
+    assert outcome.count(Status.BROKEN) == len(outcome.answered) == 4
+    assert outcome.unasked_count > 100
     assert outcome.exit_code == 3
 
 
@@ -294,20 +294,22 @@ def test_a_translated_transcript_violates_what_it_does_in_the_layout_of_the_text
         for dialect in ("", "nim-sds")
     )
     assert plain.count(Status.FAIL) > 5
-    violated = {a.vector["id"]: a.answer.requirements for a in plain.asked if a.answer.status is Status.FAIL}
-    assert violated == {a.vector["id"]: a.answer.requirements for a in private.asked if a.answer.status is Status.FAIL}
+    violated = {a.vector["id"]: a.answer.requirements for a in plain.answered if a.answer.status is Status.FAIL}
+    assert violated == {
+        a.vector["id"]: a.answer.requirements for a in private.answered if a.answer.status is Status.FAIL
+    }
     assert set(violated.values()) == {(mutant.requirement,)}
 
 
 def test_a_private_layout_that_is_not_translated_is_one_difference_of_all_transcripts() -> None:
     outcome = asked(lambda: reference(dialect="nim-sds"), ["transcripts"], dialect="")
     (cause,) = wrong(outcome)
-    assert {one.answer.difference for one in cause.asked} == {"the layout of messages (SDS-MSG-01)"}
-    assert len(cause.asked) == outcome.count(Status.FAIL) == len(outcome.asked)
+    assert {one.answer.difference for one in cause.answered} == {"the layout of messages (SDS-MSG-01)"}
+    assert len(cause.answered) == outcome.count(Status.FAIL) == len(outcome.answered)
 
 
 def _weighed(requirements: list[str], answer: VectorResult) -> VectorResult:
-    return weighed(MATERIAL, {"requirements": requirements}, answer, CURRENT)
+    return soften_result(MATERIAL, {"requirements": requirements}, answer, CURRENT)
 
 
 def test_a_failure_against_a_should_is_a_warning() -> None:
@@ -316,7 +318,7 @@ def test_a_failure_against_a_should_is_a_warning() -> None:
     assert _weighed(["SDS-EPHEMERAL-04", "SDS-MSG-05"], failed).status is Status.FAIL
     assert _weighed(["SDS-EPHEMERAL-04"], VectorResult(Status.PASS)).status is Status.PASS
     assert (
-        weighed(
+        soften_result(
             MATERIAL, {"requirements": ["SDS-MSG-05"]}, replace(failed, requirements=("SDS-MSG-18",)), CURRENT
         ).status
         is Status.WARN
@@ -341,8 +343,8 @@ def test_a_difference_that_many_share_is_told_once() -> None:
 
     outcome = asked(lambda: altered(apply), ["wire-encoding"])
     (cause,) = wrong(outcome)
-    assert {one.answer.difference for one in cause.asked} == {"an empty repair_request (field 13), which is unset"}
-    assert len(cause.asked) == outcome.count(Status.FAIL) > 20
+    assert {one.answer.difference for one in cause.answered} == {"an empty repair_request (field 13), which is unset"}
+    assert len(cause.answered) == outcome.count(Status.FAIL) > 20
 
 
 def test_two_faults_are_two_root_causes_whatever_else_they_violate() -> None:
@@ -364,13 +366,13 @@ def test_what_refuses_everything_is_one_root_cause() -> None:
 
     outcome = asked(lambda: altered(apply), ["ack-reviews", "log-order"])
     (cause,) = wrong(outcome)
-    assert len(cause.asked) == outcome.count(Status.FAIL) > 20
+    assert len(cause.answered) == outcome.count(Status.FAIL) > 20
 
 
 def wrong(outcome: Examination) -> list[WrongAnswers]:
     """The root causes of its wrong answers."""
-    return [one for one in causes_of(RULES, outcome.asked, violated_of) if one.verdict is Verdict.FAIL]
+    return [one for one in causes_of(RULES, outcome.answered, violated_of) if one.verdict is Verdict.FAIL]
 
 
 def violated_of(one: AnsweredVector) -> list[str]:
-    return list(one.answer.requirements) or MATERIAL.stated(one.vector["requirements"], [CURRENT])
+    return list(one.answer.requirements) or MATERIAL.select_stated(one.vector["requirements"], [CURRENT])

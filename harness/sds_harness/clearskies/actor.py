@@ -46,29 +46,29 @@ class Actor:
         """Write a value under a key; ``text`` replaces ``value`` and need not be valid JSON."""
         if uuid:
             self.stage.need(pb.CAPABILITY_UUID_ACCEPTED)
-        said = json.dumps(self.stage.value(value), ensure_ascii=False) if text is None else text
+        json_text = json.dumps(self.stage.value(value), ensure_ascii=False) if text is None else text
         key = self.stage.label(key)
-        return self._change(pb.Request(put=pb.Put(**self._addressed, key=key, value=said, uuid=uuid)))
+        return self._change(pb.Request(put=pb.Put(**self._address, key=key, value=json_text, uuid=uuid)))
 
     def rename(self, key: str, new_key: str) -> Step:
         """Give the record with this key another key."""
         self.stage.need(pb.CAPABILITY_RENAME)
         key, new_key = self.stage.label(key), self.stage.label(new_key)
-        return self._change(pb.Request(rename=pb.Rename(**self._addressed, key=key, new_key=new_key)))
+        return self._change(pb.Request(rename=pb.Rename(**self._address, key=key, new_key=new_key)))
 
     def delete(self, key: str) -> Step:
         """Delete the record with this key."""
-        return self._change(pb.Request(delete=pb.Delete(**self._addressed, key=self.stage.label(key))))
+        return self._change(pb.Request(delete=pb.Delete(**self._address, key=self.stage.label(key))))
 
     def tick(self) -> Step:
         """Run the periodic work that is due now."""
-        return self._change(pb.Request(tick=pb.Tick(**self._addressed)))
+        return self._change(pb.Request(tick=pb.Tick(**self._address)))
 
     def observe(self, *uuids: str) -> pb.State | None:
         """The state of some records or of all; None if the implementation cannot show it."""
         if not self.stage.trace.declaration.can(pb.CAPABILITY_OBSERVE):
             return None
-        return self.do(pb.Request(observe=pb.Observe(**self._addressed, uuids=uuids))).state
+        return self.do(pb.Request(observe=pb.Observe(**self._address, uuids=uuids))).state
 
     # ---- Links ---------------------------------------------------------------------------------------------------
 
@@ -88,9 +88,9 @@ class Actor:
 
     def close(self) -> Step:
         """Free the peer, which breaks its links."""
-        step = self.do(pb.Request(close=pb.Close(**self._addressed)))
+        step = self.do(pb.Request(close=pb.Close(**self._address)))
         self.is_open = False
-        self.stage.closed(self.party)
+        self.stage.forget_handle(self.party)
         self.stage.network.remove_peer(self)
         return step
 
@@ -112,7 +112,7 @@ class Actor:
             self._opening.store = self.stage.store_path(self.name)
         self.stage.enter(self.party, self._opening)
         self.is_open = True
-        self.stage.surround(self)
+        self.stage.add_bystanders(self)
         return self
 
     def do(self, request: pb.Request) -> Step:
@@ -122,7 +122,7 @@ class Actor:
         return self.stage.step(self.name, request)
 
     @property
-    def _addressed(self) -> dict[str, Any]:
+    def _address(self) -> dict[str, Any]:
         return {"now_ms": self.stage.now_ms, "handle": self.party.handle}
 
     def _change(self, request: pb.Request) -> Step:

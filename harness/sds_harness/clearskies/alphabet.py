@@ -204,25 +204,25 @@ def _restart(names: Collection[str], who: str, label: str, route: Route) -> Oper
     return (Close(who), Reopen(who), *(Link(who, other, held=True) for other in names if other != who))
 
 
-def _bound(write: Callable[..., Operations], names: Collection[str]) -> Write:
+def _bind_names(write: Callable[..., Operations], names: Collection[str]) -> Write:
     """An event whose operations depend on the names of all participants."""
 
     @wraps(write)
-    def written(who: str, label: str, route: Route) -> Operations:
+    def write_with_names(who: str, label: str, route: Route) -> Operations:
         return write(names, who, label, route)
 
-    return written
+    return write_with_names
 
 
-def _identified(write: Write) -> Write:
+def _give_uuids(write: Write) -> Write:
     """An event whose new records have the uuids that the application gives."""
 
     @wraps(write)
-    def written(who: str, label: str, route: Route) -> Operation | Operations:
+    def write_with_names(who: str, label: str, route: Route) -> Operation | Operations:
         operation = write(who, label, route)
-        return operation.changed(record=label) if isinstance(operation, Put) else operation
+        return operation.with_values(record=label) if isinstance(operation, Put) else operation
 
-    return written
+    return write_with_names
 
 
 def _kinds(names: Collection[str]) -> tuple[EventKind, ...]:
@@ -230,8 +230,8 @@ def _kinds(names: Collection[str]) -> tuple[EventKind, ...]:
     anew: dict[str, Any] = {"broadcasts": True, "everybody": True, "cuts": True}
     return (
         *_KINDS,
-        EventKind("reconnect", _bound(_reconnect, names), **anew),
-        EventKind(RESTART, _bound(_restart, names), **anew, equals=False, aware=True),
+        EventKind("reconnect", _bind_names(_reconnect, names), **anew),
+        EventKind(RESTART, _bind_names(_restart, names), **anew, equals=False, aware=True),
         EventKind("arrive", copies=1, broadcasts=True),
     )
 
@@ -251,7 +251,7 @@ class ClearSkiesAlphabet(Alphabet):
     )
     example = AlphabetPart(("write", "arrive"))
 
-    def possible(
+    def select_possible(
         self, declared: Declaration, profile: str, wanted: Collection[AlphabetPart]
     ) -> tuple[AlphabetPart, ...]:
         return self.select([name for name in self.names if name not in _NEEDS or declared.can(_NEEDS[name])], wanted)
@@ -260,10 +260,10 @@ class ClearSkiesAlphabet(Alphabet):
         names = self.check(participants, len(STRANGERS), parts)
         kinds = tuple(kind for kind in _kinds(NAMES[:participants]) if kind.name in names)
         if UUIDS in names:
-            kinds = tuple(replace(kind, write=_identified(kind.write)) if kind.write else kind for kind in kinds)
+            kinds = tuple(replace(kind, write=_give_uuids(kind.write)) if kind.write else kind for kind in kinds)
         return World(participants, kinds, alike=READER not in names, parts=tuple(parts), streams=True)
 
-    def setting(self, parts: Collection[AlphabetPart]) -> Schedule:
+    def make_setting(self, parts: Collection[AlphabetPart]) -> Schedule:
         names = {name for part in parts for name in part.names}
         members = (Member(NAMES[0], store=RESTART in names), Member(NAMES[1], read_only=READER in names))
         return Schedule((*members, *map(Member, NAMES[2:])), (), ())

@@ -72,7 +72,7 @@ def read(raw: bytes) -> Body:
 
     def parse(text: bytes) -> Any:
         # Decode first: json.loads would take some bytes for UTF-16.
-        return json.loads(text.decode(), object_pairs_hook=members, parse_constant=_no_number)
+        return json.loads(text.decode(), object_pairs_hook=members, parse_constant=_reject_number)
 
     depth = 0
     try:
@@ -86,8 +86,8 @@ def read(raw: bytes) -> Body:
     return Body(raw, value, twice=tuple(twice), depth=depth)
 
 
-def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is no number of JSON")
+def _reject_number(text: str) -> None:
+    raise ValueError(f"{text} is not a number of JSON")
 
 
 class Bodies:

@@ -30,15 +30,15 @@ COMPARED: tuple[Column, ...] = (
     normative("record", TEXT, "name of the record that the application writes"),
     normative("arrives", TEXTS, "names of the messages that arrive whole, in order"),
     normative("sent", TEXTS, "names of the messages that are written whole, each after who gets it, sorted"),
-    _digest("updates", summary="digest of what these say of records: name, record, key, value, deleted"),
+    _digest("updates", summary="digest of the records in these messages: name, record, key, value, deleted"),
     _digest("times", summary="digest of their update times, in whole seconds since the start of virtual time"),
     _digest("since", summary="digest of the revisions from which on they ask for updates"),
     normative("signed", TEXTS, "those of `sent` that have a signature"),
-    normative("changed", TEXTS, "names of the updates by which records are said to have changed, sorted"),
-    normative("conflicts", TEXTS, "names of the records said to be in conflict, two and two, sorted"),
+    normative("changed", TEXTS, "names of the updates in change signals, sorted"),
+    normative("conflicts", TEXTS, "names of the records in conflict signals, in pairs, sorted"),
     normative("closed", TEXTS, "names of the peers on the links that the peer closes, sorted"),
     _digest("records", summary="digest of the records that are shown, without those that are deleted"),
-    _digest("deleted", summary="digest of the names of those that are shown as deleted"),
+    _digest("deleted", summary="digest of the names of the records that are shown as deleted"),
     _digest("known", summary="digest of the revisions that are shown as known"),
 )
 INFORMATIVE: tuple[Column, ...] = (
@@ -68,7 +68,7 @@ def translate(performance: Performance) -> None:
     """Does nothing: ClearSkies has no dialects."""
 
 
-def portable(request: Any) -> Any:
+def without_store(request: Any) -> Any:
     """A request without the folder of its store, which is made for one performance."""
     if request.WhichOneof("command") != "open" or not request.open.store:
         return request
@@ -93,5 +93,5 @@ KIND = CorpusKind(
     # Their answers depend only on the request.
     frozenset({"compare_clocks", "frame", "unframe", "verify"}),
     stored_names={"signature": "signature_profile"},
-    portable=portable,
+    portable=without_store,
 )

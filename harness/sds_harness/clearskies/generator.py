@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..schedules.choices import Choices, SeededChoices, chance, pick, weighted
+from ..schedules.choices import Choices, SeededChoices, chance, choose_weighted, pick
 from ..schedules.grammar import NAMES as NAMES
 from ..schedules.grammar import ODD_NAMES as ODD_NAMES
 from ..schedules.grammar import hold_to_bounds
@@ -45,7 +45,7 @@ _IN_ORDER = sorted(PASSAGES, key=lambda name: (name != "chatter", name))
 """The simplest passage first: Hypothesis shrinks towards it."""
 
 
-def generated(seed: int, index: int, grammar: Grammar = ANYTHING) -> Schedule:
+def generate_schedule(seed: int, index: int, grammar: Grammar = ANYTHING) -> Schedule:
     """The schedule with this seed and index; the same on every machine."""
     return draw_schedule(SeededChoices(seed, index), grammar, name_of(seed, index))
 
@@ -58,13 +58,13 @@ def name_of(seed: int, index: int) -> str:
 def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "") -> Schedule:
     """Draw a schedule."""
     sizes = [(n, weight) for n, weight in PARTICIPANTS if grammar.fewest <= n <= grammar.most]
-    count = weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
+    count = choose_weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
     members = _members(choices, count)
     configuration = (("resolution", choices.integer(1, 2)),) if chance(choices, 10) else ()
     writer = Writer(choices, members)
     writer.arrange(writer.here)
     for _ in range(choices.integer(1, grammar.longest)):
-        weighted(choices, _possible(grammar, writer)).write(writer)
+        choose_weighted(choices, _possible_passages(grammar, writer)).write(writer)
         if chance(choices, 40):
             writer.add(Wait(pick(choices, (1, 1_000, 31_000, 3_600_000))))
     _finish(writer, choices)
@@ -87,7 +87,7 @@ def _members(choices: Choices, count: int) -> tuple[Member, ...]:
     )
 
 
-def _possible(grammar: Grammar, writer: Writer) -> list[tuple[Passage, int]]:
+def _possible_passages(grammar: Grammar, writer: Writer) -> list[tuple[Passage, int]]:
     passages = map(PASSAGES.__getitem__, grammar.passages or _IN_ORDER)
     fitting = [each for each in passages if each.fits(writer) and (grammar.scripted or not each.scripted)]
     # If none of the requested passages fits, use a simple one.

@@ -40,7 +40,7 @@ class Line:
         """The other end."""
         return self.ends[1] if end is self.ends[0] else self.ends[0]
 
-    def hears(self, end: Actor) -> bool:
+    def can_hear(self, end: Actor) -> bool:
         """Can anything arrive at this end?"""
         return not self.broken and end in self.connected and end is not self.closed_by
 
@@ -58,7 +58,7 @@ class Line:
         """Let only ``size`` bytes of those that ``sender`` has under way arrive. The line stays held."""
         waiting = b"".join(self.under_way[sender.name])
         self.under_way[sender.name] = deque([waiting[size:]] if waiting[size:] else [])
-        if (arriving := waiting[:size]) and self.hears(self.other(sender)):
+        if (arriving := waiting[:size]) and self.can_hear(self.other(sender)):
             self.network.arrive(self.other(sender), self.number, arriving)
         self.network.carry()
 
@@ -67,7 +67,7 @@ class Line:
         stays held."""
         waiting, self.under_way[sender.name] = self.under_way[sender.name], deque()
         for data in waiting:
-            if self.hears(self.other(sender)):
+            if self.can_hear(self.other(sender)):
                 self.network.arrive(self.other(sender), self.number, data)
         self.network.carry()
 
@@ -137,7 +137,7 @@ class ScriptedLink:
 
     def say(self, *frames: Frame) -> Step:
         """Send messages, signed where the specification requires it. Returns the last step."""
-        return self.send(*(self.peer.suited(frame, self.level) for frame in frames))
+        return self.send(*(self.peer.sign_if_required(frame, self.level) for frame in frames))
 
     def ask(self, since: object = None) -> list[Message]:
         """Send database.get_updates. Returns the updates received in response."""

@@ -59,25 +59,25 @@ class Names:
         """The name of a change: its writer and its number."""
         return f"{self.name_of(by)}:{self.revision(by, revision)}"
 
-    def since(self, known: Mapping[Any, Any]) -> list[tuple[str, int | str]]:
+    def format_since(self, known: Mapping[Any, Any]) -> list[tuple[str, int | str]]:
         """The known revisions by peer in a request for updates, without peers of which nothing is known."""
         return sorted((self.name_of(by), self.revision(by, known[by])) for by in known if known[by])
 
-    def called(self, message: Message) -> str:
+    def name_message(self, message: Message) -> str:
         """The name of a message; "" if it is not a message of the database extension."""
         members = message.body.members
         if message.type == UPDATE:
             return self.version(members.get("last_updated_by"), members.get("last_updated_rev"))
         return REQUEST if message.type == GET_UPDATES else ""
 
-    def arriving(self, act: Act) -> list[str]:
+    def arriving_names(self, act: Act) -> list[str]:
         """The messages that arrive whole in a step. Messages of a scripted peer have its name and label."""
         messages = act.trace.into(act.step)
         scripted = act.packet is not None and act.packet.sender not in self.performance.schedule.names
         if scripted and act.packet is not None:
             by = f"={act.packet.sender}"
-            return [f"{by} {act.packet.label or self.called(message) or 'other'}" for message in messages]
-        return [name for name in map(self.called, messages) if name]
+            return [f"{by} {act.packet.label or self.name_message(message) or 'other'}" for message in messages]
+        return [name for name in map(self.name_message, messages) if name]
 
     def _read(self, act: Act) -> None:
         step, who = act.step, act.who
@@ -89,7 +89,7 @@ class Names:
             if by == peer_id(who) and type(revision) is int and revision > 0:
                 self.first[who] = min(revision, self.first.get(who, revision))
             if is_id(uuid) and uuid not in self._records:
-                self._records[uuid] = self._unnamed(act, uuid)
+                self._records[uuid] = self._name_foreign_record(act, uuid)
 
     def _label(self, act: Act) -> str:
         """The label of the change that the application makes."""
@@ -98,7 +98,7 @@ class Names:
         number = self._written[act.operation]
         return f"{label}.{number}" if number > 1 else label
 
-    def _unnamed(self, act: Act, uuid: str) -> str:
+    def _name_foreign_record(self, act: Act, uuid: str) -> str:
         """The name of a record that no application has created. If a scripted peer has, the uuid, which is the same in
         every performance. Otherwise the first peer that sent it, with a number."""
         if act.packet is not None and act.packet.sender not in self.performance.schedule.names:

@@ -83,7 +83,7 @@ class Network:
             command = pb.Receive(now_ms=now_ms, handle=actor.party.handle, link=number, data=piece)
             step = actor.do(pb.Request(receive=command))
             self.took(actor, step)
-            if not self._hears(actor, number):
+            if not self._can_hear(actor, number):
                 break  # the peer has closed the link
         return step
 
@@ -140,10 +140,10 @@ class Network:
                 continue
             for end in line.ends:
                 waiting, other = line.under_way[end.name], line.other(end)
-                if waiting and line.hears(other):
+                if waiting and line.can_hear(other):
                     step = self.arrive(other, line.number, waiting.popleft())
                     # Links are streams: deliver all pieces of one message together.
-                    while waiting and line.hears(other) and not other.stage.trace.into(step):
+                    while waiting and line.can_hear(other) and not other.stage.trace.into(step):
                         step = self.arrive(other, line.number, waiting.popleft())
                     # Move a served link to the end of the queue, so that all links get their turn.
                     if line.number in self._links:
@@ -154,9 +154,9 @@ class Network:
                 return True
         return False
 
-    def _hears(self, actor: Actor, number: int) -> bool:
+    def _can_hear(self, actor: Actor, number: int) -> bool:
         link = self._links.get(number)
-        return link.hears(actor) if isinstance(link, Line) else link is not None
+        return link.can_hear(actor) if isinstance(link, Line) else link is not None
 
     def _connect(self, actor: Actor, number: int, peer_id: str, level: AccessLevel) -> None:
         command = pb.Connect(
@@ -186,7 +186,7 @@ class Network:
 
     def _break(self, line: Line, gone: Actor | None = None) -> None:
         """Break a line and tell the ends that still have it."""
-        hearing = [end for end in line.ends if line.hears(end) and end is not gone]
+        hearing = [end for end in line.ends if line.can_hear(end) and end is not gone]
         self._forget(line)
         for end in hearing:
             self._disconnect(end, line.number)

@@ -151,7 +151,7 @@ class Reopen(Operation, op="reopen", command="open"):
 
 @dataclass(frozen=True, slots=True)
 class Read(Operation, op="read"):
-    """Let a stranger of the club link to participants, ask each of them for everything, and hang up."""
+    """Let a new peer of the club link to participants, request everything from each of them, and close its links."""
 
     who: str = EVERYBODY
     read_only: bool = False
@@ -160,7 +160,7 @@ class Read(Operation, op="read"):
 
 @dataclass(frozen=True, slots=True)
 class Settle(Operation, op="settle", command="tick"):
-    """Let time pass and run the periodic work of all participants until they have nothing more to tell each other."""
+    """Let time pass and run the periodic work of all participants until they send nothing more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +287,7 @@ class Ask(Scripted, op="ask"):
 
 @dataclass(frozen=True, slots=True)
 class Garble(Scripted, op="garble"):
-    """A scripted peer writes bytes that are not a message, or barely one."""
+    """A scripted peer writes bytes that are not a message, or a malformed message."""
 
     wire: str = "00"
     """Hexadecimal digits."""

@@ -105,7 +105,7 @@ class ScriptedPeer:
         """The message, signed with the private key of a level, in the declared profile."""
         return frame.signed(self.stage.profile, level)
 
-    def suited(self, frame: Frame, listener: AccessLevel) -> Frame:
+    def sign_if_required(self, frame: Frame, listener: AccessLevel) -> Frame:
         """The message as the specification requires it of this peer: signed by a writer, if a read-only peer sends or
         receives it."""
         if frame.signature is not None or READ_ONLY not in (self.level, listener):

@@ -80,7 +80,7 @@ def members_of(text: str) -> dict[str, Any]:
     """The members of an object as JSON, none for "". Raises ScheduleStoppedError if it is not an object."""
     members = value_of(text) if text else {}
     if not isinstance(members, dict):
-        raise ScheduleStoppedError(f"{printable(text, LONGEST)} is no JSON object")
+        raise ScheduleStoppedError(f"{printable(text, LONGEST)} is not a JSON object")
     return members
 
 
@@ -90,7 +90,7 @@ def value_of(text: str) -> Any:
     deep = body.depth or _is_deep(body.value)
     if body.error or deep or not body.is_unicode:
         why = body.error or ("it is nested too deep" if deep else "it has lone surrogates")
-        raise ScheduleStoppedError(f"{printable(text, LONGEST)} is no JSON that can be written: {why}")
+        raise ScheduleStoppedError(f"{printable(text, LONGEST)} is not JSON that can be written: {why}")
     return body.value
 
 
@@ -106,7 +106,7 @@ def _parts(value: Any) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
-def altered(frame: Frame) -> Frame:
+def alter_time(frame: Frame) -> Frame:
     """The message with the signature that it had, and another digit at the end of its update_time."""
     place = frame.body.rfind(b'Z"') - 1
     return frame.flipped(place) if place > 0 else frame
@@ -118,7 +118,7 @@ def _with_digits(time: str, digits: int) -> str:
     return f"{second}.{rest:0<9}"[: len(second) + (digits + 1 if digits else 0)] + "Z"
 
 
-def signed(frame: Frame, how: str, peer: ScriptedPeer, listener: AccessLevel) -> Frame:
+def sign_frame(frame: Frame, how: str, peer: ScriptedPeer, listener: AccessLevel) -> Frame:
     """The message with a signature of the kind ``how``, one of ``SIGNATURES``."""
     match how:
         case "none":
@@ -133,10 +133,10 @@ def signed(frame: Frame, how: str, peer: ScriptedPeer, listener: AccessLevel) ->
             return peer.sign(frame, READ_WRITE)
         case _:
             # A read-only peer does not have the key of the writers.
-            return frame if peer.level is READ_ONLY else peer.suited(frame, listener)
+            return frame if peer.level is READ_ONLY else peer.sign_if_required(frame, listener)
 
 
-def replayed(message: Message, *, flipped: bool) -> Frame:
+def replay_message(message: Message, *, flipped: bool) -> Frame:
     """A message again, unchanged or with one bit of its body flipped."""
     frame = Frame(message.body.raw, message.signature)
     return frame.flipped(len(frame.body) // 2) if flipped else frame

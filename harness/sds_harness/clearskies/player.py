@@ -48,7 +48,7 @@ from .operations import (
     Write,
 )
 from .peer import ScriptedPeer
-from .peer_messages import altered, members_of, message_of_write, replayed, signed, value_of
+from .peer_messages import alter_time, members_of, message_of_write, replay_message, sign_frame, value_of
 from .performance import Act, Loss, Packet, Performance, Wire
 from .stage import ROUND_MS, Stage, play_until_quiet
 from .streams import Message, Stream
@@ -183,7 +183,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         finally:
             self._note()
 
-    def _present(self, who: str) -> Actor | None:
+    def _find_actor(self, who: str) -> Actor | None:
         """The actor of an open participant, at its own time; None if it is not open."""
         self._at(who)
         return self._actors.get(who)
@@ -211,7 +211,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             raise ScheduleTooLongError(str(stopped)) from None
 
     def _compare_clocks(self, op: CompareClocks) -> None:
-        if (actor := self._present(op.who)) is not None:
+        if (actor := self._find_actor(op.who)) is not None:
             one, other = (json.dumps(self._numbers(clock)).encode() for clock in (op.one, op.other))
             try:
                 actor.do(pb.Request(compare_clocks=pb.CompareClocks(one=one, other=other)))
@@ -222,7 +222,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def _put(self, op: Put) -> None:
         for number in range(1, op.times + 1):
-            actor = self._present(op.who)
+            actor = self._find_actor(op.who)
             if actor is None:
                 return
             more = f".{number}" if number > 1 else ""
@@ -233,12 +233,12 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             actor.put(op.key + more, value, text=text if not op.value else None, uuid=uuid)
 
     def _rename(self, op: Rename) -> None:
-        if (actor := self._present(op.who)) is not None:
+        if (actor := self._find_actor(op.who)) is not None:
             self._writing = op.label
             actor.rename(op.key, op.new_key)
 
     def _delete(self, op: Delete) -> None:
-        if (actor := self._present(op.who)) is not None:
+        if (actor := self._find_actor(op.who)) is not None:
             self._writing = op.label
             actor.delete(op.key)
 
@@ -254,7 +254,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         return [line for line in self._lines if named <= {end.name for end in line.ends}]
 
     def _link(self, op: Link) -> None:
-        one, other = self._present(op.who), self._present(op.to)
+        one, other = self._find_actor(op.who), self._find_actor(op.to)
         if one is None or other is None or one is other or (not op.second and self._lines_between(op.who, op.to)):
             return
         self._lines.append(self._network.join(one, other, held=op.held))
@@ -293,10 +293,10 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             stage.trace.club.join(name)
         return peer_id(name)
 
-    def _scripted(self, op: Scripted | Say) -> ScriptedLink | None:
+    def _scripted_link(self, op: Scripted | Say) -> ScriptedLink | None:
         """The link of a scripted peer to a participant; a new one if there is none. None if the participant is not
         open. Raises ScheduleStoppedError if the operation names a link that does not exist."""
-        actor = self._present(op.to)
+        actor = self._find_actor(op.to)
         if actor is None:
             return None
         peer = self._peer(op.peer, read_only=op.read_only)
@@ -316,7 +316,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         return (link for link in list(self._links) if (link.peer, link.actor) == (peer, actor) and not link.broken)
 
     def _connect(self, op: Connect) -> None:
-        if (actor := self._present(op.to)) is not None:
+        if (actor := self._find_actor(op.to)) is not None:
             self._named[op.link] = self._join(actor, self._peer(op.peer, read_only=op.read_only))
 
     def _speak(self, link: ScriptedLink, what: Frame | bytes, label: str = "") -> None:
@@ -367,22 +367,22 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         return None
 
     def _say(self, op: Say) -> None:
-        link = self._scripted(op)
+        link = self._scripted_link(op)
         if link is None or link.broken:
             return
         frame = self._said_by(op, link.peer)
-        self._speak(link, signed(frame, op.signature, link.peer, link.level), op.label)
+        self._speak(link, sign_frame(frame, op.signature, link.peer, link.level), op.label)
 
     def _repeat_message(self, op: Again) -> None:
-        link = self._scripted(op)
+        link = self._scripted_link(op)
         packet = self.performance.labels.get(op.label)
         sent = packet.wire.messages if packet is not None else ()
         message = self._signed.get(op.label) or next(iter(sent), None)
         if link is not None and message is not None:
-            self._speak(link, replayed(message, flipped=op.flipped))
+            self._speak(link, replay_message(message, flipped=op.flipped))
 
     def _send(self, op: Send) -> None:
-        if (link := self._scripted(op)) is None:
+        if (link := self._scripted_link(op)) is None:
             return
         sent = [(label, part) for one in op.messages for label, part in self._copies(one, link)]
         if op.joined and sent:
@@ -391,36 +391,35 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             self._speak(link, part, label)
 
     def _copies(self, one: str | Copy, link: ScriptedLink) -> Iterator[tuple[str, Frame | bytes]]:
-        """The message, or the part of it, that is sent on a link, with its label; nothing if it was never written or
-        sent."""
+        """The message that is sent on a link, or its part, with its label; empty if it was never written or sent."""
         copy = one if isinstance(one, Copy) else Copy(one)
         if copy.label in self._written:
-            frame = signed(*self._written[copy.label], link.peer, link.level)
+            frame = sign_frame(*self._written[copy.label], link.peer, link.level)
         else:
-            told = self._signed if READ_ONLY in (link.level, link.peer.level) else self._told
-            message = told.get(copy.label) or self._told.get(copy.label)
+            write = self._signed if READ_ONLY in (link.level, link.peer.level) else self._told
+            message = write.get(copy.label) or self._told.get(copy.label)
             if message is None:
                 return
-            frame = replayed(message, flipped=False)
-        frame = altered(frame) if copy.altered else frame
+            frame = replay_message(message, flipped=False)
+        frame = alter_time(frame) if copy.altered else frame
         if copy.begin or copy.end is not None:
             yield "", frame.wire[copy.begin : copy.end]
         else:
             yield copy.label if not copy.altered else "", frame
 
     def _ask(self, op: Ask) -> None:
-        if (link := self._scripted(op)) is not None:
+        if (link := self._scripted_link(op)) is not None:
             club = self._home.trace.club
             since = {club.join(name): op.known for name in self.schedule.names} if op.known else {}
             since |= self._numbers(op.since)
             self._speak(link, link.peer.get_updates(since, **members_of(op.members)))
 
     def _garble(self, op: Garble) -> None:
-        if (link := self._scripted(op)) is not None:
+        if (link := self._scripted_link(op)) is not None:
             self._speak(link, bytes.fromhex(op.wire))
 
     def _leave(self, op: Leave) -> None:
-        peer, actor = self._peers.get(op.peer), self._present(op.to)
+        peer, actor = self._peers.get(op.peer), self._find_actor(op.to)
         named = self._named.get(op.link)
         for link in self._links_between(peer, actor) if peer is not None and actor is not None else ():
             if not op.link or link is named:

@@ -17,14 +17,14 @@ def signature(body: bytes, key: RSAPrivateKey) -> bytes:
     """The signature of a body with SHA-256, MGF1 with SHA-256, and a salt of 32 bytes (RFC 8017, 8.1.1)."""
     size = key.key_size // 8
     numbers = key.private_numbers()
-    encoded = int.from_bytes(_encoded(sha256(body).digest(), size))
+    encoded = int.from_bytes(_encode(sha256(body).digest(), size))
     # Use both primes (CRT), which takes a third of the time (RFC 8017, 5.1.2).
     by_p, by_q = (pow(encoded, e, prime) for e, prime in ((numbers.dmp1, numbers.p), (numbers.dmq1, numbers.q)))
     signed = by_q + (by_p - by_q) * numbers.iqmp % numbers.p * numbers.q
     return signed.to_bytes(size)
 
 
-def _encoded(digest: bytes, size: int) -> bytes:
+def _encode(digest: bytes, size: int) -> bytes:
     """EMSA-PSS of a digest in ``size`` bytes, for a key whose bits fill them (RFC 8017, 9.1.1)."""
     salt = sha256(b"salt" + digest).digest()
     hashed = sha256(bytes(8) + digest + salt).digest()

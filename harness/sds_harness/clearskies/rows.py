@@ -9,7 +9,7 @@ from typing import Any
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import MalformedMessageError, timestamp
 
-from ..corpus.digests import digest64, signed
+from ..corpus.digests import digest64, to_signed
 from ..corpus.schema import Row
 from .frames import GET_UPDATES, UPDATE
 from .names import Names
@@ -33,7 +33,7 @@ class ClearSkiesRowReader:
             for each in trace.connections
         }
 
-    def compared(self, step: Step, trace: Trace) -> Row:
+    def normative_columns(self, step: Step, trace: Trace) -> Row:
         """The normative columns of ClearSkies."""
         names = self.names
         act = self._performance.act_of(trace, step.index)
@@ -41,13 +41,15 @@ class ClearSkiesRowReader:
         row: Row = {
             "link": self._end(step, step.link) if step.link else "",
             "record": names.record(step.uuid) if step.uuid else "",
-            "arrives": names.arriving(act) if act is not None else [],
+            "arrives": names.arriving_names(act) if act is not None else [],
             "sent": self.sent(step, trace),
-            "updates": digest64(_ordered(self.content_of(message) for message in out if message.type == UPDATE)),
-            "times": digest64(_ordered(self._time(message, trace) for message in out if message.type == UPDATE)),
+            "updates": digest64(_sort_values(self.content_of(message) for message in out if message.type == UPDATE)),
+            "times": digest64(_sort_values(self._time(message, trace) for message in out if message.type == UPDATE)),
             "since": digest64(
-                _ordered(
-                    [self._end(step, m.link), names.since(_revisions_since(m))] for m in out if m.type == GET_UPDATES
+                _sort_values(
+                    [self._end(step, m.link), names.format_since(_revisions_since(m))]
+                    for m in out
+                    if m.type == GET_UPDATES
                 )
             ),
             "signed": self._sent(step, [message for message in out if message.signature is not None]),
@@ -61,12 +63,12 @@ class ClearSkiesRowReader:
             "known": 0,
         }
         if (state := step.state) is not None:
-            there = [record for record in state.records if not record.deleted]
+            existing = [record for record in state.records if not record.deleted]
             row["records"] = digest64(
-                _ordered([self._record_entry(each), each.key, _plain(each.value)] for each in there)
+                _sort_values([self._record_entry(each), each.key, _plain(each.value)] for each in existing)
             )
             row["deleted"] = digest64(sorted(names.record(each.uuid) for each in state.records if each.deleted))
-            row["known"] = digest64(names.since(state.known.since))
+            row["known"] = digest64(names.format_since(state.known.since))
         return row
 
     def informative(self, step: Step, trace: Trace) -> Row:
@@ -78,7 +80,7 @@ class ClearSkiesRowReader:
         return {
             "clocks": digest64([clocks, shown] if clocks or shown else []),
             "bodies": digest64([(link, data.hex()) for link, data in step.sent]),
-            "revision": signed(state.revision) if state is not None and counts else -1,
+            "revision": to_signed(state.revision) if state is not None and counts else -1,
         }
 
     def sent(self, step: Step, trace: Trace) -> list[str]:
@@ -86,7 +88,7 @@ class ClearSkiesRowReader:
         return self._sent(step, trace.out(step))
 
     def _sent(self, step: Step, messages: Iterable[Message]) -> list[str]:
-        named = ((self._end(step, message.link), self.names.called(message)) for message in messages)
+        named = ((self._end(step, message.link), self.names.name_message(message)) for message in messages)
         return sorted(f"{end} {name}" for end, name in named if name)
 
     def _end(self, step: Step, number: int) -> str:
@@ -98,15 +100,15 @@ class ClearSkiesRowReader:
         it is deleted."""
         members = message.body.members
         deleted = members.get("deleted", False)
-        said = ["", None] if deleted is True else [members.get("key"), _form(members.get("value"))]
-        return [self.names.called(message), self.names.record(members.get("uuid")), *said, deleted]
+        fields = ["", None] if deleted is True else [members.get("key"), _form(members.get("value"))]
+        return [self.names.name_message(message), self.names.record(members.get("uuid")), *fields, deleted]
 
     def _time(self, message: Message, trace: Trace) -> list[Any]:
         try:
             seconds = timestamp(message.body.members.get("update_time")).seconds - trace.start_ms // 1_000
         except MalformedMessageError:
-            return [self.names.called(message), "?"]
-        return [self.names.called(message), seconds]
+            return [self.names.name_message(message), "?"]
+        return [self.names.name_message(message), seconds]
 
     def _record_entry(self, record: pb.Record) -> str:
         """A shown record: its name and the update that it comes from."""
@@ -118,7 +120,7 @@ def _revisions_since(message: Message) -> dict[Any, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _ordered(values: Iterable[list[Any]]) -> list[str]:
+def _sort_values(values: Iterable[list[Any]]) -> list[str]:
     """The values as JSON, sorted, without duplicates, because one message goes to several peers."""
     return sorted({json.dumps(value) for value in values})
 

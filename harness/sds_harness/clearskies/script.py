@@ -69,8 +69,8 @@ class Script(script.Script[Member]):
 
     def schedule(self, name: str) -> Schedule:
         """The schedule."""
-        asked = {"resolution": self._resolution} if self._resolution is not None else {}
-        return Schedule(tuple(self.members), tuple(self.operations), (), tuple(asked.items()), name=name)
+        configuration = {"resolution": self._resolution} if self._resolution is not None else {}
+        return Schedule(tuple(self.members), tuple(self.operations), (), tuple(configuration.items()), name=name)
 
     def advance(self, ms: int) -> None:
         """Let virtual time pass."""
@@ -178,7 +178,7 @@ class Part:
 
     def _label(self) -> str:
         self._changes += 1
-        return self.script.unique(f"{self.name}-{self._changes}")
+        return self.script.unique_label(f"{self.name}-{self._changes}")
 
 
 class Peer:
@@ -241,7 +241,7 @@ class Peer:
 
     def _label(self) -> str:
         self._written += 1
-        return self.script.unique(f"{self.name}-{self._written}")
+        return self.script.unique_label(f"{self.name}-{self._written}")
 
 
 Numbers = Mapping[Any, int | Message]
@@ -260,7 +260,7 @@ class ScriptedLink:
             "peer": peer.name,
             "to": part.name,
             "read_only": peer.read_only,
-            "link": self.script.unique(f"{part.name}-{peer.name}"),
+            "link": self.script.unique_label(f"{part.name}-{peer.name}"),
         }
         self.script.add(Connect(**self._ends))
 
@@ -282,7 +282,7 @@ class ScriptedLink:
         self.script.add(Ask(**self._ends, since=_entries(since or {}), members=more))
 
     def cut(self) -> None:
-        """Let the scripted peer hang up."""
+        """Let the scripted peer close the link."""
         self.script.add(Leave(**self._ends))
 
 

@@ -86,20 +86,20 @@ class Stage(stage.Stage[Step]):
         if store:
             self.need(pb.CAPABILITY_STORE)
         level = READ_ONLY if read_only else READ_WRITE
-        asked = pb.Configuration(resolution=resolution)
+        pb_configuration = pb.Configuration(resolution=resolution)
         command = pb.Open(
             peer_id=self.trace.club.join(name),
             access_level=LEVEL_TO_PB[level],
             keys=keys_of(level),
-            configuration=asked,
+            configuration=pb_configuration,
             store=self.store_path(name) if store else "",
         )
-        party = Party(name, 0, (), 0, asked, pb.Configuration(), participant_id=command.peer_id, level=level)
+        party = Party(name, 0, (), 0, pb_configuration, pb.Configuration(), participant_id=command.peer_id, level=level)
         self.trace.parties[name] = party
         self.enter(party, command)
         actor = Actor(self, party, command)
         self.actors.append(actor)
-        self.surround(actor)
+        self.add_bystanders(actor)
         return actor
 
     def sent_identifiers(self, step: Step) -> Iterator[tuple[str, str]]:
@@ -121,14 +121,14 @@ class Stage(stage.Stage[Step]):
             raise ScheduleStoppedError(f"opening peer {party.name!r} was refused: {step.refusal}")
         party.handle, party.opened_ms = step.reply.opened.handle, step.now_ms
         party.in_force.CopyFrom(step.reply.opened.configuration)
-        self.opened(party.name, party.handle)
+        self.add_handle(party.name, party.handle)
 
-    def surround(self, actor: Actor) -> None:
+    def add_bystanders(self, actor: Actor) -> None:
         """Add what the environment prescribes to a peer under test that was just opened."""
         if self.ways.bystanders:
             actor.link(self.peer(f"bystander of {actor.name}"))
 
-    def closed(self, party: Party) -> None:
+    def forget_handle(self, party: Party) -> None:
         """Forget the handle of a peer under test that was already freed."""
         self._handles.remove((party.name, party.handle))
 

@@ -47,7 +47,7 @@ class UnfoldedStreams(Unfolded):
     arrivals: dict[int, tuple[Copy, int]] = field(default_factory=dict)
     """By the index of an operation that delivers: the copy, and the index of the event in the word."""
 
-    def missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:
+    def find_missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:
         arrived = {act.operation for act in performance.acts if act.step.command == "receive"}
         return {copy: place for operation, (copy, place) in self.arrivals.items() if operation not in arrived}
 

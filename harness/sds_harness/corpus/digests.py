@@ -18,7 +18,7 @@ _MASK = (1 << 64) - 1
 _NONE = (-1).to_bytes(8, "little", signed=True)
 
 
-def signed(value: int) -> int:
+def to_signed(value: int) -> int:
     """The bits of an unsigned 64-bit number as a signed one. Spark has no unsigned integers and would turn them into
     decimals."""
     value &= _MASK
@@ -53,7 +53,7 @@ def _digest64(text: bytes) -> int:
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little", signed=True)
 
 
-def joined(row_hashes: Iterable[int]) -> bytes:
+def join_hashes(row_hashes: Iterable[int]) -> bytes:
     """The hashes of rows in order, 8 little-endian bytes each."""
     return b"".join(row_hash.to_bytes(8, "little", signed=True) for row_hash in row_hashes)
 

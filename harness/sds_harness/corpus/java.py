@@ -83,7 +83,7 @@ def look_at(home: Path, where: str) -> Java | str:
     """The runtime at ``home``, or a clause that says why it is unsuitable."""
     program = home / "bin" / "java"
     try:
-        asked = subprocess.run(
+        completed = subprocess.run(
             [str(program), "--list-modules"],
             capture_output=True,
             encoding="utf-8",
@@ -93,13 +93,13 @@ def look_at(home: Path, where: str) -> Java | str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"does not start ({type(error).__name__})"
-    version = re.search(r"^java\.base@(\d+)", asked.stdout, re.MULTILINE)
+    version = re.search(r"^java\.base@(\d+)", completed.stdout, re.MULTILINE)
     if version is None:  # --list-modules exists since Java 9
         return "is older than that, or no Java"
     major = int(version[1])
     if not OLDEST <= major <= NEWEST:
         return f"is Java {major}"
-    return Java(home, major, where, f"{VECTOR_MODULE}@" in asked.stdout)
+    return Java(home, major, where, f"{VECTOR_MODULE}@" in completed.stdout)
 
 
 def _candidates() -> list[tuple[Path, str]]:

@@ -31,7 +31,7 @@ MOST_TASKS = 1 << 14
 _EVERY_S = 0.2
 
 
-def over(spark: SparkSession, numbers: Sequence[int], work: Work, schema: str, tasks: int = 0) -> DataFrame:
+def run_tasks(spark: SparkSession, numbers: Sequence[int], work: Work, schema: str, tasks: int = 0) -> DataFrame:
     """The rows that ``work`` yields for each number, in ``tasks`` tasks (0: one task per number).
 
     ``schema`` is the schema of the rows in the notation of Spark SQL. Nothing runs before the rows are read. The
@@ -72,7 +72,7 @@ def settle_garbage() -> None:
 
 
 @contextlib.contextmanager
-def watched(spark: SparkSession, progress: Progress) -> Iterator[None]:
+def watch_progress(spark: SparkSession, progress: Progress) -> Iterator[None]:
     """Report the progress of the jobs in the block. Spark Connect has no progress, so nothing is reported there."""
     context: Any = getattr(spark, "_sc", None)
     if context is None:
@@ -133,17 +133,17 @@ def failures_told() -> Iterator[None]:
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j") and not isinstance(error, OSError):
             raise
-        raise told_of(error) from None
+        raise last_error_line(error) from None
 
 
-def told_of(error: Exception) -> Exception:
+def last_error_line(error: Exception) -> Exception:
     """The exception of the worker within the one that Spark raised, else a SparkFailedError with the line that says
     why."""
     text = str(error)
     found = re.findall(r"^\s*sds_[\w.]+\.(\w+): (.+)$", text, re.MULTILINE)
     if found:
-        name, said = found[-1]
-        return (SuiteFaultError if name == SuiteFaultError.__name__ else CorpusError)(said.strip())
+        name, last_line = found[-1]
+        return (SuiteFaultError if name == SuiteFaultError.__name__ else CorpusError)(last_line.strip())
     if isinstance(error, OSError) or type(error).__name__ == "Py4JNetworkError":
         return SparkFailedError(
             f"Spark failed: its Java process is gone ({_line_of(error)}). Was it killed, or short of memory? "

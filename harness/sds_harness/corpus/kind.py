@@ -17,7 +17,7 @@ from .schema import Columns, Row
 class RowReader(Protocol):
     """Reads the columns of its protocol from the steps of one performance."""
 
-    def compared(self, step: Any, trace: Any) -> Row:
+    def normative_columns(self, step: Any, trace: Any) -> Row:
         """The normative columns, except for those that every corpus has."""
         ...
 
@@ -58,7 +58,7 @@ class CorpusKind:
     not_compared: frozenset[str] = frozenset()
     """Commands that the harness sends for its own purposes. Which ones it sends depends on the declared
     capabilities."""
-    shown: str = "observe"
+    shown_columns: str = "observe"
     """The command, and the capability, by which an implementation shows its state."""
     portable: Callable[[Any], Any] = _as_it_is
     """A request without the parts that depend on the machine, such as paths."""

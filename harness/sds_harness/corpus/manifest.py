@@ -80,7 +80,7 @@ class Manifest:
         known = self.implementation
         return printable(f"{known.get('name', '')} {known.get('version', '')}".strip()) or "an implementation"
 
-    def stranger(self, performance: Performance, judged: Iterable[str]) -> str:
+    def find_stranger(self, performance: Performance, judged: Iterable[str]) -> str:
         """The name and version of another implementation that played one of the members under test, safe to print; ""
         if none did. Members with a breakdown are ignored: the implementation may have broken down before its
         handshake."""
@@ -89,8 +89,8 @@ class Manifest:
             trace = performance.cast[member]
             declared = trace.declaration
             # Other parts of a declaration may differ at every start.
-            told = (declared.name or UNNAMED, declared.version, declared.capability_names)
-            if trace.breakdown is None and told != (known.get("name") or UNNAMED, *map(known.get, _APART)):
+            identity = (declared.name or UNNAMED, declared.version, declared.capability_names)
+            if trace.breakdown is None and identity != (known.get("name") or UNNAMED, *map(known.get, _APART)):
                 return printable(f"{declared.name} {declared.version}".strip(), 60)
         return ""
 
@@ -106,7 +106,7 @@ class Manifest:
     def to_json(self) -> str:
         return dumps(asdict(self), indent=2) + "\n"
 
-    def finished(self, steps: int, rows: int) -> Manifest:
+    def completed(self, steps: int, rows: int) -> Manifest:
         return replace(self, steps=steps, rows=rows, complete=True)
 
 
@@ -156,38 +156,38 @@ def grammar_json(grammar: Any) -> dict[str, Any]:
 
 
 def read_corpus(place: Place, kind_of: KindOf) -> Corpus:
-    """The corpus at ``place``. Raises CorpusError if there is none, or if its manifest cannot be read."""
+    """The corpus at ``place``. Raises CorpusError if the folder is not a corpus, or if its manifest cannot be read."""
     file = place / MANIFEST
     if not file.exists():
-        what = "is no corpus: it has no manifest.json" if place.is_folder() else "is not there"
-        raise CorpusError(f"{place.shown} {what}.")
+        what = "is not a corpus: it has no manifest.json" if place.is_folder() else "is not there"
+        raise CorpusError(f"{place.label} {what}.")
     try:
         data = json.loads(file.read_text())
     except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{file.shown} is no JSON: {error}") from None
+        raise CorpusError(f"{file.label} is not JSON: {error}") from None
     version = data.get("schema_version") if isinstance(data, dict) else None
     if version not in READABLE:
         raise CorpusError(
-            f"{file.shown} is of schema version {printable(repr(version))}, and this suite reads versions "
+            f"{file.label} is of schema version {printable(repr(version))}, and this suite reads versions "
             f"{' and '.join(map(str, READABLE))}: record it again, or use the suite that recorded it."
         )
     known = {f.name: f for f in fields(Manifest)}
     if unknown := set(data) - set(known):
         raise CorpusError(
-            f"{file.shown} has a field {printable(repr(min(unknown)))} that version {version} does not know."
+            f"{file.label} has a field {printable(repr(min(unknown)))} that version {version} does not know."
         )
     try:
         manifest = Manifest(**data)
     except TypeError as error:
-        raise CorpusError(f"{file.shown} is incomplete: {error}") from None
+        raise CorpusError(f"{file.label} is incomplete: {error}") from None
     if complaint := _complaint(manifest):
-        raise CorpusError(f"{file.shown}: {complaint}.")
+        raise CorpusError(f"{file.label}: {complaint}.")
     try:
         kind = kind_of(manifest.revision)
     except CorpusError as error:
-        raise CorpusError(f"{file.shown}: {error}") from None
-    if complaint := _misdeclared(manifest.implementation, kind):
-        raise CorpusError(f"{file.shown}: {complaint}.")
+        raise CorpusError(f"{file.label}: {error}") from None
+    if complaint := _find_wrong_declaration(manifest.implementation, kind):
+        raise CorpusError(f"{file.label}: {complaint}.")
     return Corpus(place, manifest, kind)
 
 
@@ -205,7 +205,7 @@ def read_complete(place: Place, kind_of: KindOf) -> Corpus:
     corpus = read_corpus(place, kind_of)
     if not corpus.manifest.complete or not (place / SUCCESS).exists():
         raise CorpusError(
-            f"{place.shown} is not complete (it has no {SUCCESS}): `corpus record` with the same options goes on "
+            f"{place.label} is not complete (it has no {SUCCESS}): `corpus record` with the same options goes on "
             "where it stopped."
         )
     return corpus
@@ -223,8 +223,8 @@ def _complaint(manifest: Manifest) -> str:
     return ""
 
 
-def _misdeclared(implementation: dict[str, Any], kind: CorpusKind) -> str:
-    empty = Declaration.unknown("", kind.language)
+def _find_wrong_declaration(implementation: dict[str, Any], kind: CorpusKind) -> str:
+    empty = Declaration.for_unknown("", kind.language)
     types: dict[str, type] = {
         **dict.fromkeys((*WORDS, *map(kind.stored_name, empty.profiles)), str),
         **dict.fromkeys(("revisions", "capabilities"), list),

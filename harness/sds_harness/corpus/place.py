@@ -32,14 +32,14 @@ MAX_TEXT = 1 << 20
 class Place:
     """A folder on a file system."""
 
-    shown: str
+    label: str
     """The name as given, without a password and without the query of a URI."""
     system: Any
     """A ``pyarrow.fs.FileSystem``. It can be pickled, although Arrow's type stubs do not say so."""
     root: str
 
     @classmethod
-    def at(cls, named: str) -> Place:
+    def from_name(cls, named: str) -> Place:
         """The folder with this name: a path or a URI. Raises CorpusError for an unknown scheme."""
         if "://" not in named:
             try:
@@ -56,7 +56,7 @@ class Place:
         return cls(_SECRETS.sub("", named), system, root.rstrip("/"))
 
     def __truediv__(self, name: str) -> Place:
-        return Place(f"{self.shown.rstrip('/')}/{name}", self.system, f"{self.root}/{name}")
+        return Place(f"{self.label.rstrip('/')}/{name}", self.system, f"{self.root}/{name}")
 
     @property
     def name(self) -> str:
@@ -101,31 +101,35 @@ class Place:
         try:
             return raw.decode("utf-8")
         except UnicodeDecodeError:
-            raise CorpusError(f"{self.shown} is no text in UTF-8") from None
+            raise CorpusError(f"{self.label} is not text in UTF-8") from None
 
     def _read(self, largest: int) -> bytes:
         if isinstance(self.system, fs.LocalFileSystem):
             try:
                 return read_bytes(Path(self.root), largest)
             except FileError as error:
-                raise CorpusError(f"{self.shown} {error}") from None
+                raise CorpusError(f"{self.label} {error}") from None
         with _name_file_in_errors(self), self.system.open_input_stream(self.root) as file:
             raw: bytes = file.read(largest + 1)
         if len(raw) > largest:
-            raise CorpusError(f"{self.shown} has more than {largest >> 20} MiB")
+            raise CorpusError(f"{self.label} has more than {largest >> 20} MiB")
         return raw
 
     def write_text(self, text: str) -> None:
         """Write a small file atomically."""
-        with self.writing() as half, _name_file_in_errors(self), self.system.open_output_stream(half.root) as file:
+        with (
+            self.write_atomically() as half,
+            _name_file_in_errors(self),
+            self.system.open_output_stream(half.root) as file,
+        ):
             file.write(text.encode())
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[Place]:
+    def write_atomically(self) -> Iterator[Place]:
         """A temporary file in the same folder. It replaces this file when the block ends, and is removed when the block
         fails."""
         folder, _, name = self.root.rpartition("/")
-        half = Place(self.shown, self.system, f"{folder}/{TEMPORARY}{uuid.uuid4().hex}-{name}")
+        half = Place(self.label, self.system, f"{folder}/{TEMPORARY}{uuid.uuid4().hex}-{name}")
         try:
             yield half
             with _name_file_in_errors(self):
@@ -155,7 +159,7 @@ def _name_file_in_errors(place: Place) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        raise CorpusError(f"{place.shown}: {_first_line(error)}") from None
+        raise CorpusError(f"{place.label}: {_first_line(error)}") from None
 
 
 def _first_line(error: Exception) -> str:

@@ -17,7 +17,7 @@ from ..schedules import Performance, Schedule
 from .digests import exact_digest, plan_digest
 from .manifest import SIDE, STEPS, TWINS, Corpus
 from .place import TEMPORARY
-from .recorder import TWINS_OF_ONE, Count, Replay, insisting
+from .recorder import TWINS_OF_ONE, Count, Replay, raise_corpus_errors
 from .rows import ContradictoryRowsError, Rebuilt, digest_of, rebuild, rows_of
 from .schema import SCHEDULES_PER_ROW_GROUP, Row
 from .shards import DamagedFileError, file_name, hold_to_count, pair_of
@@ -110,7 +110,7 @@ def stored_in(
     """
     place = corpus.place / TWINS if twins else corpus.place
     side_file, steps_file = pair_of(place, shard, corpus.kind.columns)
-    where = (place / STEPS / file_name(shard)).shown
+    where = (place / STEPS / file_name(shard)).label
     with side_file, steps_file:
         known = side_file.read(None, schedules)
         for start in range(0, known.num_rows, SCHEDULES_PER_ROW_GROUP):
@@ -119,7 +119,7 @@ def stored_in(
             rows = RowsOf(steps_file.read(columns, numbers))
             for one in range(group.num_rows):
                 side = group.slice(one, 1).to_pylist()[0]
-                yield Stored(corpus, side, rows.of(side["schedule"]), where)
+                yield Stored(corpus, side, rows.rows_of(side["schedule"]), where)
 
 
 class RowsOf:
@@ -137,7 +137,7 @@ class RowsOf:
         ):  # an empty table has no ends
             self._parts.setdefault(int(numbers[start]), []).append((start, end))
 
-    def of(self, schedule: int) -> list[Row]:
+    def rows_of(self, schedule: int) -> list[Row]:
         """The rows of one schedule."""
         parts = self._parts.get(schedule, ())
         return [row for start, end in parts for row in self._table.slice(start, end - start).to_pylist()]
@@ -148,7 +148,7 @@ def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
     wanted = corpus.manifest.range_of(shard)
     if len(found) != len(wanted) or any(one != other for one, other in zip(found, wanted, strict=True)):
         raise DamagedFileError(
-            f"{corpus.place.shown}: {file_name(shard)} has {len(found)} schedules, which are not {wanted.start} to "
+            f"{corpus.place.label}: {file_name(shard)} has {len(found)} schedules, which are not {wanted.start} to "
             f"{wanted.stop - 1}, one each."
         )
 
@@ -197,10 +197,10 @@ def verify_folders(corpus: Corpus) -> None:
         (corpus.place / TWINS, all_of_them if corpus.manifest.twins_every else set[str]()),
     ):
         for folder in (place / STEPS, place / SIDE):
-            there = {name for name in folder.names() if not name.startswith(TEMPORARY)}
-            for name in sorted(there ^ wanted):
+            present = {name for name in folder.names() if not name.startswith(TEMPORARY)}
+            for name in sorted(present ^ wanted):
                 what = "is missing" if name in wanted else "should not be there"
-                raise DamagedFileError(f"{folder.shown}/{name} {what}.")
+                raise DamagedFileError(f"{folder.label}/{name} {what}.")
 
 
 def verify_shard(corpus: Corpus, shard: int, hold: Hold, compare: Compare) -> Count:
@@ -208,10 +208,12 @@ def verify_shard(corpus: Corpus, shard: int, hold: Hold, compare: Compare) -> Co
     count, twins, found = Count(), Count(), []
     for stored in stored_in(corpus, shard, None, None):
         found.append(stored.schedule)
-        performance = _verified(stored, hold, None, count)
+        performance = _rebuild_and_verify(stored, hold, None, count)
         if corpus.manifest.has_twins(stored.schedule):
-            play = stored_twins(stored, shard, lambda twin, schedule: _verified(twin, hold, schedule, twins), None)
-            with insisting(play) as replay:
+            play = stored_twins(
+                stored, shard, lambda twin, schedule: _rebuild_and_verify(twin, hold, schedule, twins), None
+            )
+            with raise_corpus_errors(play) as replay:
                 compare(performance, replay)
     hold_to_manifest(corpus, shard, found)
     for place, seen in ((corpus.place, count), (corpus.place / TWINS, twins))[: 1 + bool(corpus.manifest.twins_every)]:
@@ -219,13 +221,13 @@ def verify_shard(corpus: Corpus, shard: int, hold: Hold, compare: Compare) -> Co
         with side, steps:
             if (side.num_rows, steps.num_rows) != (seen.schedules, seen.rows):
                 raise DamagedFileError(
-                    f"{place.shown} is damaged: {file_name(shard)} has {side.num_rows} schedules and {steps.num_rows} "
+                    f"{place.label} is damaged: {file_name(shard)} has {side.num_rows} schedules and {steps.num_rows} "
                     f"rows, of which {seen.schedules} and {seen.rows} are accounted for."
                 )
     return count
 
 
-def _verified(stored: Stored, hold: Hold, plan: Schedule | None, count: Count) -> Performance:
+def _rebuild_and_verify(stored: Stored, hold: Hold, plan: Schedule | None, count: Count) -> Performance:
     rebuilt = stored.performance(plan)
     stored.hold_to_rows(rebuilt)
     hold(stored, rebuilt)

@@ -19,12 +19,12 @@ from ..declaration import Declaration, printable
 from ..faults import TesteeError
 from ..schedules import Performance, Schedule
 from .errors import CorpusError, NotDrivenError
-from .jobs import Progress, failures_told, in_schedules, over, watched
+from .jobs import Progress, failures_told, in_schedules, run_tasks, watch_progress
 from .kind import CorpusKind
 from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Corpus, Manifest, is_of_corpus, read_corpus
 from .place import Place, remove_halves
 from .rows import rows_of
-from .shards import AlreadyCommittedError, ShardWriter, committed, file_name, hold_to_count, side_of
+from .shards import AlreadyCommittedError, ShardWriter, committed_shards, file_name, hold_to_count, side_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +38,7 @@ Replay = Callable[[Schedule], Performance]
 
 
 @contextlib.contextmanager
-def insisting(replay: Replay) -> Iterator[Replay]:
+def raise_corpus_errors(replay: Replay) -> Iterator[Replay]:
     """Wraps a replay so that its CorpusError is raised again at the end of the block. The code in the block may catch
     it like any other failure."""
     troubles: list[CorpusError] = []
@@ -70,7 +70,7 @@ class RecordingCompany(Protocol):
         """Play the schedule. Raises NotDrivenError if the implementation can no longer be started."""
         ...
 
-    def judged(self, schedule: Schedule) -> tuple[str, ...]:
+    def participants_under_test(self, schedule: Schedule) -> tuple[str, ...]:
         """The members that are under test."""
         ...
 
@@ -109,8 +109,8 @@ class Recorder:
         if not trouble:
             kept = _count_of(self.recording, shard)
         seconds = time.monotonic() - began
-        told = {"kept_steps": kept.steps, "kept_rows": kept.rows, "seconds": seconds, "trouble": trouble}
-        yield pa.RecordBatch.from_pylist([asdict(count) | told])
+        report = {"kept_steps": kept.steps, "kept_rows": kept.rows, "seconds": seconds, "trouble": trouble}
+        yield pa.RecordBatch.from_pylist([asdict(count) | report])
 
 
 _SUMS = ("schedules", "steps", "rows", "kept_steps", "kept_rows", "seconds")
@@ -152,18 +152,18 @@ def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
     if overwrite and (place / MANIFEST).exists():
         # Check this before removing anything: other projects have a manifest.json, too.
         if not is_of_corpus(place / MANIFEST):
-            raise CorpusError(f"{place.shown} has a {MANIFEST} that is of no corpus: name another folder.")
+            raise CorpusError(f"{place.label} has a {MANIFEST} that is of no corpus: name another folder.")
         if strange := set(place.names()) - set(_PARTS):
-            raise CorpusError(f"{place.shown} has other files in it ({printable(min(strange))}): name another folder.")
+            raise CorpusError(f"{place.label} has other files in it ({printable(min(strange))}): name another folder.")
         for name in _PARTS:
             (place / name).remove()
     for name in (TWINS, *(f"{folder}{part}" for folder in ("", f"{TWINS}/") for part in (STEPS, SIDE))):
         if (place / name).is_link():
-            raise CorpusError(f"{place.shown} has a symbolic link in it, {name}: name another folder.")
+            raise CorpusError(f"{place.label} has a symbolic link in it, {name}: name another folder.")
     if (place / MANIFEST).exists():
         _hold_to(place, read_corpus(place, lambda revision: corpus.kind).manifest, manifest)
     elif place.names():
-        raise CorpusError(f"{place.shown} has other files in it: name an empty folder, or a new one.")
+        raise CorpusError(f"{place.label} has other files in it: name an empty folder, or a new one.")
     else:
         for folder in (place, place / TWINS) if manifest.twins_every else (place,):
             for name in (STEPS, SIDE):
@@ -172,7 +172,7 @@ def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
     for folder in (place, place / TWINS):
         for name in (STEPS, SIDE):
             remove_halves(folder / name)
-    return committed(place)
+    return committed_shards(place)
 
 
 _PARTS = (SUCCESS, MANIFEST, SIDE, STEPS, TWINS)
@@ -185,7 +185,7 @@ def _hold_to(place: Place, found: Manifest, wanted: Manifest) -> None:
     for name in _SAME:
         if getattr(found, name) != getattr(wanted, name):
             raise CorpusError(
-                f"{place.shown} has a corpus whose {name.replace('_', ' ')} is {getattr(found, name)!r}, not "
+                f"{place.label} has a corpus whose {name.replace('_', ' ')} is {getattr(found, name)!r}, not "
                 f"{getattr(wanted, name)!r}: name another folder, or replace it with --overwrite."
             )
 
@@ -199,18 +199,18 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
     from pyspark.sql import functions as f
 
     place, manifest = recording.place, recording.manifest
-    known = sum(len(manifest.range_of(shard)) for shard in committed(place) if shard < manifest.shards)
+    known = sum(len(manifest.range_of(shard)) for shard in committed_shards(place) if shard < manifest.shards)
     progress(known, manifest.schedules)
     trouble = f.collect_set(f.when(f.col("trouble") != "", f.col("trouble")))
     troubles = f.slice(f.sort_array(trouble), 1, _TROUBLES).alias("troubles")
-    told = in_schedules(progress, manifest.shards, manifest.schedules, known)
-    with watched(spark, told), failures_told():
+    report = in_schedules(progress, manifest.shards, manifest.schedules, known)
+    with watch_progress(spark, report), failures_told():
         # Spark sums the rows up: one row per shard may be many.
-        rows = over(spark, range(manifest.shards), Recorder(recording), _SCHEMA)
+        rows = run_tasks(spark, range(manifest.shards), Recorder(recording), _SCHEMA)
         (total,) = rows.groupBy().agg(*(f.sum(name).alias(name) for name in _SUMS), troubles).collect()
     if not total.troubles:
         hold_to_count(recording)
-        (place / MANIFEST).write_text(manifest.finished(total.kept_steps, total.kept_rows).to_json())
+        (place / MANIFEST).write_text(manifest.completed(total.kept_steps, total.kept_rows).to_json())
         (place / SUCCESS).write_text("")
     return RecordingOutcome(known, total.schedules, total.steps, total.rows, total.seconds, tuple(total.troubles))
 
@@ -220,7 +220,7 @@ def _count_of(corpus: Corpus, shard: int) -> Count:
     with side_of(corpus.place, shard) as side:
         table = side.read(["schedule", "steps", "rows"])
     if table["schedule"].to_pylist() != list(corpus.manifest.range_of(shard)):
-        raise CorpusError(f"{corpus.place.shown}: shard {shard} does not have the schedules that it should.")
+        raise CorpusError(f"{corpus.place.label}: shard {shard} does not have the schedules that it should.")
     return Count(table.num_rows, *(int(table[name].to_numpy().sum()) for name in ("steps", "rows")))
 
 
@@ -276,8 +276,8 @@ def _play_one(
     manifest = recording.manifest
     schedule = company.schedule(index)
     performance = company.play(schedule)
-    judged = company.judged(schedule)
-    if stranger := manifest.stranger(performance, judged):
+    judged = company.participants_under_test(schedule)
+    if stranger := manifest.find_stranger(performance, judged):
         # With rows of two implementations or releases, a finding could not be attributed to one of them.
         raise NotDrivenError(
             f"This recording is of {manifest.name}, but what was started for {schedule.name} calls itself "
@@ -290,17 +290,17 @@ def _play_one(
     count.steps += recorded.side["steps"]
     count.rows += recorded.side["rows"]
     if twins is not None and manifest.has_twins(index):
-        company.compare(performance, _keeping(recording.kind, company, index, twins))
+        company.compare(performance, _store_twins(recording.kind, company, index, twins))
     return performance.breakdown is None
 
 
-def _keeping(kind: CorpusKind, company: RecordingCompany, index: int, twins: ShardWriter) -> Replay:
+def _store_twins(kind: CorpusKind, company: RecordingCompany, index: int, twins: ShardWriter) -> Replay:
     """Plays the twins of one schedule and stores them."""
     keys = itertools.count(index * TWINS_OF_ONE + 1)
 
     def play(schedule: Schedule) -> Performance:
         performance = company.play(schedule)
-        twins.add(rows_of(kind, performance, next(keys), company.judged(schedule)))
+        twins.add(rows_of(kind, performance, next(keys), company.participants_under_test(schedule)))
         return performance
 
     return play

@@ -23,7 +23,7 @@ from ..schedules.files import MAX_BYTES
 from ..session import Session
 from ..stage import Stage
 from ..trace import Step, Trace
-from .digests import exact_digest, joined, plan_digest, schedule_digest
+from .digests import exact_digest, join_hashes, plan_digest, schedule_digest
 from .errors import CorpusError
 from .kind import CorpusKind
 from .schema import Row
@@ -56,7 +56,7 @@ def rows_of(kind: CorpusKind, performance: Performance, schedule: int, judged: S
         "schedule": schedule,
         "steps": compared,
         "rows": len(steps),
-        "digest": schedule_digest(joined(row["row_hash"] for row in steps if row["step"])),
+        "digest": schedule_digest(join_hashes(row["row_hash"] for row in steps if row["step"])),
         "exact": exact_digest(message for row in steps for message in (row["request"], row["reply"])),
         "plan": plan_digest(plan),
         "ending": breakdown.kind.value if breakdown is not None else "storm" if performance.storm else "played",
@@ -72,7 +72,7 @@ def digest_of(kind: CorpusKind, performance: Performance) -> bytes:
     """The digest of a performance, as in the side table."""
     writer = _Writer(kind, performance)
     compared = (writer.compared(act.step, act.trace, act) for act in performance.acts if kind.compares(act))
-    return schedule_digest(joined(map(kind.columns.hash_of, compared)))
+    return schedule_digest(join_hashes(map(kind.columns.hash_of, compared)))
 
 
 def bare(message: Any) -> bytes:
@@ -140,7 +140,7 @@ class _Writer:
             "command": step.command,
             "at_ms": act.at_ms if act is not None else step.now_ms - trace.start_ms,
             "answer": step.answer,
-            **self._told.compared(step, trace),
+            **self._told.normative_columns(step, trace),
         }
 
 
@@ -173,14 +173,14 @@ class _StoredLink(Link):
         command = request.WhichOneof("command")
         if command == HANDSHAKE:
             answer = reply()
-            return _parsed(answer, answer.hello, self._hello, request.id)
-        asked = bare(self._portable(request))
+            return _parse_stored(answer, answer.hello, self._hello, request.id)
+        bare_request = bare(self._portable(request))
         row = self._rows[self._next] if self._next < len(self._rows) else None
-        if command == "close" and (row is None or row["request"] != asked):
+        if command == "close" and (row is None or row["request"] != bare_request):
             return reply(id=request.id, effects={})  # at the end of a session, only faults are stored
         if row is None:
             raise ContradictoryRowsError(f"it ends before a request {command}")
-        if row["request"] != asked:
+        if row["request"] != bare_request:
             raise ContradictoryRowsError(
                 f"at row {row['position']} another request is stored than this suite makes ({command})"
             )
@@ -188,7 +188,7 @@ class _StoredLink(Link):
         if row["reply"] is None:
             raise self._breakdown_error()
         answer = reply()
-        return _parsed(answer, answer, row["reply"], request.id)
+        return _parse_stored(answer, answer, row["reply"], request.id)
 
     def _breakdown_error(self) -> Exception:
         kind, detail, stderr = self._fault
@@ -246,11 +246,11 @@ def _stage(kind: CorpusKind, revision: str, link: _StoredLink, played_by: Row, s
     return stage
 
 
-def _parsed(reply: Any, part: Any, stored: bytes, number: int) -> Any:
+def _parse_stored(reply: Any, part: Any, stored: bytes, number: int) -> Any:
     """Parse stored bytes into a reply or into a part of it."""
     try:
         part.MergeFromString(stored)
     except DecodeError:
-        raise ContradictoryRowsError("a stored reply is no reply") from None
+        raise ContradictoryRowsError("a stored reply is not a reply") from None
     reply.id = number
     return reply

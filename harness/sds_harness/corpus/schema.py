@@ -79,7 +79,7 @@ class Columns:
     """Names of the informative columns that explain differences."""
 
     @cached_property
-    def all(self) -> tuple[Column, ...]:
+    def all_columns(self) -> tuple[Column, ...]:
         return (*KEYS, *self.compared, TRACE, *self.informative, *KEPT)
 
     @cached_property
@@ -88,18 +88,18 @@ class Columns:
         return tuple(column.name for column in self.compared)
 
     @cached_property
-    def printed(self) -> tuple[str, ...]:
+    def printed_names(self) -> tuple[str, ...]:
         """Names of the columns that are printed for a row that differs."""
         return (*(column.name for column in KEYS), *self.names, *self.asked)
 
     @cached_property
     def opaque(self) -> frozenset[str]:
         """Names of the opaque columns."""
-        return frozenset(column.name for column in self.all if column.opaque)
+        return frozenset(column.name for column in self.all_columns if column.opaque)
 
     @cached_property
     def schema(self) -> pa.Schema:
-        return arrow_schema(self.all)
+        return arrow_schema(self.all_columns)
 
     def hash_of(self, row: Mapping[str, Any]) -> int:
         """The ``row_hash`` of a row: the hash of its normative columns in their order."""

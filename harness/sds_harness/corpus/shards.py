@@ -67,7 +67,7 @@ def shard_of(name: str) -> int | None:
     return int(digits) if digits.isdecimal() and name == file_name(int(digits)) else None
 
 
-def committed(place: Place) -> set[int]:
+def committed_shards(place: Place) -> set[int]:
     """The shards that exist."""
     return {shard for name in (place / SIDE).names() if (shard := shard_of(name)) is not None}
 
@@ -75,11 +75,11 @@ def committed(place: Place) -> set[int]:
 def hold_to_count(corpus: Corpus) -> None:
     """Check, before anything is read, that there are as many shards as the manifest says. Raises CorpusError."""
     shards = corpus.manifest.shards
-    there = {shard for shard in committed(corpus.place) if shard < shards}
-    if missing := shards - len(there):
-        first = next(shard for shard in range(shards) if shard not in there)
+    present = {shard for shard in committed_shards(corpus.place) if shard < shards}
+    if missing := shards - len(present):
+        first = next(shard for shard in range(shards) if shard not in present)
         raise CorpusError(
-            f"{corpus.place.shown} is not whole: {missing:,} of {shards:,} shards are missing, the first is "
+            f"{corpus.place.label} is not whole: {missing:,} of {shards:,} shards are missing, the first is "
             f"{SIDE}/{file_name(first)}."
         )
 
@@ -102,9 +102,9 @@ class ShardWriter:
         token = uuid.uuid4().hex
         with contextlib.ExitStack() as stack:
             # The contexts exit in reverse order: the steps are committed before the side table.
-            side = stack.enter_context(self._side_file.writing())
-            steps = stack.enter_context(self._steps_file.writing())
-            for half, columns in ((steps, self._columns.all), (side, SIDE_COLUMNS)):
+            side = stack.enter_context(self._side_file.write_atomically())
+            steps = stack.enter_context(self._steps_file.write_atomically())
+            for half, columns in ((steps, self._columns.all_columns), (side, SIDE_COLUMNS)):
                 self._writers.append(stack.enter_context(column_writer(half, columns, token)))
             self._stack = stack.pop_all()
         return self
@@ -175,7 +175,7 @@ class ShardFile:
     def __init__(self, file: Place, schema: pa.Schema) -> None:
         self._file = file
         if file.is_odd():
-            raise DamagedFileError(f"{file.shown} is no regular file.")
+            raise DamagedFileError(f"{file.label} is not a regular file.")
         self._schema = schema
         with self._damaged_file_errors():
             metadata = pq.read_metadata(file.root, filesystem=file.system)
@@ -190,9 +190,9 @@ class ShardFile:
         facts = metadata.metadata or {}
         version = facts.get(_VERSION, b"none").decode("utf-8", "replace")
         if version not in map(str, READABLE):
-            raise DamagedFileError(f"{file.shown} is of schema version {version}, not {SCHEMA_VERSION}.")
+            raise DamagedFileError(f"{file.label} is of schema version {version}, not {SCHEMA_VERSION}.")
         if not metadata.schema.to_arrow_schema().equals(schema):
-            raise DamagedFileError(f"{file.shown} does not have the columns of schema version {version}.")
+            raise DamagedFileError(f"{file.label} does not have the columns of schema version {version}.")
         self.token: bytes = facts.get(_TOKEN, b"")
 
     def read(self, columns: Sequence[str] | None = None, schedules: Sequence[int] | None = None) -> pa.Table:
@@ -253,13 +253,13 @@ class ShardFile:
         try:
             yield
         except FileNotFoundError:
-            raise DamagedFileError(f"{self._file.shown} is missing.") from None
+            raise DamagedFileError(f"{self._file.label} is missing.") from None
         except TooLargeError as error:
-            raise DamagedFileError(f"{self._file.shown} is damaged: it {error}.") from None
+            raise DamagedFileError(f"{self._file.label} is damaged: it {error}.") from None
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            said = str(error).strip().splitlines()
+            lines = str(error).strip().splitlines()
             raise DamagedFileError(
-                f"{self._file.shown} is damaged: {said[0][:200] if said else 'unreadable'}"
+                f"{self._file.label} is damaged: {lines[0][:200] if lines else 'unreadable'}"
             ) from None
 
 
@@ -274,7 +274,7 @@ def pair_of(place: Place, shard: int, columns: Columns) -> tuple[ShardFile, Shar
     if side.token != steps.token:
         name = file_name(shard)
         raise DamagedFileError(
-            f"{place.shown}: {SIDE}/{name} and {STEPS}/{name} were not written together; remove the first, and record "
+            f"{place.label}: {SIDE}/{name} and {STEPS}/{name} were not written together; remove the first, and record "
             "again what is missing."
         )
     return side, steps

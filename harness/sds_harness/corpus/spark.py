@@ -106,7 +106,7 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
         with _own_interrupts():
             active = SparkSession.Builder().appName(title).getOrCreate()
     if active is not None:
-        with signals.calling(partial(_cancel, active)):
+        with signals.call_on_signal(partial(_cancel, active)):
             yield active
         return
     with (
@@ -123,9 +123,9 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
             with _stderr_to(log), _own_interrupts():
                 session = _build(options, title, scratch)
         except Exception as error:
-            raise SparkMissingError(_why(error, log)) from None
+            raise SparkMissingError(_explain_error(error, log)) from None
         try:
-            with signals.calling(partial(_cancel, session)):
+            with signals.call_on_signal(partial(_cancel, session)):
                 yield session
         except Exception:
             # A failed job may have broken the connection to Java.
@@ -312,23 +312,23 @@ def _own_interrupts() -> Iterator[None]:
 def _stderr_to(log: Path) -> Iterator[None]:
     """Redirect file descriptor 2 to the log. Processes started in the block, Java and its workers, keep the log."""
     sys.stderr.flush()
-    kept = os.dup(2)
+    saved = os.dup(2)
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(file, 2)
     os.close(file)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(saved, 2)
+        os.close(saved)
 
 
-def _why(error: Exception, log: Path) -> str:
+def _explain_error(error: Exception, log: Path) -> str:
     if isinstance(error, CorpusError):
         return str(error)
     lines = log.read_text("utf-8", "replace").strip().splitlines()[-_LAST_LINES:] if log.exists() else []
-    said = "\n".join(["", *lines]) if lines else ""
+    text = "\n".join(["", *lines]) if lines else ""
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if "PACKAGE_NOT_INSTALLED" in first:
         return f"Spark Connect needs more packages: type `{_CONNECT}` ({first})"
-    return f"Spark did not start: {first}{said}"
+    return f"Spark did not start: {first}{text}"

@@ -26,7 +26,7 @@ class Alphabet(ABC):
     """A short alphabet in which participants send something, for messages to users."""
 
     @abstractmethod
-    def possible(
+    def select_possible(
         self, declared: Declaration, profile: str, wanted: Collection[AlphabetPart]
     ) -> tuple[AlphabetPart, ...]:
         """The selected parts that an implementation with this declaration can play in a profile, in the usual order."""
@@ -36,7 +36,7 @@ class Alphabet(ABC):
         """The world with this number of participants and these parts. Raises ValueError if there is none."""
 
     @abstractmethod
-    def setting(self, parts: Collection[AlphabetPart]) -> Schedule:
+    def make_setting(self, parts: Collection[AlphabetPart]) -> Schedule:
         """The participants and the configuration of all schedules of a world."""
 
     @abstractmethod

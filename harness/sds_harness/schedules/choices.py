@@ -46,7 +46,7 @@ def pick(choices: Choices, items: Sequence[T]) -> T:
     return items[choices.integer(0, len(items) - 1)]
 
 
-def weighted(choices: Choices, items: Sequence[tuple[T, int]]) -> T:
+def choose_weighted(choices: Choices, items: Sequence[tuple[T, int]]) -> T:
     """One of ``items``, chosen by their weights."""
     drawn = choices.integer(0, sum(weight for _, weight in items) - 1)
     for item, weight in items:

@@ -55,22 +55,22 @@ class UndefinedNameError(ExpressionError):
 
 def names_in(text: str) -> set[str]:
     """The names in an expression. Raises ExpressionError if the text is not an expression."""
-    return {node.id for node in ast.walk(_parsed(text)) if isinstance(node, ast.Name)} - set(_FUNCTIONS)
+    return {node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name)} - set(_FUNCTIONS)
 
 
 def value_of(text: str, named: Callable[[str], int | None]) -> int:
     """The value of an expression. ``named`` gives the value of a name, None if it has none. Raises ExpressionError."""
-    return _value(_parsed(text), named)
+    return _value(_parse(text), named)
 
 
 @lru_cache(maxsize=1_024)
-def _parsed(text: str) -> ast.expr:
+def _parse(text: str) -> ast.expr:
     if len(text) > LONGEST:
         raise ExpressionError(f"an expression has at most {LONGEST} characters, and this one {len(text):,}")
     try:
         body = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ExpressionError(f"{text!r} is no expression such as 't_max_ms // 2 + 1000'") from None
+        raise ExpressionError(f"{text!r} is not an expression such as 't_max_ms // 2 + 1000'") from None
     for wrong in _strange(body):
         raise ExpressionError(
             f"{text!r} has {ast.unparse(wrong)!r}: there can be whole numbers, names, +, -, *, //, comparisons, "
@@ -120,15 +120,15 @@ def _value(node: ast.expr, named: Callable[[str], int | None]) -> int:
         case ast.Compare(left=left, ops=[comparison], comparators=[right]):
             found = int(_COMPARISONS[type(comparison)](_value(left, named), _value(right, named)))
         case ast.Call(func=ast.Name(id=name), args=args):
-            told, untold = [], ""
+            values, untold = [], ""
             for argument in args:
                 try:
-                    told.append(_value(argument, named))
+                    values.append(_value(argument, named))
                 except UndefinedNameError as error:
                     untold = str(error)
-            if not told:
+            if not values:
                 raise UndefinedNameError(untold)
-            found = _FUNCTIONS[name](told)
+            found = _FUNCTIONS[name](values)
         case _:  # pragma: no cover - _parsed lets no other part through
             raise AssertionError(ast.dump(node))
     if abs(found) > MOST:

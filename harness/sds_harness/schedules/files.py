@@ -112,7 +112,7 @@ class Notation:
 
     def loads(self, text: str) -> Schedule:
         """Parse the text of a JSON file. Raises ScheduleFileError."""
-        return self.from_document(ScheduleDocument(parsed(text), text))
+        return self.from_document(ScheduleDocument(parse_text(text), text))
 
     def load(self, path: Path) -> Schedule:
         """Read a schedule from a file. Raises ScheduleFileError, also if the file cannot be read."""
@@ -135,7 +135,7 @@ class Notation:
             found = [_error(error) for error in islice(wrong, MOST_ERRORS)]
             found = found or list(islice(_loose_ends(self._schedule(data), self._in_expressions), MOST_ERRORS))
         except RecursionError as too_deep:
-            found = [ScheduleFileError(f"it is no JSON: {too_deep}")]
+            found = [ScheduleFileError(f"it is not JSON: {too_deep}")]
         except ScheduleFileError as only:
             found = [only]
         for each in found:
@@ -147,8 +147,8 @@ class Notation:
         rules = self.schema["properties"]
         notes = dict(data.get("notes", {}))
         if "revision" in data and notes.setdefault("revision", data["revision"]) != data["revision"]:
-            told = f"the notes name another one, {printable(repr(notes['revision']), 60)}"
-            raise ScheduleFileError(f"revision: {told}", ("revision",))
+            message = f"the notes name another one, {printable(repr(notes['revision']), 60)}"
+            raise ScheduleFileError(f"revision: {message}", ("revision",))
         return Schedule(
             tuple(
                 self.member(**_values({"name": member} if isinstance(member, str) else member))
@@ -185,7 +185,7 @@ class Notation:
             # A few errors are enough for the message; there may be a million.
             error: ValidationError | None = best_match(islice(self._validator.iter_errors(data), MOST_ERRORS))
         except RecursionError as too_deep:
-            raise ScheduleFileError(f"it is no JSON: {too_deep}") from None
+            raise ScheduleFileError(f"it is not JSON: {too_deep}") from None
         if error is not None:
             raise _error(error)
 
@@ -238,11 +238,11 @@ def read(path: Path) -> ScheduleDocument:
     in_yaml = path.suffix.lower() in YAML_SUFFIXES
     try:
         text = read_bytes(path, MAX_YAML_BYTES if in_yaml else MAX_BYTES).decode("utf-8")
-        return yaml_document(text) if in_yaml else ScheduleDocument(parsed(text), text)
+        return yaml_document(text) if in_yaml else ScheduleDocument(parse_text(text), text)
     except FileError as error:
         raise ScheduleFileError(f"it {error}") from None
     except UnicodeDecodeError:
-        raise ScheduleFileError("it is no text in UTF-8") from None
+        raise ScheduleFileError("it is not text in UTF-8") from None
 
 
 def yaml_document(text: str) -> ScheduleDocument:
@@ -251,9 +251,9 @@ def yaml_document(text: str) -> ScheduleDocument:
         data, lines = yaml_text.parse(text)
         json.dumps(data, ensure_ascii=False).encode()  # an escape may name half of a character
     except YamlError as error:
-        raise ScheduleFileError(f"it is no YAML of a schedule: {error}", line=error.line) from None
+        raise ScheduleFileError(f"it is not YAML of a schedule: {error}", line=error.line) from None
     except ValueError as error:
-        raise ScheduleFileError(f"it is no YAML of a schedule: {printable(str(error), 120)}") from None
+        raise ScheduleFileError(f"it is not YAML of a schedule: {printable(str(error), 120)}") from None
     return ScheduleDocument(data, lines=lines)
 
 
@@ -292,7 +292,7 @@ def line_in_json(text: str, path: yaml_text.Path) -> int:
     return text.count("\n", 0, place) + 1
 
 
-def parsed(text: str) -> Any:
+def parse_text(text: str) -> Any:
     """The JSON in the text of a file. Raises ScheduleFileError."""
     try:
         # int() rejects NaN and Infinity, which are not JSON.
@@ -300,7 +300,7 @@ def parsed(text: str) -> Any:
         # Reject lone surrogates, which are not text. A file can contain them directly or as an escape.
         (json.dumps(data, ensure_ascii=False) if "\\u" in text else text).encode()
     except (ValueError, RecursionError) as error:
-        raise ScheduleFileError(f"it is no JSON: {error}") from None
+        raise ScheduleFileError(f"it is not JSON: {error}") from None
     return data
 
 
@@ -470,10 +470,10 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
     # A calm operation plays at least two rounds, unless it asks for one. All participants tick in each round.
     calm = [operation.rounds for operation in schedule.operations if isinstance(operation, Calm)]
     rounds = sum(min(most, QUIET_ROUNDS) for most in calm)
-    there = sum(not member.late for member in schedule.members)
-    if (steps := rounds * there) > MAX_STEPS:
+    present_count = sum(not member.late for member in schedule.members)
+    if (steps := rounds * present_count) > MAX_STEPS:
         yield ScheduleFileError(
-            f"operations: {rounds:,} calm rounds of {there} participants are {steps:,} steps or more, and "
+            f"operations: {rounds:,} calm rounds of {present_count} participants are {steps:,} steps or more, and "
             f"{MAX_STEPS:,} can be played: take fewer calm operations, or fewer members",
             ("operations",),
         )
@@ -489,18 +489,18 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
     for index, expected in enumerate(schedule.expect):
         path = ("expect", index, "who")
         if expected.who not in names:
-            told = f"there is no participant {expected.who!r}.{did_you_mean(expected.who, names)}"
-            yield ScheduleFileError(f"{_place(path)}: {told}", path)
+            text = f"there is no participant {expected.who!r}.{did_you_mean(expected.who, names)}"
+            yield ScheduleFileError(f"{_place(path)}: {text}", path)
         for place, label in enumerate(expected.labels):
             if label not in labels:
                 where = ("expect", index, expected.what, place)
-                told = f"no operation has the label {printable(label, 60)!r}.{did_you_mean(label, sorted(labels))}"
-                yield ScheduleFileError(f"{_place(where)}: {told}", where)
+                text = f"no operation has the label {printable(label, 60)!r}.{did_you_mean(label, sorted(labels))}"
+                yield ScheduleFileError(f"{_place(where)}: {text}", where)
 
 
 def _strangers(operation: Operation, names: Collection[str], channels: int) -> Iterator[str]:
     """Names in an operation that the schedule does not have."""
-    for name in sorted(named_in(operation)):
+    for name in sorted(participants_in(operation)):
         if name not in names:
             yield f"there is no participant {name!r}{did_you_mean(name, names)}"
     if (channel := getattr(operation, "channel", 0) or 0) >= max(1, channels):
@@ -519,19 +519,19 @@ def labels_in(schedule: Schedule) -> Iterator[str]:
 
 
 def _wrong_expression(operation: Operation, known: Collection[str]) -> Iterator[str]:
-    """Why an expression of an operation is none, or names something else than ``known``."""
+    """Why an expression of an operation is invalid, or names something that is not in ``known``."""
     for key in ("when", "period", "condition", "lamport"):
         expression = getattr(operation, key, "")
         if isinstance(expression, str) and expression:
             try:
                 for name in sorted(names_in(expression).difference(known)):
-                    told = f"there is no setting or limit {name!r}.{did_you_mean(name, known)}"
-                    yield f"{key}: {told}"
+                    text = f"there is no setting or limit {name!r}.{did_you_mean(name, known)}"
+                    yield f"{key}: {text}"
             except ExpressionError as error:
                 yield f"{key}: {error}"
 
 
-def named_in(operation: Operation) -> set[str]:
+def participants_in(operation: Operation) -> set[str]:
     """The participants that an operation names."""
     names: set[str] = set()
     for value in (getattr(operation, key, EVERYBODY) for key in operation.names):

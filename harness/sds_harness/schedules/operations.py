@@ -53,7 +53,7 @@ class Operation:
         if op:  # a class with slots is created twice, the second time without these arguments
             cls.op, cls.command = op, command
 
-    def changed(self, **values: Any) -> Self:
+    def with_values(self, **values: Any) -> Self:
         """A copy with other values in some fields."""
         return replace(self, **values)
 
@@ -87,7 +87,7 @@ class Require(Operation, op="require"):
     """A comparison of expressions over the configuration in force that must hold, too, such as ``t_max_ms <= 3600000``,
     see ``expressions``."""
     reason: str = ""
-    """Why the schedule ends where the condition does not hold."""
+    """The reason that is reported if the schedule ends here."""
 
 
 def is_about_declarations(operation: Operation) -> bool:

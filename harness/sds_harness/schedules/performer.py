@@ -119,7 +119,8 @@ class Performer(ABC, Generic[A, S, T, W]):
         self._advance(op.ms + self._value(op.period))
 
     def _advance(self, ms: int) -> None:
-        """Let a period pass that an implementation may have told. Raises ScheduleStoppedError if it is too long."""
+        """Let a period pass, which can depend on a configuration that the implementation reports. Raises
+        ScheduleStoppedError if it is too long."""
         for stage in self._distinct:
             outside = stage.trace.declaration.outside_clock
             latest = outside.latest_ms if outside is not None else MOST
@@ -128,7 +129,7 @@ class Performer(ABC, Generic[A, S, T, W]):
         self._pass(ms)
 
     def _in_force(self, name: str) -> int | None:
-        """The value in force of a field of the configuration, at the first participant that tells it; None if none
+        """The value in force of a field of the configuration, from the first participant that reports it; None if none
         does."""
         return None
 
@@ -244,7 +245,7 @@ class Performer(ABC, Generic[A, S, T, W]):
             declared = stage.trace.declaration
             for name in op.capabilities:
                 number = declared.spoken.number_of(name)
-                if number is None or [*declared.lacking([number])]:
+                if number is None or [*declared.missing_capabilities([number])]:
                     raise RequirementNotMetError(f"{NEEDS}{name}")
         if op.condition and not self._value(op.condition):
             raise RequirementNotMetError(op.reason or f"{op.condition} does not hold")

@@ -31,7 +31,7 @@ class Script(Generic[M]):
 
     def add(self, *operations: Operation) -> None:
         """Append operations."""
-        self.operations += [one.changed(when=self._condition) if self._condition else one for one in operations]
+        self.operations += [one.with_values(when=self._condition) if self._condition else one for one in operations]
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
@@ -47,7 +47,7 @@ class Script(Generic[M]):
         if capabilities:
             self.add(Require(tuple(self.language.name_of(capability) for capability in capabilities)))
 
-    def unique(self, label: str) -> str:
+    def unique_label(self, label: str) -> str:
         """The label, or a similar one that is not in use."""
         found, number = label, 1
         while found in self._labels:

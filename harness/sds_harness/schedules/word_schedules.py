@@ -45,7 +45,7 @@ class Unfolded(ABC):
     schedule: Schedule
 
     @abstractmethod
-    def missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:
+    def find_missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:
         """The copies that cannot arrive, because the implementation did not send them, each with the index of the event
         of the word that shows it."""
 
@@ -59,12 +59,12 @@ class UnfoldedBroadcasts(Unfolded):
     places: dict[Known, int] = field(default_factory=dict)
     """The indexes of these events in the word."""
 
-    def silent(self, broadcast: Collection[int]) -> set[Known]:
+    def find_silent(self, broadcast: Collection[int]) -> set[Known]:
         """The events that should have broadcast and did not. ``broadcast`` are the operations that did."""
         return {known for known, operation in self.sources.items() if operation not in broadcast}
 
-    def missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:
-        silent = self.silent({packet.operation for packet in performance.packets})
+    def find_missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:
+        silent = self.find_silent({packet.operation for packet in performance.packets})
         listeners = range(len(self.schedule.members))
         return {(listener, *known): self.places[known] for known in silent for listener in listeners}
 
@@ -96,7 +96,7 @@ def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedBroadcasts:
             later = {to: at + sum(ms for began, ms in lasting if began < at) - more for to, at in one.arrives.items()}
             operations += _story(world, names, one, _route(names, one, later))
     schedule = replace(setting, members=setting.members[: world.participants], operations=tuple(operations))
-    places = {known: place for place, events in enumerate(world.known(word)) for known in events}
+    places = {known: place for place, events in enumerate(world.identify_events(word)) for known in events}
     return UnfoldedBroadcasts(schedule, sources, {known: places[known] for known in sources})
 
 

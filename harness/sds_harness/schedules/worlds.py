@@ -166,9 +166,9 @@ class World:
         """The kinds that are arrivals."""
         return tuple(index for index, kind in enumerate(self.kinds) if kind.copies)
 
-    def known(self, word: Word) -> list[tuple[Known, ...]]:
+    def identify_events(self, word: Word) -> list[tuple[Known, ...]]:
         """The identity of each event of a word, for each participant that takes part in it."""
-        return [places for _, places in _placed(word, self.participants)]
+        return [places for _, places in _identify_events(word, self.participants)]
 
     def newest(self, word: Word) -> frozenset[int]:
         """The participants to which this word shows more than every shorter part of it; none if two independent events
@@ -180,7 +180,7 @@ class World:
         """
         if any(self.kinds[event.kind].aware for event in word):
             return frozenset(range(self.participants))
-        placed = list(_placed(word, self.participants))
+        placed = list(_identify_events(word, self.participants))
         last = [
             event
             for index, (event, places) in enumerate(placed)
@@ -207,7 +207,7 @@ class World:
         has: list[set[Known]] = [set() for _ in range(self.participants)]
         knew: dict[Known, frozenset[Known]] = {}
         ranked: list[Known] = []
-        for event, places in _placed(word, self.participants):
+        for event, places in _identify_events(word, self.participants):
             if event.sender >= 0:
                 source = (event.sender, event.nth)
                 has[event.who] |= {source} & set(ranked)
@@ -231,11 +231,11 @@ class World:
             return True
         names = permutations(range(self.participants))
         next(names)
-        return all(word <= self.in_order(_renamed(word, name)) for name in names)
+        return all(word <= self.normal_order(_rename_participants(word, name)) for name in names)
 
-    def in_order(self, word: Word) -> Word:
+    def normal_order(self, word: Word) -> Word:
         """The first word that is equivalent to this one up to the order of independent events."""
-        left = list(_placed(word, self.participants))
+        left = list(_identify_events(word, self.participants))
         out: list[Event] = []
         while left:
             free = [
@@ -257,7 +257,7 @@ class World:
         return (event.sender, event.nth) in others or (other.sender, other.nth) in places
 
 
-def _placed(word: Iterable[Event], participants: int) -> Iterator[tuple[Event, tuple[Known, ...]]]:
+def _identify_events(word: Iterable[Event], participants: int) -> Iterator[tuple[Event, tuple[Known, ...]]]:
     """The events of a word with their identities, for each participant that takes part."""
     counts = [0] * participants
     for event in word:
@@ -268,7 +268,7 @@ def _placed(word: Iterable[Event], participants: int) -> Iterator[tuple[Event, t
         yield event, tuple(places)
 
 
-def _renamed(word: Word, names: Sequence[int]) -> Word:
+def _rename_participants(word: Word, names: Sequence[int]) -> Word:
     return tuple(
         event._replace(
             who=event.who if event.who == ALL else names[event.who],

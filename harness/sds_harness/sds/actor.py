@@ -214,7 +214,7 @@ class Actor:
             self._own_ids.append(message.message_id)
             self._ask_codec(message.bloom_filter, self._met_ids)
             return message
-        what = "broadcast bytes that are no SDS message" if step.broadcasts else "broadcast nothing"
+        what = "broadcast bytes that are not an SDS message" if step.broadcasts else "broadcast nothing"
         raise ScheduleStoppedError(f"{step.command} at step {step.index} {what}")
 
 

@@ -64,7 +64,7 @@ class SdsAlphabet(Alphabet):
     usual: tuple[AlphabetPart, ...] = USUAL
     example = AlphabetPart(("send", "arrive"))
 
-    def possible(
+    def select_possible(
         self, declared: Declaration, profile: str, wanted: Collection[AlphabetPart]
     ) -> tuple[AlphabetPart, ...]:
         """Without SDS-R if the profile does not judge it."""
@@ -79,7 +79,7 @@ class SdsAlphabet(Alphabet):
         # messages.
         return World(participants, kinds, gaps_by_name=sds_r, parts=tuple(parts))
 
-    def setting(self, parts: Collection[AlphabetPart]) -> Schedule:
+    def make_setting(self, parts: Collection[AlphabetPart]) -> Schedule:
         names = {name for part in parts for name in part.names}
         sds_r = REPAIR in names and UNREPAIRED not in names
         configuration: dict[str, int | float | bool] = {

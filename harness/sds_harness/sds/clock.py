@@ -35,7 +35,7 @@ PAUSES = 3
 
 
 def probe_clock(session: Session, dialect: Dialect | None) -> ClockProbe:
-    """Probe the time of an implementation in a session of its own. Raises TesteeError."""
+    """Probe the time of an implementation in a separate session. Raises TesteeError."""
     stage = Stage(session, "the clock", dialect)
     if not stage.revision.lamport_follows_clock:
         return ClockProbe(clock="nothing on the wire of this revision goes by the clock")
@@ -76,41 +76,45 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
         first = bob.content(stage.now_ms)
         second = bob.content(stage.now_ms + 1, first)
         early, late = alice.receive(second), alice.receive(first)
-        waits = early.answer != "rejected" and _delivered(early) + _delivered(late) == [first.message_id]
-        if waits and not _until(alice, lambda step: bool(_delivered(step))):
+        waits = early.answer != "rejected" and _delivered_ids(early) + _delivered_ids(late) == [first.message_id]
+        if waits and not _wait_until(alice, lambda step: bool(_delivered_ids(step))):
             yield f"what waited for a message that came is not delivered in {waited}"
     if declared.can(pb.CAPABILITY_RESEND):
         alice = stage.open("resends")
         own = alice.send()
-        if not _until(alice, lambda step: any(m.message_id == own.message_id for m in step.messages)):
+        if not _wait_until(alice, lambda step: any(m.message_id == own.message_id for m in step.messages)):
             yield f"nothing is sent again in {waited}; leave out `resend` if that never happens"
     if declared.can(pb.CAPABILITY_PERIODIC_SYNC):
         alice = stage.open("syncs", configuration=pb.Configuration(sync_interval_ms=WAIT_MS))
         # A message of its own would be resent, and the copies could take the place of sync messages.
         alice.receive(stage.peer("bob").content(stage.now_ms))
-        if alice.party.in_force.sync_interval_ms and not _until(alice, lambda step: any(map(_is_sync, step.messages))):
+        if alice.party.in_force.sync_interval_ms and not _wait_until(
+            alice, lambda step: any(map(_is_sync, step.messages))
+        ):
             yield f"no sync message is sent in {waited}; leave out `periodic-sync` if that never happens"
     if declared.can(pb.CAPABILITY_LOST):
         alice = stage.open("losses", configuration=pb.Configuration(lost_timeout_ms=WAIT_MS))
-        took = _waits(stage, alice)
+        took = _receive_blocked_message(stage, alice)
         given_up = took and alice.party.in_force.lost_timeout_ms
-        if given_up and not _until(alice, lambda step: any(event.kind == "lost" for event in step.events)):
+        if given_up and not _wait_until(alice, lambda step: any(event.kind == "lost" for event in step.events)):
             yield f"nothing is given up in {waited}; leave out `lost` if that never happens"
     if declared.can(pb.CAPABILITY_SDS_R):
-        asked = pb.Configuration(sds_r=True, t_min_ms=WAIT_MS, t_max_ms=MINUTES * WAIT_MS)
-        alice = stage.open("repairs", configuration=asked)
+        pb_configuration = pb.Configuration(sds_r=True, t_min_ms=WAIT_MS, t_max_ms=MINUTES * WAIT_MS)
+        alice = stage.open("repairs", configuration=pb_configuration)
         # An implementation may give a request up some time after it was due.
         pauses = [*[WAIT_MS] * (MINUTES + 1), *[DAY_MS] * PAUSES]
-        if _waits(stage, alice) and not any(alice.after(pause).send().repair_request for pause in pauses):
+        if _receive_blocked_message(stage, alice) and not any(
+            alice.after(pause).send().repair_request for pause in pauses
+        ):
             yield f"no repair is asked for in {waited}; leave out `sds-r` if that never happens"
 
 
-def _until(actor: Actor, seen: Callable[[Step], bool]) -> bool:
+def _wait_until(actor: Actor, seen: Callable[[Step], bool]) -> bool:
     """Does one of the next ticks, each a day apart, show it?"""
     return any(seen(actor.after(DAY_MS).tick()) for _ in range(PAUSES))
 
 
-def _delivered(step: Step) -> list[str]:
+def _delivered_ids(step: Step) -> list[str]:
     return [event.message_id for event in step.events if event.kind == "delivered"]
 
 
@@ -118,7 +122,7 @@ def _is_sync(message: Message) -> bool:
     return message.lamport_timestamp is not None and not message.content
 
 
-def _waits(stage: Stage, actor: Actor) -> bool:
+def _receive_blocked_message(stage: Stage, actor: Actor) -> bool:
     """Let the actor receive a message whose dependency never arrives. Returns whether it was accepted."""
     bob = stage.peer("bob")
     never = bob.content(stage.now_ms)

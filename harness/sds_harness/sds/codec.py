@@ -151,11 +151,11 @@ class Codec:
         answer = self._ask(pb.Request(repair_times=command))
         if not isinstance(answer, pb.Reply):
             return answer
-        told = answer.repair_offsets
+        offsets = answer.repair_offsets
         return RepairOffsets(
-            told.t_req_ms if told.HasField("t_req_ms") else None,
-            told.t_resp_ms if told.HasField("t_resp_ms") else None,
-            told.in_response_group if told.HasField("in_response_group") else None,
+            offsets.t_req_ms if offsets.HasField("t_req_ms") else None,
+            offsets.t_resp_ms if offsets.HasField("t_resp_ms") else None,
+            offsets.in_response_group if offsets.HasField("in_response_group") else None,
         )
 
     def _ask(self, request: pb.Request) -> pb.Reply | NoAnswer:

@@ -39,8 +39,8 @@ COMPARED: tuple[Column, ...] = (
     _digest("contents", summary="digest of what was delivered, in the order of `delivered`"),
     normative("acknowledged", TEXTS, "names of the messages acknowledged, sorted"),
     normative("possibly_acknowledged", TEXTS, "and possibly acknowledged"),
-    normative("missing", TEXTS, "names of the messages said to be missing, sorted, each once"),
-    normative("lost", TEXTS, "and said to be lost"),
+    normative("missing", TEXTS, "names of the messages that are signalled as missing, sorted, each once"),
+    normative("lost", TEXTS, "names of the messages that are signalled as lost, sorted, each once"),
     normative("broadcasts", TEXTS, "names of the messages broadcast, sorted"),
     _digest(
         "wire",

@@ -12,6 +12,6 @@ LARGEST = 1 << 20
 """Most bytes of the file. A file that names all fields has some hundred bytes."""
 
 
-def asked_dialect(name: str) -> Dialect:
+def load_named_dialect(name: str) -> Dialect:
     """The dialect with this name, or in the JSON file at this path. Raises ConfigurationError."""
     return load_dialect(name, partial(read_text, largest=LARGEST))

@@ -22,7 +22,7 @@ class SdsEnvironment(Environment):
     sds_r: bool = False
     """Whether participants use SDS-R."""
 
-    def unfit(self, revision: Revision) -> str:
+    def why_unfit(self, revision: Revision) -> str:
         return f"{revision.name} has no SDS-R" if self.sds_r and not REVISIONS[revision.name].repairs else ""
 
 

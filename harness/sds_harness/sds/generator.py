@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..schedules.choices import Choices, SeededChoices, chance, pick, weighted
+from ..schedules.choices import Choices, SeededChoices, chance, choose_weighted, pick
 from ..schedules.grammar import NAMES as NAMES
 from ..schedules.grammar import ODD_NAMES as ODD_NAMES
 from ..schedules.grammar import hold_to_bounds
@@ -48,7 +48,7 @@ _IN_ORDER = sorted(PASSAGES, key=lambda name: (name != "chatter", name))
 """The simplest passage first: Hypothesis shrinks towards it."""
 
 
-def generated(seed: int, index: int, grammar: Grammar = ANYTHING, text: Text = SDS) -> Schedule:
+def generate_schedule(seed: int, index: int, grammar: Grammar = ANYTHING, text: Text = SDS) -> Schedule:
     """The schedule with this seed and index; the same on every machine. Raises ValueError, see ``draw_schedule``."""
     return draw_schedule(SeededChoices(seed, index), grammar, name_of(seed, index), text)
 
@@ -75,7 +75,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "",
     """Draw a schedule that uses only what the revision has. Raises ValueError, see ``hold_to_text``."""
     hold_to_text(grammar, text)
     sizes = [(n, weight) for n, weight in PARTICIPANTS if grammar.fewest <= n <= grammar.most]
-    number = weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
+    number = choose_weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
     sds_r = grammar.sds_r if grammar.sds_r is not None else text.repairs and chance(choices, 58)
     configuration = _configuration(choices, sds_r=sds_r, text=text)
     names = (ODD_NAMES if chance(choices, 12) else NAMES)[:number]
@@ -101,7 +101,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "",
     ]
     for _ in range(choices.integer(1, grammar.longest)):
         writer.home = writer.channel()
-        weighted(choices, possible).write(writer)
+        choose_weighted(choices, possible).write(writer)
         if chance(choices, 40):
             writer.add(Wait(pick(choices, (1, 1_000, 6_000, 31_000, 61_000))))
     _finish(writer, choices)

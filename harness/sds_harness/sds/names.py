@@ -57,25 +57,25 @@ class Names:
             else:
                 self._names[key] = name
 
-    def of(self, channel_id: str, message_id: str) -> str:
+    def names_of(self, channel_id: str, message_id: str) -> str:
         """The name of the message with this ID; "=" and the ID for a message from outside."""
         key = (channel_id, message_id)
         return self._names.get(key) or self._syncs_by_id.get(key) or f"={message_id}{self._channel_suffix(channel_id)}"
 
-    def called(self, message: Message) -> str:
+    def name_message(self, message: Message) -> str:
         """The name of a message."""
         sync = self._syncs.get(_place(message)) if message.kind is Kind.SYNC else None
-        return sync or self.of(message.channel_id, message.message_id)
+        return sync or self.names_of(message.channel_id, message.message_id)
 
     def sorted(self, channel_id: str, message_ids: Iterable[str]) -> list[str]:
         """The distinct names of these messages, sorted."""
-        return sorted({self.of(channel_id, message_id) for message_id in message_ids})
+        return sorted({self.names_of(channel_id, message_id) for message_id in message_ids})
 
     def newest(self, message: Message) -> str:
         """The name of the entry of a causal history with the greatest Lamport timestamp, which histories of all lengths
         have in common. "" for an empty history."""
         newest = self._newest(message)
-        return self.of(*newest) if newest is not None else ""
+        return self.names_of(*newest) if newest is not None else ""
 
     def newest_lamport(self, message: Message) -> int | None:
         """The Lamport timestamp of that entry; None for an empty history, or if no participant or scripted peer sent
@@ -86,7 +86,7 @@ class Names:
     def content_of(self, message: Message, lamport: int) -> list[str | int]:
         """The content of the message on the wire, with this timestamp, without what the specification leaves open."""
         return [
-            self.called(message),
+            self.name_message(message),
             message.kind.value,
             message.sender_id,
             message.channel_id,
@@ -107,7 +107,7 @@ class Names:
         if any(place[cause] >= place[key] for key, those in causes.items() for cause in those):
             return list(delivered)
         lacking = {key: len(those) for key, those in causes.items()}
-        ready = [(self.of(*key), key) for key, count in lacking.items() if not count]
+        ready = [(self.names_of(*key), key) for key, count in lacking.items() if not count]
         heapq.heapify(ready)
         out = []
         while ready:
@@ -117,7 +117,7 @@ class Names:
                 if key in those:
                     lacking[other] -= 1
                     if not lacking[other]:
-                        heapq.heappush(ready, (self.of(*other), other))
+                        heapq.heappush(ready, (self.names_of(*other), other))
         return out
 
     def _newest(self, message: Message) -> Key | None:

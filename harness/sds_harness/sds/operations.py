@@ -63,7 +63,7 @@ class Send(Operation, op="send", command="send"):
     times: int = 1
     """Number of messages sent at once. The label is that of the last one; the others have ".1", ".2", ... appended."""
     numbered: bool = False
-    """Whether the content is that of the n-th message of the participant, in place of one made from the label. An
+    """Whether the content is numbered per participant, not made from the label. An
     environment may give such messages of different senders the same content."""
     may_be_refused: bool = False
     """Whether the implementation may refuse to send it, and the schedule goes on."""
@@ -204,7 +204,7 @@ class Mark(Operation, op="mark"):
 
 @dataclass(frozen=True, slots=True)
 class Garble(Operation, op="garble"):
-    """Bytes arrive that are not an SDS message, or barely one."""
+    """Bytes arrive that are not an SDS message, or a malformed one."""
 
     to: str
     wire: str

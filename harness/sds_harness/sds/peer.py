@@ -74,7 +74,7 @@ class ScriptedPeer:
         return self._count
 
 
-def signed(*messages: Message) -> tuple[HistoryEntry, ...]:
+def entries_with_senders(*messages: Message) -> tuple[HistoryEntry, ...]:
     """Entries that name the senders of the messages, as participants with SDS-R write them."""
     return tuple(HistoryEntry(message.message_id, None, message.sender_id) for message in messages)
 

@@ -118,10 +118,10 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 channels = tuple(channels[number] for number in member.channels)
             elif not stage.trace.declaration.can(pb.CAPABILITY_CHANNELS):
                 channels = channels[:1]
-        asked = pb.Configuration(**configuration)  # type: ignore[arg-type]
+        pb_configuration = pb.Configuration(**configuration)  # type: ignore[arg-type]
         if isinstance(member, Member) and member.sds_r is not None:
-            asked.sds_r = member.sds_r
-        return stage.open(participant_id or member.name, channels, configuration=asked, instance=instance)
+            pb_configuration.sds_r = member.sds_r
+        return stage.open(participant_id or member.name, channels, configuration=pb_configuration, instance=instance)
 
     def _broadcasts(self, step: Step) -> Sequence[Wire]:
         return step.broadcasts
@@ -182,9 +182,9 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             return min(self._revision.wire.max_lamport, MOST)
         field = pb.Configuration.DESCRIPTOR.fields_by_name.get(name)
         for actor in self._actors.values() if field is not None else ():
-            for told in (actor.party.in_force, actor.party.asked):
-                if told.HasField(name):
-                    return int(getattr(told, name))
+            for configuration in (actor.party.in_force, actor.party.asked):
+                if configuration.HasField(name):
+                    return int(getattr(configuration, name))
         return None
 
     def _send(self, op: Send) -> None:
@@ -198,13 +198,13 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         hinted = op.hint and actor.stage.trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS)
         hint = (b"" if "hint" in op.empty else hint_of(label)) if hinted else None
         can = actor.stage.trace.declaration.can
-        given = can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED) or can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
-        message_id = (op.message_id if given else "") or None
+        chooses_id = can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED) or can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
+        message_id = (op.message_id if chooses_id else "") or None
         # The content depends on the label, not on the number of messages before, so that it stays the same when
         # shrinking removes other messages.
         content: bytes | None = None
         if not op.numbered:
-            content = self._sayable(bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode())
+            content = self._to_sendable(bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode())
         content = b"" if "content" in op.empty else content
         with suppress(*([ScheduleStoppedError] if op.may_be_refused else [])):
             self._act(who, lambda: actor.send(content, channel, message_id, hint), op.route, label=label)
@@ -220,7 +220,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _ephemeral(self, op: Ephemeral) -> None:
         for who in self._open_participants(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
-            content = self._sayable(bytes.fromhex(op.raw) or b"typing")
+            content = self._to_sendable(bytes.fromhex(op.raw) or b"typing")
             self._act(who, lambda: actor.send_ephemeral(content, channel), op.route)  # noqa: B023
 
     def _tick(self, op: Tick) -> None:
@@ -239,10 +239,10 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _lookup(self, op: Lookup) -> None:
         for who in self._open_participants(op.who):
-            asked: set[tuple[str, str]] = set()
-            while wanted := [key for key in self._wants[who] if key not in asked]:
-                asked.update(wanted)
-                for key in wanted:
+            requested: set[tuple[str, str]] = set()
+            while pending := [key for key in self._wants[who] if key not in requested]:
+                requested.update(pending)
+                for key in pending:
                     packet = self._store.get(key) or self._syncs.get(key)
                     if packet is not None and key not in self._has[who] and key not in self._heard[who]:
                         self._receive(who, packet, "store")
@@ -254,7 +254,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         wire = packet.wire
         if op.asks:
             asks = self._entries(op.asks, senders=True, hints=False)
-            wire = self._written(replace(packet.wire.message, repair_request=asks))
+            wire = self._encode_message(replace(packet.wire.message, repair_request=asks))
         self._receive(op.to, packet, "again", wire)
 
     def _say(self, op: Say) -> None:
@@ -265,15 +265,15 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _written_by(self, op: Write) -> Packet:
         """Write the message of a scripted peer."""
-        return self._packet(op.peer, self._written(self._message_of(op), op.encoding), 0, op.label)
+        return self._packet(op.peer, self._encode_message(self._message_of(op), op.encoding), 0, op.label)
 
     def _receive_all(self, op: Receive) -> None:
-        asked = self._asked_by(op.who) if op.asked else None
+        requested_ids = self._asked_by(op.who) if op.asked else None
         self._hint = bytes.fromhex(op.hint) if op.hint else None
         try:
             for label in op.messages:
                 packet = self.performance.labels.get(label)
-                if packet is not None and (asked is None or self._id(label) in asked):
+                if packet is not None and (requested_ids is None or self._id(label) in requested_ids):
                     self._receive(op.who, packet, "again")
         finally:
             self._hint = None
@@ -287,7 +287,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _settle(self, op: Settle) -> None:
         for who in self._open_participants(op.who):
             actor, quiet = self._actors[who], 0
-            if op.undelivered and not self._waits(actor, self._id(op.undelivered)):
+            if op.undelivered and not self._is_undelivered(actor, self._id(op.undelivered)):
                 continue
             in_force = actor.party.in_force
             for _ in range(MAX_TICKS):
@@ -299,7 +299,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 if quiet >= QUIET_TICKS:
                     break
 
-    def _waits(self, actor: Actor, message_id: str) -> bool:
+    def _is_undelivered(self, actor: Actor, message_id: str) -> bool:
         """Whether an implementation that shows deliveries has not delivered a message yet."""
         trace = actor.stage.trace
         return trace.declaration.can(pb.CAPABILITY_DELIVERED) and not any(
@@ -369,12 +369,17 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         if op.lamport is not None:
             lamport = self._value(op.lamport) if isinstance(op.lamport, str) else op.lamport
         content = f"content {op.label} of {op.peer}" if op.content == "usual" else op.content
-        said = self._sayable(bytes.fromhex(op.raw)) or (None if content is None else content.encode())
+        content_bytes = self._to_sendable(bytes.fromhex(op.raw)) or (None if content is None else content.encode())
         message_id = f"{peer.name}-{op.label}"
         if op.number:
             peer.skip(op.number - 1)
-            numbered = peer.ephemeral(b"") if lamport is None else peer.sync(0) if not said else peer.content(0)
-            message_id, said = numbered.message_id, numbered.content if op.content == "usual" and not op.raw else said
+            numbered = (
+                peer.ephemeral(b"") if lamport is None else peer.sync(0) if not content_bytes else peer.content(0)
+            )
+            message_id, content_bytes = (
+                numbered.message_id,
+                numbered.content if op.content == "usual" and not op.raw else content_bytes,
+            )
         bloom_filter: bytes | None = bytes.fromhex(op.raw_filter) if op.raw_filter else None
         if op.filter is not None and not op.raw_filter:
             # In the profile of the first implementation; the others may not understand the filter.
@@ -400,7 +405,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             history,
             b"" if "filter" in op.empty else bloom_filter,
             self._entries(op.asks, senders=True, hints=False, unknown=None),
-            said,
+            content_bytes,
         )
 
     def _usual_lamport(self, channel_id: str, since: str = "") -> int:
@@ -418,7 +423,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             return epoch + self._elapsed
         return self._counts.get(channel_id, 0) + 1
 
-    def _written(self, message: Message, encoding: str = "usual") -> Wire:
+    def _encode_message(self, message: Message, encoding: str = "usual") -> Wire:
         """A message in the layout of the specification."""
         layout, stage = self._revision.wire, self._distinct[0]
         raw = ENCODINGS[encoding](layout.encode(message))
@@ -427,7 +432,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             known[raw] = Wire(raw, None, layout)
         return known[raw]
 
-    def _sayable(self, content: bytes) -> bytes:
+    def _to_sendable(self, content: bytes) -> bytes:
         """Content that can be sent: if only text can be sent, other bytes are reduced to ASCII."""
         stage: Stage = self._distinct[0]
         return content if is_text(content) else stage.as_sendable(content)

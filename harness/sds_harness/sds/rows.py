@@ -8,7 +8,7 @@ from operator import itemgetter
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MAX_LAMPORT, Message
 
-from ..corpus.digests import plain_digest64, signed
+from ..corpus.digests import plain_digest64, to_signed
 from ..corpus.schema import Row
 from ..stage import START_MS
 from .names import Key, Names
@@ -24,14 +24,14 @@ class SdsRowReader:
     def __init__(self, performance: Performance) -> None:
         self._names = Names(performance)
 
-    def compared(self, step: Step, trace: Trace) -> Row:
+    def normative_columns(self, step: Step, trace: Trace) -> Row:
         """The normative columns of SDS."""
         names, shift = self._names, _shift(trace)
         sent = self._sent(step)
         message = _main_message(step, sent)
         row: Row = {
             "channel": step.channel_id or (message.channel_id if message is not None else ""),
-            "message": names.called(message) if message is not None else "",
+            "message": names.name_message(message) if message is not None else "",
             "lamport": _lamport(message, shift),
             **self._signals(step),
             "broadcasts": [name for name, _ in sent],
@@ -42,7 +42,9 @@ class SdsRowReader:
             "incoming": 0,
             "repairs": 0,
         }
-        if asks := {names.of(m.channel_id, entry.message_id) for m in step.messages for entry in m.repair_request}:
+        if asks := {
+            names.names_of(m.channel_id, entry.message_id) for m in step.messages for entry in m.repair_request
+        }:
             row["repair_requests"] = sorted(asks)
         if step.state is not None:
             row |= self._state_entry(step.state, step.channel_id, shift)
@@ -67,7 +69,7 @@ class SdsRowReader:
         broadcasts = step.broadcasts
         if not broadcasts:
             return []
-        return sorted([(self._called(wire), wire) for wire in broadcasts], key=itemgetter(0))
+        return sorted([(self._name_wire(wire), wire) for wire in broadcasts], key=itemgetter(0))
 
     def _signals(self, step: Step) -> Row:
         row: Row = {
@@ -91,31 +93,33 @@ class SdsRowReader:
                     delivered.append(key)
                     contents[key] = event.content.hex()
                 case str():
-                    row[kind] += [names.of(channel, message_id) for message_id in event.message_ids]
+                    row[kind] += [names.names_of(channel, message_id) for message_id in event.message_ids]
         for kind in ("acknowledged", "possibly_acknowledged", "missing", "lost"):
             row[kind] = sorted(set(row[kind]))
         ordered = names.in_causal_order(delivered)
-        row["delivered"] = [names.of(*key) for key in ordered]
+        row["delivered"] = [names.names_of(*key) for key in ordered]
         row["contents"] = plain_digest64([contents[key] for key in ordered])
         return row
 
     def _state_entry(self, state: pb.State, channel: str, shift: int) -> Row:
         names = self._names
-        shown = state.lamport_timestamp + shift if state.HasField("lamport_timestamp") else 0
+        timestamp = state.lamport_timestamp + shift if state.HasField("lamport_timestamp") else 0
         repairs = [
             names.sorted(channel, (entry.message_id for entry in buffer.entries))
             for buffer in (state.outgoing_repairs, state.incoming_repairs)
         ]
         return {
-            "lamport": signed(shown),
+            "lamport": to_signed(timestamp),
             "log": plain_digest64(
                 [
-                    (names.of(channel, entry.message_id), signed(entry.lamport_timestamp + shift))
+                    (names.names_of(channel, entry.message_id), to_signed(entry.lamport_timestamp + shift))
                     for entry in state.log.entries
                 ]
             ),
             "outgoing": plain_digest64(
-                sorted((names.of(channel, entry.message_id), int(entry.state)) for entry in state.outgoing.entries)
+                sorted(
+                    (names.names_of(channel, entry.message_id), int(entry.state)) for entry in state.outgoing.entries
+                )
             ),
             "incoming": plain_digest64(names.sorted(channel, state.incoming.message_ids)),
             "repairs": plain_digest64(repairs) if any(repairs) else 0,
@@ -123,14 +127,14 @@ class SdsRowReader:
 
     def _due(self, state: pb.State, channel: str, shift: int) -> list[tuple[str, int]]:
         return sorted(
-            (self._names.of(channel, entry.message_id), entry.due_ms + shift)
+            (self._names.names_of(channel, entry.message_id), entry.due_ms + shift)
             for buffer in (state.outgoing_repairs, state.incoming_repairs)
             for entry in buffer.entries
         )
 
-    def _called(self, wire: Wire) -> str:
+    def _name_wire(self, wire: Wire) -> str:
         message = wire.message
-        return self._names.called(message) if message is not None else "no message"
+        return self._names.name_message(message) if message is not None else "no message"
 
     def _content_of(self, wire: Wire, shift: int) -> list[str | int]:
         """The content of a message on the wire, without what the specification leaves open."""
@@ -140,7 +144,7 @@ class SdsRowReader:
         return self._names.content_of(message, _lamport(message, shift))
 
     def _history(self, message: Message) -> list[str]:
-        return [self._names.of(message.channel_id, entry.message_id) for entry in message.causal_history]
+        return [self._names.names_of(message.channel_id, entry.message_id) for entry in message.causal_history]
 
 
 def _main_message(step: Step, sent: Sequence[tuple[str, Wire]]) -> Message | None:
@@ -160,4 +164,4 @@ def _lamport(message: Message | None, shift: int) -> int:
     """The shifted Lamport timestamp; 0 for none."""
     if message is None or message.lamport_timestamp is None:
         return 0
-    return signed((message.lamport_timestamp + shift) & MAX_LAMPORT)
+    return to_signed((message.lamport_timestamp + shift) & MAX_LAMPORT)

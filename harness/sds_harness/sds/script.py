@@ -96,15 +96,15 @@ START = Period("start_ms")
 
 def greatest(*periods: Period | int) -> Period:
     """The greatest of some periods."""
-    return _of("max", *periods)
+    return _function_of("max", *periods)
 
 
 def least(*periods: Period | int) -> Period:
     """The least of some periods."""
-    return _of("min", *periods)
+    return _function_of("min", *periods)
 
 
-def _of(function: str, *periods: Period | int) -> Period:
+def _function_of(function: str, *periods: Period | int) -> Period:
     return Period(f"{function}({', '.join(one.text if isinstance(one, Period) else str(one) for one in periods)})")
 
 
@@ -319,7 +319,7 @@ class Part:
         or content is sent instead."""
         if not optional and not or_content:
             self.script.need(pb.CAPABILITY_SYNC)
-        label = self.script.unique(f"sync-{self.name}")
+        label = self.script.unique_label(f"sync-{self.name}")
         self.script.add(Sync(self.name, self._number(channel), label=label, or_content=or_content))
         return Message(label, self.participant_id)
 
@@ -353,7 +353,7 @@ class Part:
 
     def _label(self) -> str:
         self._sent += 1
-        return self.script.unique(f"{self.name}-{self._sent}")
+        return self.script.unique_label(f"{self.name}-{self._sent}")
 
     def _number(self, channel: str) -> int:
         return self.script.channel(channel) if channel else self._channel
@@ -392,7 +392,7 @@ class Peer:
         return self.write(at, depends_on, requests=requests, content="" if empty_content else None, **rest)
 
     def ephemeral(self, content: bytes, *depends_on: Dependency, **rest: Any) -> Message:
-        """Write an ephemeral message; with a causal history or a filter it is no regular one."""
+        """Write an ephemeral message; with a causal history or a filter it is not a regular one."""
         return self.write(None, depends_on, **_content(content), **rest)
 
     def write(
@@ -415,7 +415,7 @@ class Peer:
         it has. ``sender`` is the participant that it names as its sender.
         """
         self._count += 1
-        label = self.script.unique(f"{self.name}-{self._count}")
+        label = self.script.unique_label(f"{self.name}-{self._count}")
         same = message_id if isinstance(message_id, Message) else None
         empty = tuple(
             name

@@ -93,12 +93,14 @@ class Stage(stage.Stage[Step]):
         first = tuple(map(self.label, AHEAD_MS)) if several else ()
         name = self.label(name)
         channels = tuple(self.label(channel) for channel in channels)
-        asked = pb.Configuration(sync_interval_ms=0, lost_timeout_ms=0)
+        pb_configuration = pb.Configuration(sync_interval_ms=0, lost_timeout_ms=0)
         if self.trace.declaration.can(pb.CAPABILITY_SDS_R):
-            asked.sds_r = self.ways.sds_r
-        asked.MergeFrom(configuration or pb.Configuration())
+            pb_configuration.sds_r = self.ways.sds_r
+        pb_configuration.MergeFrom(configuration or pb.Configuration())
         request = pb.Request(
-            open=pb.Open(now_ms=self.now_ms, participant_id=name, channels=first + channels, configuration=asked)
+            open=pb.Open(
+                now_ms=self.now_ms, participant_id=name, channels=first + channels, configuration=pb_configuration
+            )
         )
         key = f"{name} ({instance})" if instance else name
         step = self.step(key, request)
@@ -113,14 +115,14 @@ class Stage(stage.Stage[Step]):
             step.reply.opened.handle,
             named,
             step.now_ms,
-            asked,
+            pb_configuration,
             in_force,
             unnamed=not channels,
             participant_id=name,
         )
         self.trace.parties[key] = party
         actor = Actor(self, party)
-        self.opened(key, party.handle)
+        self.add_handle(key, party.handle)
         return actor
 
     def sent_identifiers(self, step: Step) -> Iterator[tuple[str, str]]:

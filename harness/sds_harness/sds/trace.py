@@ -183,8 +183,8 @@ class Step(trace.Step):
     @LazyProperty
     def events(self) -> list[Event]:
         """Signals of the implementation, in order."""
-        told = self.reply.effects.events if self.reply is not None and self.answer == "effects" else ()
-        return [Event.of(event) for event in told]
+        events = self.reply.effects.events if self.reply is not None and self.answer == "effects" else ()
+        return [Event.of(event) for event in events]
 
     @LazyProperty
     def broadcasts(self) -> list[Wire]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..files import opened
+from ..files import open_regular_file
 from .writer import MAX_LINE, VERSION
 
 Row = Mapping[str, Any]
@@ -23,7 +23,7 @@ class NotATranscriptError(ValueError):
 
 
 @dataclass(frozen=True)
-class Said:
+class TranscriptMessage:
     """A message in a transcript."""
 
     line: int
@@ -42,12 +42,12 @@ class Said:
 class RecordedExchange:
     """A request and its reply, if there was one."""
 
-    request: Said
-    reply: Said | None = None
+    request: TranscriptMessage
+    reply: TranscriptMessage | None = None
 
 
 @dataclass(frozen=True)
-class Broke:
+class TranscriptBreakdown:
     """A fault that broke a conversation."""
 
     line: int
@@ -88,7 +88,7 @@ class TranscriptPart:
     exchanges: list[RecordedExchange] = field(default_factory=list)
     participants: dict[int, str] = field(default_factory=dict)
     """The names that findings use for participants, by handle."""
-    broke: list[Broke] = field(default_factory=list)
+    breakdown: list[TranscriptBreakdown] = field(default_factory=list)
     ends: str = ""
     """How the conversation ended after this part; "" if it went on."""
     stderr: tuple[str, ...] = ()
@@ -129,7 +129,9 @@ def parts(path: Path, complain: Complain) -> Iterator[TranscriptPart]:
         elif "fault" in row:
             fault = _object(row, "fault")
             raw = _bytes(row)
-            part.broke.append(Broke(line, _text(fault, "kind"), _text(fault, "detail"), _lines(fault), raw))
+            part.breakdown.append(
+                TranscriptBreakdown(line, _text(fault, "kind"), _text(fault, "detail"), _lines(fault), raw)
+            )
         elif "ends" in row:
             part.ends, part.stderr = _text(_object(row, "ends"), "how"), _lines(_object(row, "ends"))
         elif "begins" not in row:
@@ -143,12 +145,12 @@ def parts(path: Path, complain: Complain) -> Iterator[TranscriptPart]:
 
 
 def _said_anything(part: TranscriptPart) -> bool:
-    return bool(part.exchanges or part.broke)
+    return bool(part.exchanges or part.breakdown)
 
 
 def _rows(path: Path, complain: Complain) -> Iterator[tuple[int, Row]]:
     """The readable lines, with their numbers. Raises NotATranscriptError, FileError."""
-    with opened(path) as file:
+    with open_regular_file(path) as file:
         line = 0
         while data := file.readline(MAX_LINE):
             line += 1
@@ -185,7 +187,7 @@ def _row(data: bytes, whole: bool) -> Row | str:
         return f"no JSON at character {error.pos + 1}" if whole else "it is cut off"
     except (ValueError, RecursionError):
         return "no JSON that can be read"
-    return row if isinstance(row, dict) else "it is no JSON object"
+    return row if isinstance(row, dict) else "it is not a JSON object"
 
 
 def _conversation(number: int, begins: Row) -> Conversation:
@@ -200,22 +202,22 @@ def _conversation(number: int, begins: Row) -> Conversation:
 
 def _next_part(before: TranscriptPart, line: int, row: Row) -> TranscriptPart:
     """Read the next part. A vector spans one or several parts; requests to a codec belong to no part."""
-    told = _object(row, "vector" if "vector" in row else "part")
+    description = _object(row, "vector" if "vector" in row else "part")
     return TranscriptPart(
         before.conversation,
         line,
-        _text(told, "name"),
-        _text(told, "environment"),
-        _text(told, "revision"),
-        _text(told, "dialect"),
-        _number(told, "startMs"),
-        _text(told, "name") if "vector" in row else before.vector,
+        _text(description, "name"),
+        _text(description, "environment"),
+        _text(description, "revision"),
+        _text(description, "dialect"),
+        _number(description, "startMs"),
+        _text(description, "name") if "vector" in row else before.vector,
     )
 
 
 def _exchange(part: TranscriptPart, line: int, row: Row, complain: Complain) -> None:
     message = row.get("json")
-    said = Said(
+    entry = TranscriptMessage(
         line,
         _text(row, "what"),
         message if isinstance(message, dict) else None,
@@ -225,10 +227,10 @@ def _exchange(part: TranscriptPart, line: int, row: Row, complain: Complain) -> 
     )
     match row["direction"]:
         case ">":
-            part.exchanges.append(RecordedExchange(said))
+            part.exchanges.append(RecordedExchange(entry))
             part.conversation.handshake = part.conversation.handshake or part.exchanges[0]
         case "<" if part.exchanges and part.exchanges[-1].reply is None:
-            part.exchanges[-1].reply = said
+            part.exchanges[-1].reply = entry
         case "<":
             complain(line, "it is a reply to no request")
         case _:

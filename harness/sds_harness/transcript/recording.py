@@ -103,18 +103,18 @@ class RecordedLink(Link, Listener):
         if body is not None and (line := _as_json(body)):
             self._add(row, line)
             return
-        told = json_format.MessageToDict(message)
-        text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        data = json_format.MessageToDict(message)
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         size = len(body) if body is not None else len(text)
         if max(size, len(text)) > MAX_RAW:
-            row |= {"bytes": size, "head": _head(told)}
-            self._add(row | _in_base64(body))
+            row |= {"bytes": size, "head": _head(data)}
+            self._add(row | _to_base64(body))
         else:
-            self._add(row | _in_base64(body), text)
+            self._add(row | _to_base64(body), text)
 
     def _record_breakdown(self, breakdown: Breakdown) -> None:
         fault = {"kind": breakdown.kind.value, "detail": breakdown.detail, "stderr": list(breakdown.stderr)}
-        self._add({"fault": fault, **_in_base64(b"\n".join(self._heard) or None)})
+        self._add({"fault": fault, **_to_base64(b"\n".join(self._heard) or None)})
 
     def _end(self, how: str) -> None:
         if not self._ended:
@@ -131,21 +131,21 @@ def _as_json(body: bytes) -> str:
         return ""
     try:
         text = body.decode("utf-8")
-        return text if isinstance(json.loads(text, parse_constant=_no_json), dict) else ""
+        return text if isinstance(json.loads(text, parse_constant=_reject_constant), dict) else ""
     except (ValueError, RecursionError):
         return ""
 
 
-def _no_json(name: str) -> Any:
+def _reject_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-def _in_base64(body: bytes | None) -> dict[str, Any]:
+def _to_base64(body: bytes | None) -> dict[str, Any]:
     if body is None:
         return {}
-    kept = body if len(body) <= MAX_RAW else body[:_BEGINNING]
-    cut = {"bytes": len(body)} if len(kept) < len(body) else {}
-    return {**cut, "base64": base64.b64encode(kept).decode()}
+    beginning = body if len(body) <= MAX_RAW else body[:_BEGINNING]
+    cut = {"bytes": len(body)} if len(beginning) < len(body) else {}
+    return {**cut, "base64": base64.b64encode(beginning).decode()}
 
 
 def _head(message: dict[str, Any]) -> dict[str, Any]:

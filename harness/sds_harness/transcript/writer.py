@@ -14,7 +14,7 @@ from typing import Any
 
 from ..declaration import printable
 from ..files import check_named, write_named
-from ..json_text import dumps, escaped
+from ..json_text import dumps, escape_json
 
 VERSION = 1
 MAX_LINE = 4 << 20
@@ -59,7 +59,7 @@ class Transcript:
         return out
 
     @property
-    def vanished(self) -> bool:
+    def has_vanished(self) -> bool:
         """Was the file deleted, renamed or replaced, so that its path no longer leads to the transcript?"""
         try:
             return self._file >= 0 and not os.path.samestat(os.fstat(self._file), os.stat(self.path))
@@ -72,16 +72,16 @@ class Transcript:
             return 0
         try:
             self._open()
-            with self._locked():
+            with self._lock():
                 return self._append(row, raw)
         except OSError as error:
             self.failure = error.strerror or str(error)
             if self._copied:
-                told = (
+                text = (
                     f"The transcript {printable(str(self.path))} lacks what a worker process heard: {self.failure}.\n"
                 )
                 with suppress(OSError):
-                    os.write(2, told.encode())
+                    os.write(2, text.encode())
             return 0
 
     def __reduce__(self) -> tuple[object, tuple[Path]]:
@@ -92,7 +92,7 @@ class Transcript:
         with suppress(FileNotFoundError):
             self._open()
             try:
-                with self._locked():
+                with self._lock():
                     pass
             finally:
                 os.close(self._file)
@@ -103,7 +103,7 @@ class Transcript:
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _lock(self) -> Iterator[None]:
         """Hold the lock of the file within the block. Raises TimeoutError."""
         until = time.monotonic() + LOCK_S
         while True:
@@ -157,7 +157,7 @@ def _line(number: int, row: Mapping[str, Any], raw: str = "") -> bytes:
     numbered = {"conversation": number, **row} if "begins" in row else row
     line = _dumps({"n": number, "at": datetime.now(UTC).isoformat(), **numbered})
     if raw:
-        line = f'{line[:-1]},"json":{escaped(raw)}}}'
+        line = f'{line[:-1]},"json":{escape_json(raw)}}}'
     return line.encode("utf-8", "backslashreplace") + b"\n"
 
 

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, find, given, settings
 
 from clearskies_stages import session_of
 from sds_harness.clearskies import operations as ops
-from sds_harness.clearskies.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generated
+from sds_harness.clearskies.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generate_schedule
 from sds_harness.clearskies.notation import NOTATION
 from sds_harness.clearskies.passages import PASSAGES
 from sds_harness.clearskies.player import play
@@ -32,8 +32,8 @@ import hashlib, sys, types
 for name in ("sds_harness", "sds_harness.schedules", "sds_harness.clearskies"):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [sys.argv[1] + "/" + name.replace(".", "/")]
-from sds_harness.clearskies.generator import generated
-print(hashlib.sha256("".join(ascii(generated(0, index)) for index in range(20)).encode()).hexdigest())
+from sds_harness.clearskies.generator import generate_schedule
+print(hashlib.sha256("".join(ascii(generate_schedule(0, index)) for index in range(20)).encode()).hexdigest())
 """
 
 
@@ -48,7 +48,7 @@ class Greatest:
 
 
 def drawn(count: int, grammar: Grammar | None = None, seed: int = 3) -> Iterator[Schedule]:
-    return (generated(seed, index, grammar or Grammar()) for index in range(count))
+    return (generate_schedule(seed, index, grammar or Grammar()) for index in range(count))
 
 
 def few(examples: int) -> settings:
@@ -64,7 +64,7 @@ def survives(schedule: Schedule) -> bool:
 def test_the_same_number_is_the_same_schedule_and_any_other_is_another() -> None:
     assert list(drawn(30)) == list(drawn(30))
     assert len({replace(s, name="") for seed in (1, 2, 11) for s in drawn(30, seed=seed)}) == 90
-    assert generated(5, 7).name == "seed 5, schedule 7"
+    assert generate_schedule(5, 7).name == "seed 5, schedule 7"
 
 
 def test_an_interpreter_without_anything_else_draws_the_same() -> None:
@@ -75,7 +75,7 @@ def test_an_interpreter_without_anything_else_draws_the_same() -> None:
         check=False,
         env={**os.environ, "PYTHONHASHSEED": "1", "PYTHONDONTWRITEBYTECODE": "1"},
     )
-    here = "".join(ascii(generated(0, index)) for index in range(20))
+    here = "".join(ascii(generate_schedule(0, index)) for index in range(20))
     assert (done.stdout.strip(), done.stderr) == (hashlib.sha256(here.encode()).hexdigest(), "")
 
 
@@ -87,7 +87,7 @@ def test_every_schedule_survives_as_a_file() -> None:
 @pytest.mark.parametrize("name", PASSAGES)
 def test_each_passage_alone_makes_valid_schedules(name: str) -> None:
     for index, bounds in enumerate(((1, 1), (2, 2), (3, 8))):
-        schedule = generated(2, index, Grammar(*bounds, passages=(name,)))
+        schedule = generate_schedule(2, index, Grammar(*bounds, passages=(name,)))
         assert survives(schedule)
         assert schedule.operations
 

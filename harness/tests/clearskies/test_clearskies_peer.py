@@ -45,11 +45,11 @@ def test_signatures_are_made_where_the_text_asks_for_them() -> None:
     stage = stage_of()
     bob, rita = stage.peer("bob"), stage.peer("rita", read_only=True)
     frame = bob.update("k", 1)
-    assert bob.suited(frame, READ_WRITE).signature is None
-    assert bob.suited(frame, READ_ONLY).signature is not None
-    assert rita.suited(frame, READ_WRITE).signature is not None
+    assert bob.sign_if_required(frame, READ_WRITE).signature is None
+    assert bob.sign_if_required(frame, READ_ONLY).signature is not None
+    assert rita.sign_if_required(frame, READ_WRITE).signature is not None
     wrong = bob.sign(frame, READ_ONLY)
-    assert rita.suited(wrong, READ_WRITE) is wrong
+    assert rita.sign_if_required(wrong, READ_WRITE) is wrong
 
 
 @pytest.mark.parametrize("way", ["unsigned", "flipped", "forged", "by a reader"])

@@ -12,7 +12,7 @@ from clearskies_reference import Config
 from clearskies_reference.variants import VARIANTS
 from clearskies_shows import TRIO
 from clearskies_stages import REVISION, session_of
-from sds_harness.clearskies.generator import generated
+from sds_harness.clearskies.generator import generate_schedule
 from sds_harness.clearskies.operations import (
     Close,
     Delete,
@@ -66,7 +66,7 @@ def row(found: Recorded, command: str, participant: str) -> dict[str, Any]:
 def test_every_column_is_filled() -> None:
     found = recorded(*TALK)
     assert set(found.side) == {column.name for column in SIDE_COLUMNS}
-    assert {frozenset(row) for row in found.steps} == {frozenset(column.name for column in COLUMNS.all)}
+    assert {frozenset(row) for row in found.steps} == {frozenset(column.name for column in COLUMNS.all_columns)}
 
 
 def test_records_are_called_by_the_change_that_made_them_and_updates_by_their_writer() -> None:
@@ -143,7 +143,7 @@ def test_values_count_however_deep_they_are_nested() -> None:
 
 @pytest.mark.parametrize("index", range(6))
 def test_a_performance_is_made_again_from_its_rows(index: int) -> None:
-    live = played(generated(3, index))
+    live = played(generate_schedule(3, index))
     stored = rows_of(KIND, live, index, ())
     again = rebuild(KIND, REVISION, stored.side, stored.steps).performance
     assert rows_of(KIND, again, index, ()) == stored
@@ -174,7 +174,7 @@ def test_a_reply_that_was_changed_does_not_pass() -> None:
 def test_the_page_of_the_format_names_every_column() -> None:
     page = (Path(__file__).parents[2] / "sds_harness" / "corpus" / "FORMAT.md").read_text("utf-8")
     lines = [line for line in page.splitlines() if line.startswith("| `")]
-    for column in COLUMNS.all:
+    for column in COLUMNS.all_columns:
         assert f"`{column.name}`" in page, column.name
     for column in COLUMNS.compared:
         assert [line for line in lines if f"`{column.name}`" in line and "| normative |" in line], column.name

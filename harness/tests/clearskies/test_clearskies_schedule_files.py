@@ -42,7 +42,7 @@ WRITTEN: dict[str, Any] = {
 }
 """The fields of an update, none at its default."""
 FULL: dict[str, Operation] = {
-    operation.op: operation.changed(when="now_ms > 5")
+    operation.op: operation.with_values(when="now_ms > 5")
     for operation in (
         ops.Put("alice", "m1", "ключ", '{"a": 1}', 3, '["b"]', "door"),
         ops.Rename("alice", "m1", "", "\u2028"),

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 from sds_harness.corpus.errors import CorpusError, SparkFailedError, SuiteFaultError
-from sds_harness.corpus.jobs import failures_told, faults_named, told_of
+from sds_harness.corpus.jobs import failures_told, faults_named, last_error_line
 
 pytestmark = pytest.mark.spark
 
@@ -45,7 +45,7 @@ CALL = "An error occurred while calling o78.collectToPython.\n: org.apache.spark
     ],
 )
 def test_the_line_that_says_why(said: str, kind: type[Exception], told: str) -> None:
-    found = told_of(RuntimeError(said))
+    found = last_error_line(RuntimeError(said))
     assert (type(found), str(found)) == (kind, told)
 
 

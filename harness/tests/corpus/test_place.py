@@ -24,14 +24,14 @@ def elsewhere(folder: Path) -> Place:
 
 
 def fail_while_writing(place: Place) -> None:
-    with place.writing() as half:
+    with place.write_atomically() as half:
         half.system.open_output_stream(half.root).close()
         raise ZeroDivisionError
 
 
 @pytest.mark.parametrize("far", [False, True])
 def test_a_file_is_replaced_whole(tmp_path: Path, far: bool) -> None:
-    place = elsewhere(tmp_path) if far else Place.at(str(tmp_path / "c"))
+    place = elsewhere(tmp_path) if far else Place.from_name(str(tmp_path / "c"))
     place.make()
     for text in ("first", "second"):
         (place / "f").write_text(text)
@@ -51,29 +51,29 @@ def test_a_file_is_replaced_whole(tmp_path: Path, far: bool) -> None:
     ],
 )
 def test_no_secret_is_shown(named: str, shown: str) -> None:
-    place = Place.at(named)
-    assert place.shown == shown
-    assert (place / "steps").shown == f"{shown}/steps"
+    place = Place.from_name(named)
+    assert place.label == shown
+    assert (place / "steps").label == f"{shown}/steps"
 
 
 def test_a_scheme_that_nobody_knows_is_told() -> None:
     with pytest.raises(CorpusError, match=r"^gopher://host/c: ") as told:
-        Place.at("gopher://me:SECRET@host/c")
+        Place.from_name("gopher://me:SECRET@host/c")
     assert "SECRET" not in str(told.value)
 
 
 def test_what_is_too_long_for_a_small_file_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "long").write_bytes(b"x" * ((1 << 20) + 1))
     with pytest.raises(CorpusError, match="has more than 1 MiB"):
-        Place.at(str(tmp_path / "long")).read_text()
+        Place.from_name(str(tmp_path / "long")).read_text()
 
 
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "manifest.json")
-    pipe = Place.at(str(tmp_path / "manifest.json"))
-    with pytest.raises(CorpusError, match="is no regular file"):
+    pipe = Place.from_name(str(tmp_path / "manifest.json"))
+    with pytest.raises(CorpusError, match="is not a regular file"):
         pipe.read_text()
-    with pytest.raises(DamagedFileError, match="is no regular file"):
+    with pytest.raises(DamagedFileError, match="is not a regular file"):
         ShardFile(pipe, pa.schema([]))
 
 
@@ -83,6 +83,6 @@ def test_names_that_are_no_folder_are_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for name in (str(tmp_path / "one"), "/nul\0", "/half\udc80"):
         with pytest.raises(CorpusError):
-            Place.at(name).names()
+            Place.from_name(name).names()
     with pytest.raises(CorpusError, match="file"):
-        Place.at(str(tmp_path / "file")).names()
+        Place.from_name(str(tmp_path / "file")).names()

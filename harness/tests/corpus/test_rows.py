@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from player_helpers import NOT_CAROL, TRIO, reference, stage_on
 from sds_harness.schedules import Schedule
-from sds_harness.sds.generator import generated
+from sds_harness.sds.generator import generate_schedule
 from sds_harness.sds.operations import Garble, Look, Member, Operation, Say, Send, Sync, Tick, Wait
 from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import play
@@ -21,7 +21,7 @@ from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
 
 pytest.importorskip("pyarrow")
-from sds_harness.corpus.digests import digest64, plain_digest64, schedule_digest, signed
+from sds_harness.corpus.digests import digest64, plain_digest64, schedule_digest, to_signed
 from sds_harness.corpus.rows import ContradictoryRowsError, Recorded, rebuild, rows_of
 from sds_harness.corpus.schema import SIDE_COLUMNS
 from sds_harness.sds.corpora import COLUMNS, KIND
@@ -53,7 +53,7 @@ TALK = (Send("alice", "m1"), Send("bob", "m2", route=NOT_CAROL), Send("alice", "
 def test_every_column_is_filled() -> None:
     found = recorded(*TALK)
     assert set(found.side) == {column.name for column in SIDE_COLUMNS}
-    assert {frozenset(row) for row in found.steps} == {frozenset(column.name for column in COLUMNS.all)}
+    assert {frozenset(row) for row in found.steps} == {frozenset(column.name for column in COLUMNS.all_columns)}
     assert [row["position"] for row in found.steps] == list(range(1, len(found.steps) + 1))
 
 
@@ -135,8 +135,8 @@ def test_the_digest_of_what_is_plain_is_that_of_anything(values: list[Any]) -> N
 
 @pytest.mark.parametrize("value", [0, 1, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1])
 def test_64_bits_are_kept(value: int) -> None:
-    assert signed(value) % (1 << 64) == value
-    assert -(2**63) <= signed(value) < 2**63
+    assert to_signed(value) % (1 << 64) == value
+    assert -(2**63) <= to_signed(value) < 2**63
 
 
 def test_independent_deliveries_have_an_order_of_their_own() -> None:
@@ -151,7 +151,7 @@ def test_independent_deliveries_have_an_order_of_their_own() -> None:
 
 @pytest.mark.parametrize("index", range(12))
 def test_a_performance_is_made_again(index: int) -> None:
-    schedule = generated(3, index)
+    schedule = generate_schedule(3, index)
     live = play(schedule, dict.fromkeys(schedule.names, stage_on(reference())))
     stored = rows_of(KIND, live, index, ())
     again = rebuild(KIND, "sds-2026-01", stored.side, stored.steps).performance
@@ -206,7 +206,7 @@ def test_rows_that_are_missing_or_too_many_do_not_pass() -> None:
 
 def test_the_page_of_the_format_names_every_column() -> None:
     page = (Path(__file__).parents[2] / "sds_harness" / "corpus" / "FORMAT.md").read_text("utf-8")
-    assert {c.name for c in (*COLUMNS.all, *SIDE_COLUMNS) if f"`{c.name}`" not in page} == set()
+    assert {c.name for c in (*COLUMNS.all_columns, *SIDE_COLUMNS) if f"`{c.name}`" not in page} == set()
     lines = [line for line in page.splitlines() if line.startswith("| `")]
     for column in COLUMNS.compared:
         assert [line for line in lines if f"`{column.name}`" in line and "| normative |" in line], column.name

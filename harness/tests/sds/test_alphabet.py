@@ -32,7 +32,7 @@ def test_every_word_is_a_schedule(repairs: bool) -> None:
     assert all_of_it.gaps_by_name is repairs
     few = SDS.world(3, plain(repairs=repairs))
     for small, word in [(all_of_it, word) for word in all_of_it.words(1)] + [(few, word) for word in few.words(2)]:
-        schedule = unfold(small, word, SDS.setting(alphabet)).schedule
+        schedule = unfold(small, word, SDS.make_setting(alphabet)).schedule
         assert NOTATION.from_json(to_json(schedule)) == schedule
         assert schedule.names == ("alice", "bob", "carol")
 
@@ -42,10 +42,10 @@ def test_what_is_under_way_arrives() -> None:
     alphabet = plain(repairs=False)
     small = SDS.world(2, alphabet)
     for word in small.words(3):
-        unfolded = unfold(small, word, SDS.setting(alphabet))
+        unfolded = unfold(small, word, SDS.make_setting(alphabet))
         schedule = unfolded.schedule
         show = shown(*schedule.operations, members=schedule.members, configuration=schedule.configuration)
-        silent = unfolded.silent({packet.operation for packet in show.packets})
+        silent = unfolded.find_silent({packet.operation for packet in show.packets})
         copies = [small.kinds[event.kind].copies for event in word if (event.sender, event.nth) not in silent]
         assert sum(act.packet is not None and act.packet.act > 0 for act in show.acts) == sum(copies)
         assert not show.left_out

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sds_harness.sds.dialects import asked_dialect
+from sds_harness.sds.dialects import load_named_dialect
 from sds_harness.sds.trace import Wire
 from sds_reference import MAX_LAMPORT, ConfigurationError, HistoryEntry, MalformedMessageError, Message, decode, encode
 from sds_reference.testee.dialect import Dialect, dialect_names, load_dialect
@@ -128,7 +128,7 @@ def test_the_dialects_that_ship_can_be_loaded_by_name() -> None:
 def test_a_dialect_can_be_a_file_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"dialect": "mine", "message": {"content": 1, "sender_id": 20}}))
-    mine = asked_dialect(str(path))
+    mine = load_named_dialect(str(path))
     assert mine == Dialect("mine", "", (("content", 1), ("sender_id", 20)))
     private = mine.to_private(encode(Message("alice", "m-1", "c1", content=b"hi")))
     assert split(private) == [
@@ -141,12 +141,12 @@ def test_a_dialect_can_be_a_file_of_ones_own(tmp_path: Path) -> None:
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ConfigurationError, match=r"no dialect 'nim': known are nim-sds, or give the path of a .json"):
-        asked_dialect("nim")
+        load_named_dialect("nim")
 
 
 def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"dialect .*none\.json: .*No such file"):
-        asked_dialect(str(tmp_path / "none.json"))
+        load_named_dialect(str(tmp_path / "none.json"))
 
 
 def test_without_a_reader_no_file_is_opened(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_file_with_huge_values_gets_a_short_complaint(numbers: dict[str, objec
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"dialect": "mine", "message": numbers}))
     with pytest.raises(ConfigurationError) as caught:
-        asked_dialect(str(path))
+        load_named_dialect(str(path))
     assert len(str(caught.value)) < 600
 
 
@@ -196,6 +196,6 @@ def test_a_file_that_describes_no_dialect_is_refused_with_the_reason(tmp_path: P
     path = tmp_path / "bad.json"
     path.write_bytes(content)
     with pytest.raises(ConfigurationError) as caught:
-        asked_dialect(str(path))
+        load_named_dialect(str(path))
     assert str(caught.value).startswith(f"dialect {path}: ")
     assert why in str(caught.value)

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from sds_harness.schedules import Schedule, dumps
-from sds_harness.schedules.choices import SeededChoices, chance, pick, sample, weighted
+from sds_harness.schedules.choices import SeededChoices, chance, choose_weighted, pick, sample
 from sds_harness.sds import operations as ops
-from sds_harness.sds.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generated, passages_of
+from sds_harness.sds.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generate_schedule, passages_of
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.passages import PASSAGES
 from sds_harness.sds.writer import PEERS, SDS, Text, Writer
@@ -40,8 +40,8 @@ import hashlib, sys, types
 for name in ("sds_harness", "sds_harness.schedules", "sds_harness.sds"):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [sys.argv[1] + "/" + name.replace(".", "/")]
-from sds_harness.sds.generator import generated
-print(hashlib.sha256("".join(ascii(generated(0, index)) for index in range(20)).encode()).hexdigest())
+from sds_harness.sds.generator import generate_schedule
+print(hashlib.sha256("".join(ascii(generate_schedule(0, index)) for index in range(20)).encode()).hexdigest())
 """
 
 
@@ -68,7 +68,7 @@ class Greatest:
 
 
 def drawn(count: int, grammar: Grammar | None = None, seed: int = 3, text: Text = SDS) -> Iterator[Schedule]:
-    return (generated(seed, index, grammar or Grammar(), text) for index in range(count))
+    return (generate_schedule(seed, index, grammar or Grammar(), text) for index in range(count))
 
 
 def text_of(passage: str) -> Text:
@@ -87,7 +87,7 @@ def survives(schedule: Schedule) -> bool:
 def test_the_same_number_is_the_same_schedule_and_any_other_is_another() -> None:
     assert list(drawn(30)) == list(drawn(30))
     assert len({replace(s, name="") for seed in (1, 2, 11) for s in drawn(30, seed=seed)}) == 90
-    assert generated(5, 7).name == "seed 5, schedule 7"
+    assert generate_schedule(5, 7).name == "seed 5, schedule 7"
 
 
 @pytest.mark.parametrize(("python", "hash_seed"), [(Path(sys.executable), "1"), *((python, "2") for python in OTHERS)])
@@ -99,7 +99,7 @@ def test_every_interpreter_draws_the_same(python: Path, hash_seed: str) -> None:
         check=False,
         env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONDONTWRITEBYTECODE": "1"},
     )
-    here = "".join(ascii(generated(0, index)) for index in range(20))
+    here = "".join(ascii(generate_schedule(0, index)) for index in range(20))
     assert (done.stdout.strip(), done.stderr) == (hashlib.sha256(here.encode()).hexdigest(), "")
 
 
@@ -114,7 +114,7 @@ def test_every_schedule_survives_as_a_file() -> None:
 @pytest.mark.parametrize("name", PASSAGES)
 def test_each_passage_alone_makes_valid_schedules(name: str) -> None:
     for index, bounds in enumerate(((1, 1), (2, 2), (3, 8))):
-        schedule = generated(2, index, Grammar(*bounds, passages=(name,)), text_of(name))
+        schedule = generate_schedule(2, index, Grammar(*bounds, passages=(name,)), text_of(name))
         assert survives(schedule)
         assert schedule.operations
 
@@ -311,7 +311,7 @@ def test_pick_takes_any_and_the_simplest_is_the_first() -> None:
 def test_weighted_gives_each_its_share() -> None:
     told = Told(*range(6))
     items = (("a", 1), ("b", 3), ("never", 0), ("c", 2))
-    assert "".join(weighted(told, items) for _ in range(6)) == "abbbcc"
+    assert "".join(choose_weighted(told, items) for _ in range(6)) == "abbbcc"
     assert told.asked == [(0, 5)] * 6
 
 

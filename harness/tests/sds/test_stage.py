@@ -216,7 +216,7 @@ def test_a_send_that_broadcasts_no_message_stops_the_schedule() -> None:
     def only_garbage(_: pb.Request, reply: pb.Reply) -> None:
         reply.effects.broadcasts[:] = [b"\x0a\xff"]
 
-    with pytest.raises(ScheduleStoppedError, match="send at step 2 broadcast bytes that are no SDS message"):
+    with pytest.raises(ScheduleStoppedError, match="send at step 2 broadcast bytes that are not an SDS message"):
         stage_on(changed(reference(), send=only_garbage)).open("alice").send()
 
 

@@ -12,7 +12,7 @@ from ..errors import MalformedMessageError
 from ..framing import Message
 from ..messages import GetUpdates
 from ..peer import Link, Peer
-from ..record import NULL, Kept, Record, Version
+from ..record import NULL, Record, StoredRecord, Version
 from .layout import PassesOnUnsigned
 from .registry import fault, mutant, mutants
 
@@ -23,7 +23,9 @@ class _Records(Peer):
     def refuses_keys_of_deleted_records(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
-        gone = {kept.record.uuid for kept in self.store if kept.record.deleted and kept.record.key == incoming.key}
+        gone = {
+            stored.record.uuid for stored in self.store if stored.record.deleted and stored.record.key == incoming.key
+        }
         if incoming.deleted or not gone - {incoming.uuid}:
             super().take(incoming, signed, source, effects)
         else:
@@ -57,8 +59,8 @@ class _Records(Peer):
     @fault(Peer.take, "13", "deletes whatever has the key of what is deleted")
     def deletes_by_key(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         super().take(incoming, signed, source, effects)
-        for kept in list(self.store.at_key(incoming.key)) if incoming.deleted else []:
-            self.store_record(replace(kept, record=replace(kept.record, value=NULL, deleted=True)))
+        for stored in list(self.store.at_key(incoming.key)) if incoming.deleted else []:
+            self.store_record(replace(stored, record=replace(stored.record, value=NULL, deleted=True)))
 
     @fault(Peer.take, "23", "takes a record for the one that has its key")
     def finds_records_by_key(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
@@ -128,7 +130,7 @@ class ReaderTakesUnsignedChanges(PassesOnUnsigned):
         if message.signature is not None or not known or link.level is AccessLevel.READ_ONLY:
             super().refuse_unauthorised(link, update, message)
 
-    def missing(self, request: GetUpdates) -> list[Kept]:
+    def missing(self, request: GetUpdates) -> list[StoredRecord]:
         return self.store.since(request.since)
 
 

@@ -12,8 +12,8 @@ from ..errors import MalformedMessageError
 from ..framing import Message
 from ..messages import GetUpdates
 from ..peer import Peer
-from ..record import Kept, Record
-from ..vector_clock import VectorClock, before
+from ..record import Record, StoredRecord
+from ..vector_clock import VectorClock, is_before
 from .registry import counting_hops, fault, mutant, mutants, unseen
 
 
@@ -35,33 +35,33 @@ class _Keys(Peer):
             raise MalformedMessageError("the key is taken")
 
     @fault(Peer.as_shown, "38", "shows none of two records that have one key")
-    def hides_records_with_the_same_key(self, kept: Kept) -> Record:
-        rivals = list(self.store.at_key(kept.record.key))
-        return replace(kept.record, deleted=True) if len(rivals) > 1 else super().as_shown(kept)
+    def hides_records_with_the_same_key(self, stored: StoredRecord) -> Record:
+        rivals = list(self.store.at_key(stored.record.key))
+        return replace(stored.record, deleted=True) if len(rivals) > 1 else super().as_shown(stored)
 
 
 @mutant("38", "does not signal that two records have one key")
 class SignalsNoConflictsOfKeys(Peer):
-    def adopt(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
-        super().adopt(current, kept, source, effects)
+    def adopt(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
+        super().adopt(current, stored, source, effects)
         of_keys = [e for e in effects.events if isinstance(e, Conflict) and e.uuid != e.incoming_uuid]
         effects.events = [event for event in effects.events if event not in of_keys]
 
 
 @mutant("38", "of two records with one key and one update_time shows the one that it had first")
 class ShowsTheFirstOfEquals(Peer):
-    def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
+    def keep(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
         self._had: list[str] = getattr(self, "_had", [])
-        if kept.record.uuid not in self._had:
-            self._had.append(kept.record.uuid)
-        super().keep(kept, effects, own=own)
+        if stored.record.uuid not in self._had:
+            self._had.append(stored.record.uuid)
+        super().keep(stored, effects, own=own)
 
-    def as_shown(self, kept: Kept) -> Record:
-        rivals = [each.record for each in self.store.at_key(kept.record.key)]
+    def as_shown(self, stored: StoredRecord) -> Record:
+        rivals = [each.record for each in self.store.at_key(stored.record.key)]
         equal = [each.uuid for each in rivals if each.update_time == rivals[0].update_time]
-        if kept.record.deleted or len(equal) < 2:
-            return super().as_shown(kept)
-        return replace(kept.record, deleted=kept.record.uuid != min(equal, key=self._had.index))
+        if stored.record.deleted or len(equal) < 2:
+            return super().as_shown(stored)
+        return replace(stored.record, deleted=stored.record.uuid != min(equal, key=self._had.index))
 
 
 @mutants
@@ -113,7 +113,9 @@ class LargestTimeAlwaysWins(Peer):
 class ComparesDoubles(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
-        return before(*({peer_id: int(float(number)) for peer_id, number in clock.items()} for clock in (one, other)))
+        return is_before(
+            *({peer_id: int(float(number)) for peer_id, number in clock.items()} for clock in (one, other))
+        )
 
 
 @mutant("50", "compares numbers of vector clocks digit by digit")
@@ -127,7 +129,9 @@ class ComparesDigits(Peer):
 class ComparesInts(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
-        return before(*({peer_id: _in_32_bits(number) for peer_id, number in clock.items()} for clock in (one, other)))
+        return is_before(
+            *({peer_id: _in_32_bits(number) for peer_id, number in clock.items()} for clock in (one, other))
+        )
 
 
 def _in_32_bits(number: int) -> int:
@@ -157,7 +161,7 @@ class ZeroIsMoreThanNothing(Peer):
 class EqualIsConcurrent(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
-        return before(one, other) and not before(other, one)
+        return is_before(one, other) and not is_before(other, one)
 
 
 @mutant("50", "takes a vector clock for the larger one only if all its numbers are")
@@ -232,19 +236,23 @@ class _Deciding(Peer):
         return super().decide(one, other) if first == second else (one, other) if first > second else (other, one)
 
     @fault(Peer.resolve, "51", "resolves the first conflict of a record, and discards what comes in later ones")
-    def resolves_one_conflict(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+    def resolves_one_conflict(
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
+    ) -> None:
         self._resolved: set[str] = getattr(self, "_resolved", set())
         if incoming.uuid not in self._resolved:
             self._resolved.add(incoming.uuid)
-            super().resolve(current, kept, incoming, source, effects)
+            super().resolve(current, stored, incoming, source, effects)
 
     @fault(
         Peer.resolve,
         "26",
         "counts a revision for each conflict, without a change",
     )
-    def counts_conflicts(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
-        super().resolve(current, kept, incoming, source, effects)
+    def counts_conflicts(
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
+    ) -> None:
+        super().resolve(current, stored, incoming, source, effects)
         self.store.count(self.store.revision + 1)
 
     @fault(Peer.separate, "53", "drops a loser that was to go on by itself", resolution=Resolution.SEPARATE)
@@ -253,10 +261,10 @@ class _Deciding(Peer):
 
     @fault(Peer.resolve, "53", "drops a version that was to go on by itself", resolution=Resolution.SEPARATE)
     def keeps_no_lost_versions(
-        self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
         self.config = replace(self.config, resolution=Resolution.LARGEST_TIME)
-        super().resolve(current, kept, incoming, source, effects)
+        super().resolve(current, stored, incoming, source, effects)
         self.config = replace(self.config, resolution=Resolution.SEPARATE)
 
     @fault(Peer.merge, "53", "merges records with one key, and no versions of one record", resolution=Resolution.MERGE)
@@ -277,18 +285,20 @@ class _Deciding(Peer):
 
 @mutant("52", "leaves the clock of a version that has won as it was")
 class ResolvesWithoutMerging(Peer):
-    def resolve(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+    def resolve(
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
+    ) -> None:
         winner, _ = self.decide(current.record, incoming)
         clock = winner.vector_clock
-        kept = replace(kept, record=replace(kept.record, vector_clock=clock))
-        super().resolve(current, kept, incoming, source, effects)
+        stored = replace(stored, record=replace(stored.record, vector_clock=clock))
+        super().resolve(current, stored, incoming, source, effects)
 
 
 @mutant("54", "gives a key to the record with the smallest uuid")
 class DecidesKeysByUuid(Peer):
-    def as_shown(self, kept: Kept) -> Record:
-        rivals = [each.record.uuid for each in self.store.at_key(kept.record.key)]
-        return kept.record if kept.record.deleted or kept.record.uuid == min(rivals) else super().as_shown(kept)
+    def as_shown(self, stored: StoredRecord) -> Record:
+        rivals = [each.record.uuid for each in self.store.at_key(stored.record.key)]
+        return stored.record if stored.record.deleted or stored.record.uuid == min(rivals) else super().as_shown(stored)
 
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         loser = self.store.get(max(uuid, other_uuid))
@@ -309,26 +319,28 @@ class TakesOldKeys(Peer):
 
 @mutant("51", "declares that it signals conflicts, and does not")
 class SignalsNoConflicts(Peer):
-    def resolve(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+    def resolve(
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
+    ) -> None:
         known = len(effects.events)
-        super().resolve(current, kept, incoming, source, effects)
+        super().resolve(current, stored, incoming, source, effects)
         effects.events = [event for place, event in enumerate(effects.events) if place != known]
 
 
 class _Forgetting(Peer):
     """Acts as if there were none of its deleted records."""
 
-    def forgets(self, current: Kept, incoming: Record) -> bool:
+    def forgets(self, current: StoredRecord, incoming: Record) -> bool:
         return current.record.deleted and not incoming.deleted
 
     def is_present(self, current: Record, incoming: Record) -> bool:
-        return super().is_present(current, incoming) and not self.forgets(Kept(current), incoming)
+        return super().is_present(current, incoming) and not self.forgets(StoredRecord(current), incoming)
 
     def is_older(self, incoming: Record, current: Record) -> bool:
-        return super().is_older(incoming, current) and not self.forgets(Kept(current), incoming)
+        return super().is_older(incoming, current) and not self.forgets(StoredRecord(current), incoming)
 
     def is_newer(self, incoming: Record, current: Record) -> bool:
-        return super().is_newer(incoming, current) or self.forgets(Kept(current), incoming)
+        return super().is_newer(incoming, current) or self.forgets(StoredRecord(current), incoming)
 
 
 @mutant("50", "compares the first ten numbers of vector clocks")
@@ -370,13 +382,13 @@ class ForgetsTheDeleted(_Forgetting):
 
 @mutant("56", "takes records again that others have deleted")
 class ForgetsDeletionsOfOthers(_Forgetting):
-    def forgets(self, current: Kept, incoming: Record) -> bool:
+    def forgets(self, current: StoredRecord, incoming: Record) -> bool:
         return super().forgets(current, incoming) and current.record.last_updated_by != self.peer_id
 
 
 @mutant("56", "takes records again that it has deleted, if they come with another key")
 class ForgetsDeletionsOfOtherKeys(_Forgetting):
-    def forgets(self, current: Kept, incoming: Record) -> bool:
+    def forgets(self, current: StoredRecord, incoming: Record) -> bool:
         return super().forgets(current, incoming) and current.record.key != incoming.key
 
 
@@ -384,9 +396,9 @@ class ForgetsDeletionsOfOtherKeys(_Forgetting):
 class ForgetsDeletionsAtStart(_Forgetting):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
-        self._from_before = {kept.record.uuid for kept in self.store}
+        self._from_before = {stored.record.uuid for stored in self.store}
 
-    def forgets(self, current: Kept, incoming: Record) -> bool:
+    def forgets(self, current: StoredRecord, incoming: Record) -> bool:
         return super().forgets(current, incoming) and current.record.uuid in self._from_before
 
 

@@ -15,7 +15,7 @@ from ..errors import MalformedMessageError, RefusedWriteError
 from ..framing import Message, Parser
 from ..messages import GetUpdates
 from ..peer import Link, Peer
-from ..record import NULL, Kept, Record
+from ..record import NULL, Record, StoredRecord
 from ..timestamps import Timestamp, from_nanoseconds, nanoseconds_up
 from .registry import fault, mutant, mutants
 
@@ -32,12 +32,12 @@ class _KeepsOthers(Peer):
         self._original = incoming
         super().take(self.otherwise(incoming), signed, source, effects)
 
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is not None:
             record = self._original
-            same = replace(kept.record, key=record.key, value=record.value, deleted=record.deleted)
-            kept = replace(kept, record=same)
-        super().spread(kept, effects, source)
+            same = replace(stored.record, key=record.key, value=record.value, deleted=record.deleted)
+            stored = replace(stored, record=same)
+        super().spread(stored, effects, source)
 
 
 @mutants
@@ -177,9 +177,9 @@ class _Tells(Peer):
     def as_sent(self, record: Record) -> Record:
         raise NotImplementedError
 
-    def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
+    def keep(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
         known = len(effects.events)
-        super().keep(kept, effects, own=own)
+        super().keep(stored, effects, own=own)
         events = effects.events[known:]
         effects.events[known:] = [Changed(self.as_sent(e.record)) if isinstance(e, Changed) else e for e in events]
 
@@ -202,16 +202,16 @@ class _Telling(_Tells):
 @mutants
 class _Passing(Peer):
     @fault(Peer.spread, "13", "passes deletions of others on as records that are there")
-    def passes_on_without_deleted(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def passes_on_without_deleted(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
-        super().spread(kept, effects, source)
-        if source is not None and self.writes and kept.record.deleted:
+        super().spread(stored, effects, source)
+        if source is not None and self.writes and stored.record.deleted:
             _rewrite(effects, known, lambda said: {**said, "deleted": False})
 
     @fault(Peer.spread, "47", "names who passed a change on to it as the writer")
-    def names_relaying_peer_as_writer(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def names_relaying_peer_as_writer(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
-        super().spread(kept, effects, source)
+        super().spread(stored, effects, source)
         if source in self.links and self.writes:
             messenger = self.links[source].peer_id
             _rewrite(effects, known, lambda said: {**said, "last_updated_by": messenger})
@@ -224,16 +224,16 @@ class _Passing(Peer):
         return uuid
 
     @fault(Peer.spread, "07", "passes on changes of others without their values")
-    def passes_on_without_values(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def passes_on_without_values(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
-        super().spread(kept, effects, source)
+        super().spread(stored, effects, source)
         if source is not None and self.writes:
             _rewrite(effects, known, lambda said: {**said, "value": None})
 
     @fault(Peer.spread, "07", "passes on changes of others with their keys in lower case")
-    def passes_on_keys_in_lower_case(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def passes_on_keys_in_lower_case(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
-        super().spread(kept, effects, source)
+        super().spread(stored, effects, source)
         if source is not None and self.writes:
             _rewrite(effects, known, lambda said: {**said, "key": said["key"].lower()})
 
@@ -249,9 +249,9 @@ def _rewrite(effects: Effects, known: int, change: Callable[[dict[str, Any]], di
 
 @mutant("13", "answers with deletions and their last values as records that are there")
 class AnswersWithoutDeleted(Peer):
-    def bury(self, kept: Kept, now_ms: int, effects: Effects) -> None:
-        content = (kept.record.key, kept.record.value, True)
-        self.change(kept, kept.record.uuid, content, self.time_of_change(now_ms, [kept]), effects)
+    def bury(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
+        content = (stored.record.key, stored.record.value, True)
+        self.change(stored, stored.record.uuid, content, self.time_of_change(now_ms, [stored]), effects)
 
     def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         known = len(effects.sent)
@@ -397,36 +397,36 @@ class DeletionsKeepTheirKeys(Peer):
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         super().take(incoming, signed, source, effects)
         gone = [k.record for k in self.store if k.record.deleted and k.record.key == incoming.key]
-        kept = self.store.get(incoming.uuid)
-        if kept is not None and not kept.record.deleted and any(g.rank > kept.record.rank for g in gone):
-            self.store_record(replace(kept, record=replace(kept.record, deleted=True)))
+        stored = self.store.get(incoming.uuid)
+        if stored is not None and not stored.record.deleted and any(g.rank > stored.record.rank for g in gone):
+            self.store_record(replace(stored, record=replace(stored.record, deleted=True)))
 
 
 @mutants
 class _Times(Peer):
     @fault(Peer.time_of_change, "11", "writes times that are two hours off, and says that they are in UTC")
-    def writes_two_hours_off(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+    def writes_two_hours_off(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         return from_nanoseconds(nanoseconds_up(time) - 1 + 2 * _HOUR, self.config.time_digits)
 
     @fault(Peer.time_of_change, "11", "writes the hours of a clock that has twelve")
-    def writes_twelve_hours(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+    def writes_twelve_hours(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         hour = int(time.text[11:13])
         back = 12 * _HOUR if hour > 12 else 0
         return from_nanoseconds(nanoseconds_up(time) - 1 - back, self.config.time_digits)
 
     @fault(Peer.time_of_change, "11", "counts months from zero")
-    def counts_months_from_zero(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+    def counts_months_from_zero(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         return super().time_of_change(now_ms - 31 * 24 * 3_600_000, [])
 
     @fault(Peer.time_of_change, "11", "takes milliseconds for seconds")
-    def takes_milliseconds_for_seconds(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+    def takes_milliseconds_for_seconds(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         return super().time_of_change(now_ms // 1_000, [])
 
     @fault(Peer.time_of_change, "11", "leaves the time of a record as it was when that was made")
-    def keeps_the_first_time(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
-        before = [kept for kept in after if kept is not None]
+    def keeps_the_first_time(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
+        before = [stored for stored in after if stored is not None]
         return before[0].record.update_time if before else super().time_of_change(now_ms, before)
 
 
@@ -434,41 +434,41 @@ class _Times(Peer):
 class _Losers(Peer):
     @fault(Peer.resolve, "54", "gives the winner of a conflict the key of the loser")
     def winner_takes_key_of_loser(
-        self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
-        super().resolve(current, kept, incoming, source, effects)
+        super().resolve(current, stored, incoming, source, effects)
         _, loser = self.decide(current.record, incoming)
         _put(self, incoming.uuid, key=loser.key)
 
     @fault(Peer.resolve, "54", "gives the winner of a conflict the value of the loser")
     def winner_takes_value_of_loser(
-        self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
-        super().resolve(current, kept, incoming, source, effects)
+        super().resolve(current, stored, incoming, source, effects)
         _, loser = self.decide(current.record, incoming)
         _put(self, incoming.uuid, value=loser.value)
 
     @fault(Peer.resolve, "54", "of two in conflict deletes the winner if the loser is deleted and has another key")
     def winner_takes_deletion_of_loser(
-        self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
-        super().resolve(current, kept, incoming, source, effects)
+        super().resolve(current, stored, incoming, source, effects)
         _, loser = self.decide(current.record, incoming)
         if (loser.deleted and loser.key != incoming.key) or loser.key != current.record.key:
             _put(self, incoming.uuid, deleted=loser.deleted)
 
 
 def _put(peer: Peer, uuid: str, **fields: Any) -> None:
-    kept = peer.store.get(uuid)
-    if kept is not None and peer.writes:
-        peer.store_record(replace(kept, record=replace(kept.record, **fields)))
+    stored = peer.store.get(uuid)
+    if stored is not None and peer.writes:
+        peer.store_record(replace(stored, record=replace(stored.record, **fields)))
 
 
 @mutant("16", "leaves the signature of a version that has won under its body with another clock")
 class KeepsStaleSignatures(Peer):
-    def signed(self, kept: Kept) -> Message:
-        message = super().signed(kept)
-        signature = self._signatures.setdefault((kept.record.uuid, *kept.record.version), message.signature)
+    def signed(self, stored: StoredRecord) -> Message:
+        message = super().signed(stored)
+        signature = self._signatures.setdefault((stored.record.uuid, *stored.record.version), message.signature)
         return replace(message, signature=signature)
 
     def __init__(self, *details: Any, **more: Any) -> None:
@@ -478,10 +478,10 @@ class KeepsStaleSignatures(Peer):
 
 @mutant("18", "as a read-only peer repeats signatures without the padding of base64")
 class RepeatsUnpaddedSignatures(Peer):
-    def to_wire(self, kept: Kept, link: Link) -> bytes:
-        if not self.writes and kept.signed is not None and kept.signed.signature is not None:
-            kept = replace(kept, signed=replace(kept.signed, signature=kept.signed.signature.rstrip(b"=")))
-        return super().to_wire(kept, link)
+    def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
+        if not self.writes and stored.signed is not None and stored.signed.signature is not None:
+            stored = replace(stored, signed=replace(stored.signed, signature=stored.signed.signature.rstrip(b"=")))
+        return super().to_wire(stored, link)
 
 
 @mutant("16", "as a read-only peer takes unsigned updates for known that it refuses")
@@ -494,8 +494,10 @@ class ReaderCountsUnsigned(Peer):
 
 @mutant("18", "as a read-only peer forgets the signed message of what has won a conflict")
 class ReaderForgetsWinners(Peer):
-    def resolve(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
-        super().resolve(current, kept, incoming, source, effects)
+    def resolve(
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
+    ) -> None:
+        super().resolve(current, stored, incoming, source, effects)
         found = self.store.get(incoming.uuid)
         if not self.writes and found is not None:
             self.store_record(replace(found, signed=None))
@@ -507,12 +509,12 @@ class ReaderKeepsUnsignedToItself(Peer):
         if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:
             super().refuse_unauthorised(link, update, message)
 
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
-        if self.writes or kept.signed is not None:
-            super().spread(kept, effects, source)
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        if self.writes or stored.signed is not None:
+            super().spread(stored, effects, source)
 
 
 @mutant("37", "answers with a hundred records at most")
 class AnswersWithAHundred(Peer):
-    def missing(self, request: GetUpdates) -> list[Kept]:
+    def missing(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(request)[:100]

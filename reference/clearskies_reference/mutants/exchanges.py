@@ -12,8 +12,8 @@ from ..framing import Message, Parser
 from ..logical_clock import LogicalClock
 from ..messages import GetUpdates, get_updates_body
 from ..peer import Link, Peer
-from ..record import Kept, Record
-from ..vector_clock import MAX_INTEGER, VectorClock, counted
+from ..record import Record, StoredRecord
+from ..vector_clock import MAX_INTEGER, VectorClock, with_number
 from .conflicts import _Forgetting
 from .registry import fault, mutant, mutants
 
@@ -28,57 +28,57 @@ class _Clocks(LogicalClock):
     @fault(
         LogicalClock.changed, "44", "counts its changes of a record from one again after another peer has changed it"
     )
-    def counts_again_after_others(self, current: Kept | None) -> VectorClock:
+    def counts_again_after_others(self, current: StoredRecord | None) -> VectorClock:
         if current is None or current.record.last_updated_by == self.peer_id:
             return super().changed(current)
-        return counted(current.record.vector_clock, self.peer_id, 1)
+        return with_number(current.record.vector_clock, self.peer_id, 1)
 
     @fault(LogicalClock.received, "46", "keeps the ten largest numbers of a vector clock")
-    def keeps_ten_members(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+    def keeps_ten_members(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         clock, ticks = super().received(current, incoming)
         return dict(sorted(clock.items(), key=lambda pair: -pair[1])[:10]), ticks
 
     @fault(LogicalClock.changed, "46", "writes sixteen members of a vector clock at most")
-    def writes_sixteen_members(self, current: Kept | None) -> VectorClock:
+    def writes_sixteen_members(self, current: StoredRecord | None) -> VectorClock:
         clock = super().changed(current)
         others = [pair for pair in clock.items() if pair[0] != self.peer_id]
         return {**dict(others[-15:]), self.peer_id: clock[self.peer_id]}
 
     @fault(LogicalClock.received, "46", "takes the larger of two numbers digit by digit")
-    def merges_digits(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+    def merges_digits(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         _, ticks = super().received(current, incoming)
         own = current.record.vector_clock if current is not None else {}
         return {m: int(max(str(own.get(m, 0)), str(incoming.get(m, 0)))) for m in {**own, **incoming}}, ticks
 
     @fault(LogicalClock.changed, "44", "counts its changes in 31 bits")
-    def counts_changes_in_31_bits(self, current: Kept | None) -> VectorClock:
+    def counts_changes_in_31_bits(self, current: StoredRecord | None) -> VectorClock:
         clock = super().changed(current)
         return {**clock, self.peer_id: clock[self.peer_id] % (1 << 31)}
 
 
 @mutant("44", "does not count its changes of a record that another peer has changed")
 class CountsNothingAfterOthers(LogicalClock):
-    def changed(self, current: Kept | None) -> VectorClock:
+    def changed(self, current: StoredRecord | None) -> VectorClock:
         own = current is not None and self.peer_id in current.record.vector_clock
         if current is None or not own or current.record.last_updated_by == self.peer_id:
             return super().changed(current)
         return {**current.record.vector_clock}
 
-    def sent(self, kept: Kept) -> Kept:
-        others = kept.record.vector_clock.keys() - {self.peer_id}
-        return replace(kept, sent=True) if others and kept.ticks > 1 else super().sent(kept)
+    def sent(self, stored: StoredRecord) -> StoredRecord:
+        others = stored.record.vector_clock.keys() - {self.peer_id}
+        return replace(stored, sent=True) if others and stored.ticks > 1 else super().sent(stored)
 
 
 @mutant("44", "counts its changes for the last writer of a record")
 class CountsForTheLastWriter(LogicalClock):
-    def changed(self, current: Kept | None) -> VectorClock:
+    def changed(self, current: StoredRecord | None) -> VectorClock:
         if current is None or current.record.last_updated_by == self.peer_id:
             return super().changed(current)
         by, clock = current.record.last_updated_by, current.record.vector_clock
-        return {self.peer_id: 0, **counted(clock, by, clock.get(by, 0) + 1)}
+        return {self.peer_id: 0, **with_number(clock, by, clock.get(by, 0) + 1)}
 
-    def sent(self, kept: Kept) -> Kept:
-        return super().sent(kept) if kept.record.vector_clock.get(self.peer_id) else replace(kept, sent=True)
+    def sent(self, stored: StoredRecord) -> StoredRecord:
+        return super().sent(stored) if stored.record.vector_clock.get(self.peer_id) else replace(stored, sent=True)
 
 
 # ---- Deleted records -------------------------------------------------------------------------------------------------
@@ -91,12 +91,12 @@ class _Gone(_Forgetting):
         super().__init__(*details, **more)
         self.gone: set[str] = set()
 
-    def forgets(self, current: Kept, incoming: Record) -> bool:
+    def forgets(self, current: StoredRecord, incoming: Record) -> bool:
         return super().forgets(current, incoming) and current.record.uuid in self.gone
 
     def deleted(self) -> list[Record]:
         """Its deleted records, the oldest first."""
-        return sorted((kept.record for kept in self.store if kept.record.deleted), key=lambda record: record.rank)
+        return sorted((stored.record for stored in self.store if stored.record.deleted), key=lambda record: record.rank)
 
 
 @mutant("56", "forgets deletions after a month, in its periodic work")
@@ -108,9 +108,9 @@ class ForgetsDeletionsAfterAMonth(_Gone):
 
 @mutant("56", "remembers the newest ten deletions")
 class RemembersTenDeletions(_Gone):
-    def store_record(self, kept: Kept) -> None:
-        super().store_record(kept)
-        if kept.record.deleted:
+    def store_record(self, stored: StoredRecord) -> None:
+        super().store_record(stored)
+        if stored.record.deleted:
             self.gone |= {record.uuid for record in self.deleted()[:-10]}
 
 
@@ -124,18 +124,18 @@ class ForgetsItsDeletionsAfterAnHour(_Gone):
 
 @mutant("56", "remembers the newest ten of its own deletions")
 class RemembersTenOfItsDeletions(_Gone):
-    def store_record(self, kept: Kept) -> None:
-        super().store_record(kept)
+    def store_record(self, stored: StoredRecord) -> None:
+        super().store_record(stored)
         own = [record for record in self.deleted() if record.last_updated_by == self.peer_id]
         self.gone |= {record.uuid for record in own[:-10]}
 
 
 @mutant("56", "forgets a deletion when another record has its key")
 class ForgetsDeletionsOfTakenKeys(_Gone):
-    def store_record(self, kept: Kept) -> None:
-        super().store_record(kept)
-        if not kept.record.deleted:
-            self.gone |= {record.uuid for record in self.deleted() if record.key == kept.record.key}
+    def store_record(self, stored: StoredRecord) -> None:
+        super().store_record(stored)
+        if not stored.record.deleted:
+            self.gone |= {record.uuid for record in self.deleted() if record.key == stored.record.key}
 
 
 # ---- Links and requests ----------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ class _Links(Peer):
             super().answer(link, request, effects)
 
     @fault(Peer.missing, "59", "sends nothing of a peer that the client names with zero")
-    def treats_since_zero_as_everything(self, request: GetUpdates) -> list[Kept]:
+    def treats_since_zero_as_everything(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(GetUpdates({by: rev or MAX_INTEGER - 1 for by, rev in request.since.items()}))
 
     @fault(Peer.request_body, "29", "asks with revisions as doubles")
@@ -232,9 +232,11 @@ class _Links(Peer):
         return super().erase(key, now_ms, effects)
 
     @fault(Peer.adopt, "28", "writes records again that others have changed")
-    def rewrites_changes_of_others(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
-        super().adopt(current, kept, source, effects)
-        record = kept.record
+    def rewrites_changes_of_others(
+        self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
+    ) -> None:
+        super().adopt(current, stored, source, effects)
+        record = stored.record
         if self.writes and record.last_updated_by != self.peer_id and record.last_updated_by > self.peer_id:
             found = self.store.get(record.uuid)
             time = self.time_of_change(0, [found])
@@ -353,7 +355,7 @@ class UsesTakenUuids(Peer):
 class ForgetsKeysAtStart(Peer):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
-        self._old = {kept.record.uuid for kept in self.store}
+        self._old = {stored.record.uuid for stored in self.store}
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         leader = self.store.leader(key)
@@ -400,29 +402,29 @@ class StoresItsCounterAtTicks(Peer):
 class ReadsNullForFalseAtStart(Peer):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
-        for kept in list(self.store):
-            if kept.record.value == "false":
-                self.store.put(replace(kept, record=replace(kept.record, value="null")))
+        for stored in list(self.store):
+            if stored.record.value == "false":
+                self.store.put(replace(stored, record=replace(stored.record, value="null")))
 
 
 @mutant("24", "shows the second of three records with one key in addition to the first")
 class HidesOneOfThree(Peer):
-    def as_shown(self, kept: Kept) -> Record:
-        rivals = [each.record.uuid for each in self.store.at_key(kept.record.key)]
-        return kept.record if rivals[1:2] == [kept.record.uuid] and len(rivals) > 2 else super().as_shown(kept)
+    def as_shown(self, stored: StoredRecord) -> Record:
+        rivals = [each.record.uuid for each in self.store.at_key(stored.record.key)]
+        return stored.record if rivals[1:2] == [stored.record.uuid] and len(rivals) > 2 else super().as_shown(stored)
 
 
 @mutant("24", "shows a record that others have renamed in addition to the one that has its key")
 class ShowsRenamedRecordsTwice(Peer):
-    def adopt(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
+    def adopt(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
         self._renamed: set[str] = getattr(self, "_renamed", set())
-        if current is not None and current.record.key != kept.record.key:
-            self._renamed.add(kept.record.uuid)
-        super().adopt(current, kept, source, effects)
+        if current is not None and current.record.key != stored.record.key:
+            self._renamed.add(stored.record.uuid)
+        super().adopt(current, stored, source, effects)
 
-    def as_shown(self, kept: Kept) -> Record:
-        rivals = {each.record.uuid for each in self.store.at_key(kept.record.key)}
-        return kept.record if rivals & getattr(self, "_renamed", set()) else super().as_shown(kept)
+    def as_shown(self, stored: StoredRecord) -> Record:
+        rivals = {each.record.uuid for each in self.store.at_key(stored.record.key)}
+        return stored.record if rivals & getattr(self, "_renamed", set()) else super().as_shown(stored)
 
 
 @mutant("32", "closes a link after each message")

@@ -15,7 +15,7 @@ from ..framing import Message
 from ..logical_clock import LogicalClock
 from ..messages import UPDATE
 from ..peer import Link, Peer
-from ..record import Kept, Record
+from ..record import Record, StoredRecord
 from ..timestamps import Timestamp
 from ..vector_clock import VectorClock
 from .registry import fault, mutant, mutants, undeclared, unseen
@@ -30,13 +30,13 @@ class NamesAnotherExtension(Peer):
 class _Levels(Peer):
     @fault(Peer.erase, "02", "refuses to delete what others have not seen yet")
     def refuses_deletions(self, key: str, now_ms: int, effects: Effects) -> str:
-        if not any(kept.sent for kept in self.having(key)):
+        if not any(stored.sent for stored in self.having(key)):
             raise RefusedWriteError("nobody knows of it")
         return super().erase(key, now_ms, effects)
 
     @fault(Peer.move, "02", "refuses to rename records that it has written itself")
     def refuses_renames(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
-        if any(kept.record.last_updated_by == self.peer_id for kept in self.having(key)):
+        if any(stored.record.last_updated_by == self.peer_id for stored in self.having(key)):
             raise RefusedWriteError("the key of a record is for good")
         return super().move(key, new_key, now_ms, effects)
 
@@ -96,12 +96,12 @@ class _Levels(Peer):
             raise
 
     @fault(Peer.spread, "05", "as a read-only peer keeps what it receives to itself")
-    def reader_does_not_relay(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def reader_does_not_relay(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if self.writes:
-            super().spread(kept, effects, source)
+            super().spread(stored, effects, source)
 
     @fault(Peer.missing, "05", "as a read-only peer has nothing for those who ask")
-    def reader_does_not_answer(self, request: Any) -> list[Kept]:
+    def reader_does_not_answer(self, request: Any) -> list[StoredRecord]:
         return super().missing(request) if self.writes else []
 
 
@@ -122,16 +122,16 @@ class VerifiesFirstSignatures(Peer):
 
 @mutant("03", "lets the application of a read-only peer write")
 class LetsReadersWrite(Peer):
-    def refuse_full(self, changed: list[Kept | None], now_ms: int) -> None:
-        for kept in changed:
-            self.logical_clock.changed(kept)
+    def refuse_full(self, changed: list[StoredRecord | None], now_ms: int) -> None:
+        for stored in changed:
+            self.logical_clock.changed(stored)
 
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
-        if self.writes or kept.signed is not None:
-            super().spread(kept, effects, source)
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        if self.writes or stored.signed is not None:
+            super().spread(stored, effects, source)
 
-    def missing(self, request: Any) -> list[Kept]:
-        return [kept for kept in super().missing(request) if self.writes or kept.signed is not None]
+    def missing(self, request: Any) -> list[StoredRecord]:
+        return [stored for stored in super().missing(request) if self.writes or stored.signed is not None]
 
 
 def _as_double(number: int) -> int:
@@ -257,12 +257,12 @@ class _Records(Peer):
         return self.peer_id
 
     @fault(Peer.time_of_change, "11", "writes times without a zone, as the people there tell them")
-    def writes_local_times(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+    def writes_local_times(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         return replace(time, text=time.text.replace("T", " ").removesuffix("Z"))
 
     @fault(Peer.time_of_change, "11", "writes the month before the day, and the year behind them")
-    def writes_american_times(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+    def writes_american_times(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         year, month, rest = time.text.split("-", 2)
         return replace(time, text=f"{month}/{rest[:2]}/{year} {rest[3:-1]}")
@@ -274,22 +274,28 @@ class _Records(Peer):
             raise MalformedMessageError("a time without milliseconds")
 
     @fault(Peer.received, "25", "keeps revisions of others as doubles")
-    def keeps_revisions_as_doubles(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
-        kept = super().received(current, incoming, signed)
+    def keeps_revisions_as_doubles(
+        self, current: StoredRecord | None, incoming: Record, signed: Message | None
+    ) -> StoredRecord:
+        stored = super().received(current, incoming, signed)
         revision = _as_double(incoming.last_updated_rev)
-        return replace(kept, record=replace(kept.record, last_updated_rev=revision))
+        return replace(stored, record=replace(stored.record, last_updated_rev=revision))
 
     @fault(Peer.received, "41", "keeps numbers of vector clocks as doubles")
-    def keeps_clocks_as_doubles(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
-        kept = super().received(current, incoming, signed)
-        clock = {peer_id: _as_double(number) for peer_id, number in kept.record.vector_clock.items()}
-        return replace(kept, record=replace(kept.record, vector_clock=clock))
+    def keeps_clocks_as_doubles(
+        self, current: StoredRecord | None, incoming: Record, signed: Message | None
+    ) -> StoredRecord:
+        stored = super().received(current, incoming, signed)
+        clock = {peer_id: _as_double(number) for peer_id, number in stored.record.vector_clock.items()}
+        return replace(stored, record=replace(stored.record, vector_clock=clock))
 
     @fault(Peer.received, "41", "keeps numbers of vector clocks in 31 bits")
-    def keeps_clocks_in_31_bits(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
-        kept = super().received(current, incoming, signed)
-        clock = {peer_id: min(number, (1 << 31) - 1) for peer_id, number in kept.record.vector_clock.items()}
-        return replace(kept, record=replace(kept.record, vector_clock=clock))
+    def keeps_clocks_in_31_bits(
+        self, current: StoredRecord | None, incoming: Record, signed: Message | None
+    ) -> StoredRecord:
+        stored = super().received(current, incoming, signed)
+        clock = {peer_id: min(number, (1 << 31) - 1) for peer_id, number in stored.record.vector_clock.items()}
+        return replace(stored, record=replace(stored.record, vector_clock=clock))
 
     @fault(Peer.refuse_unauthorised, "42", "refuses updates whose writer has counted more than twice for each revision")
     def bounds_clocks_by_revisions(self, link: Link, update: Record, message: Message) -> None:
@@ -301,32 +307,32 @@ class _Records(Peer):
 @mutants
 class _Signing(Peer):
     @fault(Peer.to_wire, "15", "counts a newline more in a body than there is")
-    def counts_a_newline(self, kept: Kept, link: Link) -> bytes:
-        message = super().to_wire(kept, link)
-        body = self.body(kept.record)
+    def counts_a_newline(self, stored: StoredRecord, link: Link) -> bytes:
+        message = super().to_wire(stored, link)
+        body = self.body(stored.record)
         return message.replace(b"m%d{" % len(body), b"m%d{" % (len(body) + 1), 1)
 
     @fault(Peer.to_wire, "15", "counts the characters of a body in place of its bytes")
-    def counts_characters(self, kept: Kept, link: Link) -> bytes:
-        message = super().to_wire(kept, link)
-        body = self.body(kept.record)
+    def counts_characters(self, stored: StoredRecord, link: Link) -> bytes:
+        message = super().to_wire(stored, link)
+        body = self.body(stored.record)
         return message.replace(b"m%d{" % len(body), b"m%d{" % len(body.decode()), 1)
 
     @fault(Peer.to_wire, "16", "signs nothing")
-    def signs_nothing(self, kept: Kept, link: Link) -> bytes:
-        return Message(self.body(kept.record)).to_wire() if self.writes else super().to_wire(kept, link)
+    def signs_nothing(self, stored: StoredRecord, link: Link) -> bytes:
+        return Message(self.body(stored.record)).to_wire() if self.writes else super().to_wire(stored, link)
 
     @fault(Peer.to_wire, "16", "signs no deletions")
-    def signs_no_deletions(self, kept: Kept, link: Link) -> bytes:
-        if self.writes and kept.record.deleted:
-            return Message(self.body(kept.record)).to_wire()
-        return super().to_wire(kept, link)
+    def signs_no_deletions(self, stored: StoredRecord, link: Link) -> bytes:
+        if self.writes and stored.record.deleted:
+            return Message(self.body(stored.record)).to_wire()
+        return super().to_wire(stored, link)
 
     @fault(Peer.to_wire, "18", "as a read-only peer repeats a message with its own clock in it")
-    def reader_repeats_with_its_own_clock(self, kept: Kept, link: Link) -> bytes:
-        if kept.signed is None or self.writes:
-            return super().to_wire(kept, link)
-        return replace(kept.signed, body=self.body(kept.record) + b" ").to_wire()
+    def reader_repeats_with_its_own_clock(self, stored: StoredRecord, link: Link) -> bytes:
+        if stored.signed is None or self.writes:
+            return super().to_wire(stored, link)
+        return replace(stored.signed, body=self.body(stored.record) + b" ").to_wire()
 
     @fault(Peer.refuse_unauthorised, "17", "as a read-write peer takes signed updates alone")
     def writer_refuses_unsigned(self, link: Link, update: Record, message: Message) -> None:
@@ -356,10 +362,10 @@ class IgnoresValueOfDeletedMember(Peer):
 class PassesOnUnsigned(Peer):
     """As a read-only peer, accepts unsigned updates and relays them in messages of its own."""
 
-    def to_wire(self, kept: Kept, link: Link) -> bytes:
-        if self.writes or kept.signed is not None:
-            return super().to_wire(kept, link)
-        return Message(self.body(kept.record)).to_wire()
+    def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
+        if self.writes or stored.signed is not None:
+            return super().to_wire(stored, link)
+        return Message(self.body(stored.record)).to_wire()
 
 
 @mutant("16", "as a read-only peer takes what read-write peers do not sign")
@@ -377,40 +383,42 @@ class ForgetsOriginals(Peer):
         self._taken |= {incoming.uuid}
         super().take(incoming, signed, source, effects)
 
-    def missing(self, request: Any) -> list[Kept]:
-        return [kept for kept in super().missing(request) if self.writes or kept.record.uuid in self._taken]
+    def missing(self, request: Any) -> list[StoredRecord]:
+        return [stored for stored in super().missing(request) if self.writes or stored.record.uuid in self._taken]
 
 
 @mutants
 class _Clocks(LogicalClock):
     @fault(LogicalClock.changed, "43", "counts its changes from a hundred on")
-    def starts_clocks_late(self, current: Kept | None) -> VectorClock:
+    def starts_clocks_late(self, current: StoredRecord | None) -> VectorClock:
         clock = super().changed(current)
         return clock if current is not None else {**clock, self.peer_id: 100}
 
     @fault(LogicalClock.changed, "44", "does not count its changes of a record that is there")
-    def does_not_count_changes(self, current: Kept | None) -> VectorClock:
+    def does_not_count_changes(self, current: StoredRecord | None) -> VectorClock:
         if current is None:
             return super().changed(current)
         return {self.peer_id: 1, **current.record.vector_clock}
 
     @fault(LogicalClock.changed, "46", "does not know in its changes what it has received")
-    def forgets_clocks_of_others(self, current: Kept | None) -> VectorClock:
+    def forgets_clocks_of_others(self, current: StoredRecord | None) -> VectorClock:
         return {self.peer_id: super().changed(current)[self.peer_id]}
 
     @fault(LogicalClock.sent, "45", "does not count that it sends a record")
-    def does_not_count_sending(self, kept: Kept) -> Kept:
-        return replace(kept, sent=True)
+    def does_not_count_sending(self, stored: StoredRecord) -> StoredRecord:
+        return replace(stored, sent=True)
 
     @fault(LogicalClock.received, "46", "takes the clock of what it receives in the place of its own")
-    def replaces_its_clock_on_reception(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+    def replaces_its_clock_on_reception(
+        self, current: StoredRecord | None, incoming: VectorClock
+    ) -> tuple[VectorClock, int]:
         _, ticks = super().received(current, incoming)
         return incoming, ticks
 
 
 @mutant("46", "adds the numbers of what it receives to its own")
 class AddsClocks(LogicalClock):
-    def received(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+    def received(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         clock, ticks = super().received(current, incoming)
         own = current.record.vector_clock if current is not None else {}
         return {peer_id: own.get(peer_id, 0) + incoming.get(peer_id, 0) or 1 for peer_id in clock}, ticks
@@ -418,13 +426,13 @@ class AddsClocks(LogicalClock):
 
 @mutant("44", "does not count its changes of a record that it has sent, nor that it sends them")
 class KeepsTheClockOfWhatItChanges(LogicalClock):
-    def changed(self, current: Kept | None) -> VectorClock:
+    def changed(self, current: StoredRecord | None) -> VectorClock:
         own = current is not None and self.peer_id in current.record.vector_clock
         return current.record.vector_clock if current is not None and own else super().changed(current)
 
-    def sent(self, kept: Kept) -> Kept:
-        again = kept.record.vector_clock.get(self.peer_id, 0) > 1
-        return replace(kept, sent=True) if again else super().sent(kept)
+    def sent(self, stored: StoredRecord) -> StoredRecord:
+        again = stored.record.vector_clock.get(self.peer_id, 0) > 1
+        return replace(stored, sent=True) if again else super().sent(stored)
 
 
 @mutant("08", "makes the uuid of a record of its key")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..peer import Peer
-from ..record import Kept
+from ..record import StoredRecord
 from ..sqlite_store import SqliteStore
 from ..timestamps import timestamp
 from .registry import fault, mutant, mutants
@@ -54,56 +54,56 @@ class _ReadAgain(Peer):
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
-        for kept in list(self.store):
-            if (again := self.read_again(kept)) is not kept:
+        for stored in list(self.store):
+            if (again := self.read_again(stored)) is not stored:
                 self.store.put(again)
         self.start()
 
-    def read_again(self, kept: Kept) -> Kept:
-        return kept
+    def read_again(self, stored: StoredRecord) -> StoredRecord:
+        return stored
 
     def start(self) -> None:
         """Do more when it is started."""
 
 
-def _kept_with(kept: Kept, **fields: Any) -> Kept:
-    return replace(kept, record=replace(kept.record, **fields))
+def _kept_with(stored: StoredRecord, **fields: Any) -> StoredRecord:
+    return replace(stored, record=replace(stored.record, **fields))
 
 
 @mutants
 class _AtStart(_ReadAgain):
     @fault(_ReadAgain.read_again, "44", "forgets how far it has counted when it is started again")
-    def forgets_its_number_at_start(self, kept: Kept) -> Kept:
-        if kept.record.last_updated_by != self.peer_id:
-            return kept
-        return replace(_kept_with(kept, vector_clock={**kept.record.vector_clock, self.peer_id: 1}), ticks=0)
+    def forgets_its_number_at_start(self, stored: StoredRecord) -> StoredRecord:
+        if stored.record.last_updated_by != self.peer_id:
+            return stored
+        return replace(_kept_with(stored, vector_clock={**stored.record.vector_clock, self.peer_id: 1}), ticks=0)
 
     @fault(_ReadAgain.read_again, "46", "forgets the numbers of all but the last writer when it is started again")
-    def forgets_clocks_at_start(self, kept: Kept) -> Kept:
-        known = (self.peer_id, kept.record.last_updated_by)
-        return _kept_with(kept, vector_clock={m: n for m, n in kept.record.vector_clock.items() if m in known})
+    def forgets_clocks_at_start(self, stored: StoredRecord) -> StoredRecord:
+        known = (self.peer_id, stored.record.last_updated_by)
+        return _kept_with(stored, vector_clock={m: n for m, n in stored.record.vector_clock.items() if m in known})
 
     @fault(_ReadAgain.read_again, "41", "reads numbers of vector clocks as doubles when it is started again")
-    def reads_clocks_as_doubles_at_start(self, kept: Kept) -> Kept:
-        return _kept_with(kept, vector_clock={m: int(float(n)) for m, n in kept.record.vector_clock.items()})
+    def reads_clocks_as_doubles_at_start(self, stored: StoredRecord) -> StoredRecord:
+        return _kept_with(stored, vector_clock={m: int(float(n)) for m, n in stored.record.vector_clock.items()})
 
     @fault(_ReadAgain.read_again, "25", "reads revisions as doubles when it is started again")
-    def reads_revisions_as_doubles_at_start(self, kept: Kept) -> Kept:
-        return _kept_with(kept, last_updated_rev=int(float(kept.record.last_updated_rev)))
+    def reads_revisions_as_doubles_at_start(self, stored: StoredRecord) -> StoredRecord:
+        return _kept_with(stored, last_updated_rev=int(float(stored.record.last_updated_rev)))
 
     @fault(_ReadAgain.read_again, "13", "takes deleted records for records that are there when it is started again")
-    def revives_at_start(self, kept: Kept) -> Kept:
-        return _kept_with(kept, deleted=False) if kept.record.deleted else kept
+    def revives_at_start(self, stored: StoredRecord) -> StoredRecord:
+        return _kept_with(stored, deleted=False) if stored.record.deleted else stored
 
     @fault(_ReadAgain.read_again, "47", "reads times as whole seconds when it is started again")
-    def cuts_times_at_start(self, kept: Kept) -> Kept:
-        second = kept.record.update_time.text.removesuffix("Z").partition(".")[0]
-        return _kept_with(kept, update_time=timestamp(f"{second}Z")) if self.writes else kept
+    def cuts_times_at_start(self, stored: StoredRecord) -> StoredRecord:
+        second = stored.record.update_time.text.removesuffix("Z").partition(".")[0]
+        return _kept_with(stored, update_time=timestamp(f"{second}Z")) if self.writes else stored
 
     @fault(_ReadAgain.read_again, "07", "reads whole numbers of values as doubles when it is started again")
-    def reads_values_as_doubles_at_start(self, kept: Kept) -> Kept:
-        value = json.loads(kept.record.value, parse_int=lambda text: int(float(text)))
-        return _kept_with(kept, value=json.dumps(value, ensure_ascii=False))
+    def reads_values_as_doubles_at_start(self, stored: StoredRecord) -> StoredRecord:
+        value = json.loads(stored.record.value, parse_int=lambda text: int(float(text)))
+        return _kept_with(stored, value=json.dumps(value, ensure_ascii=False))
 
     @fault(_ReadAgain.start, "29", "asks for everything when it is started again")
     def asks_for_all_at_start(self) -> None:

@@ -13,64 +13,70 @@ from ..effects import Effects
 from ..framing import Message
 from ..messages import GET_UPDATES, GetUpdates
 from ..peer import Link, Peer
-from ..record import Kept, Record
+from ..record import Record, StoredRecord
 from ..timestamps import timestamp
 from ..vector_clock import MAX_INTEGER
 from .registry import fault, mutant, mutants
 
 
-def _spread_to_some(peer: Peer, most: int, kept: Kept, effects: Effects, source: int | None) -> None:
+def _spread_to_some(peer: Peer, most: int, stored: StoredRecord, effects: Effects, source: int | None) -> None:
     """Send an own change to a limited number of listeners, and a change of others to all."""
     everybody = peer.links
     if source is None:
         links = [link for link in everybody.values() if peer.listens(link, source)]
         peer.links = {link.number: link for link in links[:most]}
-    Peer.spread(peer, kept, effects, source)
+    Peer.spread(peer, stored, effects, source)
     peer.links = everybody
 
 
 @mutants
 class _Spreading(Peer):
     @fault(Peer.spread, "14", "sends its changes to the first of its peers alone")
-    def sends_changes_to_one_peer(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
-        _spread_to_some(self, 1, kept, effects, source)
+    def sends_changes_to_one_peer(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        _spread_to_some(self, 1, stored, effects, source)
 
     @fault(Peer.spread, "14", "sends and repeats nothing as it happens")
-    def withholds_all_changes(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def withholds_all_changes(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         pass
 
     @fault(Peer.spread, "14", "sends its changes to eight of its peers at most")
-    def sends_changes_to_eight_peers(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
-        _spread_to_some(self, 8, kept, effects, source)
+    def sends_changes_to_eight_peers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        _spread_to_some(self, 8, stored, effects, source)
 
     @fault(Peer.spread, "14", "does not send deletions as they happen")
-    def withholds_deletions(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
-        if not kept.record.deleted:
-            super().spread(kept, effects, source)
+    def withholds_deletions(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        if not stored.record.deleted:
+            super().spread(stored, effects, source)
 
     @fault(Peer.spread, "20", "does not repeat changes of others")
-    def does_not_relay(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def does_not_relay(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is None:
-            super().spread(kept, effects, source)
+            super().spread(stored, effects, source)
 
     @fault(Peer.resolve, "35", "does not repeat what has won a conflict")
-    def withholds_winners(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+    def withholds_winners(
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
+    ) -> None:
         known = len(effects.sent)
-        super().resolve(current, kept, incoming, source, effects)
+        super().resolve(current, stored, incoming, source, effects)
         del effects.sent[known:]
 
     @fault(Peer.received, "09", "repeats changes of others under its own name")
-    def relays_in_its_own_name(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
-        kept = super().received(current, incoming, signed)
+    def relays_in_its_own_name(
+        self, current: StoredRecord | None, incoming: Record, signed: Message | None
+    ) -> StoredRecord:
+        stored = super().received(current, incoming, signed)
         if not self.writes:
-            return kept
+            return stored
         self.store.learn(self.peer_id, max(self.store.known.get(self.peer_id, 0), incoming.last_updated_rev))
-        return replace(kept, record=replace(kept.record, last_updated_by=self.peer_id))
+        return replace(stored, record=replace(stored.record, last_updated_by=self.peer_id))
 
     @fault(Peer.received, "47", "gives what it receives another update_time")
-    def relays_with_another_time(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
-        kept = super().received(current, incoming, signed)
-        return replace(kept, record=replace(kept.record, update_time=timestamp("2001-01-01T00:00:00Z")))
+    def relays_with_another_time(
+        self, current: StoredRecord | None, incoming: Record, signed: Message | None
+    ) -> StoredRecord:
+        stored = super().received(current, incoming, signed)
+        return replace(stored, record=replace(stored.record, update_time=timestamp("2001-01-01T00:00:00Z")))
 
 
 @mutant("47", "counts up the revision of what it passes on")
@@ -93,16 +99,16 @@ class RepeatsToTheSource(Peer):
 @mutant("37", "passes on in reverse what comes at once")
 class PassesOnInReverse(Peer):
     def _take_apart(self, link: Link, data: bytes, effects: Effects) -> None:
-        self._taken: list[tuple[Kept, int]] = []
+        self._taken: list[tuple[StoredRecord, int]] = []
         super()._take_apart(link, data, effects)
-        for kept, source in reversed(self._taken):
-            super().spread(kept, effects, source)
+        for stored, source in reversed(self._taken):
+            super().spread(stored, effects, source)
 
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is None:
-            super().spread(kept, effects, source)
+            super().spread(stored, effects, source)
         else:
-            self._taken.append((kept, source))
+            self._taken.append((stored, source))
 
 
 @mutant("19", "repeats an update as often as it comes")
@@ -138,40 +144,40 @@ class _Identity(Peer):
         return uuid
 
     @fault(Peer.as_shown, "24", "shows all records that have a key")
-    def shows_all_of_a_key(self, kept: Kept) -> Record:
-        return kept.record
+    def shows_all_of_a_key(self, stored: StoredRecord) -> Record:
+        return stored.record
 
 
 @mutants
 class _Revisions(Peer):
     @fault(Peer.next_revision, "10", "counts the changes of each record for itself")
-    def counts_by_record(self, current: Kept | None) -> int:
+    def counts_by_record(self, current: StoredRecord | None) -> int:
         own = current is not None and current.record.last_updated_by == self.peer_id
         return current.record.last_updated_rev + 1 if own and current is not None else 2
 
     @fault(Peer.next_revision, "10", "does not count what it changes in a record of its own")
-    def counts_new_records(self, current: Kept | None) -> int:
+    def counts_new_records(self, current: StoredRecord | None) -> int:
         own = current is not None and current.record.last_updated_by == self.peer_id
         return current.record.last_updated_rev if own and current is not None else super().next_revision(current)
 
     @fault(Peer.bury, "10", "does not count deletions of records of its own")
-    def counts_no_deletions(self, kept: Kept, now_ms: int, effects: Effects) -> None:
+    def counts_no_deletions(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         revision = self.store.revision
-        if kept.record.last_updated_by == self.peer_id:
-            self.store.count(kept.record.last_updated_rev - 1)
-        super().bury(kept, now_ms, effects)
+        if stored.record.last_updated_by == self.peer_id:
+            self.store.count(stored.record.last_updated_rev - 1)
+        super().bury(stored, now_ms, effects)
         self.store.count(max(revision, self.store.revision))
 
     @fault(Peer.next_revision, "25", "gives its first change the revision 0")
-    def begins_with_revision_zero(self, current: Kept | None) -> int:
+    def begins_with_revision_zero(self, current: StoredRecord | None) -> int:
         return super().next_revision(current) if self.peer_id in self.store.known else 0
 
     @fault(Peer.next_revision, "25", "gives its first change the revision 100")
-    def begins_with_revision_hundred(self, current: Kept | None) -> int:
+    def begins_with_revision_hundred(self, current: StoredRecord | None) -> int:
         return max(super().next_revision(current), 100)
 
     @fault(Peer.next_revision, "26", "counts its revisions in twos")
-    def counts_in_twos(self, current: Kept | None) -> int:
+    def counts_in_twos(self, current: StoredRecord | None) -> int:
         return super().next_revision(current) + (self.peer_id in self.store.known)
 
     @fault(Peer.learn, "28", "counts changes of others as its own")
@@ -206,7 +212,7 @@ class RepeatsARevisionAtStart(_StartedAgain):
 @mutant("10", "looks for its last revision in its records when it is started again")
 class ScansForItsRevisionAtStart(_StartedAgain):
     def found(self) -> int:
-        own = [kept.record.last_updated_rev for kept in self.store if kept.record.last_updated_by == self.peer_id]
+        own = [stored.record.last_updated_rev for stored in self.store if stored.record.last_updated_by == self.peer_id]
         return max(own, default=1)
 
 
@@ -231,7 +237,7 @@ class WritesOverOthersAnew(Peer):
 @mutant("27", "keeps the name of the previous writer in its own changes")
 class WritesInOthersNames(Peer):
     def change(
-        self, current: Kept | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
+        self, current: StoredRecord | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
     ) -> None:
         authors = {other: author for other, author in self._authors.items() if other != uuid}
         if current is not None and self.keeps_name(current, content):
@@ -239,7 +245,7 @@ class WritesInOthersNames(Peer):
         self._authors = authors
         super().change(current, uuid, content, *details, **more)
 
-    def keeps_name(self, current: Kept, content: tuple[str, str, bool]) -> bool:
+    def keeps_name(self, current: StoredRecord, content: tuple[str, str, bool]) -> bool:
         return True
 
     _authors: Mapping[str, str] = MappingProxyType({})
@@ -252,14 +258,14 @@ class WritesInOthersNames(Peer):
 
 @mutant("27", "renames records in the name of the previous writer")
 class RenamesInOthersNames(WritesInOthersNames):
-    def keeps_name(self, current: Kept, content: tuple[str, str, bool]) -> bool:
+    def keeps_name(self, current: StoredRecord, content: tuple[str, str, bool]) -> bool:
         return content[0] != current.record.key
 
 
 @mutant("46", "does not know in a rename what it has received")
 class RenamesWithoutClocksOfOthers(Peer):
     def change(
-        self, current: Kept | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
+        self, current: StoredRecord | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
     ) -> None:
         if current is not None and content[0] != current.record.key:
             own = {m: number for m, number in current.record.vector_clock.items() if m == self.peer_id}
@@ -271,7 +277,7 @@ class _CountsSomeChanges(Peer):
     """Does not count some of its changes in vector clocks, but counts that it sends them."""
 
     def change(
-        self, current: Kept | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
+        self, current: StoredRecord | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
     ) -> None:
         if current is not None and not self.counts(current, content):
             clock = current.record.vector_clock
@@ -279,19 +285,19 @@ class _CountsSomeChanges(Peer):
             current = replace(current, record=replace(current.record, vector_clock=before), ticks=current.ticks - 1)
         super().change(current, uuid, content, *details, **more)
 
-    def counts(self, current: Kept, content: tuple[str, str, bool]) -> bool:
+    def counts(self, current: StoredRecord, content: tuple[str, str, bool]) -> bool:
         raise NotImplementedError
 
 
 @mutant("44", "does not count its deletions")
 class LeavesDeletionsOutOfClocks(_CountsSomeChanges):
-    def counts(self, current: Kept, content: tuple[str, str, bool]) -> bool:
+    def counts(self, current: StoredRecord, content: tuple[str, str, bool]) -> bool:
         return not content[2]
 
 
 @mutant("44", "does not count its renames")
 class LeavesRenamesOutOfClocks(_CountsSomeChanges):
-    def counts(self, current: Kept, content: tuple[str, str, bool]) -> bool:
+    def counts(self, current: StoredRecord, content: tuple[str, str, bool]) -> bool:
         return content[0] == current.record.key
 
 
@@ -301,9 +307,9 @@ class RelaysNothingAfterARestart(Peer):
         super().__init__(*details, **more)
         self._again = any(True for _ in self.store)
 
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is None or not self._again:
-            super().spread(kept, effects, source)
+            super().spread(stored, effects, source)
 
 
 @mutants
@@ -319,8 +325,8 @@ class _Asking(Peer):
     @fault(Peer.known, "29", "finds out what it knows by what its records say now")
     def derives_since_from_its_records(self) -> dict[str, int]:
         found: dict[str, int] = {}
-        for kept in self.store:
-            by, revision = kept.record.version
+        for stored in self.store:
+            by, revision = stored.record.version
             found[by] = max(found.get(by, 0), revision)
         # Overwritten updates are not in the records.
         return {by: revision for by, revision in super().known().items() if found.get(by, 0) == revision}
@@ -379,17 +385,17 @@ class _Answering(Peer):
         return source is None and super().listens(link, source)
 
     @fault(Peer.missing, "33", "sends the last change first")
-    def answers_backwards(self, request: GetUpdates) -> list[Kept]:
+    def answers_backwards(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(request)[::-1]
 
     @fault(Peer.missing, "33", "sends what it has by uuid")
-    def answers_by_uuid(self, request: GetUpdates) -> list[Kept]:
-        return sorted(super().missing(request), key=lambda kept: kept.record.uuid)
+    def answers_by_uuid(self, request: GetUpdates) -> list[StoredRecord]:
+        return sorted(super().missing(request), key=lambda stored: stored.record.uuid)
 
     @fault(Peer.missing, "34", "leaves out what those have written whom the client does not name")
-    def omits_writers_not_named_in_since(self, request: GetUpdates) -> list[Kept]:
-        kept = super().missing(request)
-        return [each for each in kept if not request.since or each.record.last_updated_by in request.since]
+    def omits_writers_not_named_in_since(self, request: GetUpdates) -> list[StoredRecord]:
+        stored = super().missing(request)
+        return [each for each in stored if not request.since or each.record.last_updated_by in request.since]
 
     @fault(Peer.answer, "34", "does not send to those who ask what they have written themselves")
     def omits_changes_of_the_asker(self, link: Link, request: GetUpdates, effects: Effects) -> None:
@@ -409,42 +415,44 @@ class _Answering(Peer):
             super().answer(link, request, effects)
 
     @fault(Peer.missing, "59", "sends what is above the largest revision that a request names, of whichever peer")
-    def compares_with_the_largest_revision(self, request: GetUpdates) -> list[Kept]:
+    def compares_with_the_largest_revision(self, request: GetUpdates) -> list[StoredRecord]:
         largest = max(request.since.values(), default=0)
         found = super().missing(replace(request, since={}))
-        return [kept for kept in found if kept.record.last_updated_rev > largest]
+        return [stored for stored in found if stored.record.last_updated_rev > largest]
 
     @fault(Peer.missing, "59", "compares revisions in 32 bits")
-    def compares_revisions_in_32_bits(self, request: GetUpdates) -> list[Kept]:
+    def compares_revisions_in_32_bits(self, request: GetUpdates) -> list[StoredRecord]:
         def low(number: int) -> int:
             return number % (1 << 32)
 
         found = super().missing(replace(request, since={}))
         since = request.since
-        versions = ((kept, *kept.record.version) for kept in found)
-        return [kept for kept, by, revision in versions if by not in since or low(revision) > low(since[by])]
+        versions = ((stored, *stored.record.version) for stored in found)
+        return [stored for stored, by, revision in versions if by not in since or low(revision) > low(since[by])]
 
     @fault(Peer.missing, "59", "sends a deletion again that the client names as its last update")
-    def sends_the_last_deletion_again(self, request: GetUpdates) -> list[Kept]:
+    def sends_the_last_deletion_again(self, request: GetUpdates) -> list[StoredRecord]:
         since = request.since
         found = super().missing(replace(request, since={by: number - 1 for by, number in since.items() if number}))
-        versions = ((kept, *kept.record.version) for kept in found)
-        return [kept for kept, by, number in versions if kept.record.deleted or number > since.get(by, -1)]
+        versions = ((stored, *stored.record.version) for stored in found)
+        return [stored for stored, by, number in versions if stored.record.deleted or number > since.get(by, -1)]
 
     @fault(Peer.missing, "59", "compares revisions as doubles")
-    def compares_revisions_as_doubles(self, request: GetUpdates) -> list[Kept]:
+    def compares_revisions_as_doubles(self, request: GetUpdates) -> list[StoredRecord]:
         since = {by: float(revision) for by, revision in request.since.items()}
         found = super().missing(GetUpdates({}))
         return [
-            kept for kept in found if kept.record.last_updated_rev * 1.0 > since.get(kept.record.last_updated_by, 0)
+            stored
+            for stored in found
+            if stored.record.last_updated_rev * 1.0 > since.get(stored.record.last_updated_by, 0)
         ]
 
     @fault(Peer.missing, "33", "sorts revisions digit by digit")
-    def sorts_digits(self, request: GetUpdates) -> list[Kept]:
-        return sorted(super().missing(request), key=lambda kept: str(kept.record.last_updated_rev))
+    def sorts_digits(self, request: GetUpdates) -> list[StoredRecord]:
+        return sorted(super().missing(request), key=lambda stored: str(stored.record.last_updated_rev))
 
     @fault(Peer.missing, "59", "compares revisions digit by digit")
-    def compares_digits_of_revisions(self, request: GetUpdates) -> list[Kept]:
+    def compares_digits_of_revisions(self, request: GetUpdates) -> list[StoredRecord]:
         since = {by: str(revision) for by, revision in request.since.items()}
         found = super().missing(GetUpdates({}))
         return [
@@ -452,29 +460,33 @@ class _Answering(Peer):
         ]
 
     @fault(Peer.missing, "34", "sends its own changes alone")
-    def answers_for_itself(self, request: GetUpdates) -> list[Kept]:
-        return [kept for kept in super().missing(request) if kept.record.last_updated_by == self.peer_id]
+    def answers_for_itself(self, request: GetUpdates) -> list[StoredRecord]:
+        return [stored for stored in super().missing(request) if stored.record.last_updated_by == self.peer_id]
 
     @fault(Peer.missing, "37", "skips the second of what it has to send")
-    def skips_the_second(self, request: GetUpdates) -> list[Kept]:
+    def skips_the_second(self, request: GetUpdates) -> list[StoredRecord]:
         found = super().missing(request)
         return found[:1] + found[2:]
 
     @fault(Peer.missing, "37", "omits changes from its answers that it made while no peer listened")
-    def omits_changes_made_without_links(self, request: GetUpdates) -> list[Kept]:
-        return [kept for kept in super().missing(request) if kept.sent or kept.record.last_updated_by != self.peer_id]
+    def omits_changes_made_without_links(self, request: GetUpdates) -> list[StoredRecord]:
+        return [
+            stored
+            for stored in super().missing(request)
+            if stored.sent or stored.record.last_updated_by != self.peer_id
+        ]
 
     @fault(Peer.missing, "59", "sends the revision again that the client names as its last")
-    def sends_the_known(self, request: GetUpdates) -> list[Kept]:
+    def sends_the_known(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(GetUpdates({by: max(0, revision - 1) for by, revision in request.since.items()}))
 
     @fault(Peer.missing, "59", "leaves out the first that the client does not know")
-    def leaves_out_the_first_unknown(self, request: GetUpdates) -> list[Kept]:
+    def leaves_out_the_first_unknown(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(GetUpdates({by: revision + 1 for by, revision in request.since.items()}))
 
     @fault(Peer.missing, "56", "leaves deleted records out of its answers")
-    def answers_without_the_deleted(self, request: GetUpdates) -> list[Kept]:
-        return [kept for kept in super().missing(request) if not kept.record.deleted]
+    def answers_without_the_deleted(self, request: GetUpdates) -> list[StoredRecord]:
+        return [stored for stored in super().missing(request) if not stored.record.deleted]
 
 
 @mutant("36", "closes a link to a peer when that opens another one")

@@ -1,1 +1,1 @@
-"""The model behind the testee protocol: the one folder of the model that does I/O of its own."""
+"""The model behind the testee protocol: the only folder of the model that does I/O."""

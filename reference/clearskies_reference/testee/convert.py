@@ -71,8 +71,8 @@ def _event(event: Event) -> pb.Event:
 def state_to_pb(peer: Peer, uuids: list[str]) -> pb.State:
     """The state that Observe shows. If ``uuids`` is not empty, only these records are included."""
     if uuids:
-        kept = (peer.store.get(uuid) for uuid in dict.fromkeys(uuids))
-        records = [peer.as_shown(each) for each in kept if each is not None]
+        stored = (peer.store.get(uuid) for uuid in dict.fromkeys(uuids))
+        records = [peer.as_shown(each) for each in stored if each is not None]
     else:
         records = peer.records()
     known: dict[str, Any] = {"since": peer.known()}

@@ -14,7 +14,7 @@ from ..config import AccessLevel, Config
 from ..database import Draw
 from ..effects import Changed, Conflict, Effects, Event
 from ..errors import ClearSkiesError, ConfigurationError
-from ..framing import Message, signed
+from ..framing import Message, make_signed_message
 from ..peer import Peer
 from ..signing import Keys, private_key, public_key
 from ..sqlite_store import SqliteStore
@@ -103,12 +103,12 @@ class Testee:
     def _open(self, command: pb.Open, reply: pb.Reply) -> None:
         config = self._options.config
         if command.configuration.HasField("resolution"):
-            asked = command.configuration.resolution
-            if asked not in RESOLUTIONS:
-                raise ConfigurationError(f"no resolution {asked}")
-            if asked in _RESOLUTIONS and self._lacks(_RESOLUTIONS[asked], reply):
+            requested_resolution = command.configuration.resolution
+            if requested_resolution not in RESOLUTIONS:
+                raise ConfigurationError(f"no resolution {requested_resolution}")
+            if requested_resolution in _RESOLUTIONS and self._lacks(_RESOLUTIONS[requested_resolution], reply):
                 return
-            config = replace(config, resolution=RESOLUTIONS[asked])
+            config = replace(config, resolution=RESOLUTIONS[requested_resolution])
         level = level_of(command.access_level)
         if level is AccessLevel.READ_ONLY and self._lacks(pb.CAPABILITY_READ_ONLY, reply):
             return
@@ -176,7 +176,7 @@ class Testee:
         message = Message(command.body)
         if command.private_key:
             key = private_key(command.private_key)
-            message = signed(command.body, self._options.config.signature_profile.sign(command.body, key))
+            message = make_signed_message(command.body, self._options.config.signature_profile.sign(command.body, key))
         reply.framed.data = message.to_wire()
 
     def _unframe(self, command: pb.Unframe, reply: pb.Reply) -> None:
@@ -192,7 +192,7 @@ class Testee:
     def _verify(self, command: pb.Verify, reply: pb.Reply) -> None:
         keys = Keys(public_key(command.public_key))
         peer = self._peer_of(_SOMEBODY, AccessLevel.READ_ONLY, self._options.config, keys, MemoryStore(0))
-        reply.verified.valid = peer.is_genuine(signed(command.body, command.signature))
+        reply.verified.valid = peer.is_genuine(make_signed_message(command.body, command.signature))
 
     def _lacks(self, capability: pb.Capability, reply: pb.Reply) -> bool:
         """Is ``capability`` not declared? Then that is the answer."""
@@ -206,7 +206,7 @@ class Testee:
         reply.effects.CopyFrom(effects_to_pb(effects))
 
     def _declared(self, event: Event) -> bool:
-        """A signal that is not declared is not given, as an implementation without it would not give it."""
+        """Is the signal declared? Signals that are not declared are not sent."""
         return type(event) not in _SIGNALS or _SIGNALS[type(event)] in self._capabilities
 
     def _peer_of(self, peer_id: str, level: AccessLevel, config: Config, keys: Keys, store: Store) -> Peer:

@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearskies_club import NOW, A, B, C, get_updates, peer, plain, said, update
-from clearskies_reference import Config, Kept, MalformedMessageError, RefusedWriteError, before, merged, vector_clock
+from clearskies_reference import (
+    Config,
+    MalformedMessageError,
+    RefusedWriteError,
+    StoredRecord,
+    is_before,
+    merge,
+    vector_clock,
+)
 from clearskies_reference.vector_clock import MAX_INTEGER, MAX_MEMBERS
 
 CLOCKS = st.dictionaries(st.sampled_from((A, B, C)), st.integers(1, 4))
@@ -18,9 +26,9 @@ CLOCKS = st.dictionaries(st.sampled_from((A, B, C)), st.integers(1, 4))
 @settings(deadline=None)
 @given(CLOCKS, CLOCKS, CLOCKS)
 def test_before_is_a_partial_order(one: dict[str, int], other: dict[str, int], third: dict[str, int]) -> None:
-    assert before(one, one)
-    assert (before(one, other) and before(other, one)) == (one == other)
-    assert before(one, third) or not (before(one, other) and before(other, third))
+    assert is_before(one, one)
+    assert (is_before(one, other) and is_before(other, one)) == (one == other)
+    assert is_before(one, third) or not (is_before(one, other) and is_before(other, third))
 
 
 @settings(deadline=None)
@@ -28,17 +36,17 @@ def test_before_is_a_partial_order(one: dict[str, int], other: dict[str, int], t
 def test_the_merged_clock_is_the_least_that_both_are_before(
     one: dict[str, int], other: dict[str, int], third: dict[str, int]
 ) -> None:
-    both = merged(one, other)
-    assert before(one, both)
-    assert before(other, both)
-    assert before(both, third) == (before(one, third) and before(other, third))
-    assert both == merged(other, one) == merged(both, one)
+    both = merge(one, other)
+    assert is_before(one, both)
+    assert is_before(other, both)
+    assert is_before(both, third) == (is_before(one, third) and is_before(other, third))
+    assert both == merge(other, one) == merge(both, one)
 
 
 def test_who_is_absent_has_zero() -> None:
-    assert before({}, {A: 1})
-    assert not before({A: 1}, {})
-    assert before({A: 0}, {})
+    assert is_before({}, {A: 1})
+    assert not is_before({A: 1}, {})
+    assert is_before({A: 0}, {})
     assert vector_clock({A: 0, B: 2}) == {B: 2}
 
 
@@ -71,7 +79,7 @@ def test_numbers_of_64_bits_are_exact() -> None:
 # ---- The four rules ----------------------------------------------------------------------------------------------
 
 
-def clock_of(found: Kept | None) -> Mapping[str, int]:
+def clock_of(found: StoredRecord | None) -> Mapping[str, int]:
     assert found is not None
     return found.record.vector_clock
 

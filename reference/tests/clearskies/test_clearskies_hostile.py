@@ -58,7 +58,7 @@ FORGED = {
     "signed by a read-only peer": by_read_write(update(), private(RO)),
     "signed by a stranger": by_read_write(update(), generate_private_key(65537, 2048)),
     "with the signature of another message": by_read_write(update()).replace(b'"n": 1', b'"n": 2'),
-    "with a signature that is no base64": Message(b'{"type":"database.update"}', b"%%%%").to_wire(),
+    "with a signature that is not base64": Message(b'{"type":"database.update"}', b"%%%%").to_wire(),
     "with an empty signature": Message(body(update()), b"").to_wire(),
 }
 

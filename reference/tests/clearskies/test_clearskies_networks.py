@@ -228,7 +228,7 @@ def test_readers_spread_what_a_writer_has_signed_among_themselves_and_to_another
     club.settle()
     assert club.maps() == [{"k": "1"}] * 4
     originals = [club.peers[one].store.get(club.peers[one].records()[0].uuid) for one in (first, second)]
-    assert len({kept.signed for kept in originals if kept is not None}) == 1
+    assert len({stored.signed for stored in originals if stored is not None}) == 1
 
 
 def test_a_stream_that_is_cut_goes_on_where_it_ended() -> None:

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from clearskies_club import NOW, RO, RW, A, B, C, by_read_write, get_updates, peer, plain, said, update, values
 from clearskies_reference import (
     ConfigurationError,
-    Kept,
     LinkClosed,
     MemoryStore,
     Message,
@@ -24,6 +23,7 @@ from clearskies_reference import (
     Record,
     SqliteStore,
     Store,
+    StoredRecord,
     StoreError,
     timestamp,
 )
@@ -32,7 +32,7 @@ from clearskies_reference.vector_clock import MAX_INTEGER
 pytestmark = pytest.mark.every_python
 
 KEPT = st.builds(
-    Kept,
+    StoredRecord,
     st.builds(
         Record,
         uuid=st.sampled_from(["1" * 32, "2" * 32, "3" * 32]),
@@ -54,11 +54,11 @@ SINCE = st.dictionaries(st.sampled_from([A, B, C]), st.integers(0, 9) | st.just(
 
 
 @settings(max_examples=40, deadline=None)
-@given(kept=st.lists(KEPT, max_size=8), since=SINCE)
-def test_both_stores_say_the_same(kept: list[Kept], since: dict[str, int]) -> None:
+@given(stored=st.lists(KEPT, max_size=8), since=SINCE)
+def test_both_stores_say_the_same(stored: list[StoredRecord], since: dict[str, int]) -> None:
     stores: list[Store] = [MemoryStore(1), SqliteStore(":memory:", A, 1)]
     for store in stores:
-        for each in kept:
+        for each in stored:
             store.put(each)
             by, rev = each.record.version
             store.learn(by, max(rev, store.known.get(by, 0)))
@@ -152,10 +152,10 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
 class Failing(SqliteStore):
     fails = False
 
-    def put(self, kept: Kept) -> None:
+    def put(self, stored: StoredRecord) -> None:
         if self.fails:
             raise StoreError("the disk is full")
-        super().put(kept)
+        super().put(stored)
 
 
 def test_a_store_that_fails_ends_the_stream_so_that_nothing_is_skipped() -> None:

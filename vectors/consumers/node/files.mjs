@@ -51,7 +51,7 @@ function parse(content, name) {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(content));
   } catch (error) {
-    throw new Unreadable(`${name} is no JSON: ${error.message}`);
+    throw new Unreadable(`${name} is not JSON: ${error.message}`);
   }
 }
 
@@ -64,7 +64,7 @@ function compileSchemas(folder) {
       try {
         return [name, ajv.compile(parse(read(folder, `schema/${name}`), `schema/${name}`))];
       } catch (error) {
-        throw new Unreadable(`schema/${name} is no JSON Schema: ${error.message}`);
+        throw new Unreadable(`schema/${name} is not a JSON Schema: ${error.message}`);
       }
     }),
   );

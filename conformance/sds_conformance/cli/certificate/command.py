@@ -12,19 +12,19 @@ from rich.text import Text
 from sds_harness.declaration import printable
 from sds_harness.files import is_regular, write_whole
 
-from ...presentation.story import labelled
+from ...presentation.story import print_labelled
 from ...reports.certificate import NAME, Certificate, CertificateError, certificate, read_certificate
 from ...reports.certificate_page import page
-from ...reports.certificate_validity import hold_to_its_rows, outdated
+from ...reports.certificate_validity import hold_to_its_rows, version_differences
 from ...reports.files import read_report
 from ...reports.levels import unjudged_note
 from ...reports.limits import with_limits
 from ...vectors.folder import VectorsError
 from ..command_groups import HelpGroup
-from ..files import refused, unwritten, write_file
+from ..files import unwritable_file_error, usage_errors, write_file
 from ..options import console, program
 from ..paths import INPUT, INPUT_FILE, OUTPUT_FILE
-from .signing import SignatureError, signature_of, signed
+from .signing import SignatureError, make_signature, signature_of
 from .text import show
 from .verify import verify
 
@@ -99,12 +99,12 @@ def write(
     try:
         signable = is_regular(out)
     except OSError as error:
-        raise unwritten(out, error) from None
+        raise unwritable_file_error(out, error) from None
     if sign_key is not None and not signable:
         raise click.UsageError(f"a signature stands next to a regular file, and {out} is none: name another FILE")
-    with refused(CertificateError, SignatureError):
+    with usage_errors(CertificateError, SignatureError):
         made = certificate(with_limits(read_report(report)), vectors, fuzz, exhaust)
-        signature = signed(made.raw, sign_key) if sign_key is not None else None
+        signature = make_signature(made.raw, sign_key) if sign_key is not None else None
     write_file(out, made.raw.decode("ascii"))
     if signable:
         _write_signature(signature_of(out), signature)
@@ -125,21 +125,21 @@ def show_certificate(file: Path, page_file: Path | None) -> None:
     The level and the counts are computed again; a certificate that contradicts itself is refused. `certificate verify`
     also plays a sample again.
     """
-    with refused(CertificateError, VectorsError):
+    with usage_errors(CertificateError, VectorsError):
         read = read_certificate(file)
         hold_to_its_rows(read, str(file))
-        other = list(outdated(read.data))
+        other = list(version_differences(read.data))
     _write_page(page_file, read)
     out = console()
     show(out, read)
     if other:
-        told = f"{'; '.join(other)}. The level is what this version computes from its rows"
-        labelled(out, "Warning", Text(printable(told, 600), "yellow"))
+        text = f"{'; '.join(other)}. The level is what this version computes from its rows"
+        print_labelled(out, "Warning", Text(printable(text, 600), "yellow"))
 
 
 def show_level(out: Console, made: Certificate) -> None:
     """The implementation with its level, in a line."""
-    aside = f" ({unjudged_note(made.standing)})" if unjudged_note(made.standing) else ""
+    aside = f" ({unjudged_note(made.current_level)})" if unjudged_note(made.current_level) else ""
     out.print(Text.assemble(f"{made.name}, {made.data['revision']}: ", (f"level {made.level}", "bold"), aside))
 
 
@@ -149,14 +149,14 @@ def _write_page(file: Path | None, made: Certificate) -> None:
 
 
 def _write_signature(file: Path, text: str | None) -> None:
-    """Write it, or remove that of a former certificate, which would make another look forged."""
+    """Write the signature, or remove the signature of a former certificate, with which this one would look forged."""
     try:
         if text is not None:
             write_whole(file, text)
         else:
             file.unlink(missing_ok=True)
     except OSError as error:
-        raise unwritten(file, error) from None
+        raise unwritable_file_error(file, error) from None
 
 
 certificate_command.add_command(verify)

@@ -20,7 +20,7 @@ _PATIENCE_S = 120
 
 
 class SignatureError(Exception):
-    """It is not signed as it should be, or cannot be signed; the sentence says why, and what to do."""
+    """The signature is wrong, or no signature can be made; the message says why, and what to do."""
 
 
 def signature_of(certificate: Path) -> Path:
@@ -28,7 +28,7 @@ def signature_of(certificate: Path) -> Path:
     return certificate.with_name(f"{certificate.name}.sig")
 
 
-def signed(content: bytes, key: Path) -> str:
+def make_signature(content: bytes, key: Path) -> str:
     """The signature of a content with a private key, or with the public one of a key in the agent."""
     if not key.is_file():
         raise SignatureError(f"there is no key {key}: `{PROGRAM} -t ed25519 -f {key}` makes one")
@@ -55,15 +55,17 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: st
         file = Path(folder, "signature")
         file.write_bytes(signature)  # in a private temporary folder: no link can wait there
         if allowed is None:
-            told = _run_ssh_keygen(
+            output = _run_ssh_keygen(
                 ["check-novalidate", "-s", str(file)], content, "the signature is not of this certificate"
             )
         else:
             if not allowed.is_file():
                 raise SignatureError(f"there is no file {allowed}: a line of it is a name, a blank and a public key")
             who = ["verify", "-s", str(file), "-f", str(allowed.absolute()), "-I", signer]
-            told = _run_ssh_keygen(who, content, f"{printable(signer, 80)} did not sign this certificate, by {allowed}")
-    return printable(told.strip(), 300)
+            output = _run_ssh_keygen(
+                who, content, f"{printable(signer, 80)} did not sign this certificate, by {allowed}"
+            )
+    return printable(output.strip(), 300)
 
 
 def _run_ssh_keygen(arguments: list[str], content: bytes, failure: str) -> str:

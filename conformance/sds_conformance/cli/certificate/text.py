@@ -12,14 +12,21 @@ from rich.text import Text
 from sds_harness.declaration import printable
 
 from ...exploration.limits.text import show_rows
-from ...judging.formats import counted
+from ...judging.formats import format_count
 from ...judging.verdict import Verdict
 from ...presentation.last_screen import STYLES
-from ...presentation.story import headline, labelled, plain_table
+from ...presentation.story import headline, plain_table, print_labelled
 from ...protocols import protocol_of
-from ...reports.attachments import exhausted_told
+from ...reports.attachments import describe_exhaustion
 from ...reports.certificate import Certificate
-from ...reports.certificate_words import command_of, declared, fuzz_told, join_items, limits_told, vectors_told
+from ...reports.certificate_words import (
+    command_of,
+    describe_fuzz,
+    describe_limits,
+    describe_vectors,
+    format_declaration,
+    join_items,
+)
 from ...reports.levels import NONE, unjudged_note
 from ...reports.limits import certified_rows
 
@@ -31,21 +38,21 @@ def show(out: Console, certificate: Certificate) -> None:
     """All that stands on a certificate, but for what passes, which is counted."""
     data = certificate.data
     _show_head(out, certificate)
-    _show_level(out, certificate.standing)
+    _show_level(out, certificate.current_level)
     rows = {verdict: [row for row in data["requirements"] if row["verdict"] == verdict.value] for verdict in _TOLD}
     known = {row["requirement"] for row in data.get("baseline", {}).get("known", [])}
     for verdict in _TOLD:
         for row in rows[verdict]:
             out.print(headline(verdict, printable(row["id"], 40), f"{row['level']}{_asides(row, known)}", 12))
-            labelled(out, "Rule", Text(printable(row["statement"], 600)))
+            print_labelled(out, "Rule", Text(printable(row["statement"], 600)))
             if row["reason"]:
-                labelled(out, "Reason", Text(printable(row["reason"], 300)))
+                print_labelled(out, "Reason", Text(printable(row["reason"], 300)))
             if row.get("shown"):
-                labelled(out, "Shown by", Text(join_items(row["shown"])))
+                print_labelled(out, "Shown by", Text(join_items(row["shown"])))
         if rows[verdict]:
             out.print()
     if data["untestable"]:
-        labelled(out, "Untested", Text(f"{join_items(data['untestable'])}: nothing shows them from outside"))
+        print_labelled(out, "Untested", Text(f"{join_items(data['untestable'])}: nothing shows them from outside"))
     _show_baseline(out, data)
     if rows_of_limits := certified_rows(data):
         show_rows(out, rows_of_limits)
@@ -58,43 +65,45 @@ def _show_head(out: Console, certificate: Certificate) -> None:
     about, run = data["implementation"], data["run"]
     protocol = protocol_of(data["revision"])
     language = f" ({printable(about['language'], 40)})" if about["language"] else ""
-    labelled(out, "Certified", Text(f"{certificate.name}{language}", "bold"))
-    labelled(
+    print_labelled(out, "Certified", Text(f"{certificate.name}{language}", "bold"))
+    print_labelled(
         out, "Against", Text(f"{data['revision']}: {protocol.describe_profile(data['revision'], data['profile'])}")
     )
-    labelled(
+    print_labelled(
         out,
         "By",
         Text(f"{data['suite']['name']} {printable(data['suite']['version'], 40)}, {printable(data['date'], 40)}"),
     )
-    labelled(out, "Command", Text(command_of(data) or "none: it was running already"))
-    labelled(out, "Carrier", Text(data["carrier"]))
-    labelled(out, "Declares", Text(declared(data), "dim"))
+    print_labelled(out, "Command", Text(command_of(data) or "none: it was running already"))
+    print_labelled(out, "Carrier", Text(data["carrier"]))
+    print_labelled(out, "Declares", Text(format_declaration(data), "dim"))
     counts = ((run["scenarios"], "scenario"), (run["runs"], "run"), (run["steps"], "step"))
-    labelled(
-        out, "Played", Text(f"{', '.join(counted(*count) for count in counts)} in {join_items(run['environments'])}")
+    print_labelled(
+        out,
+        "Played",
+        Text(f"{', '.join(format_count(*count) for count in counts)} in {join_items(run['environments'])}"),
     )
     for environment, why in run["left_out"].items():
-        labelled(out, "Left out", Text(f"{printable(environment, 40)}: {printable(why, 300)}", "yellow"))
-    labelled(out, "Vectors", Text(vectors_told(data)))
-    labelled(out, "Schedules", Text(fuzz_told(data)))
-    labelled(out, "All of them", Text(exhausted_told(data)))
-    labelled(out, "Limits", Text(limits_told(data)))
+        print_labelled(out, "Left out", Text(f"{printable(environment, 40)}: {printable(why, 300)}", "yellow"))
+    print_labelled(out, "Vectors", Text(describe_vectors(data)))
+    print_labelled(out, "Schedules", Text(describe_fuzz(data)))
+    print_labelled(out, "All of them", Text(describe_exhaustion(data)))
+    print_labelled(out, "Limits", Text(describe_limits(data)))
     for doubt in data["doubts"]:
-        labelled(out, "Warning", Text(printable(doubt, 600), "yellow"))
+        print_labelled(out, "Warning", Text(printable(doubt, 600), "yellow"))
     out.print()
 
 
 def _show_level(out: Console, level: dict[str, Any]) -> None:
     style = STYLES[Verdict.FAIL] if level["name"] == NONE else "bold green"
     aside = f", {unjudged_note(level)}" if unjudged_note(level) else ""
-    labelled(out, "Level", Text.assemble((printable(level["name"], 80), style), printable(aside, 400)))
+    print_labelled(out, "Level", Text.assemble((printable(level["name"], 80), style), printable(aside, 400)))
     for why in level["against"]:
-        labelled(out, "", Text(printable(why, 300)))
+        print_labelled(out, "", Text(printable(why, 300)))
     for part in level["parts"]:
         if not part["held"] and part["because"]:
             why = printable("; ".join(part["because"]), 6000)
-            labelled(out, "", Text(f"not {printable(part['title'], 40)}: {why}"))
+            print_labelled(out, "", Text(f"not {printable(part['title'], 40)}: {why}"))
     out.print()
 
 
@@ -102,14 +111,16 @@ def _show_baseline(out: Console, data: dict[str, Any]) -> None:
     if (baseline := data.get("baseline")) is None:
         return
     where = printable(baseline["file"], 200)
-    labelled(out, "Baseline", Text(f"{where} knows {counted(len(baseline['known']), 'failure')}, which stay failures"))
+    print_labelled(
+        out, "Baseline", Text(f"{where} knows {format_count(len(baseline['known']), 'failure')}, which stay failures")
+    )
     for row in baseline["known"]:
         flaky = "flaky" if row.get("flaky") else ""
-        told = ": ".join(filter(None, (row["requirement"], row["scenario"], flaky, row["reason"])))
-        labelled(out, "", Text(printable(told, 400)))
+        text = ": ".join(filter(None, (row["requirement"], row["scenario"], flaky, row["reason"])))
+        print_labelled(out, "", Text(printable(text, 400)))
     for row in baseline["complaints"]:
-        told = f"line {row['line']}: {row['what']}; {row['change']}"
-        labelled(out, "", Text(printable(told, 400), "yellow"))
+        text = f"line {row['line']}: {row['what']}; {row['change']}"
+        print_labelled(out, "", Text(printable(text, 400), "yellow"))
 
 
 def _asides(row: dict[str, Any], known: Iterable[str]) -> str:

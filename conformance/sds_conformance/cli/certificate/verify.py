@@ -1,4 +1,4 @@
-"""``sds-conformance certificate verify``: is it as it was written, does it say what follows, and is it true?"""
+"""``sds-conformance certificate verify``: checks that a certificate is unchanged, consistent and reproducible."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from sds_harness.declaration import printable
 
 from ...judging.certification import Certification, certify
 from ...judging.exits import Exit
-from ...judging.formats import counted
+from ...judging.formats import format_count
 from ...judging.rules import UnknownDialectError
 from ...judging.run_player import Keep
 from ...judging.runner import Runner
-from ...presentation.story import labelled
+from ...presentation.story import print_labelled
 from ...protocols import protocol_of
 from ...reports.certificate import Certificate, CertificateError, read_certificate
-from ...reports.certificate_replay import Sample, compare, describe_differences, drawn, full_sample
-from ...reports.certificate_validity import forgeries, outdated, unfounded
-from ...reports.certificate_words import command_of, judged
+from ...reports.certificate_replay import Sample, compare, describe_differences, draw_sample, full_sample
+from ...reports.certificate_validity import contradictory_claims, forgeries, version_differences
+from ...reports.certificate_words import command_of, count_judged
 from ...vectors.folder import VectorsError
 from ..campaign_output import driven_or_ended, steps_bar
 from ..clock_option import FAKETIME
-from ..files import refused
-from ..options import Driven, combine, console, driving, program, which_seed
+from ..files import usage_errors
+from ..options import DrivenImplementation, add_driving_options, combine, console, program, which_seed
 from ..paths import INPUT_FILE
 from .signing import SignatureError, read_signature, signer_of
 
@@ -59,14 +59,14 @@ _MOST_TOLD = 20
 """Largest number of differences that are printed."""
 
 
-def _certified(function: Callable[..., None]) -> Callable[..., None]:
+def _add_certificate_argument(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the certificate in FILE, and drive the implementation with its options; typed options take
     precedence."""
-    inner = driving(function, alone=False)
+    inner = add_driving_options(function, alone=False)
 
     @wraps(inner)
     def wrapper(file: Path, trust: bool, command: tuple[str, ...], **rest: Any) -> None:
-        with refused(CertificateError):
+        with usage_errors(CertificateError):
             certificate = read_certificate(file)
         about = certificate.data["implementation"]
         if trust and command:
@@ -127,9 +127,9 @@ def _as_certified(data: dict[str, Any]) -> dict[str, Any]:
     help="Require a signature by a key in FILE, which has a name and a public key in each line.",
 )
 @click.option("--signer", default="", metavar="NAME", help="Require the signature of NAME, a name in FILE.")
-@_certified
+@_add_certificate_argument
 def verify(
-    driven: Driven,
+    driven: DrivenImplementation,
     certificate: Certificate,
     file: Path,
     revision: str,
@@ -147,7 +147,7 @@ def verify(
     if (allowed_signers is None) != (not signer):
         raise click.UsageError("--allowed-signers FILE and --signer NAME belong together: add the other one")
     out, err = console(), console(stderr=True)
-    labelled(out, "On", Text(f"{certificate.name}, {revision}, level {printable(certificate.level, 80)}", "bold"))
+    print_labelled(out, "On", Text(f"{certificate.name}, {revision}, level {printable(certificate.level, 80)}", "bold"))
     _check(out, certificate, file, allowed_signers, signer)
     if not driven.command and driven.endpoint is None:
         _end(
@@ -157,7 +157,7 @@ def verify(
             Exit.NOTHING_EXERCISED,
             _command_to_repeat(certificate, file),
         )
-    sample = full_sample(certificate.data) if all_of_it else drawn(certificate.data, seed, size)
+    sample = full_sample(certificate.data) if all_of_it else draw_sample(certificate.data, seed, size)
     if not sample.plan.scenarios:
         _end(
             out,
@@ -166,46 +166,48 @@ def verify(
             Exit.NOTHING_EXERCISED,
         )
     where = ", ".join(environment.name for environment in sample.plan.environments)
-    how = "all of it" if all_of_it else f"seed {seed}: {counted(len(sample.plan.scenarios), 'scenario')}"
-    labelled(out, "Rerun", Text(f"{how}, in {where}"))
-    _judge(out, certificate, sample, _played(err, driven, certificate, sample, out))
+    how = "all of it" if all_of_it else f"seed {seed}: {format_count(len(sample.plan.scenarios), 'scenario')}"
+    print_labelled(out, "Rerun", Text(f"{how}, in {where}"))
+    _judge(out, certificate, sample, _play_sample(err, driven, certificate, sample, out))
 
 
 def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | None, signer: str) -> None:
     """Verify everything that needs no implementation. Ends the command if the certificate is invalid."""
     data = certificate.data
     _refuse(out, forgeries(data))
-    labelled(out, "Digest", Text("is that of what stands on it"))
+    print_labelled(out, "Digest", Text("is that of what stands on it"))
     try:
         signature = read_signature(file)
         if signature is None and allowed is not None:
             raise SignatureError(f"it is not signed: there is no {file.name}.sig beside it")
-        told = signer_of(certificate.raw, signature, allowed, signer) if signature is not None else "there is none"
+        text = signer_of(certificate.raw, signature, allowed, signer) if signature is not None else "there is none"
     except SignatureError as error:
         _refuse(out, [str(error)])
     else:
         aside = ": whose key that is, --allowed-signers would say" if signature is not None and allowed is None else ""
-        labelled(out, "Signature", Text(told + aside))
-    with refused(VectorsError):
-        other = list(outdated(data))
+        print_labelled(out, "Signature", Text(text + aside))
+    with usage_errors(VectorsError):
+        other = list(version_differences(data))
     if other:
-        told = f"{'; '.join(other)}. Verify it with that version"
-        _end(out, "Not rerun", told, Exit.NOTHING_EXERCISED)
-    _refuse(out, unfounded(data))
-    what = counted(len(data["requirements"]), "requirement")
-    labelled(out, "Level", Text(f"and counts follow from its {what}, {judged(data)} of them judged"))
-    labelled(out, "Suite", Text(f"{data['suite']['version']}, with the catalogue and the vectors that are here"))
+        text = f"{'; '.join(other)}. Verify it with that version"
+        _end(out, "Not rerun", text, Exit.NOTHING_EXERCISED)
+    _refuse(out, contradictory_claims(data))
+    what = format_count(len(data["requirements"]), "requirement")
+    print_labelled(out, "Level", Text(f"and counts follow from its {what}, {count_judged(data)} of them judged"))
+    print_labelled(out, "Suite", Text(f"{data['suite']['version']}, with the catalogue and the vectors that are here"))
 
 
 def _refuse(out: Console, wrong: Iterable[str]) -> None:
     """Print errors of the certificate, if there are any, and end the command."""
     if found := list(wrong):
         for sentence in found[:_MOST_TOLD]:
-            labelled(out, "Wrong", Text(printable(sentence, 400)))
+            print_labelled(out, "Wrong", Text(printable(sentence, 400)))
         _end(out, "Forged", "the certificate is not as it was written, or says what does not follow", Exit.USAGE)
 
 
-def _played(err: Console, driven: Driven, certificate: Certificate, sample: Sample, out: Console) -> Certification:
+def _play_sample(
+    err: Console, driven: DrivenImplementation, certificate: Certificate, sample: Sample, out: Console
+) -> Certification:
     """Play the sample. Ends the command if the implementation cannot be driven, or is not the certified one."""
     data, rules = certificate.data, sample.plan.rules
     try:
@@ -224,7 +226,7 @@ def _played(err: Console, driven: Driven, certificate: Certificate, sample: Samp
                     driven.limits,
                     dialect=driven.dialect,
                     strict=data["strict"],
-                    running=driven.running,
+                    running=driven.is_running_server,
                     progress=bar,
                     keep=Keep(plain=False),
                 )
@@ -239,35 +241,37 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
     rows = {row["id"]: row for row in certificate.data["requirements"]}
     missed = {row["section"] for row in rows.values()} - {rows[one]["section"] for one in found.compared}
     but = f", none in {', '.join(sorted(missed))}" if missed else ", in all sections"
-    runs = f"{counted(outcome.runs, 'run')}, {counted(outcome.steps, 'step')}"
-    labelled(out, "Compared", Text(f"{len(found.compared)} of {counted(len(rows), 'requirement')}{but} ({runs})"))
+    runs = f"{format_count(outcome.runs, 'run')}, {format_count(outcome.steps, 'step')}"
+    print_labelled(
+        out, "Compared", Text(f"{len(found.compared)} of {format_count(len(rows), 'requirement')}{but} ({runs})")
+    )
     if "limits" in certificate.data:
-        labelled(out, "Limits", Text(f"not played again: `{program()} limits` measures them"))
+        print_labelled(out, "Limits", Text(f"not played again: `{program()} limits` measures them"))
     for name, why in outcome.left_out.items():
-        labelled(out, "Left out", Text(f"{name}: {why}", "yellow"))
+        print_labelled(out, "Left out", Text(f"{name}: {why}", "yellow"))
     if found.differences:
-        _differ(out, found.differences, f"{counted(len(found.differences), 'verdict')} came out otherwise")
+        _differ(out, found.differences, f"{format_count(len(found.differences), 'verdict')} came out otherwise")
     if outcome.interrupted:
         _end(out, "Interrupted", "what was played until then agrees", Exit.INTERRUPTED)
     if not found.compared:
         _end(out, "Not shown", "the runs could tell nothing of what is certified", Exit.NOTHING_EXERCISED)
     head = "Holds" if sample.everything else "Holds for the sample"
-    _end(out, head, f"{len(found.compared)} of {counted(len(rows), 'verdict')} came out again", Exit.CONFORMANT)
+    _end(out, head, f"{len(found.compared)} of {format_count(len(rows), 'verdict')} came out again", Exit.CONFORMANT)
 
 
-def _differ(out: Console, differences: Iterable[str], told: str) -> None:
+def _differ(out: Console, differences: Iterable[str], summary: str) -> None:
     sentences = list(differences)
     for sentence in sentences[:_MOST_TOLD]:
-        labelled(out, "Differs", Text(sentence))
+        print_labelled(out, "Differs", Text(sentence))
     if len(sentences) > _MOST_TOLD:
-        labelled(out, "", Text(f"and {len(sentences) - _MOST_TOLD} more"))
-    _end(out, "Does not hold", told, Exit.NON_CONFORMANT)
+        print_labelled(out, "", Text(f"and {len(sentences) - _MOST_TOLD} more"))
+    _end(out, "Does not hold", summary, Exit.NON_CONFORMANT)
 
 
-def _end(out: Console, head: str, told: str, code: Exit, *lines: str) -> None:
+def _end(out: Console, head: str, text: str, code: Exit, *lines: str) -> None:
     """Print the last line and the next command."""
     style = "bold green" if code is Exit.CONFORMANT else "yellow" if code is Exit.NOTHING_EXERCISED else "bold red"
-    out.print(Text.assemble((f"{head}: ", style), told, "" if told.endswith(":") else "."))
+    out.print(Text.assemble((f"{head}: ", style), text, "" if text.endswith(":") else "."))
     for line in lines:
         out.print(Text(f"  {line}", "blue"), soft_wrap=True)
     sys.exit(code)

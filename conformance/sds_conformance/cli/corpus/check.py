@@ -18,13 +18,13 @@ from ...exploration.assessment import Scope, judged_revision
 from ...exploration.campaign import CampaignTally
 from ...exploration.text import (
     cause_lines,
+    coverage_json,
     details_of,
-    exercised,
+    exercised_line,
     finding_json,
     head_json,
-    in_order,
     last_line,
-    reached_json,
+    order_by_root_cause,
     roots_of,
     show_coverage,
     show_head,
@@ -33,14 +33,21 @@ from ...exploration.text import (
 from ...judging import formats
 from ...judging.causes import Root
 from ...presentation.last_screen import LastScreen, show_last_screen
-from ...presentation.story import labelled, show_command, show_errors, show_implementation, show_softened, show_under
+from ...presentation.story import (
+    print_labelled,
+    show_command,
+    show_errors,
+    show_implementation,
+    show_softened,
+    show_under,
+)
 from ...protocols import scheduled
 from ..campaign_output import print_json
 from ..name_types import Choice
 from ..options import STRICT_HELP, TOLD, console, exit_code, program
 from ..paths import INPUT_PLACE
 from ..schedule_revision import revision_of
-from .shared import corpus_at, counted, of_profile, on_spark, spark_job
+from .shared import corpus_at, of_profile, on_spark, progress_callback, spark_job
 
 if TYPE_CHECKING:
     from sds_harness.corpus.manifest import Manifest
@@ -102,11 +109,11 @@ def check_command(
     corpus = corpus_at(folder)
     manifest = corpus.manifest
     judged = revision_of(judged_revision(manifest.revision), revision, folder)
-    scope = Scope.of(profile, judged, strict=strict)
+    scope = Scope.select(profile, judged, strict=strict)
     began = time.monotonic()
     # A user who names a cluster wants the work done there.
     if spark_options.local and small(corpus):
-        with counted(err, "schedules") as progress:
+        with progress_callback(err, "schedules") as progress:
             tally = check_here(corpus, scope, progress, everything=everything)
     else:
         with spark_job(spark_options, "corpus check", err, "schedules") as (spark, progress):
@@ -118,7 +125,7 @@ def check_command(
     else:
         if not quiet:
             show_implementation(out, tally.declaration, printable(manifest.dialect), judged, profile)
-            labelled(out, "Corpus", Text(f"{folder}: {formats.counted(manifest.schedules, 'schedule')}"))
+            print_labelled(out, "Corpus", Text(f"{folder}: {formats.format_count(manifest.schedules, 'schedule')}"))
             out.print()
             show_coverage(out, tally, scope)
             _tell(out, tally, roots, folder, stories)
@@ -137,7 +144,7 @@ def _last_screen(
     elif not everything:
         command = shlex.join([program(), "corpus", "check", "--everything", folder])
         why = "verifies all that is stored, too"
-    facts = [exercised(tally, scope)]
+    facts = [exercised_line(tally, scope)]
     return LastScreen(last_line(tally, roots, manifest.name), cause_lines(tally, roots), facts, command, why)
 
 
@@ -146,8 +153,9 @@ def _tell(out: Console, tally: CampaignTally, roots: Sequence[Root], folder: str
         what = root.id
         finding, index = tally.found[what], tally.found_at[what]
         show_head(out, finding)
-        of = f"{tally.found_in[what]:,} of {formats.counted(tally.schedules, 'schedule')}, the first is number {index}"
-        labelled(out, "Found", Text(f"in {of}, at step {finding.step} of {finding.participant or 'all'}"))
+        schedules = formats.format_count(tally.schedules, "schedule")
+        of = f"{tally.found_in[what]:,} of {schedules}, the first is number {index}"
+        print_labelled(out, "Found", Text(f"in {of}, at step {finding.step} of {finding.participant or 'all'}"))
         show_seen(out, finding)
         show_softened(out, finding)
         show_under(out, root.under, lambda what: details_of(tally.found[what]))
@@ -170,8 +178,8 @@ def _json(
                 "expected": tally.found[what].expected,
                 "seen": tally.found[what].seen,
             }
-            for what, root in in_order(roots).items()
+            for what, root in order_by_root_cause(roots).items()
         ],
-        **reached_json(tally, scope),
+        **coverage_json(tally, scope),
         "situations": dict(sorted(tally.situations.items())),
     }

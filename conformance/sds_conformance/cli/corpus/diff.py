@@ -18,10 +18,10 @@ from sds_harness.resources import usable_processors
 from ...exploration.assessment import Scope, judged_revision
 from ...exploration.text import severity_number
 from ...judging.exits import Exit
-from ...judging.formats import counted
+from ...judging.formats import format_count
 from ...judging.verdict import Verdict
-from ...presentation.last_screen import CauseLine, LastScreen, ordered, show_last_screen
-from ...presentation.story import labelled, plain_table, show_command
+from ...presentation.last_screen import CauseLine, LastScreen, show_last_screen, sort_causes
+from ...presentation.story import plain_table, print_labelled, show_command
 from ...protocols import stating
 from ..campaign_output import print_json
 from ..options import TOLD, console, program
@@ -91,17 +91,17 @@ def diff_command(
     from sds_harness.corpus.place import Place
 
     from ...corpus.classes import Class
-    from ...corpus.difference import Differ, comparable, diff, diff_here, range_size
+    from ...corpus.difference import Differ, diff, diff_here, range_size, require_comparable
     from ...corpus.report import as_json, finish, prepare_folder, write_samples
     from ...corpus.verdicts import small
 
     out, err = console(), console(stderr=True)
     began = time.monotonic()
     one, other = corpus_at(a), corpus_at(b)
-    comparable(one, other)
-    place = Place.at(folder)
+    require_comparable(one, other)
+    place = Place.from_name(folder)
     prepare_folder(place, overwrite=overwrite)
-    scopes = tuple(Scope.of(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
+    scopes = tuple(Scope.select(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
     size = range_size(one, other, 8 * usable_processors())
     differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
     # A user who names a cluster wants the work done there.
@@ -112,17 +112,17 @@ def diff_command(
             difference = diff(spark, differ, progress)
     samples = write_samples(difference, differ.scopes, place)
     difference.seconds = time.monotonic() - began
-    told = as_json(difference, samples)
-    finish(difference, samples, told, place)
+    data = as_json(difference, samples)
+    finish(difference, samples, data, place)
     if json_wanted:
-        print_json(told)
+        print_json(data)
     else:
         if not quiet:
             _tell(out, difference, samples, place, stories)
         show_last_screen(out, _last_screen(difference, place))
     if Class.ERROR in difference.classes:
         sys.exit(Exit.OURS)
-    sys.exit(Exit.CONFORMANT if difference.same else Exit.NON_CONFORMANT)
+    sys.exit(Exit.CONFORMANT if difference.is_legal else Exit.NON_CONFORMANT)
 
 
 def _last_screen(difference: CorpusDifference, place: Place) -> LastScreen:
@@ -130,22 +130,26 @@ def _last_screen(difference: CorpusDifference, place: Place) -> LastScreen:
 
     found = [cause for cause in difference.causes if cause.kind is not Class.LEGAL]
     causes = [
-        CauseLine(Verdict.FAIL, _severity(one), one.cause, f"{one.kind.value}, in {counted(one.schedules, 'schedule')}")
+        CauseLine(
+            Verdict.FAIL, _severity(one), one.cause, f"{one.kind.value}, in {format_count(one.schedules, 'schedule')}"
+        )
         for one in found
     ]
     legal = difference.classes.get(Class.LEGAL, 0)
-    facts = [("Legal", Text(f"{counted(legal, 'schedule')} differ where the text leaves a choice"))] if legal else []
-    facts.append(("Page", Text(f"{place.shown}/index.html", no_wrap=True)))
-    command = shlex.join([program(), "corpus", "check", difference.a.place.shown])
+    facts = (
+        [("Legal", Text(f"{format_count(legal, 'schedule')} differ where the text leaves a choice"))] if legal else []
+    )
+    facts.append(("Page", Text(f"{place.label}/index.html", no_wrap=True)))
+    command = shlex.join([program(), "corpus", "check", difference.a.place.label])
     why = "judges A: what both do wrong differs in nothing"
     if found and found[0].samples:
-        command = shlex.join([program(), "corpus", "show", difference.a.place.shown, str(found[0].samples[0])])
+        command = shlex.join([program(), "corpus", "show", difference.a.place.label, str(found[0].samples[0])])
         why = "shows the first schedule of the first cause"
-    return LastScreen(_last_line(difference), ordered(causes), facts, command, why)
+    return LastScreen(_last_line(difference), sort_causes(causes), facts, command, why)
 
 
 def _severity(cause: DivergenceCause) -> int:
-    """That of the requirement which a cause names, 3 for one that names none."""
+    """The severity of the requirement that a cause names; 3 if it names none."""
     named = re.search(r"\b(?:[A-Z]+-)+[0-9]{2}\b", cause.cause)
     return severity_number(named.group()) if named is not None and stating(named.group()) is not None else 3
 
@@ -153,12 +157,12 @@ def _severity(cause: DivergenceCause) -> int:
 def _tell(
     out: Console, difference: CorpusDifference, samples: list[DivergenceSample], place: Place, stories: int | None
 ) -> None:
-    from ...corpus.report import of_cause
+    from ...corpus.report import samples_of_cause
 
-    labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.shown})"))
-    labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.shown})"))
-    for sentence in difference.translated:
-        labelled(out, "Dialect", Text(sentence))
+    print_labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.label})"))
+    print_labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.label})"))
+    for sentence in difference.dialect_notes:
+        print_labelled(out, "Dialect", Text(sentence))
     out.print()
     total = difference.identical + difference.divergent
     table = plain_table(Column("Class", no_wrap=True), right=("schedules", ""))
@@ -169,27 +173,27 @@ def _tell(
     out.print(table)
     out.print()
     for cause in difference.causes[: _SHOWN if stories is None else stories]:
-        _tell_cause(out, cause, of_cause(samples, cause), place)
+        _tell_cause(out, cause, samples_of_cause(samples, cause), place)
     more = difference.other_causes + sum(cause.schedules for cause in difference.causes[_SHOWN:])
     if more:
-        out.print(f"Of other causes: {counted(more, 'schedule')}, in {place.shown}.\n", soft_wrap=True)
+        out.print(f"Of other causes: {format_count(more, 'schedule')}, in {place.label}.\n", soft_wrap=True)
 
 
 def _tell_cause(out: Console, cause: DivergenceCause, samples: list[DivergenceSample], place: Place) -> None:
     from ...corpus.report import rules_of
 
-    head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {counted(cause.schedules, 'schedule')}")
+    head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {format_count(cause.schedules, 'schedule')}")
     out.print(head, soft_wrap=False)
     for rule in rules_of(cause):
-        labelled(out, "Rule", Text(rule))
+        print_labelled(out, "Rule", Text(rule))
     if cause.reason:
-        labelled(out, "Because", Text(cause.reason))
+        print_labelled(out, "Because", Text(cause.reason))
     for sample in samples[:1]:
         if sample.proof or sample.story:
-            labelled(out, "Example", Text(f"schedule {sample.schedule}. {'' if sample.proof else sample.story}"))
+            print_labelled(out, "Example", Text(f"schedule {sample.schedule}. {'' if sample.proof else sample.story}"))
         for line in sample.proof[:_LINES]:
-            labelled(out, "", Text(line))
-        again = shlex.join([program(), "replay", f"{place.shown}/{sample.file}", "--"])
+            print_labelled(out, "", Text(line))
+        again = shlex.join([program(), "replay", f"{place.label}/{sample.file}", "--"])
         show_command(out, "Again", f"{again} COMMAND")
     out.print()
 
@@ -200,11 +204,14 @@ def _percent(count: int, total: int) -> str:
 
 def _last_line(difference: CorpusDifference) -> Text:
     total = difference.identical + difference.divergent
-    in_all = f"({counted(total, 'schedule')}, {difference.seconds:.1f} s)"
+    in_all = f"({format_count(total, 'schedule')}, {difference.seconds:.1f} s)"
     if not difference.divergent:
         return Text(f"Nothing differs {in_all}.", "bold green")
-    if difference.same:
-        return Text(f"Only legal differences, in {counted(difference.divergent, 'schedule')} {in_all}.", "bold green")
+    if difference.is_legal:
+        return Text(
+            f"Only legal differences, in {format_count(difference.divergent, 'schedule')} {in_all}.", "bold green"
+        )
     return Text(
-        f"Differences in {counted(difference.divergent, 'schedule')}, and not all of them legal {in_all}.", "bold red"
+        f"Differences in {format_count(difference.divergent, 'schedule')}, and not all of them legal {in_all}.",
+        "bold red",
     )

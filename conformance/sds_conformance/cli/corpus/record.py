@@ -17,9 +17,9 @@ from sds_harness.declaration import Declaration
 from ...exploration.campaign import TWINS_EVERY, CampaignOrder
 from ...exploration.company import Casting
 from ...judging.exits import Exit
-from ...judging.formats import counted
+from ...judging.formats import format_count
 from ..campaign_output import driven_or_ended, print_json
-from ..options import Driven, about, console, driving, which_schedules
+from ..options import DrivenImplementation, about, add_driving_options, console, which_schedules
 from ..paths import OUTPUT_PLACE
 from ..schedule_revision import grammar_of
 from .shared import on_spark, spark_job
@@ -74,10 +74,10 @@ An interruption loses no recorded schedule.
 @click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
 @on_spark
 @about
-@driving
+@add_driving_options
 def record_command(
     spark_options: SparkOptions,
-    driven: Driven,
+    driven: DrivenImplementation,
     folder: str,
     schedules: int,
     seed: int,
@@ -95,7 +95,7 @@ def record_command(
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.recorder import Recording, prepare, record
 
-    from ...corpus.company import Tireless
+    from ...corpus.company import RestartingCompany
     from ...corpus.kinds import kind_of
 
     out, err = console(), console(stderr=True)
@@ -104,7 +104,7 @@ def record_command(
         driven.connect, driven.limits, driven.dialect, revision, profile, Casting(casting), grammar, seed, schedules
     )
     declared = _declaration(err, driven, order)
-    place, kind = Place.at(folder), kind_of(revision)
+    place, kind = Place.from_name(folder), kind_of(revision)
     manifest = Manifest(
         implementation_of(declared, kind),
         seed,
@@ -117,7 +117,7 @@ def record_command(
         list(driven.words),
         TWINS_EVERY if twins else 0,
     )
-    recording = Recording(place, manifest, kind, partial(Tireless, order))
+    recording = Recording(place, manifest, kind, partial(RestartingCompany, order))
     prepare(recording, overwrite=overwrite)
     began = time.monotonic()
     try:
@@ -126,11 +126,11 @@ def record_command(
     except (KeyboardInterrupt, SparkFailedError):
         err.print(f"The recorded part stays in {folder}: the same command goes on from there.", soft_wrap=True)
         raise
-    _tell(out, err, place.shown, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
+    _tell(out, err, place.label, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
     sys.exit(Exit.NOT_DRIVEN if outcome.troubles else Exit.CONFORMANT)
 
 
-def _declaration(err: Console, driven: Driven, order: CampaignOrder) -> Declaration:
+def _declaration(err: Console, driven: DrivenImplementation, order: CampaignOrder) -> Declaration:
     """Is it there at all? Asked before anything is written, and before Spark takes its time to start."""
     company = order.company()
     try:
@@ -143,7 +143,7 @@ def _declaration(err: Console, driven: Driven, order: CampaignOrder) -> Declarat
 def _tell(
     out: Console,
     err: Console,
-    shown: str,
+    place_name: str,
     manifest: Manifest,
     outcome: RecordingOutcome,
     seconds: float,
@@ -151,8 +151,8 @@ def _tell(
     json_wanted: bool,
 ) -> None:
     if json_wanted:
-        told: dict[str, Any] = {
-            "corpus": shown,
+        data: dict[str, Any] = {
+            "corpus": place_name,
             "implementation": manifest.implementation,
             "seed": manifest.seed,
             "schedules": manifest.schedules,
@@ -165,16 +165,16 @@ def _tell(
             "complete": not outcome.troubles,
             "troubles": list(outcome.troubles),
         }
-        print_json(told)
+        print_json(data)
         return
     for trouble in outcome.troubles:
         err.print(trouble, style="bold red", soft_wrap=True)
     before = f"; {outcome.known:,} were there before" if outcome.known else ""
     speed = outcome.rows / outcome.seconds if outcome.seconds else 0.0
-    said = (
-        f"{counted(outcome.recorded, 'schedule')} of {manifest.name} recorded in {shown}{before} "
-        f"({counted(outcome.rows, 'step')}, {seconds:.1f} s, {speed:,.0f} steps a second and task)."
+    text = (
+        f"{format_count(outcome.recorded, 'schedule')} of {manifest.name} recorded in {place_name}{before} "
+        f"({format_count(outcome.rows, 'step')}, {seconds:.1f} s, {speed:,.0f} steps a second and task)."
     )
-    out.print(Text(said, "yellow" if outcome.troubles else "bold green"), soft_wrap=not out.is_terminal)
+    out.print(Text(text, "yellow" if outcome.troubles else "bold green"), soft_wrap=not out.is_terminal)
     if outcome.troubles:
         out.print("The corpus is not complete: the same command goes on with what is missing.", style="yellow")

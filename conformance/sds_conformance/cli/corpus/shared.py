@@ -92,10 +92,10 @@ def corpus_errors(err: Console) -> Iterator[None]:
         _end(err, f"{why}: type `{install_extra('spark')}`.", Exit.USAGE)
 
 
-def _end(err: Console, told: str, code: Exit) -> NoReturn:
-    if signals.end_was_requested():  # Ctrl-C stopped Java and the workers: their end is no error
+def _end(err: Console, text: str, code: Exit) -> NoReturn:
+    if signals.end_was_requested():  # Ctrl-C stopped Java and the workers: their end is not an error
         raise KeyboardInterrupt
-    err.print(Text(told, "bold red"), soft_wrap=True)
+    err.print(Text(text, "bold red"), soft_wrap=True)
     sys.exit(code)
 
 
@@ -106,7 +106,7 @@ def corpus_at(folder: str, *, complete: bool = True) -> Corpus:
 
     from ...corpus.kinds import kind_of
 
-    return (read_complete if complete else read_corpus)(Place.at(folder), kind_of)
+    return (read_complete if complete else read_corpus)(Place.from_name(folder), kind_of)
 
 
 @contextmanager
@@ -117,13 +117,13 @@ def spark_job(
     from sds_harness.corpus.spark import spark_session
 
     err.print(Text(f"Spark starts ({options.printable_master})."), soft_wrap=True)
-    with spark_session(options, title) as spark, counted(err, what) as progress:
+    with spark_session(options, title) as spark, progress_callback(err, what) as progress:
         yield spark, progress
 
 
 @contextmanager
-def counted(err: Console, what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar, and what tells it how much is done, and of how much."""
+def progress_callback(err: Console, what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar. The yielded function sets the number of finished items and their total."""
     with progress_bar(err) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)

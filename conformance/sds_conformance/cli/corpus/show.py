@@ -17,16 +17,16 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.files import write_whole
-from sds_harness.json_text import escaped
+from sds_harness.json_text import escape_json
 from sds_harness.schedules import Schedule
 
 from ...drawing.spacetime import spacetime_svg
-from ...exploration.assessment import Scope, assess, in_time, judged_revision
+from ...exploration.assessment import Scope, assess, judged_revision, make_time_key
 from ...exploration.counterexample import Counterexample
-from ...exploration.text import in_words, proof_of, rule_of
+from ...exploration.text import describe_finding, proof_of, rule_of
 from ...judging.exits import Exit
 from ...judging.verdict import RANK
-from ...presentation.story import headline, labelled, plain_table
+from ...presentation.story import headline, plain_table, print_labelled
 from ...presentation.story import show_command as show_typed
 from ..campaign_output import print_json
 from ..options import CURRENT, console, program, span
@@ -96,29 +96,29 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
 
     rebuilt, manifest = stored.performance(), stored.corpus.manifest
     performance = rebuilt.performance
-    assessment = assess(performance, Scope.of("full", judged_revision(manifest.revision)), rebuilt.judged)
-    when = in_time(performance)
+    assessment = assess(performance, Scope.select("full", judged_revision(manifest.revision)), rebuilt.judged)
+    when = make_time_key(performance)
     findings = sorted(assessment.findings, key=lambda f: (-RANK[f.severity], when(f)))
-    labelled(out, "Schedule", Text(f"{performance.schedule.name}, played by {manifest.name}", "bold"))
+    print_labelled(out, "Schedule", Text(f"{performance.schedule.name}, played by {manifest.name}", "bold"))
     side = stored.side
     ended = "" if side["ending"] == "played" else f"; it ended with {printable(side['ending'], 40)}"
     who = ", ".join(printable(name, 40) for name in performance.schedule.names)
-    labelled(out, "Members", Text(who))
-    labelled(out, "Steps", Text(f"{side['steps']} that are compared, digest {side['digest'].hex()}{ended}"))
+    print_labelled(out, "Members", Text(who))
+    print_labelled(out, "Steps", Text(f"{side['steps']} that are compared, digest {side['digest'].hex()}{ended}"))
     out.print()
     out.print(_table(rows, corpora_of(manifest.revision).in_words))
     out.print()
     blamed, caption = None, ""
     first = {finding.requirement: finding for finding in reversed(findings)}
     for finding in [f for f in findings if first[f.requirement] is f]:
-        example = Counterexample.unshrunk(finding, performance)
+        example = Counterexample.from_unshrunk(finding, performance)
         where, _ = rule_of(finding.requirement)
         out.print(headline(finding.severity, finding.full_code, where, width=0))
-        labelled(out, "At", Text(f"step {example.act.number if example.act else 0} of {finding.participant}"))
-        for line in proof_of(example)[:3] or [in_words(example)]:
-            labelled(out, "", Text(line))
+        print_labelled(out, "At", Text(f"step {example.act.number if example.act else 0} of {finding.participant}"))
+        for line in proof_of(example)[:3] or [describe_finding(example)]:
+            print_labelled(out, "", Text(line))
         if blamed is None:
-            blamed, caption = example.act, in_words(example)
+            blamed, caption = example.act, describe_finding(example)
     if findings:
         out.print()
     svg = spacetime_svg(performance, blamed, f"{performance.schedule.name}: {manifest.name}", caption)
@@ -126,22 +126,24 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
         saved.mkdir(parents=True, exist_ok=True)
         picture, plan = saved / f"schedule-{stored.schedule}.svg", saved / f"schedule-{stored.schedule}.json"
         write_whole(picture, svg)
-        write_whole(plan, escaped(stored.corpus.kind.dumps(_noted(performance.schedule, manifest.revision))))
+        write_whole(
+            plan, escape_json(stored.corpus.kind.dumps(_add_revision_note(performance.schedule, manifest.revision)))
+        )
     except OSError as error:
         raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --out.") from None
-    labelled(out, "Picture", Text(str(picture), "blue"), whole=True)
+    print_labelled(out, "Picture", Text(str(picture), "blue"), whole=True)
     again = shlex.join([program(), "replay", str(plan), "--"])
     show_typed(out, "Replay", f"{again} COMMAND")
 
 
-def _noted(schedule: Schedule, revision: str) -> Schedule:
+def _add_revision_note(schedule: Schedule, revision: str) -> Schedule:
     """With the revision that it was played under, where a replay would not take that for granted."""
     if revision in ("", CURRENT):
         return schedule
     return replace(schedule, notes=tuple(sorted({**dict(schedule.notes), "revision": revision}.items())))
 
 
-def _table(rows: list[dict[str, Any]], told: Callable[[dict[str, Any]], str]) -> Table:
+def _table(rows: list[dict[str, Any]], describe: Callable[[dict[str, Any]], str]) -> Table:
     table = plain_table(right=("step", "ms"))
     for name in ("who", "does", "what"):
         table.add_column(name, no_wrap=name != "what", overflow="fold")
@@ -151,7 +153,7 @@ def _table(rows: list[dict[str, Any]], told: Callable[[dict[str, Any]], str]) ->
             f"{row['at_ms']:,}",
             printable(row["participant"], 16),
             Text(printable(row["command"], 40).replace("_", " ")),
-            Text(printable(told(row), 400), "" if row["step"] else "dim"),
+            Text(printable(describe(row), 400), "" if row["step"] else "dim"),
         )
     return table
 

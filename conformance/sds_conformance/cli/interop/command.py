@@ -19,35 +19,35 @@ from ...exploration.casts import Cast, Implementation
 from ...interop.matrix import Interop, explore
 from ...interop.story import InteropStory
 from ...judging.exits import Exit
-from ...judging.formats import counted
+from ...judging.formats import format_count
 from ...presentation.last_screen import LastScreen, show_last_screen
-from ...presentation.story import labelled
+from ...presentation.story import print_labelled
 from ...protocols import protocol_of, scheduled
 from ...scenario_files.reader import LoadedScenario
 from ..campaign_output import Plays, print_json, steps_bar
-from ..grpc_options import SCHEME, without_server
+from ..grpc_options import SCHEME, reject_server_options
 from ..name_types import Choice
 from ..options import (
     CURRENT,
     SAVE,
     SEED_HELP,
     TOLD,
-    Driven,
+    DrivenImplementation,
+    add_link_options,
     console,
     program,
+    protocol_or_default,
     python,
     refuse_unknown_dialect,
-    spoken,
-    talking,
     which_seed,
 )
 from ..paths import INPUT_FILE
 from ..scenario_files import with_scenario_files
 from ..schedule_revision import revision_of
-from ..transcript_option import keeping, record
+from ..transcript_option import add_transcript_option, record
 from .mixed import IN_FULL, MixedGroups
-from .replay import needed, play_again, scenario_of
-from .shared import BAR_WIDTH, of_one_text, show_undriven
+from .replay import play_again, required_implementations, scenario_of
+from .shared import BAR_WIDTH, reject_mixed_revisions, show_undriven
 
 _LONGEST_NAME = 16
 _EXAMPLE = """'ref=python -m sds_reference' 'mine=./my-adapter'"""
@@ -114,8 +114,8 @@ Exit codes:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @TOLD
-@talking
-@keeping
+@add_link_options
+@add_transcript_option
 def interop_command(
     named: tuple[str, ...],
     examples: int,
@@ -128,7 +128,7 @@ def interop_command(
     as_json: bool,
     quiet: bool,
     stories: int | None,
-    driven: Driven,
+    driven: DrivenImplementation,
 ) -> None:
     """Test how implementations work together.
 
@@ -140,18 +140,20 @@ def interop_command(
     """
     translated = [*driven.options, *(word for one in dialects for word in ("--dialect", one))]
     options = [*translated, *(["--revision", revision] if revision not in (None, CURRENT) else [])]
-    commands = _commands(named, options, spoken(revision).model.module, fewest=0 if file is not None else 2)
+    commands = _commands(
+        named, options, protocol_or_default(revision).model.module, fewest=0 if file is not None else 2
+    )
     spoken_by = _dialects(dialects, commands, revision)
     if not any(words[0].startswith(SCHEME) for words in commands.values()):
-        without_server(driven.access, f"NAME={SCHEME}ADDRESS")
+        reject_server_options(driven.access, f"NAME={SCHEME}ADDRESS")
     out, err = console(), console(stderr=True)
     if file is not None:
         loaded, roles = scenario_of(file)
-        names = needed(file, roles, commands)
+        names = required_implementations(file, roles, commands)
         judged = revision_of(loaded.revision, revision, str(file))
         taking_part = (_implementation(name, commands[name], driven, judged, spoken_by) for name in names)
         with Cast(taking_part, judged) as cast:
-            with of_one_text():
+            with reject_mixed_revisions():
                 code, findings = play_again(out, err, cast, loaded, roles, as_json=as_json)
             record(driven, findings)
         sys.exit(code)
@@ -163,13 +165,13 @@ def interop_command(
             return
         InteropStory(out, outcome).introduce()
         against = protocol_of(judged).describe_profile(judged, "full")
-        labelled(out, "Against", Text(f"{judged}: {against}"))
+        print_labelled(out, "Against", Text(f"{judged}: {against}"))
         pairs, exchanges = len(outcome.sides) ** 2, len(outcome.exchanges.all)
-        plays.begin(f"{counted(pairs, 'pair')}, {counted(exchanges, 'exchange')} each")
+        plays.begin(f"{format_count(pairs, 'pair')}, {format_count(exchanges, 'exchange')} each")
 
     all_of_them = (_implementation(name, words, driven, judged, spoken_by) for name, words in commands.items())
     with Cast(all_of_them, judged) as cast:
-        with steps_bar(err, 40, BAR_WIDTH) as bar, of_one_text():
+        with steps_bar(err, 40, BAR_WIDTH) as bar, reject_mixed_revisions():
 
             def progress(what: str, number: int, total: int) -> None:
                 plays(number, total)
@@ -226,14 +228,14 @@ def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
     if groups.unkept:
         return Exit.USAGE
     if outcome.exit_code in (Exit.CONFORMANT, Exit.NOTHING_EXERCISED) and mixed is not None:
-        return Exit.NON_CONFORMANT if mixed.failing else Exit.OURS if mixed.errors else outcome.exit_code
+        return Exit.NON_CONFORMANT if mixed.has_failures else Exit.OURS if mixed.errors else outcome.exit_code
     return outcome.exit_code
 
 
 def _implementation(
-    name: str, command: tuple[str, ...], driven: Driven, revision: str, dialects: Mapping[str, str]
+    name: str, command: tuple[str, ...], driven: DrivenImplementation, revision: str, dialects: Mapping[str, str]
 ) -> Implementation:
-    endpoint, words = driven.access.server_in(command, spoken(revision).rules.language.service)
+    endpoint, words = driven.access.server_in(command, protocol_or_default(revision).rules.language.service)
     connect = replace(driven, command=words, endpoint=endpoint).connect
     return Implementation(name, connect, driven.limits, dialects.get(name))
 
@@ -243,15 +245,15 @@ def _dialects(given: tuple[str, ...], commands: Collection[str], revision: str |
     dialects: dict[str, str] = {}
     for one in given:
         name, equals, dialect = one.partition("=")
-        shown = printable(one, 60)
+        printable_name = printable(one, 60)
         if not equals or name not in commands:
             names = ", ".join(commands) or "none"
             raise click.UsageError(
-                f"--dialect {shown!r}: write NAME=DIALECT, with the NAME of an implementation: {names}"
+                f"--dialect {printable_name!r}: write NAME=DIALECT, with the NAME of an implementation: {names}"
             )
         if name in dialects:
-            raise click.UsageError(f"--dialect {shown!r}: {name} has a dialect already")
-        refuse_unknown_dialect(spoken(revision), dialect)
+            raise click.UsageError(f"--dialect {printable_name!r}: {name} has a dialect already")
+        refuse_unknown_dialect(protocol_or_default(revision), dialect)
         dialects[name] = dialect
     return dialects
 
@@ -264,14 +266,17 @@ def _commands(named: tuple[str, ...], options: list[str], model: str, *, fewest:
     for one in named:
         name, equals, command = one.partition("=")
         name = name.strip()
-        shown = printable(one, 60)
+        printable_name = printable(one, 60)
         if one.startswith("-") or not equals:
             raise click.UsageError(
-                f"{shown!r} is neither an option nor NAME=COMMAND. A COMMAND of several words is quoted with its NAME: "
+                f"{printable_name!r} is neither an option nor NAME=COMMAND. "
+                "A COMMAND of several words is quoted with its NAME: "
                 f"{shlex.quote(f'ref={reference}')} 'mine=./my-adapter'"
             )
         if not name or not name.isprintable() or cell_len(name) > _LONGEST_NAME:
-            raise click.UsageError(f"{shown!r} needs a NAME of 1 to {_LONGEST_NAME} printable characters before '='")
+            raise click.UsageError(
+                f"{printable_name!r} needs a NAME of 1 to {_LONGEST_NAME} printable characters before '='"
+            )
         if name in commands:
             raise click.UsageError(f"the name {name!r} stands for two implementations: give each its own")
         try:

@@ -29,14 +29,14 @@ from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...interop.troupe import Troupe
 from ...judging.causes import roots
-from ...judging.formats import counted
-from ...presentation.last_screen import STYLES, CauseLine, ordered
-from ...presentation.story import headline, labelled, lines_labelled, show_errors, show_under
+from ...judging.formats import format_count
+from ...presentation.last_screen import STYLES, CauseLine, sort_causes
+from ...presentation.story import headline, lines_labelled, print_labelled, show_errors, show_under
 from ...reports.report import Row
 from ...reports.scenario_files import cause_lines as expectation_lines
 from ...reports.scenario_files import show_scenario_files, unmet
 from ...scenario_files.reader import LoadedScenario
-from ..campaign_output import Plays, found_bar, not_kept, shrinking_bar
+from ..campaign_output import Plays, found_bar, print_unwritable_folder, shrinking_bar
 from ..options import CURRENT, program
 from .shared import BAR_WIDTH, lines_of, show_violation
 
@@ -65,7 +65,7 @@ class MixedGroups:
         self._stories = stories
         self._out, self._err, self._cast = out, err, cast
         self._commands, self._options = commands, options
-        self._scope = Scope.of(revision=cast.revision)
+        self._scope = Scope.select(revision=cast.revision)
         self.mixed: Mixed | None = None
         self._groups: list[Group] = []
         """The findings by root cause."""
@@ -83,11 +83,11 @@ class MixedGroups:
             return
         self._files = files
         total = examples + len(files) * len(self._cast.driven)
-        self._err.print(f"Seed {seed}: {counted(total, 'schedule')} in mixed groups", soft_wrap=True)
+        self._err.print(f"Seed {seed}: {format_count(total, 'schedule')} in mixed groups", soft_wrap=True)
         plays = Plays(self._out)
         if not quiet:
-            own = f"{counted(len(files), 'scenario file')} in every cast, " if files else ""
-            plays.begin(f"{own}{counted(examples, 'schedule')} of seed {seed} in mixed groups")
+            own = f"{format_count(len(files), 'scenario file')} in every cast, " if files else ""
+            plays.begin(f"{own}{format_count(examples, 'schedule')} of seed {seed} in mixed groups")
         with Troupe(self._cast) as troupe:
             with found_bar(self._err, "mixed groups", total, BAR_WIDTH) as bar:
 
@@ -98,7 +98,7 @@ class MixedGroups:
                 schedules = [loaded.schedule for loaded in files]
                 self.mixed = explore_mixed(troupe, seed, examples, self._scope, progress, schedules)
             plays.end()
-            self._groups = self._grouped(self.mixed)
+            self._groups = self._group_by_root_cause(self.mixed)
             if not quiet:
                 self._show_counts(self.mixed)
                 show_scenario_files(self._out, self._rows())
@@ -114,7 +114,7 @@ class MixedGroups:
         mixed = self.mixed
         if mixed is None:
             return None
-        told = {(d.name, d.what): (example, files) for d, example, files in self.found}
+        details = {(d.name, d.what): (example, files) for d, example, files in self.found}
         nothing: tuple[None, dict[str, Path]] = (None, {})
         under = {id(one): (root.what, why) for root, members in self._groups for one, why in members}
         return {
@@ -132,13 +132,17 @@ class MixedGroups:
                     "given_up": mixed.given_up.get(name, ""),
                     "exercised": sorted(mixed.exercised.get(name, ())),
                     "findings": [
-                        _as_json(d, under.get(id(d)), *told.get((name, d.what), nothing)) for d in mixed.of(name)
+                        _as_json(d, under.get(id(d)), *details.get((name, d.what), nothing))
+                        for d in mixed.discoveries_of(name)
                     ],
                 }
                 for name in mixed.names
             ],
             "scenario_files": self._rows(),
-            "group": [_as_json(d, under.get(id(d)), *told.get((GROUP, d.what), nothing)) for d in mixed.of(GROUP)],
+            "group": [
+                _as_json(d, under.get(id(d)), *details.get((GROUP, d.what), nothing))
+                for d in mixed.discoveries_of(GROUP)
+            ],
         }
 
     def cause_lines(self) -> list[CauseLine]:
@@ -148,16 +152,16 @@ class MixedGroups:
         for discovery, _ in self._groups:
             _, rule = rule_of(discovery.what)
             severity = severity_number(discovery.what)
-            told = f"{discovery.name or 'the group'}: {rule}"
-            lines.append(CauseLine(discovery.finding.severity, severity, discovery.what, told))
-        return ordered(lines)
+            text = f"{discovery.name or 'the group'}: {rule}"
+            lines.append(CauseLine(discovery.finding.severity, severity, discovery.what, text))
+        return sort_causes(lines)
 
-    def _grouped(self, mixed: Mixed) -> list[Group]:
+    def _group_by_root_cause(self, mixed: Mixed) -> list[Group]:
         """All discoveries by root cause, the worst first."""
         out: list[Group] = []
-        place = {id(discovery): number for number, discovery in enumerate(mixed.ordered)}
+        place = {id(discovery): number for number, discovery in enumerate(mixed.sorted_discoveries)}
         for name in (*mixed.names, GROUP):
-            found = {discovery.what: discovery for discovery in mixed.of(name)}
+            found = {discovery.what: discovery for discovery in mixed.discoveries_of(name)}
             reached = mixed.exercised.get(name, Counter[str]())
             failures = [failure_of(one.finding, one.schedules, reached[what]) for what, one in found.items()]
             out += [
@@ -174,11 +178,15 @@ class MixedGroups:
         """The counts of mixed groups, for the last screen."""
         if self.mixed is None:
             return []
-        found = counted(len(self.mixed.ordered), "finding") if self.mixed.ordered else "nothing found"
-        found += f", {counted(self.mixed.unmet, 'expectation')} not met" if self.mixed.unmet else ""
-        facts = [("Groups", Text(f"{counted(self.mixed.schedules, 'schedule')} in mixed groups, {found}"))]
-        kept = next((files["schedule"].parent for _, _, files in self.found if "schedule" in files), None)
-        return [*facts, *([("Kept in", Text(str(kept), no_wrap=True))] if kept is not None else [])]
+        found = (
+            format_count(len(self.mixed.sorted_discoveries), "finding")
+            if self.mixed.sorted_discoveries
+            else "nothing found"
+        )
+        found += f", {format_count(self.mixed.unmet_count, 'expectation')} not met" if self.mixed.unmet_count else ""
+        facts = [("Groups", Text(f"{format_count(self.mixed.schedules, 'schedule')} in mixed groups, {found}"))]
+        folder = next((files["schedule"].parent for _, _, files in self.found if "schedule" in files), None)
+        return [*facts, *([("Kept in", Text(str(folder), no_wrap=True))] if folder is not None else [])]
 
     def first_again(self) -> str:
         """The command that replays the first counterexample, else the first file with an unmet expectation; else ""."""
@@ -228,7 +236,7 @@ class MixedGroups:
         try:
             return keep(example, folder)
         except OSError as error:
-            self.unkept = not_kept(self._err, folder, error)
+            self.unkept = print_unwritable_folder(self._err, folder, error)
             return {}
 
     # ---- output ----------------------------------------------------------------------------------------------------
@@ -236,12 +244,12 @@ class MixedGroups:
     def _show_counts(self, mixed: Mixed) -> None:
         """A line for each implementation."""
         out = self._out
-        played = f"seed {mixed.seed}, {counted(mixed.steps, 'step')}, {mixed.seconds:.1f} s"
+        played = f"seed {mixed.seed}, {format_count(mixed.steps, 'step')}, {mixed.seconds:.1f} s"
         out.print()
         out.print(Text.assemble(("Mixed groups", "bold"), f", all of them in one ({played})"), soft_wrap=True)
-        width = max(cell_len(name) for name in (*mixed.names, *(["group"] if mixed.of(GROUP) else [])))
+        width = max(cell_len(name) for name in (*mixed.names, *(["group"] if mixed.discoveries_of(GROUP) else [])))
         for name in (*mixed.names, GROUP):
-            found = mixed.of(name)
+            found = mixed.discoveries_of(name)
             if name == GROUP and not found:
                 continue
             before = Text(f"  {name or 'group'}{' ' * (width - cell_len(name or 'group'))}  ", "bold")
@@ -273,14 +281,17 @@ class MixedGroups:
         if example is None:
             show_unstable(out, discovery.finding, discovery.schedule.name, "somebody")
             return
-        steps = counted(len(example.schedule.operations), "step")
-        schedules = counted(discovery.schedules, "schedule")
+        steps = format_count(len(example.schedule.operations), "step")
+        schedules = format_count(discovery.schedules, "schedule")
         found = (
-            f"by {discovery.schedule.name} of {counted(whole, 'step')}, shrunk to {steps}; shown by {schedules} in all"
+            f"by {discovery.schedule.name} of {format_count(whole, 'step')}, "
+            f"shrunk to {steps}; shown by {schedules} in all"
         )
-        labelled(out, "Found", Text(found))
+        print_labelled(out, "Found", Text(found))
         show_dropped_expectations(out, example)
-        labelled(out, "Played by", Text(example.parts + (": no other participant is needed" if example.alone else "")))
+        print_labelled(
+            out, "Played by", Text(example.parts + (": no other participant is needed" if example.fails_alone else ""))
+        )
         _show_story(out, example, files.get("story"))
 
     def _show_under(self, members: Sequence[tuple[Discovery, str]]) -> None:
@@ -311,7 +322,7 @@ def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
     if len(lines) > STORY_LINES:
         left = lines[STORY_LINES:]
         blamed = [line for line in left if line.startswith(">")]
-        more = f"  ... {counted(len(left) - len(blamed), 'more line')}{f', in {file}' if file is not None else ''}"
+        more = f"  ... {format_count(len(left) - len(blamed), 'more line')}{f', in {file}' if file is not None else ''}"
         lines = [*lines[:STORY_LINES], *([] if left == blamed else [more]), *blamed]
     lines_labelled(out, "Story", lines)
     lines_labelled(out, "Proof", proof_of(example))

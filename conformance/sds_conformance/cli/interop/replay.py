@@ -18,18 +18,27 @@ from ...interop.mixed_examples import MixedExample
 from ...interop.troupe import MIXED, Roles, Troupe, roles_noted, told_roles
 from ...judging.exits import Exit
 from ...judging.verdict import RANK, Finding, Verdict
-from ...presentation.story import labelled, show_errors
+from ...presentation.story import print_labelled, show_errors
 from ...protocols import repertoire_of, withdrawn
 from ...reports.report import Row
 from ...reports.scenario_files import show_scenario_files, unmet
 from ...scenario_files.expectations import check
 from ...scenario_files.reader import LoadedScenario
-from ..campaign_output import not_played, played_json, print_json, scenario_in, show_played, show_proof, unshrunk_json
+from ..campaign_output import (
+    performance_json,
+    print_json,
+    print_not_played,
+    scenario_in,
+    show_played,
+    show_proof,
+    unshrunk_json,
+)
 from .shared import show_undriven, show_violation
 
 
 def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
-    """The schedule and who plays whom in it. Raises UsageError, which says what is missing."""
+    """Read a schedule, and which implementation plays which participant. Raises UsageError, which says what is
+    missing."""
     loaded = scenario_in(file)
     schedule = loaded.schedule
     roles = roles_noted(schedule)
@@ -46,11 +55,11 @@ def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
     return loaded, roles
 
 
-def needed(file: Path, roles: Roles, given: Collection[str]) -> tuple[str, ...]:
+def required_implementations(file: Path, roles: Roles, implementations: Collection[str]) -> tuple[str, ...]:
     """The implementations that take part. Raises UsageError if one was not given."""
     names = tuple(dict.fromkeys(roles.values()))
     for name in names:
-        if name not in given:
+        if name not in implementations:
             members = [member for member, other in roles.items() if other == name]
             raise click.UsageError(
                 f"{name!r} is missing, who plays {_join_names(members)} in {file}: add '{name}=COMMAND'"
@@ -72,12 +81,12 @@ def play_again(
         try:
             performance = troupe.cast.play(schedule, roles)
         except NotPlayedError as reason:
-            return not_played(err, reason), []
-        judged = judge(troupe, performance, roles, Scope.of(revision=cast.revision), twins=True)
+            return print_not_played(err, reason), []
+        judged = judge(troupe, performance, roles, Scope.select(revision=cast.revision), twins=True)
     result = check(performance, repertoire_of(cast.revision).reading)
     row = loaded.row({told_roles(roles): result})
     examples = [
-        MixedExample.unshrunk(finding, performance, name=name, roles=roles)
+        MixedExample.from_unshrunk(finding, performance, name=name, roles=roles)
         for name, assessment in judged.items()
         for finding in assessment.findings
     ]
@@ -88,11 +97,11 @@ def play_again(
     if as_json:
         findings = [{"implementation": example.name, **unshrunk_json(example)} for example in examples]
         head = {"schedule": schedule.name, "plays": dict(roles)}
-        told = head | played_json(performance, findings) | {"errors": errors}
-        print_json(told | {"expectations": row["expectations"]})
+        data = head | performance_json(performance, findings) | {"errors": errors}
+        print_json(data | {"expectations": row["expectations"]})
     else:
-        labelled(out, "Playing", Text(schedule.name or "a schedule", "bold"))
-        labelled(out, "Played by", Text(told_roles(roles)))
+        print_labelled(out, "Playing", Text(schedule.name or "a schedule", "bold"))
+        print_labelled(out, "Played by", Text(told_roles(roles)))
         _show(out, performance, examples, judged, shown, row)
     bad = errors or result.unmet or any(example.finding.severity is Verdict.FAIL for example in examples)
     return Exit.NON_CONFORMANT if bad else Exit.CONFORMANT, [example.finding for example in examples]

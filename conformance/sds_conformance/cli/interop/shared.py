@@ -17,7 +17,7 @@ from ...exploration.text import rule_of
 from ...judging.runner import BrokenRun
 from ...judging.verdict import Finding
 from ...presentation.last_screen import STYLES
-from ...presentation.story import labelled, show_breakdown
+from ...presentation.story import print_labelled, show_breakdown
 
 BAR_WIDTH = 20
 
@@ -26,11 +26,11 @@ def show_undriven(err: Console, undriven: Mapping[str, Breakdown]) -> None:
     """The implementations that could not be driven, and why."""
     for name, breakdown in undriven.items():
         err.print(name, style="bold")
-        show_breakdown(err, BrokenRun.at("handshake", breakdown))
+        show_breakdown(err, BrokenRun.at_last_step("handshake", breakdown))
 
 
 @contextmanager
-def of_one_text() -> Iterator[None]:
+def reject_mixed_revisions() -> Iterator[None]:
     """End the command if a participant implements another revision than the group. Raises UsageError."""
     try:
         yield
@@ -45,7 +45,7 @@ def show_violation(out: Console, finding: Finding, name: str) -> None:
     before = Text.assemble((f"{severity.value.upper():5}", STYLES[severity]), " ")
     parts = [Text(f"{name or 'the group'}: {finding.full_code}  ", "bold"), *map(Text, re.findall(r"\S+ ?", where))]
     lines_of(out, before, parts)
-    labelled(out, "Rule", Text(rule))
+    print_labelled(out, "Rule", Text(rule))
 
 
 def lines_of(out: Console, before: Text, parts: list[Text]) -> None:

@@ -8,10 +8,10 @@ import click
 from rich.text import Text
 
 from ...judging.plan import plan
-from ...presentation.story import plain_table, unbroken
+from ...presentation.story import plain_table, unwrapped_column
 from ...protocols import revisions, rules_of
 from ..campaign_output import print_json
-from ..name_types import Choice, Pattern, unknown
+from ..name_types import Choice, Pattern, unknown_name_message
 from ..options import CURRENT, console
 
 _EPILOG = """
@@ -42,7 +42,7 @@ def list_command(globs: tuple[str, ...], revision: str, as_json: bool) -> None:
     there = plan(rules_of(revision), revision=revision).scenarios
     for glob in globs:
         if not any(fnmatchcase(scenario.name, glob) for scenario in there):
-            raise click.UsageError(unknown("scenarios", glob, revision))
+            raise click.UsageError(unknown_name_message("scenarios", glob, revision))
     chosen = [s for s in there if not globs or any(fnmatchcase(s.name, glob) for glob in globs)]
     if as_json:
         print_json(
@@ -58,7 +58,7 @@ def list_command(globs: tuple[str, ...], revision: str, as_json: bool) -> None:
         )
         return
     out = console()
-    table = plain_table(unbroken("Scenario"), unbroken("Is"), "Summary")
+    table = plain_table(unwrapped_column("Scenario"), unwrapped_column("Is"), "Summary")
     for scenario in chosen:
         kind = Text("data") if scenario.write is not None else Text("Python", "dim")
         table.add_row(Text(scenario.name), kind, scenario.summary)

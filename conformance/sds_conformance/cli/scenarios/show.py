@@ -15,12 +15,12 @@ from sds_harness.schedules.files import to_json, to_yaml
 from ...drawing.spacetime import spacetime_svg
 from ...exploration.company import Company
 from ...judging.registry import Scenario
-from ...presentation.story import labelled
+from ...presentation.story import print_labelled
 from ...protocols import protocol_of, protocols, repertoire_of, rules_of
 from ...scenario_files.reader import SUFFIXES, ScenarioFileError, load_one
 from ..campaign_output import print_json
 from ..files import write_file
-from ..name_types import names_of, unknown
+from ..name_types import names_of, unknown_name_message
 from ..options import CURRENT, console, program
 from ..paths import OUTPUT_FILE
 
@@ -75,32 +75,32 @@ def built_in_scenario(name: str) -> tuple[str, Scenario]:
             return next(r for each in found.declared for r in stated[each].revisions), found
     if name in names_of("scenarios"):
         raise AssertionError(f"the scenario {name} is listed and not registered")
-    raise click.UsageError(unknown("scenarios", name, CURRENT))
+    raise click.UsageError(unknown_name_message("scenarios", name, CURRENT))
 
 
 def as_scenario_file(scenario: Scenario, schedule: Schedule, revision: str) -> Schedule:
     """The schedule of a scenario of the suite, with what a scenario file says about itself."""
     stated = rules_of(revision).catalogue.requirements
-    met = [one for one in scenario.exercises if one not in scenario.violated and stated[one].stated_in(revision)]
+    met = [one for one in scenario.exercises if one not in scenario.violated and stated[one].is_stated_in(revision)]
     notes = (("revision", revision),) if revision != CURRENT else ()
     return replace(schedule, name="", description=scenario.summary, requirements=tuple(met), notes=notes)
 
 
 def _show_function(revision: str, scenario: Scenario, *, as_json: bool, drawn: bool) -> None:
     about = {"name": scenario.name, "summary": scenario.summary, "requirements": list(scenario.exercises)}
-    told = f"{scenario.name} is a function in Python and not data"
+    message = f"{scenario.name} is a function in Python and not data"
     if drawn:
-        raise click.UsageError(f"{told}, so there is nothing to draw: `run --report DIR --html FILE` draws findings")
+        raise click.UsageError(f"{message}, so there is nothing to draw: `run --report DIR --html FILE` draws findings")
     if as_json:
         print_json({**about, "data": None})
         return
     out = console()
-    labelled(out, "Scenario", Text(scenario.name, "bold"))
-    labelled(out, "Plot", Text(scenario.summary))
-    labelled(out, "For", Text(", ".join(scenario.exercises)))
+    print_labelled(out, "Scenario", Text(scenario.name, "bold"))
+    print_labelled(out, "Plot", Text(scenario.summary))
+    print_labelled(out, "For", Text(", ".join(scenario.exercises)))
     which = "" if revision == CURRENT else f" --revision {revision}"
-    labelled(out, "Play it", Text(f"{program()} run --scenario {scenario.name}{which} -- COMMAND"))
-    labelled(out, "Note", Text(f"{told}, so it cannot be shown as a scenario file.", "yellow"))
+    print_labelled(out, "Play it", Text(f"{program()} run --scenario {scenario.name}{which} -- COMMAND"))
+    print_labelled(out, "Note", Text(f"{message}, so it cannot be shown as a scenario file.", "yellow"))
 
 
 def draw(schedule: Schedule, revision: str) -> str:

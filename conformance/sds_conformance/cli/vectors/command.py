@@ -19,9 +19,9 @@ from sds_harness.files import write_whole
 from sds_harness.suggestions import did_you_mean
 
 from ...judging.exits import Exit
-from ...judging.formats import counted
-from ...presentation.story import plain_table, print_hanging, unbroken
-from ...vectors.agreement import disagreements, excused
+from ...judging.formats import format_count
+from ...presentation.story import plain_table, print_hanging, unwrapped_column
+from ...vectors.agreement import disagreements, excused_vectors
 from ...vectors.documents import Document, documents
 from ...vectors.edits import add_vector, hold_to_reference, replace_vector, save
 from ...vectors.folder import (
@@ -30,16 +30,16 @@ from ...vectors.folder import (
     PROSE,
     VectorsError,
     default_folder,
+    generated_folders,
     load_all,
-    places,
     read_bytes,
     writable_folder,
 )
-from ...vectors.generation import begin, changelog_gap, differences, released_otherwise, wanted_files, write
-from ...vectors.ledger import released
+from ...vectors.generation import begin, changelog_gap, differences, has_other_release, wanted_files, write
+from ...vectors.ledger import add_release
 from ...vectors.lint import lint as lint_folder
 from ...vectors.model import Material
-from ...vectors.safeguards import refuse_links, refuse_overlap, replaceable
+from ...vectors.safeguards import files_to_replace, refuse_links, refuse_overlap
 from ..campaign_output import print_json
 from ..command_groups import HelpGroup
 from ..options import Decorator, console, program, progress_bar
@@ -61,7 +61,7 @@ Examples:
   sds-conformance vectors export vectors-1.0.0
 """
 _MANY = 20
-"""So many complaints are shown at most."""
+"""Most complaints that are printed."""
 _LEAST_COMMENT = 24
 """Columns in which a comment can still be read."""
 
@@ -80,7 +80,7 @@ def _examples(*lines: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  sds-conformance vectors {line}" for line in lines)])
 
 
-def _telling(function: Callable[..., None]) -> Callable[..., None]:
+def _report_file_errors(function: Callable[..., None]) -> Callable[..., None]:
     """An error in a file ends the command as a usage error with that message."""
 
     @wraps(function)
@@ -93,7 +93,7 @@ def _telling(function: Callable[..., None]) -> Callable[..., None]:
     return wrapper
 
 
-def _out(kind: OutputFolder, what: str) -> Decorator:
+def _out_option(kind: OutputFolder, what: str) -> Decorator:
     return click.option("--out", "folder", type=kind, metavar="DIR", help=what)
 
 
@@ -112,7 +112,7 @@ def _refuse(sentences: list[str]) -> None:
         sys.exit(Exit.NON_CONFORMANT)
 
 
-_WRITABLE = _out(OutputFolder(exists=True), "Folder of vectors. Default: vectors/ of the checkout.")
+_WRITABLE = _out_option(OutputFolder(exists=True), "Folder of vectors. Default: vectors/ of the checkout.")
 _FRAGMENT = click.argument("fragment", type=INPUT_FILE, metavar="FRAGMENT")
 _AGAINST = click.option(
     "--against-reference",
@@ -128,7 +128,7 @@ _AGAINST = click.option(
 @_FRAGMENT
 @_AGAINST
 @_WRITABLE
-@_telling
+@_report_file_errors
 def add(name: str, fragment: Path, against: str, folder: Path | None) -> None:
     """Add the vector in FRAGMENT to the file of vectors NAME.
 
@@ -149,7 +149,7 @@ def add(name: str, fragment: Path, against: str, folder: Path | None) -> None:
 @click.option("--corrected", default="", metavar="WHY", help="Why a released vector was wrong; to the changelog.")
 @_AGAINST
 @_WRITABLE
-@_telling
+@_report_file_errors
 def replace(test_id: str, fragment: Path, corrected: str, against: str, folder: Path | None) -> None:
     """Put the vector in FRAGMENT in the place of ID.
 
@@ -164,7 +164,7 @@ def replace(test_id: str, fragment: Path, corrected: str, against: str, folder: 
 
 @vectors_command.command("format", epilog=_examples("format"))
 @_WRITABLE
-@_telling
+@_report_file_errors
 def format_command(folder: Path | None) -> None:
     """Bring files that were edited by hand into canonical form.
 
@@ -186,27 +186,27 @@ def _computed(folder: Path) -> list[Document]:
 def _write(folder: Path, every: list[Document]) -> None:
     """Write all files that have changed, and name them."""
     out = console()
-    wanted = wanted_files(VECTOR_SET, folder, every)
-    if released_otherwise(folder, wanted[MANIFEST]):
-        _refuse([changelog_gap(folder, wanted[MANIFEST])])
-    refuse_links(VECTOR_SET, folder, wanted)
-    changed = write(folder, wanted)
+    expected = wanted_files(VECTOR_SET, folder, every)
+    if has_other_release(folder, expected[MANIFEST]):
+        _refuse([changelog_gap(folder, expected[MANIFEST])])
+    refuse_links(VECTOR_SET, folder, expected)
+    changed = write(folder, expected)
     for path in changed:
         out.print(f"  {path}", soft_wrap=True)
-    out.print(f"{len(changed)} of {counted(len(wanted), 'file')} changed.")
+    out.print(f"{len(changed)} of {format_count(len(expected), 'file')} changed.")
 
 
-def _faults(folder: Path, every: list[Document], wanted: dict[str, bytes]) -> list[str]:
+def _faults(folder: Path, every: list[Document], expected: dict[str, bytes]) -> list[str]:
     """Files that are not as generated, and written vectors that the reference model fails."""
-    known = excused(folder)
+    known = excused_vectors(folder)
     wrong = [sentence for test_id, sentence in disagreements(VECTOR_SET, every) if test_id not in known]
-    return [*differences(VECTOR_SET, folder, wanted), *wrong]
+    return [*differences(VECTOR_SET, folder, expected), *wrong]
 
 
 @vectors_command.command(epilog=_examples("generate", "generate --check", "generate --out new"))
 @click.option("--check", is_flag=True, help="Write nothing; compare the files byte for byte with the expected content.")
-@_out(OUTPUT_FOLDER, "Folder to write to, which may be new or empty. Default: vectors/ of the checkout.")
-@_telling
+@_out_option(OUTPUT_FOLDER, "Folder to write to, which may be new or empty. Default: vectors/ of the checkout.")
+@_report_file_errors
 def generate(check: bool, folder: Path | None) -> None:
     """Compute vectors by their formulas, or check all files.
 
@@ -222,9 +222,9 @@ def generate(check: bool, folder: Path | None) -> None:
     if not check:
         _write(folder, every)
         return
-    wanted = wanted_files(VECTOR_SET, folder, every)
-    gap = changelog_gap(folder, wanted[MANIFEST])
-    if found := [*_faults(folder, every, wanted), *([gap] if gap else [])]:
+    expected = wanted_files(VECTOR_SET, folder, every)
+    gap = changelog_gap(folder, expected[MANIFEST])
+    if found := [*_faults(folder, every, expected), *([gap] if gap else [])]:
         _complain(found)
         console(stderr=True).print(
             f"Files that are not current are written by `{program()} vectors generate`; a vector that the reference "
@@ -232,12 +232,12 @@ def generate(check: bool, folder: Path | None) -> None:
             soft_wrap=True,
         )
         sys.exit(Exit.NON_CONFORMANT)
-    console().print(f"{counted(len(wanted), 'file is', 'files are')} current.")
+    console().print(f"{format_count(len(expected), 'file is', 'files are')} current.")
 
 
 @vectors_command.command(epilog=_examples("lint"))
 @click.argument("folder", required=False, type=INPUT_FOLDER, metavar="[DIR]")
-@_telling
+@_report_file_errors
 def lint(folder: Path | None) -> None:
     """Check the files: schemas, digests, catalogue, form, changelog.
 
@@ -246,13 +246,13 @@ def lint(folder: Path | None) -> None:
     folder = folder or default_folder()
     _refuse(lint_folder(VECTOR_SET, folder))
     count = sum(1 for material in VECTOR_SET.materials for _ in (folder / material.folder).glob("*.json"))
-    console().print(f"{counted(count, 'file of vectors is', 'files of vectors are')} in order.")
+    console().print(f"{format_count(count, 'file of vectors is', 'files of vectors are')} in order.")
 
 
 @vectors_command.command(epilog=_examples("release 1.1.0"))
 @click.argument("version")
 @_WRITABLE
-@_telling
+@_report_file_errors
 def release(version: str, folder: Path | None) -> None:
     """Enter VERSION in the ledger of releases.
 
@@ -264,7 +264,7 @@ def release(version: str, folder: Path | None) -> None:
     found = _faults(folder, every, wanted_files(VECTOR_SET, folder, every))
     _refuse([*found, *lint_folder(VECTOR_SET, folder)])
     refuse_links(VECTOR_SET, folder, [LEDGER])
-    ledger = released(folder, version, load_all(VECTOR_SET, folder))
+    ledger = add_release(folder, version, load_all(VECTOR_SET, folder))
     write_whole(folder / LEDGER, ledger)
     console().print(f"Version {version} is released: commit {LEDGER} with the files.", soft_wrap=True)
 
@@ -273,7 +273,7 @@ def release(version: str, folder: Path | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @click.option("--group", "groups", multiple=True, metavar="GROUP", help="List the vectors of this group; repeatable.")
 @click.option("--files", "by_file", is_flag=True, help="List the files, with their shape and revisions.")
-@_telling
+@_report_file_errors
 def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
     """List the groups, the files, or the vectors of a group."""
     if groups and by_file:
@@ -282,8 +282,8 @@ def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
     files = load_all(VECTOR_SET, folder)
     unknown = set(groups) - {file["group"] for file in files}
     if unknown:
-        told, meant = ", ".join(sorted(unknown)), did_you_mean(min(unknown), [file["group"] for file in files])
-        raise click.UsageError(f"no group {told}: `{program()} vectors list` names them.{meant}")
+        unknown_names, meant = ", ".join(sorted(unknown)), did_you_mean(min(unknown), [file["group"] for file in files])
+        raise click.UsageError(f"no group {unknown_names}: `{program()} vectors list` names them.{meant}")
     if groups:
         rows = [
             {"id": test["id"], "result": test["result"], "comment": test["comment"]}
@@ -313,13 +313,13 @@ def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
 
 
 def _show_tests(out: Console, rows: list[dict[str, str]]) -> None:
-    """A row for each vector; where too little room is left for comments they stand below."""
+    """A row for each vector. If the column of comments is too narrow, each comment has a line below its row."""
     if out.width - max(len(f"{row['id']}  {row['result']}  ") for row in rows) < _LEAST_COMMENT:
         for row in rows:
             out.print(Text.assemble((row["id"], "bold"), f"  {row['result']}"), soft_wrap=True)
             print_hanging(out, Text("  "), Text(row["comment"], "dim"))
         return
-    table = plain_table(unbroken("Id"), unbroken("Result"), "Comment")
+    table = plain_table(unwrapped_column("Id"), unwrapped_column("Result"), "Comment")
     for row in rows:
         table.add_row(*map(Text, row.values()))
     out.print(table)
@@ -347,7 +347,7 @@ def _groups(material: Material, everything: list[dict[str, Any]]) -> Table:
     for file in files:
         for name in file["revisions"]:
             counts[file["group"], name] += file["numberOfTests"]
-    revisions = [name for name in material.revisions if any(name == told for _, told in counts)]
+    revisions = [name for name in material.revisions if any(name == revision for _, revision in counts)]
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("Group", "Shape"):
         table.add_column(name, vertical="bottom", overflow="fold")
@@ -363,7 +363,7 @@ def _groups(material: Material, everything: list[dict[str, Any]]) -> Table:
 @vectors_command.command(epilog=_examples("export vectors-1.0.0", "export --overwrite vectors-1.0.0"))
 @click.argument("folder", type=OUTPUT_FOLDER, metavar="DIR")
 @click.option("--overwrite", is_flag=True, help="Replace an existing folder.")
-@_telling
+@_report_file_errors
 def export(folder: Path, overwrite: bool) -> None:
     """Copy the vectors and their schemas to DIR.
 
@@ -374,11 +374,11 @@ def export(folder: Path, overwrite: bool) -> None:
     _refuse(lint_folder(VECTOR_SET, source))
     refuse_overlap(source, folder)
     # Read before anything is deleted: an unreadable file must not cost existing files.
-    files = {path.relative_to(source).as_posix(): read_bytes(path) for path in _exported(source)}
+    files = {path.relative_to(source).as_posix(): read_bytes(path) for path in _files_to_export(source)}
     if folder.exists() and any(folder.iterdir()):
         if not overwrite:
             raise click.UsageError(f"{folder} is not empty: give --overwrite to replace what is in it")
-        old = replaceable(VECTOR_SET, folder)
+        old = files_to_replace(VECTOR_SET, folder)
         refuse_links(VECTOR_SET, folder, files)
         for name in old:
             (folder / name).unlink(missing_ok=True)
@@ -386,11 +386,11 @@ def export(folder: Path, overwrite: bool) -> None:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, content)
-    console().print(f"{counted(len(files), 'file')} in {folder}", soft_wrap=True)
+    console().print(f"{format_count(len(files), 'file')} in {folder}", soft_wrap=True)
 
 
-def _exported(source: Path) -> list[Path]:
-    parts = [path for place in places(VECTOR_SET) for path in (source / place).glob("*.json")]
+def _files_to_export(source: Path) -> list[Path]:
+    parts = [path for place in generated_folders(VECTOR_SET) for path in (source / place).glob("*.json")]
     return sorted([*parts, *(source / name for name in (MANIFEST, LEDGER, *PROSE))])
 
 

@@ -19,24 +19,24 @@ from sds_harness.suggestions import did_you_mean
 
 from ...exploration.text import severity_number
 from ...judging.exits import Exit
-from ...judging.formats import counted
+from ...judging.formats import format_count
 from ...judging.runner import PATIENCE
 from ...judging.severity import BREAKDOWN_SEVERITY
 from ...judging.verdict import Verdict
-from ...presentation.last_screen import CauseLine, LastScreen, ordered, show_last_screen
-from ...presentation.story import labelled, plain_table, show_doubts, show_name, show_under
+from ...presentation.last_screen import CauseLine, LastScreen, show_last_screen, sort_causes
+from ...presentation.story import plain_table, print_labelled, show_doubts, show_name, show_under
 from ...protocols import protocol_of
-from ...reports.baseline import Match, judged
+from ...reports.baseline import Match, read_result
 from ...vectors.folder import VectorManifest, VectorsError, default_folder, load_manifest, load_of
 from ...vectors.running.causes import WrongAnswers, causes_of
-from ...vectors.running.examination import SCHEMA_ID, AnsweredVector, Examination, VectorExaminer, chosen
+from ...vectors.running.examination import SCHEMA_ID, AnsweredVector, Examination, VectorExaminer, select_files
 from ...vectors.running.subject import Status
-from ..baseline_option import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
+from ..baseline_option import BASELINE, baseline_json, gate, held, known_line, load_baseline, show_gate
 from ..campaign_output import driven_or_ended, print_json, steps_bar
 from ..name_types import Choice
-from ..options import TOLD, Driven, console, driving, program
+from ..options import TOLD, DrivenImplementation, add_driving_options, console, program
 from ..paths import INPUT_FOLDER
-from ..transcript_option import keeping, record_wrong
+from ..transcript_option import add_transcript_option, record_wrong
 from .shared import LONGEST, VECTOR_SET
 
 _EPILOG = """
@@ -88,10 +88,10 @@ _CURRENT = VECTOR_SET.revisions[0]
 @BASELINE
 @click.option("--json", "as_json", is_flag=True, help="Print each vector and its answer as JSON.")
 @TOLD
-@driving
-@keeping
+@add_driving_options
+@add_transcript_option
 def run_command(
-    driven: Driven,
+    driven: DrivenImplementation,
     groups: tuple[str, ...],
     revision: str,
     folder: Path | None,
@@ -106,40 +106,42 @@ def run_command(
     capabilities that the implementation does not declare are skipped, and do not count as passed.
     """
     out, err = console(), console(stderr=True)
-    baseline = begun(baseline_file, revision)
-    material = VECTOR_SET.of(revision)
+    baseline = load_baseline(baseline_file, revision)
+    material = VECTOR_SET.material_of(revision)
     try:
         source = folder or default_folder()
         whole, manifest = load_of(VECTOR_SET, material, source), load_manifest(VECTOR_SET, source)
     except VectorsError as error:
         raise click.UsageError(printable(str(error), LONGEST)) from None
-    unknown = [glob for glob in groups or ("*",) if not any(chosen(whole, revision, [glob]))]
+    unknown = [glob for glob in groups or ("*",) if not any(select_files(whole, revision, [glob]))]
     if unknown:
         raise click.UsageError(
             f"no group of {revision} matches {', '.join(unknown)}: `{program()} vectors list` names them."
-            f"{did_you_mean(unknown[0], [file['group'] for file in chosen(whole, revision)])}"
+            f"{did_you_mean(unknown[0], [file['group'] for file in select_files(whole, revision)])}"
         )
-    files = list(chosen(whole, revision, groups))
+    files = list(select_files(whole, revision, groups))
     protocol = protocol_of(revision)
     examiner = VectorExaminer(
         material, driven.connect, driven.limits, revision, driven.dialect, protocol.rules.extract_doubt_data
     )
     with driven_or_ended(err, driven), steps_bar(err) as bar:
         outcome = examiner.examine(files, bar)
-    signals.hold()
-    for asked in outcome.asked:
-        if asked.answer.status in _SHOWN:
-            record_wrong(driven, asked, _violated(asked, outcome.revision))
-    causes = causes_of(protocol.rules, outcome.asked, lambda asked: _violated(asked, outcome.revision))
+    signals.hold_interrupts()
+    for answered in outcome.answered:
+        if answered.answer.status in _SHOWN:
+            record_wrong(driven, answered, _violated_requirements(answered, outcome.revision))
+    causes = causes_of(
+        protocol.rules, outcome.answered, lambda answered: _violated_requirements(answered, outcome.revision)
+    )
     data = _report(outcome, causes, manifest)
-    found = held(baseline, judged(data)) if baseline is not None else None
+    found = held(baseline, read_result(data)) if baseline is not None else None
     if as_json:
         print_json({**data, "baseline": baseline_json(found)} if found is not None else data)
     else:
         if found is not None and not quiet:
             show_gate(out, found, outcome.declaration.name)
         if not quiet:
-            _show(out, outcome, causes, outcome.declaration.dialect(driven.dialect), driven.carried, stories)
+            _show(out, outcome, causes, outcome.declaration.dialect(driven.dialect), driven.transport, stories)
         show_last_screen(out, _last_screen(outcome, causes, found, driven, groups, folder))
     sys.exit(gate(found, outcome.exit_code))
 
@@ -160,44 +162,46 @@ def _report(outcome: Examination, causes: Sequence[WrongAnswers], manifest: Vect
             }
             for group in outcome.groups
         },
-        "unasked": outcome.unasked,
+        "unasked": outcome.unasked_count,
         "notAsked": [test_id for _, test_id in outcome.left_out],
         "causes": [
             {
                 "requirement": cause.requirement,
                 "verdict": cause.verdict.value,
-                "vectors": [asked.vector["id"] for asked in cause.asked],
+                "vectors": [answered.vector["id"] for answered in cause.answered],
                 "under": [{"requirement": name, "why": why} for name, why in cause.under.items()],
             }
             for cause in causes
         ],
-        "vectors": [_row(asked, outcome.revision) for asked in outcome.asked],
+        "vectors": [_row(answered, outcome.revision) for answered in outcome.answered],
     }
 
 
-def _row(asked: AnsweredVector, revision: str) -> dict[str, Any]:
-    answer = asked.answer
-    told = {
+def _row(answered: AnsweredVector, revision: str) -> dict[str, Any]:
+    answer = answered.answer
+    data = {
         "expected": answer.expected,
         "seen": answer.seen,
         "difference": answer.difference,
         "reason": answer.reason,
     }
     return {
-        "id": asked.vector["id"],
-        "group": asked.group,
-        "result": asked.vector["result"],
-        "comment": asked.vector["comment"],
+        "id": answered.vector["id"],
+        "group": answered.group,
+        "result": answered.vector["result"],
+        "comment": answered.vector["comment"],
         "status": answer.status.value,
-        **{key: value for key, value in told.items() if value},
-        **({"requirements": _violated(asked, revision)} if answer.status in _SHOWN else {}),
+        **{key: value for key, value in data.items() if value},
+        **({"requirements": _violated_requirements(answered, revision)} if answer.status in _SHOWN else {}),
     }
 
 
-def _violated(asked: AnsweredVector, revision: str) -> list[str]:
-    """The requirements that a wrong answer violates: those of the answer, if it has some, else all that the vector
-    names."""
-    return list(asked.answer.requirements) or VECTOR_SET.of(revision).stated(asked.vector["requirements"], [revision])
+def _violated_requirements(answered: AnsweredVector, revision: str) -> list[str]:
+    """The requirements that a wrong answer violates: those of the answer if it names any, else all requirements of the
+    vector."""
+    return list(answered.answer.requirements) or VECTOR_SET.material_of(revision).select_stated(
+        answered.vector["requirements"], [revision]
+    )
 
 
 def _show(
@@ -210,25 +214,25 @@ def _show(
 ) -> None:
     declared = outcome.declaration
     show_name(out, declared, carrier)
-    labelled(out, "Against", Text(f"{counted(len(outcome.asked), 'vector')} of {outcome.revision}"))
+    print_labelled(out, "Against", Text(f"{format_count(len(outcome.answered), 'vector')} of {outcome.revision}"))
     if dialect:
         note = f"{printable(dialect)}: all bytes are translated; --dialect '' asks as they are"
-        labelled(out, "Dialect", Text(note))
+        print_labelled(out, "Dialect", Text(note))
     out.print()
-    show_doubts(out, protocol_of(outcome.revision).doubts(outcome.heard))
-    warned = [asked for asked in outcome.asked if asked.answer.status is Status.WARN]
+    show_doubts(out, protocol_of(outcome.revision).doubts(outcome.doubt_data))
+    warned = [answered for answered in outcome.answered if answered.answer.status is Status.WARN]
     out.print(_table(outcome))
     out.print()
     wrong = [cause for cause in causes if cause.verdict is Verdict.FAIL]
     for cause in wrong[:stories]:
         _show_cause(out, cause, outcome.revision)
     if stories and len(wrong) > stories:
-        out.print(f"{counted(len(wrong) - stories, 'more root cause')}: --stories prints more.\n", style="dim")
-    for asked in outcome.asked:
-        if asked.answer.status in _HEADLINES:
-            _show_answer(out, asked, outcome.revision)
-    for asked in warned:
-        _show_warning(out, asked, outcome.revision)
+        out.print(f"{format_count(len(wrong) - stories, 'more root cause')}: --stories prints more.\n", style="dim")
+    for answered in outcome.answered:
+        if answered.answer.status in _HEADLINES:
+            _show_answer(out, answered, outcome.revision)
+    for answered in warned:
+        _show_warning(out, answered, outcome.revision)
     if warned:
         out.print()
     rows = [(f"{outcome.count(status)} {name}", meaning) for status, name, meaning in _MEANT if outcome.count(status)]
@@ -238,8 +242,8 @@ def _show(
         grid = Table.grid(padding=(0, 2))
         grid.add_column(justify="right", no_wrap=True)
         grid.add_column(overflow="fold")
-        for told, why in rows:
-            grid.add_row(Text(told), Text(why))
+        for text, why in rows:
+            grid.add_row(Text(text), Text(why))
         out.print(grid)
         out.print()
 
@@ -248,64 +252,67 @@ def _last_screen(
     outcome: Examination,
     causes: Sequence[WrongAnswers],
     found: Match | None,
-    driven: Driven,
+    driven: DrivenImplementation,
     groups: tuple[str, ...],
     folder: Path | None,
 ) -> LastScreen:
     count = outcome.count
-    asked = len(outcome.asked)
+    answer_count = len(outcome.answered)
     answered = sum(count(status) for status in (Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL))
-    facts = [("Exercised", Text(f"{answered} of {counted(asked, 'vector')} of {outcome.revision}"))]
+    facts = [("Exercised", Text(f"{answered} of {format_count(answer_count, 'vector')} of {outcome.revision}"))]
     skipped = sum((outcome.reasons(group) for group in outcome.groups), Counter[str]())
     facts += [("", Text(f"{number} skipped: {reason}", "yellow")) for reason, number in skipped.most_common(3)]
     if found is not None and found.requirements:
         facts.append(("Baseline", known_line(found)))
     options = ["--revision", outcome.revision] if outcome.revision != _CURRENT else []
     options += ["--vectors", str(folder)] if folder is not None else []
-    bad = [one for one in outcome.asked if one.answer.status in (Status.FAIL, Status.BROKEN)]
-    command, why = driven.typed("run", *options[:2] if options[:1] == ["--revision"] else []), "plays the scenarios"
+    bad = [one for one in outcome.answered if one.answer.status in (Status.FAIL, Status.BROKEN)]
+    command, why = (
+        driven.format_command("run", *options[:2] if options[:1] == ["--revision"] else []),
+        "plays the scenarios",
+    )
     if bad:
-        command = driven.typed("vectors", "run", "--group", bad[0].group, *options)
+        command = driven.format_command("vectors", "run", "--group", bad[0].group, *options)
         why = "asks the first group again in which an answer is wrong"
     elif groups:
-        command, why = driven.typed("vectors", "run", *options), "asks all groups"
+        command, why = driven.format_command("vectors", "run", *options), "asks all groups"
     return LastScreen(_sentence(outcome, causes), _cause_lines(outcome, causes), facts, command, why)
 
 
 def _cause_lines(outcome: Examination, causes: Sequence[WrongAnswers]) -> list[CauseLine]:
     """One line for each root cause, and one for each vector at which the implementation broke down."""
     lines = []
-    broken = [WrongAnswers(a.group, [a]) for a in outcome.asked if a.answer.status is Status.BROKEN]
+    broken = [WrongAnswers(a.group, [a]) for a in outcome.answered if a.answer.status is Status.BROKEN]
     for cause in (*causes, *broken):
-        one = cause.asked[0]
+        one = cause.answered[0]
         known = cause.requirement in protocol_of(outcome.revision).rules.catalogue.requirements
         severity = severity_number(cause.requirement) if known else BREAKDOWN_SEVERITY
         verdict = Verdict.FAIL if one.answer.status is Status.BROKEN else cause.verdict
-        told = one.answer.difference or one.answer.seen or one.answer.reason or one.vector["comment"]
-        lines.append(CauseLine(verdict, severity, printable(cause.requirement), f"{one.vector['id']}: {told}"))
-    return ordered(lines)
+        text = one.answer.difference or one.answer.seen or one.answer.reason or one.vector["comment"]
+        lines.append(CauseLine(verdict, severity, printable(cause.requirement), f"{one.vector['id']}: {text}"))
+    return sort_causes(lines)
 
 
-def _show_warning(out: Console, asked: AnsweredVector, revision: str) -> None:
+def _show_warning(out: Console, answered: AnsweredVector, revision: str) -> None:
     """Print a warning in one line: its subject and the position that tolerates it."""
-    answer = asked.answer
-    why = answer.reason if answer.reason in VECTOR_SET.of(revision).positions else ""
-    named = [*_violated(asked, revision)[:2], *([why] if why else [])]
-    line = Text.assemble(("WARN  ", _STYLES[Status.WARN]), f"{asked.vector['id']}  ", (", ".join(named), "dim"))
+    answer = answered.answer
+    why = answer.reason if answer.reason in VECTOR_SET.material_of(revision).positions else ""
+    named = [*_violated_requirements(answered, revision)[:2], *([why] if why else [])]
+    line = Text.assemble(("WARN  ", _STYLES[Status.WARN]), f"{answered.vector['id']}  ", (", ".join(named), "dim"))
     out.print(line, soft_wrap=True)
 
 
 def _show_cause(out: Console, cause: WrongAnswers, revision: str) -> None:
     """Print a root cause: the first wrong answer, the names of the other vectors, and the other violated
     requirements."""
-    first, *others = cause.asked
+    first, *others = cause.answered
     head = Text.assemble(("FAIL  ", _STYLES[Status.FAIL]), (printable(cause.requirement), "bold"))
-    out.print(head.append(f"  {counted(len(cause.asked), 'vector')}", "dim"), soft_wrap=True)
+    out.print(head.append(f"  {format_count(len(cause.answered), 'vector')}", "dim"), soft_wrap=True)
     _show_answer(out, first, revision, alike=True)
     if others:
         names = ", ".join(printable(one.vector["id"]) for one in others[:MOST_NAMES])
         more = f" and {len(others) - MOST_NAMES} more" if len(others) > MOST_NAMES else ""
-        labelled(out, "Also", Text(f"{names}{more}"))
+        print_labelled(out, "Also", Text(f"{names}{more}"))
     show_under(out, cause.under)
     out.print()
 
@@ -314,11 +321,11 @@ MOST_NAMES = 6
 """Other vectors of a root cause that are named."""
 
 
-def _show_answer(out: Console, asked: AnsweredVector, revision: str, *, alike: bool = False) -> None:
-    """Print a wrong answer; ``alike`` if it stands for those of its root cause."""
-    answer, vector = asked.answer, asked.vector
+def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike: bool = False) -> None:
+    """Print a wrong answer; with ``alike``, as an example of its root cause."""
+    answer, vector = answered.answer, answered.vector
     if alike:
-        labelled(out, "Vector", Text(printable(vector["id"])))
+        print_labelled(out, "Vector", Text(printable(vector["id"])))
     else:
         headline = f"{_HEADLINES[answer.status]} {printable(vector['id'])}"
         out.print(Text(headline, _STYLES[answer.status]), soft_wrap=True)
@@ -328,11 +335,11 @@ def _show_answer(out: Console, asked: AnsweredVector, revision: str, *, alike: b
         ("Expected", answer.expected),
         ("Seen", answer.seen),
         ("Why", "" if answer.reason == ", ".join(answer.requirements) else answer.reason),
-        ("About", ", ".join(_violated(asked, revision))),
+        ("About", ", ".join(_violated_requirements(answered, revision))),
     )
     for title, text in rows:
         if text:
-            labelled(out, title, Text(text))
+            print_labelled(out, title, Text(text))
     if not alike:
         out.print()
 
@@ -358,23 +365,31 @@ def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
     """The last sentence. It separates wrong answers from reasons why there was no answer."""
     name = outcome.declaration.name
     if outcome.interrupted:
-        return Text(f"Interrupted: {counted(outcome.unasked, 'vector was', 'vectors were')} not asked.", "bold yellow")
+        return Text(
+            f"Interrupted: {format_count(outcome.unasked_count, 'vector was', 'vectors were')} not asked.",
+            "bold yellow",
+        )
     if outcome.exit_code == Exit.CONFORMANT:
         skipped = outcome.count(Status.SKIPPED)
-        asked = f" Skipped vectors prove nothing: {skipped} of {len(outcome.asked)}." if skipped else ""
-        return Text.assemble((f"Every answer of {name} is legal.", "bold green"), asked)
-    said = []
+        text = f" Skipped vectors prove nothing: {skipped} of {len(outcome.answered)}." if skipped else ""
+        return Text.assemble((f"Every answer of {name} is legal.", "bold green"), text)
+    parts = []
     if outcome.count(Status.FAIL):
-        wrong = counted(sum(cause.verdict is Verdict.FAIL for cause in causes), "root cause")
-        said.append(f"{name} gives the wrong answer to {counted(outcome.count(Status.FAIL), 'vector')}: {wrong}.")
+        wrong = format_count(sum(cause.verdict is Verdict.FAIL for cause in causes), "root cause")
+        parts.append(f"{name} gives the wrong answer to {format_count(outcome.count(Status.FAIL), 'vector')}: {wrong}.")
     if outcome.count(Status.BROKEN):
-        said.append(f"{name} broke down at {counted(outcome.count(Status.BROKEN), 'vector')} instead of answering.")
+        parts.append(
+            f"{name} broke down at {format_count(outcome.count(Status.BROKEN), 'vector')} instead of answering."
+        )
     if outcome.out_of_time:
-        said.append(f"The total time was over: {counted(outcome.unasked, 'vector')} not asked.")
-    elif outcome.unasked:
-        said.append(
-            f"{counted(outcome.unasked, 'vector')} not asked: after {PATIENCE} breakdowns in a row a group is left."
+        parts.append(f"The total time was over: {format_count(outcome.unasked_count, 'vector')} not asked.")
+    elif outcome.unasked_count:
+        parts.append(
+            f"{format_count(outcome.unasked_count, 'vector')} not asked: "
+            f"after {PATIENCE} breakdowns in a row a group is left."
         )
     if outcome.count(Status.ERROR):
-        said.append(f"The suite itself failed at {counted(outcome.count(Status.ERROR), 'vector')}: please report that.")
-    return Text(" ".join(said), "bold red") if said else Text(f"Nothing could be asked of {name}.", "bold yellow")
+        parts.append(
+            f"The suite itself failed at {format_count(outcome.count(Status.ERROR), 'vector')}: please report that."
+        )
+    return Text(" ".join(parts), "bold red") if parts else Text(f"Nothing could be asked of {name}.", "bold yellow")

@@ -22,7 +22,7 @@ from ...protocols.dimensions import Dimension
 from .cpu_time import spent_s
 
 
-class How(Enum):
+class SizeOutcome(Enum):
     """The result of one size."""
 
     HELD = "held"
@@ -50,13 +50,21 @@ class How(Enum):
         return self in _LIMITS
 
 
-_LIMITS = {How.WRONG, How.UNMET, How.REFUSED, How.LOST, How.CRASHED, How.SLOW, How.MEMORY}
+_LIMITS = {
+    SizeOutcome.WRONG,
+    SizeOutcome.UNMET,
+    SizeOutcome.REFUSED,
+    SizeOutcome.LOST,
+    SizeOutcome.CRASHED,
+    SizeOutcome.SLOW,
+    SizeOutcome.MEMORY,
+}
 _BREAKDOWNS = {
-    FaultKind.HANG: How.SLOW,
-    FaultKind.OUT_OF_MEMORY: How.MEMORY,
-    FaultKind.TOO_MUCH: How.UNREACHED,
-    FaultKind.TOO_LONG: How.UNREACHED,
-    FaultKind.OUT_OF_TIME: How.UNREACHED,
+    FaultKind.HANG: SizeOutcome.SLOW,
+    FaultKind.OUT_OF_MEMORY: SizeOutcome.MEMORY,
+    FaultKind.TOO_MUCH: SizeOutcome.UNREACHED,
+    FaultKind.TOO_LONG: SizeOutcome.UNREACHED,
+    FaultKind.OUT_OF_TIME: SizeOutcome.UNREACHED,
 }
 """All other breakdowns are crashes."""
 
@@ -66,8 +74,8 @@ class SizeResult:
     """The result of one size."""
 
     size: int
-    how: How
-    said: str = ""
+    outcome: SizeOutcome
+    reason: str = ""
     """What happened, if there is no finding."""
     finding: Finding | None = None
     """The worst finding that is new at this size."""
@@ -81,17 +89,17 @@ class SizeResult:
 
     @property
     def held(self) -> bool:
-        return self.how is How.HELD
+        return self.outcome is SizeOutcome.HELD
 
     @property
-    def same_as(self) -> tuple[How, str]:
+    def same_as(self) -> tuple[SizeOutcome, str]:
         """Two cases of this size with equal values show the same."""
-        return self.how, self.finding.requirement if self.finding is not None else ""
+        return self.outcome, self.finding.requirement if self.finding is not None else ""
 
     def describe(self) -> str:
         """What happened, as text."""
         if self.finding is None:
-            return self.said
+            return self.reason
         return f"{self.finding.expected}; seen: {self.finding.seen}" if self.finding.expected else self.finding.seen
 
 
@@ -107,13 +115,13 @@ class Cases:
     def play(self, dimension: Dimension, size: int, known: frozenset[str] = frozenset()) -> SizeResult:
         """Play a size. Requirements in ``known`` are violated at any size, so they do not count."""
         began = time.perf_counter()
-        said: list[str] = []
+        parts: list[str] = []
         spent: list[float] = []
 
         def play(stage: Stage[Any]) -> None:
             pid = stage.session.link.pid
             before_s = spent_s(pid) if dimension.timed else 0.0
-            said.append(dimension.play(stage, size) or "")
+            parts.append(dimension.play(stage, size) or "")
             spent.append(spent_s(pid) - before_s if dimension.timed else 0.0)
 
         before = len(self.runner.breakdowns)
@@ -121,15 +129,15 @@ class Cases:
         if trace is None:
             broken = self.runner.breakdowns[before].breakdown
             return SizeResult(
-                size, _broken(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began
+                size, _breakdown_outcome(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began
             )
         # A timed dimension is not judged: another dimension plays the same.
-        shown = RunSummary.of(trace) if dimension.timed else self._looker.look(trace)
-        findings = self._findings(shown)
+        summary = RunSummary.from_trace(trace) if dimension.timed else self._looker.look(trace)
+        findings = self._findings(summary)
         new = [finding for finding in findings if finding.requirement not in known]
-        how, why = _result_of(trace, shown, bool(new), "".join(said))
+        how, why = _result_of(trace, summary, bool(new), "".join(parts))
         if trace.breakdown is not None:
-            how, why = _broken(trace.breakdown, dimension, size), _detail(trace.breakdown)
+            how, why = _breakdown_outcome(trace.breakdown, dimension, size), _detail(trace.breakdown)
         about = dimension.about
         worst = min(
             new, key=lambda f: (-RANK[f.severity], f.requirement not in about, f.step, f.requirement), default=None
@@ -145,39 +153,41 @@ class Cases:
             time.perf_counter() - began,
         )
 
-    def _findings(self, shown: RunSummary) -> list[Finding]:
+    def _findings(self, summary: RunSummary) -> list[Finding]:
         """Failures and warnings, the first of each requirement and severity."""
         out: dict[tuple[str, Verdict], Finding] = {}
-        for requirement_id, met in shown.met.items():
+        for requirement_id, met in summary.results.items():
             requirement = self._rules.catalogue.requirements[requirement_id]
-            for told in met.told:
-                severity = severity_of(requirement, told.observation, strict=self._strict)
+            for observation in met.reported:
+                severity = severity_of(requirement, observation.observation, strict=self._strict)
                 if severity is not Verdict.PASS and (requirement_id, severity) not in out:
-                    found = finding_of(requirement, told, severity, shown.run, shown.environment, shown.recorded)
+                    found = finding_of(
+                        requirement, observation, severity, summary.run, summary.environment, summary.recorded
+                    )
                     out[requirement_id, severity] = found
         return list(out.values())
 
 
-def _result_of(trace: Trace[Any], shown: RunSummary, violated: bool, said: str) -> tuple[How, str]:
+def _result_of(trace: Trace[Any], summary: RunSummary, violated: bool, stop_reason: str) -> tuple[SizeOutcome, str]:
     """The result of a trace without a breakdown, and the reason."""
-    ours = trace.suite_error or shown.unread or next((met.error for met in shown.met.values() if met.error), "")
+    ours = trace.suite_error or summary.unread or next((met.error for met in summary.results.values() if met.error), "")
     if ours:
-        return How.OURS, ours
+        return SizeOutcome.OURS, ours
     if NEEDS in trace.stopped:
-        return How.LACKING, trace.stopped.partition(NEEDS)[2]
+        return SizeOutcome.LACKING, trace.stopped.partition(NEEDS)[2]
     refused = next((step for step in trace.steps if step.answer == "rejected" and not _copies(step, trace)), None)
     if refused is not None:
         reason = refused.reply.rejected.reason if refused.reply is not None else ""
-        return How.REFUSED, f"step {refused.index}, {refused.command}: {reason or 'no reason given'}"
+        return SizeOutcome.REFUSED, f"step {refused.index}, {refused.command}: {reason or 'no reason given'}"
     if trace.unchecked:
-        return How.LACKING, trace.unchecked.removeprefix(NEEDS)
+        return SizeOutcome.LACKING, trace.unchecked.removeprefix(NEEDS)
     if violated or trace.stopped:
-        return How.WRONG, trace.stopped
+        return SizeOutcome.WRONG, trace.stopped
     if trace.unmet:
-        return How.UNMET, said
-    if said:
-        return How.LOST, said
-    return How.HELD, ""
+        return SizeOutcome.UNMET, stop_reason
+    if stop_reason:
+        return SizeOutcome.LOST, stop_reason
+    return SizeOutcome.HELD, ""
 
 
 def _copies(refused: Step, trace: Trace[Any]) -> bool:
@@ -197,11 +207,11 @@ def _copies(refused: Step, trace: Trace[Any]) -> bool:
     )
 
 
-def _broken(breakdown: Breakdown, dimension: Dimension, size: int) -> How:
+def _breakdown_outcome(breakdown: Breakdown, dimension: Dimension, size: int) -> SizeOutcome:
     """The result of a breakdown. A reply may be too large for a frame, which is allowed beyond the demanded size."""
     if breakdown.kind is FaultKind.OVERSIZED and size > dimension.demanded:
-        return How.UNREACHED
-    return _BREAKDOWNS.get(breakdown.kind, How.CRASHED)
+        return SizeOutcome.UNREACHED
+    return _BREAKDOWNS.get(breakdown.kind, SizeOutcome.CRASHED)
 
 
 def _detail(breakdown: Breakdown) -> str:

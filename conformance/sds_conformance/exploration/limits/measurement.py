@@ -20,7 +20,7 @@ from ...judging.garbage import rarely_collecting
 from ...judging.rules import Rules
 from ...judging.runner import Connect, Runner
 from ...protocols.dimensions import Dimension
-from .case import Cases, How, SizeResult
+from .case import Cases, SizeOutcome, SizeResult
 from .row import LimitRow, Weight, most_of, row_of
 from .search import Search
 
@@ -28,9 +28,9 @@ SCHEMA_ID = "sds-conformance/limits/2"
 ROOM = 20
 """Largest number of further messages in a schedule."""
 NARROWING = 3
-"""The search for the first failing size may take so many times the share of a dimension, if time is left."""
+"""The search for the first failing size may take this multiple of the share of a dimension, if time is left."""
 
-Told = Callable[[str, int, int], None]
+SizeListener = Callable[[str, int, int], None]
 """Called with the current activity, its number and the total."""
 
 load_schema = partial(packaged_schema, __package__, "limits.schema.json")
@@ -55,7 +55,7 @@ class MeasurementOrder:
 
 
 @dataclass
-class Measured:
+class MeasurementResult:
     """The result so far."""
 
     declaration: Declaration
@@ -80,25 +80,27 @@ class Measured:
         return Exit.CONFORMANT if weights - {Weight.NOT_EXERCISED} else Exit.NOTHING_EXERCISED
 
 
-def perform_handshake(order: MeasurementOrder) -> Measured:
+def perform_handshake(order: MeasurementOrder) -> MeasurementResult:
     """Perform the handshake. Raises TesteeError if the implementation cannot be driven, and UnknownDialectError."""
     runner = _runner(order, order.limits)
     try:
         declared = runner.start()
         used = runner.dialect
-        return Measured(declared, used.name if used else "", order.at)
+        return MeasurementResult(declared, used.name if used else "", order.at)
     finally:
         runner.close()
 
 
-def measure(order: MeasurementOrder, out: Measured, told: Told = lambda what, number, total: None) -> None:
+def measure(
+    order: MeasurementOrder, out: MeasurementResult, told: SizeListener = lambda what, number, total: None
+) -> None:
     """Measure each dimension within its share of the budget; after an interrupt the results so far are kept."""
     began = time.monotonic()
     ends = began + order.budget_s
     with rarely_collecting():
         for number, dimension in enumerate(order.dimensions):
             share = (ends - time.monotonic()) / (len(order.dimensions) - number)
-            one = _One(order, out.declaration, dimension, share, ends)
+            one = _DimensionMeasurement(order, out.declaration, dimension, share, ends)
             try:
                 if not out.interrupted and share > 0:
                     one.search(partial(_tell, told, dimension, number, len(order.dimensions)))
@@ -112,7 +114,7 @@ def measure(order: MeasurementOrder, out: Measured, told: Told = lambda what, nu
     out.seconds = time.monotonic() - began
 
 
-class _One:
+class _DimensionMeasurement:
     """One dimension of one implementation."""
 
     def __init__(
@@ -127,15 +129,15 @@ class _One:
         self._again: bool | None = None
         self._told: Callable[[int], None] = lambda size: None
 
-    def search(self, told: Callable[[int], None]) -> None:
+    def search(self, report: Callable[[int], None]) -> None:
         """Find the limit, and confirm it in a new process."""
-        self._told = told
+        self._told = report
         self.searching.run(self._order.at)
         first = self.searching.first_not
         if first is None or self.searching.held is None or self._order.at is not None:
             return
         case = self.searching.cases[first]
-        if case.how is not How.SLOW and self._affords(case.seconds, True):
+        if case.outcome is not SizeOutcome.SLOW and self._affords(case.seconds, True):
             self.cases.runner.kill()
             self.cases = self._fresh()
             self._again = self._play(first, self.searching.known).same_as == case.same_as
@@ -148,7 +150,9 @@ class _One:
         order = self._order
         total_s = min(order.limits.left_s, self._share * NARROWING + order.limits.command_s)
         runner = _runner(order, replace(order.limits, total_s=total_s, began=Moment()), self._declared)
-        requirements = [requirement.id for requirement in order.rules.judged(order.revision, order.profile)]
+        requirements = [
+            requirement.id for requirement in order.rules.judged_requirements(order.revision, order.profile)
+        ]
         return Cases(runner, order.rules, requirements, strict=order.strict)
 
     def _play(self, size: int, known: frozenset[str]) -> SizeResult:
@@ -164,11 +168,11 @@ def _runner(order: MeasurementOrder, limits: Limits, declared: Declaration | Non
     return Runner(order.connect, limits, order.rules, order.revision, order.dialect, declared)
 
 
-def _tell(told: Told, dimension: Dimension, number: int, total: int, size: int) -> None:
+def _tell(told: SizeListener, dimension: Dimension, number: int, total: int, size: int) -> None:
     told(f"{dimension.name} {size:,}", number, total)
 
 
-def as_json(order: MeasurementOrder, measured: Measured, replays: Sequence[str]) -> dict[str, Any]:
+def as_json(order: MeasurementOrder, measured: MeasurementResult, replays: Sequence[str]) -> dict[str, Any]:
     """The result as JSON; ``replays`` are the commands that play the first failing size, by row.
 
     ``limits.schema.json`` in this folder describes it.

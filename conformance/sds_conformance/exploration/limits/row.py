@@ -11,11 +11,11 @@ from sds_harness.faults import FaultKind
 
 from ...judging.verdict import Verdict
 from ...protocols.dimensions import Dimension
-from .case import How, SizeResult
+from .case import SizeOutcome, SizeResult
 from .cost import STEADY, growth
 from .search import Search
 
-_FAILURES = {How.UNMET, How.CRASHED, How.SLOW, How.MEMORY}
+_FAILURES = {SizeOutcome.UNMET, SizeOutcome.CRASHED, SizeOutcome.SLOW, SizeOutcome.MEMORY}
 _MAX_TOLD = 300
 _NO_ROOM = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value, FaultKind.TOO_LONG.value)
 
@@ -40,34 +40,34 @@ class LimitRow:
     weight: Weight
     held: int | None = None
     """The largest size that held; None if none did."""
-    first_not: SizeResult | None = None
+    first_failing: SizeResult | None = None
     """The smallest size known to fail."""
     declared: int | None = None
-    why: str = ""
+    reason: str = ""
     """Why nothing was exercised, or why no larger size was tried."""
-    again: bool | None = None
+    is_confirmed: bool | None = None
     """Was the first failing size confirmed in a new process? None if that was not tried."""
     cases: tuple[SizeResult, ...] = ()
     """All cases that were played, by size."""
     exponent: float | None = None
     """Exponent of the cost per message, if it is measured and known."""
-    known: tuple[str, ...] = ()
+    failing_at_start: tuple[str, ...] = ()
     """Requirements that are violated at the smallest size already, so they do not count here."""
 
     @property
     def exact(self) -> bool:
         """Are the largest holding and the smallest failing size adjacent?"""
-        return self.first_not is not None and self.held is not None and self.first_not.size == self.held + 1
+        return self.first_failing is not None and self.held is not None and self.first_failing.size == self.held + 1
 
     @property
     def requirement(self) -> str:
         """The requirement that broke first; "" if none did."""
-        finding = self.first_not.finding if self.first_not is not None else None
+        finding = self.first_failing.finding if self.first_failing is not None else None
         return finding.requirement if finding is not None else ""
 
     def as_json(self) -> dict[str, Any]:
         """The row as JSON."""
-        case = self.first_not
+        case = self.first_failing
         finding = case.finding if case is not None else None
         return {
             "dimension": self.dimension.name,
@@ -77,28 +77,28 @@ class LimitRow:
             "held": self.held,
             "first_not": case.size if case is not None else None,
             "exact": self.exact,
-            "how": case.how.value if case is not None else None,
+            "how": case.outcome.value if case is not None else None,
             "requirement": self.requirement or None,
             "severity": finding.severity.value if finding is not None else None,
             "code": finding.full_code if finding is not None else None,
             "step": finding.step if finding is not None else None,
             "expected": finding.expected if finding is not None else None,
             "seen": finding.seen if finding is not None else None,
-            "said": printable(case.said, _MAX_TOLD) if case is not None else None,
-            "again": self.again,
+            "said": printable(case.reason, _MAX_TOLD) if case is not None else None,
+            "again": self.is_confirmed,
             "declared": self.declared,
             "demanded": self.dimension.demanded,
             "position": self.dimension.position,
-            "why": self.why,
+            "why": self.reason,
             "exponent": round(self.exponent, 2) if self.exponent is not None else None,
-            "known": list(self.known),
+            "known": list(self.failing_at_start),
             "sizes": [_case_as_json(case, self.dimension) for case in self.cases],
         }
 
 
 def _case_as_json(case: SizeResult, dimension: Dimension) -> dict[str, Any]:
-    told = {"size": case.size, "how": case.how.value, "steps": case.steps, "seconds": round(case.seconds, 3)}
-    return told | ({"processor_seconds": round(case.spent_s, 3)} if dimension.timed else {})
+    data = {"size": case.size, "how": case.outcome.value, "steps": case.steps, "seconds": round(case.seconds, 3)}
+    return data | ({"processor_seconds": round(case.spent_s, 3)} if dimension.timed else {})
 
 
 def most_of(dimension: Dimension, declared: Declaration, room: int) -> tuple[int, str]:
@@ -125,48 +125,56 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
     def row(weight: Weight, why: str = "", shown: SizeResult | None = None) -> LimitRow:
         known = tuple(sorted(search.known))
         return LimitRow(
-            dimension, weight, held, shown, dimension.bound(declared.limits.get), why, again, cases, known=known
+            dimension,
+            weight,
+            held,
+            shown,
+            dimension.bound(declared.limits.get),
+            why,
+            again,
+            cases,
+            failing_at_start=known,
         )
 
-    ours = next((c for c in cases if c.how is How.OURS), None)
+    ours = next((c for c in cases if c.outcome is SizeOutcome.OURS), None)
     if ours is not None:
-        return row(Weight.ERROR, printable(ours.said, _MAX_TOLD), case if held is not None else None)
+        return row(Weight.ERROR, printable(ours.reason, _MAX_TOLD), case if held is not None else None)
     if held is None:
         return row(Weight.NOT_EXERCISED, _why_nothing(cases, search.ended))
     if case is not None:
         failed = case.finding is not None and case.finding.severity is Verdict.FAIL
-        return row(weight(dimension, case.size, case.how, bound, failed=failed), "", case)
+        return row(weight(dimension, case.size, case.outcome, bound, failed=failed), "", case)
     if dimension.timed:
-        return _timed(row(Weight.HELD))
+        return _add_cost(row(Weight.HELD))
     if held == search.most:
         return row(Weight.HELD, why_no_more or "no more is played")
-    beyond = next((c for c in cases if c.size > held and c.how is How.UNREACHED), None)
+    beyond = next((c for c in cases if c.size > held and c.outcome is SizeOutcome.UNREACHED), None)
     return row(Weight.HELD, f"not tried beyond{_reason_unless_time(beyond)}" if search.ended else "interrupted")
 
 
-def _timed(row: LimitRow) -> LimitRow:
+def _add_cost(row: LimitRow) -> LimitRow:
     """Add the cost, if enough was played."""
     power = growth(row.cases)
     if power is None:
-        return replace(row, why="too little was played to tell")
+        return replace(row, reason="too little was played to tell")
     most = max((case for case in row.cases if case.held), key=lambda case: case.size)
     cost = f"each costs as N^{power:.2f}, " if power > 0 else ""
-    told = f"{cost}{most.size / most.spent_s:,.0f} a second"
+    text = f"{cost}{most.size / most.spent_s:,.0f} a second"
     if power < STEADY:
-        return replace(row, exponent=power, why=f"steady: {told}")
-    return replace(row, weight=Weight.WARNING, exponent=power, why=f"grows: {told}")
+        return replace(row, exponent=power, reason=f"steady: {text}")
+    return replace(row, weight=Weight.WARNING, exponent=power, reason=f"grows: {text}")
 
 
-def weight(dimension: Dimension, size: int, how: How, bound: int | None, *, failed: bool) -> Weight:
+def weight(dimension: Dimension, size: int, how: SizeOutcome, bound: int | None, *, failed: bool) -> Weight:
     """The weight of a failing size.
 
     It is a finding below the declared ``bound``. Without a declaration, it is a finding if a requirement is violated
     (``failed``), an expectation is not met, or the conversation ends, at a size that every implementation must support.
-    Rejections and omissions that violate nothing are none.
+    Rejections and omissions that violate nothing do not count.
     """
     if bound is not None and size <= bound:
         return Weight.FINDING
-    if how is How.CRASHED and dimension.at_once:
+    if how is SizeOutcome.CRASHED and dimension.at_once:
         return Weight.FINDING
     if failed or how in _FAILURES:
         return Weight.FINDING if size <= dimension.demanded else Weight.WARNING
@@ -178,14 +186,14 @@ def _why_nothing(cases: tuple[SizeResult, ...], ended: bool) -> str:
     if not cases:
         return "not tried: the budget was used up" if ended else "not tried: interrupted"
     case = cases[0]
-    if case.how is How.LACKING:
-        return f"not declared: {printable(case.said)}"
-    what = case.finding.requirement if case.finding is not None else printable(case.said, _MAX_TOLD)
+    if case.outcome is SizeOutcome.LACKING:
+        return f"not declared: {printable(case.reason)}"
+    what = case.finding.requirement if case.finding is not None else printable(case.reason, _MAX_TOLD)
     size = "1 already" if case.size == 1 else f"{case.size:,} already"
-    return f"{case.how.value} at {size}: {what}" if what else f"{case.how.value} at {size}"
+    return f"{case.outcome.value} at {size}: {what}" if what else f"{case.outcome.value} at {size}"
 
 
 def _reason_unless_time(beyond: SizeResult | None) -> str:
     """The reason, unless it was lack of time."""
-    told = beyond is not None and beyond.said.startswith(_NO_ROOM)
-    return f": {printable(beyond.said, _MAX_TOLD)}" if beyond is not None and told else ""
+    has_no_room = beyond is not None and beyond.reason.startswith(_NO_ROOM)
+    return f": {printable(beyond.reason, _MAX_TOLD)}" if beyond is not None and has_no_room else ""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...protocols.dimensions import Dimension
-from .case import How, SizeResult
+from .case import SizeOutcome, SizeResult
 
 FIRST = 3
 """The first size that is tried."""
 GROWTH = 2.0
-"""Twice the size is expected to take at least so many times as long."""
+"""Twice the size is expected to take at least this multiple of the time."""
 
 Try = Callable[[int, frozenset[str]], SizeResult]
 """Plays a size; the given requirements are known to be violated at any size."""
@@ -20,9 +20,8 @@ class Search:
     """The results of one dimension, and what to try next. It measures no time: ``affords`` does."""
 
     def __init__(self, dimension: Dimension, most: int, attempt: Try, affords: Callable[[float, bool], bool]) -> None:
-        """``most`` is the largest possible size. ``affords`` says whether there is time for so many seconds, to find a
-        failing size or (True) to find the first one.
-        """
+        """``most`` is the largest possible size. ``affords`` decides whether the given number of seconds is left, to
+        find a failing size or (True) the first failing size."""
         self.dimension = dimension
         self.most = most
         self.cases: dict[int, SizeResult] = {}
@@ -42,7 +41,7 @@ class Search:
     @property
     def first_not(self) -> int | None:
         """The smallest size known to fail."""
-        return min((case.size for case in self.cases.values() if case.how.limits), default=None)
+        return min((case.size for case in self.cases.values() if case.outcome.limits), default=None)
 
     def run(self, at: int | None = None) -> None:
         """Try sizes until the limit is known or the time is over; with ``at``, only that size."""
@@ -58,14 +57,14 @@ class Search:
         for size in dict.fromkeys((min(FIRST, self.most), 1)):
             case = self._try(size)
             own = frozenset(self.dimension.about)
-            if case.how is How.WRONG and case.finding is not None and not (own & case.failing):
+            if case.outcome is SizeOutcome.WRONG and case.finding is not None and not (own & case.failing):
                 # It fails for another reason at any size, which `run` reports.
                 self.known |= case.failing
                 case = self._try(size)
             if case.held:
                 self.known |= case.failing
                 return True
-            if not case.how.limits:
+            if not case.outcome.limits:
                 return False
         return False
 
@@ -85,7 +84,7 @@ class Search:
             if not self._affords(self._estimate(size), True):
                 return
             case = self._try(size)
-            if not case.held and not case.how.limits:
+            if not case.held and not case.outcome.limits:
                 return
 
     def _sizes_between(self) -> Iterator[int]:
@@ -105,7 +104,9 @@ class Search:
 
     def _estimate(self, size: int) -> float:
         """Estimate the seconds of a size from earlier ones."""
-        done = sorted((c for c in self.cases.values() if c.how is not How.UNREACHED), key=lambda case: case.size)
+        done = sorted(
+            (c for c in self.cases.values() if c.outcome is not SizeOutcome.UNREACHED), key=lambda case: case.size
+        )
         last = max((case for case in done if case.size <= size), key=lambda case: case.size, default=done[0])
         if len(done) < 2:
             return 0.0  # the first one includes the start of a process

@@ -12,15 +12,15 @@ from rich.text import Text
 from sds_harness.declaration import printable
 
 from ...judging.causes import Failure, roots
-from ...judging.formats import counted
+from ...judging.formats import format_count
 from ...judging.severity import BREAKDOWN_SEVERITY
 from ...judging.verdict import Verdict
-from ...presentation.last_screen import CauseLine, ordered
-from ...presentation.story import labelled, plain_table, show_command, unbroken
+from ...presentation.last_screen import CauseLine, sort_causes
+from ...presentation.story import plain_table, print_labelled, show_command, unwrapped_column
 from ...protocols import protocol_of
 from ..text import severity_number
 from .row import Weight
-from .words import cell, headline, sentences_about_failure, summary, tellable
+from .words import cell, has_details, headline, sentences_about_failure, summary
 
 STYLES = {
     Weight.HELD.value: "green",
@@ -41,25 +41,25 @@ _FAILURES = {**_VERDICTS, Weight.ERROR.value: Verdict.FAIL}
 _ORDER = (Weight.FINDING.value, Weight.ERROR.value, Weight.WARNING.value)
 
 
-def worst_of(told: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The row with the worst result; None if all sizes hold. ``told`` is the output of `limits --json`."""
-    rows = [row for row in told["rows"] if row["verdict"] in _ORDER]
+def worst_of(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The row with the worst result; None if all sizes hold. ``data`` is the output of `limits --json`."""
+    rows = [row for row in data["rows"] if row["verdict"] in _ORDER]
     return min(rows, key=lambda row: _ORDER.index(row["verdict"]), default=None)
 
 
-def cause_lines(told: Mapping[str, Any]) -> list[CauseLine]:
+def cause_lines(data: Mapping[str, Any]) -> list[CauseLine]:
     """The lines of the last screen: one per root cause, and one per dimension whose failure violates no requirement."""
-    rows = [row for row in told["rows"] if row["verdict"] in _VERDICTS]
+    rows = [row for row in data["rows"] if row["verdict"] in _VERDICTS]
     lines = [_cause_line(row, BREAKDOWN_SEVERITY) for row in rows if not row["requirement"]]
     lines += [
         _cause_line(group[0], min(severity_number(row["requirement"]) for row in group), len(group) - 1)
-        for group in _grouped(told, [row for row in rows if row["requirement"]])
+        for group in _group_by_root_cause(data, [row for row in rows if row["requirement"]])
     ]
-    return ordered(lines)
+    return sort_causes(lines)
 
 
 def _cause_line(row: Mapping[str, Any], severity: int, others: int = 0) -> CauseLine:
-    more = f" (and in {counted(others, 'more dimension')})" if others else ""
+    more = f" (and in {format_count(others, 'more dimension')})" if others else ""
     return CauseLine(
         _VERDICTS[row["verdict"]],
         severity,
@@ -68,8 +68,9 @@ def _cause_line(row: Mapping[str, Any], severity: int, others: int = 0) -> Cause
     )
 
 
-def _grouped(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """The rows that violate requirements by root cause, those of the root cause itself first, the worst of them first.
+def _group_by_root_cause(data: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """The rows that violate requirements, grouped by root cause; the rows of the root cause itself come first, sorted
+    by severity.
 
     A dimension counts as a run. It is not known which other dimensions exercise a requirement.
     """
@@ -88,24 +89,24 @@ def _grouped(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list
     ]
     return [
         [row for requirement in (root.id, *root.under) for row in by_requirement[requirement]]
-        for root in roots(protocol_of(told["revision"]).rules, failures)
+        for root in roots(protocol_of(data["revision"]).rules, failures)
     ]
 
 
-def show_limits(console: Console, told: Mapping[str, Any], stories: int | None = None) -> None:
+def show_limits(console: Console, data: Mapping[str, Any], stories: int | None = None) -> None:
     """Print a row per dimension, then the failures with the command to replay them; at most ``stories`` of these.
 
-    ``told`` is the output of `limits --json`.
+    ``data`` is the output of `limits --json`.
     """
-    show_rows(console, told["rows"])
-    for row in [row for row in told["rows"] if tellable(row)][:stories]:
-        _show_behind(console, row, searched=told["at"] is None)
+    show_rows(console, data["rows"])
+    for row in [row for row in data["rows"] if has_details(row)][:stories]:
+        _show_behind(console, row, searched=data["at"] is None)
 
 
 def show_rows(console: Console, rows: Iterable[Mapping[str, Any]]) -> None:
     """Print the table."""
     table = plain_table(
-        unbroken("Dimension"),
+        unwrapped_column("Dimension"),
         Column("Held", justify="right", no_wrap=True),
         Column("Not", justify="right", no_wrap=True),
         Column("What broke there"),
@@ -117,14 +118,14 @@ def show_rows(console: Console, rows: Iterable[Mapping[str, Any]]) -> None:
     console.print()
 
 
-def last_line(told: Mapping[str, Any]) -> Text:
+def last_line(data: Mapping[str, Any]) -> Text:
     """The result in one sentence."""
-    verdicts = {row["verdict"] for row in told["rows"]}
-    early = " The rest was not tried: interrupted." if told["interrupted"] else ""
-    about = told["implementation"]
+    verdicts = {row["verdict"] for row in data["rows"]}
+    early = " The rest was not tried: interrupted." if data["interrupted"] else ""
+    about = data["implementation"]
     name = printable(f"{about['name']} {about['version']}".strip()) or "?"
     bad, doubtful = (weight.value in verdicts for weight in (Weight.FINDING, Weight.WARNING))
-    sentence = f"{name}: {summary(told['rows'])}, in {told['seconds']:.0f} s.{early}"
+    sentence = f"{name}: {summary(data['rows'])}, in {data['seconds']:.0f} s.{early}"
     return Text(sentence, "bold red" if bad else "yellow" if doubtful else "bold green")
 
 
@@ -133,7 +134,7 @@ def _show_behind(console: Console, row: Mapping[str, Any], *, searched: bool) ->
     at = f", {cell(row['first_not'])}" if row["first_not"] is not None else ""
     console.print(Text(f"{printable(row['title'], 40)}{at}: {headline(row)}", STYLES[row["verdict"]]))
     for label, sentence in sentences_about_failure(row, searched=searched):
-        labelled(console, label, Text(sentence))
+        print_labelled(console, label, Text(sentence))
     if row["replay"]:
         show_command(console, "Again", row["replay"])
     console.print()

@@ -11,7 +11,7 @@ from typing import Any
 
 from sds_harness.declaration import printable
 
-from ...judging.formats import counted
+from ...judging.formats import format_count
 from .row import Weight
 
 _MAX_SEEN = 160
@@ -33,14 +33,14 @@ def cell(size: int | None) -> str:
     return "-" if size is None else number(size)
 
 
-def ends(row: Mapping[str, Any]) -> bool:
+def has_known_end(row: Mapping[str, Any]) -> bool:
     """Is the first failing size known?"""
     return row["first_not"] is not None and row["held"] is not None
 
 
 def headline(row: Mapping[str, Any]) -> str:
     """The result of a dimension, in a few words."""
-    if not ends(row):
+    if not has_known_end(row):
         return printable(row["why"], _MAX_SEEN)
     weight = "" if row["verdict"] == Weight.FINDING.value else f" ({row['verdict']})"
     declared = f"; declared: {number(row['declared'])}" if row["declared"] is not None else ""
@@ -56,13 +56,15 @@ def describe_failure(row: Mapping[str, Any]) -> str:
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:
     """Number of findings and warnings, and of dimensions."""
     verdicts = [row["verdict"] for row in rows]
-    found = (f"{counted(verdicts.count(weight.value), weight.value)}" for weight in (Weight.FINDING, Weight.WARNING))
-    return f"{', '.join(found)} in {counted(len(verdicts), 'dimension')}"
+    found = (
+        f"{format_count(verdicts.count(weight.value), weight.value)}" for weight in (Weight.FINDING, Weight.WARNING)
+    )
+    return f"{', '.join(found)} in {format_count(len(verdicts), 'dimension')}"
 
 
 def sentences_about_failure(row: Mapping[str, Any], *, searched: bool = True) -> Iterator[tuple[str, str]]:
     """Yield labels and sentences about the first failing size; ``searched`` is False if only one size was played."""
-    if searched and ends(row) and not row["exact"]:
+    if searched and has_known_end(row) and not row["exact"]:
         between = f"between {number(row['held'])} and {number(row['first_not'])}"
         yield "Limit", f"{between}: there was no time to find the first that does not hold."
     if row["expected"]:
@@ -73,12 +75,12 @@ def sentences_about_failure(row: Mapping[str, Any], *, searched: bool = True) ->
     if row["exponent"] is not None:
         yield "Seen", f"with twice as many in the log each costs {2 ** row['exponent']:.1f} times as much"
     if row["verdict"] == Weight.WARNING.value:
-        demanded = f"{number(row['demanded'])} of everybody; beyond: " if ends(row) else ""
+        demanded = f"{number(row['demanded'])} of everybody; beyond: " if has_known_end(row) else ""
         yield "Demanded", f"{demanded}{printable(row['position'], _MAX_SEEN)}"
     if row["again"] is False:
         yield "Warning", "a fresh process did not show the same: does it depend on what came before?"
 
 
-def tellable(row: Mapping[str, Any]) -> bool:
+def has_details(row: Mapping[str, Any]) -> bool:
     """Is there anything more to say about a row?"""
-    return ends(row) or row["verdict"] == Weight.WARNING.value
+    return has_known_end(row) or row["verdict"] == Weight.WARNING.value

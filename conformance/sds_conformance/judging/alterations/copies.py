@@ -18,14 +18,16 @@ _NOTHING: Mapping[str, object] = {}
 
 
 @contextmanager
-def copied(package: str, changed: Mapping[str, ast.Module], given: Mapping[str, object] = _NOTHING) -> Iterator[str]:
+def importable_copy(
+    package: str, changed: Mapping[str, ast.Module], given: Mapping[str, object] = _NOTHING
+) -> Iterator[str]:
     """Provide the name under which a copy of ``package`` can be imported, until the end of the context.
 
     ``changed`` maps names of modules in the package to their changed syntax trees. ``given`` are variables that are set
     in each changed module before it is executed.
     """
     name = f"{package}__copy{next(_NUMBERS)}"
-    finder = _Copying(package, name, changed, given)
+    finder = _CopyFinder(package, name, changed, given)
     sys.meta_path.insert(0, finder)
     try:
         yield name
@@ -35,7 +37,7 @@ def copied(package: str, changed: Mapping[str, ast.Module], given: Mapping[str, 
             del sys.modules[module]
 
 
-class _Copying(MetaPathFinder):
+class _CopyFinder(MetaPathFinder):
     """Finds the modules of a copy in the files of the package."""
 
     def __init__(self, package: str, name: str, changed: Mapping[str, ast.Module], given: Mapping[str, object]) -> None:
@@ -68,7 +70,7 @@ def _original(fullname: str) -> ModuleSpec | None:
 
 
 @cache
-def _compiled(path: str) -> CodeType:
+def _compile_file(path: str) -> CodeType:
     with open(path, encoding="utf-8") as file:
         return compile(file.read(), path, "exec", dont_inherit=True)
 
@@ -78,7 +80,7 @@ class _Loader(SourceFileLoader):
     given: Mapping[str, object] = _NOTHING
 
     def get_code(self, fullname: str) -> CodeType:
-        return self.code or _compiled(self.path)
+        return self.code or _compile_file(self.path)
 
     def exec_module(self, module: object) -> None:
         vars(module).update(self.given)

@@ -17,10 +17,10 @@ from sds_harness.environment import PLAIN
 from ..plan import Plan, plan
 from ..registry import Run
 from ..rules import Rules
-from .copies import copied
+from .copies import importable_copy
 from .places import AlterationPlace, text_of
 from .source import Configuration, ModelSource
-from .timed_run import Attended, play
+from .timed_run import HashingLink, play
 
 _MARK = "__executed__"
 
@@ -41,7 +41,7 @@ class RunCoverage:
 
 
 @dataclass(frozen=True)
-class Reached:
+class StatementCoverage:
     """The statements that all configurations execute."""
 
     statements: Statements
@@ -50,11 +50,11 @@ class Reached:
     functions: Mapping[tuple[str, str], int]
     """The statements of each function as a bit mask, by module and name."""
 
-    def by(self, place: AlterationPlace) -> list[tuple[Configuration, list[RunCoverage]]]:
+    def find_reaching(self, place: AlterationPlace) -> list[tuple[Configuration, list[RunCoverage]]]:
         """The configurations that execute a place, with the runs in which they do.
 
-        The first of all comes first, and one of each kind, by what they execute of the function, before others of that
-        kind: what is alike finds alike. Outside of functions all is executed.
+        Configurations that execute the same statements of the function are of one kind, because they probably find the
+        same faults. One of each kind comes before all others. Outside of functions everything is executed.
         """
         bit = 1 << self.statements[place.module, place.statement] if place.statement else -1
         within = self.functions.get((place.module, place.function), -1)
@@ -62,13 +62,13 @@ class Reached:
         found: list[tuple[int, Configuration, list[RunCoverage]]] = []
         for configuration, reaches in self.reaches.items():
             if runs := [reach for reach in reaches if reach.executed & bit]:
-                kind = self._executed[configuration] & within
+                kind = self._bits_of_configurations[configuration] & within
                 kinds[kind] += 1
                 found.append((kinds[kind], configuration, runs))
         return [(configuration, runs) for _, configuration, runs in sorted(found, key=lambda one: one[0])]
 
     @cached_property
-    def _executed(self) -> dict[Configuration, int]:
+    def _bits_of_configurations(self) -> dict[Configuration, int]:
         """Everything that each configuration executes."""
         out = dict.fromkeys(self.reaches, 0)
         for configuration, reaches in self.reaches.items():
@@ -117,19 +117,19 @@ def reach(rules: Rules, source: ModelSource, configuration: Configuration) -> li
     """Play a configuration and record the executed statements."""
     known = statements(source)
     executed: set[int] = set()
-    marked = {module: _marked(source.package, module, known) for module in source.modules}
+    marked = {module: _mark_statements(source.package, module, known) for module in source.modules}
     out = []
-    with copied(source.package, marked, {_MARK: executed.add}) as package:
+    with importable_copy(source.package, marked, {_MARK: executed.add}) as package:
         for run in runs_of(rules, configuration):
             executed.clear()
-            link = Attended(source.start(package, configuration))
+            link = HashingLink(source.start(package, configuration))
             trace, _ = play(rules, configuration, link, run)
             bits = sum(1 << number for number in executed)
             out.append(RunCoverage(run.name, len(trace.steps) if trace else 0, link.answers, bits))
     return sorted(out, key=lambda reach: reach.steps)
 
 
-def planned(rules: Rules, configuration: Configuration) -> Plan:
+def plan_of(rules: Rules, configuration: Configuration) -> Plan:
     """The plan of a configuration."""
     c = configuration
     return plan(rules, profile=c.profile, revision=c.revision, environments=[c.environment])
@@ -138,10 +138,10 @@ def planned(rules: Rules, configuration: Configuration) -> Plan:
 def runs_of(rules: Rules, configuration: Configuration) -> list[Run]:
     """The runs of a configuration; long ones only in the plain environment."""
     plain = configuration.environment == PLAIN.name
-    return [run for run in planned(rules, configuration).runs if plain or not run.scenario.long]
+    return [run for run in plan_of(rules, configuration).runs if plain or not run.scenario.long]
 
 
-def _marked(package: str, module: str, known: Statements) -> ast.Module:
+def _mark_statements(package: str, module: str, known: Statements) -> ast.Module:
     """The module with a mark before each statement of its functions, and without caches, which hide executions."""
     tree = ast.parse(text_of(package, module))
     for function in _functions(tree).values():

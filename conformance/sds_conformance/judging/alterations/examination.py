@@ -14,12 +14,12 @@ from ..registry import Run
 from ..rules import Rules
 from ..runner import Connect
 from ..verdict import Judge, RequirementVerdict, Verdict
-from .copies import copied
-from .coverage import Reached, RunCoverage, planned, runs_of
+from .copies import importable_copy
+from .coverage import RunCoverage, StatementCoverage, plan_of, runs_of
 from .fates import AlterationResult, End
-from .places import AlterationPlace, altered
+from .places import AlterationPlace, alter_module
 from .source import Configuration, ModelSource
-from .timed_run import Attended, RunTimeoutError, limited, play
+from .timed_run import HashingLink, RunTimeoutError, cpu_time_limit, play
 
 BUDGET_S = 20.0
 """CPU seconds for judging one place; a run that has started is completed."""
@@ -42,7 +42,7 @@ class AlterationExaminer:
 
     rules: Rules
     source: ModelSource
-    reached: Reached
+    reached: StatementCoverage
     means: Sequence[tuple[str, Means]] = ()
     """Other methods by name, for alterations that judging accepts."""
 
@@ -50,17 +50,17 @@ class AlterationExaminer:
         """Return the result of one alteration; ``briefly`` skips expensive methods."""
         began, fate = time.process_time(), AlterationResult(place, End.LIVES)
         try:
-            changed = {place.module: altered(self.source.package, place)}
-            with limited(PATIENCE_S, whole=True), copied(self.source.package, changed) as package:
-                fate = self._examined(fate, package, began, briefly=briefly)
+            changed = {place.module: alter_module(self.source.package, place)}
+            with cpu_time_limit(PATIENCE_S, whole=True), importable_copy(self.source.package, changed) as package:
+                fate = self._examine_fate(fate, package, began, briefly=briefly)
         except RunTimeoutError:
             fate = replace(fate, end=End.SUITE_ERROR, seen=f"no end after {PATIENCE_S:.0f} s")
         except Exception as error:  # an error of the suite at one place must not end the others
             fate = replace(fate, end=End.SUITE_ERROR, seen=f"{type(error).__name__}: {error}")
         return replace(fate, seconds=round(time.process_time() - began, 2))
 
-    def _examined(self, fate: AlterationResult, package: str, began: float, *, briefly: bool) -> AlterationResult:
-        reaching = self.reached.by(fate.place)
+    def _examine_fate(self, fate: AlterationResult, package: str, began: float, *, briefly: bool) -> AlterationResult:
+        reaching = self.reached.find_reaching(fate.place)
         fate = replace(fate, reaching=len(reaching))
         try:
             import_module(package)
@@ -71,7 +71,7 @@ class AlterationExaminer:
         for configuration, reaches in reaching:
             if time.process_time() > ends:
                 break
-            found = self._certified(fate, package, configuration, reaches, ends)
+            found = self._judge_runs(fate, package, configuration, reaches, ends)
             fate = replace(found, configurations=fate.configurations + 1)
             if fate.end is not End.LIVES:
                 return fate
@@ -79,7 +79,7 @@ class AlterationExaminer:
         tried = [configuration for configuration, _ in reaching] or self.source.configurations[:1]
         return fate if briefly else self._found_otherwise(fate, package, tried)
 
-    def _certified(
+    def _judge_runs(
         self,
         fate: AlterationResult,
         package: str,
@@ -92,17 +92,17 @@ class AlterationExaminer:
         A warning or a breakdown counts if no run fails.
         """
         runs = {run.name: run for run in runs_of(self.rules, configuration)}
-        requirements = planned(self.rules, configuration).requirements
+        requirements = plan_of(self.rules, configuration).requirements
         best, exercised, differing = fate, False, 0
         for reach in reaches:
             if time.process_time() > ends:
                 break
-            link = Attended(self.source.start(package, configuration))
+            link = HashingLink(self.source.start(package, configuration))
             trace, broke = play(self.rules, configuration, link, runs[reach.run])
             if link.answers == reach.answers and not broke:
                 continue
             found, saw = (
-                self._judged(fate, requirements, trace, runs[reach.run]) if trace is not None else (fate, False)
+                self._judge_run(fate, requirements, trace, runs[reach.run]) if trace is not None else (fate, False)
             )
             exercised, differing = exercised or saw, differing + 1
             if broke and found.end is not End.FAILS:
@@ -116,7 +116,7 @@ class AlterationExaminer:
             return replace(fate, end=End.BREAKS, seen="nothing is exercised", configuration=str(configuration))
         return best
 
-    def _judged(
+    def _judge_run(
         self, fate: AlterationResult, requirements: Sequence[str], trace: Trace[Any], run: Run
     ) -> tuple[AlterationResult, bool]:
         """Return the result of a run, and whether it exercised anything."""
@@ -143,7 +143,7 @@ class AlterationExaminer:
         return fate
 
     def _apply_means(self, means: Means, package: str, configuration: Configuration) -> str:
-        return means(lambda _: Attended(self.source.start(package, configuration)), configuration)
+        return means(lambda _: HashingLink(self.source.start(package, configuration)), configuration)
 
 
 def _describe_verdict(verdict: RequirementVerdict) -> str:

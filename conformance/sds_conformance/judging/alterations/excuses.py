@@ -1,4 +1,4 @@
-"""Excuses: places whose alteration is no fault, because it changes nothing observable or is legal.
+"""Excuses: places whose alteration is not a fault, because it changes nothing observable or is legal.
 
 They are listed in a text, one per line: ``equivalent`` or ``legal``, the name of the place and the reason, separated by
 tabs. A line that begins with # is a comment on the lines below it.
@@ -53,4 +53,4 @@ def stale(
     """The outdated excuses by place, with the reason."""
     known = {place.name for place in places}
     out = {name: "there is no such place" for name in excuses if name not in known}
-    return out | {fate.name: f"killed: {fate.end.value}" for fate in fates if fate.killed and fate.name in excuses}
+    return out | {fate.name: f"killed: {fate.end.value}" for fate in fates if fate.is_killed and fate.name in excuses}

@@ -52,9 +52,9 @@ class AlterationResult:
         return self.place.name
 
     @property
-    def killed_by_run(self) -> bool:
+    def is_killed_by_run(self) -> bool:
         return self.end in KILLED_BY_RUN
 
     @property
-    def killed(self) -> bool:
-        return self.killed_by_run or self.end is End.FOUND
+    def is_killed(self) -> bool:
+        return self.is_killed_by_run or self.end is End.FOUND

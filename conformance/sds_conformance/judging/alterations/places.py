@@ -62,38 +62,38 @@ def text_of(package: str, module: str) -> str:
     return source_of(package, module).read_text("utf-8")
 
 
-def places(source: ModelSource) -> list[AlterationPlace]:
+def find_places(source: ModelSource) -> list[AlterationPlace]:
     """All places in the modules of the protocol, except choices that the text leaves open, and except checks of misuse
     by the caller of the model.
     """
-    every = (place for module in source.modules for place in _places(module, text_of(source.package, module)))
+    every = (place for module in source.modules for place in _find_places_in(module, text_of(source.package, module)))
     found = (place for place in every if place.refusal not in source.misuse)
     return [p for p in found if p.rule not in _TURNED or not source.choice(p.about.removeprefix("not "))]
 
 
-def _places(module: str, text: str) -> Iterator[AlterationPlace]:
+def _find_places_in(module: str, text: str) -> Iterator[AlterationPlace]:
     alike: Counter[tuple[str, str, str]] = Counter()
     for number, alteration in enumerate(alterations(ast.parse(text))):
-        where, rule, about = alteration.where, alteration.rule, _words(alteration.node)
+        where, rule, about = alteration.where, alteration.rule, _one_line(alteration.node)
         alike[where.name, rule, about] += 1
         occurrence = alike[where.name, rule, about]
-        old, new = _words(alteration.old), _words(alteration.new)
+        old, new = _one_line(alteration.old), _one_line(alteration.new)
         line = alteration.node.lineno
         yield AlterationPlace(
             module, where.name, rule, about, old, new, occurrence, line, where.statement, number, where.refusal
         )
 
 
-def _words(node: ast.AST) -> str:
+def _one_line(node: ast.AST) -> str:
     return " ".join(ast.unparse(node).split())
 
 
-def altered(package: str, place: AlterationPlace) -> ast.Module:
+def alter_module(package: str, place: AlterationPlace) -> ast.Module:
     """Return the syntax tree of the module of ``place`` with the alteration."""
     tree = ast.parse(text_of(package, place.module))
-    _numbered(alterations(tree), place.number).apply()
+    _alteration_at(alterations(tree), place.number).apply()
     return tree
 
 
-def _numbered(found: Iterable[Alteration], number: int) -> Alteration:
+def _alteration_at(found: Iterable[Alteration], number: int) -> Alteration:
     return next(alteration for at, alteration in enumerate(found) if at == number)

@@ -18,7 +18,7 @@ GOAL = 0.99
 
 
 @dataclass(frozen=True)
-class Reckoning:
+class AlterationSummary:
     """The results of the alterations that were played."""
 
     places: Sequence[AlterationPlace]
@@ -35,34 +35,34 @@ class Reckoning:
         return stale(self.excuses, self.places, self.fates)
 
     @cached_property
-    def judged(self) -> list[AlterationResult]:
+    def counted_results(self) -> list[AlterationResult]:
         """Results that count: not excused."""
         return [fate for fate in self.fates if fate.name not in self.excuses]
 
     @cached_property
-    def excused(self) -> Counter[str]:
+    def excuse_counts(self) -> Counter[str]:
         """Number of excused results, by the kind of the excuse."""
         return Counter(self.excuses[fate.name].kind for fate in self.fates if fate.name in self.excuses)
 
     @cached_property
     def survivors(self) -> list[AlterationResult]:
         """Alterations that nothing found, and those that made the suite fail."""
-        return [fate for fate in self.judged if not fate.killed]
+        return [fate for fate in self.counted_results if not fate.is_killed]
 
     @cached_property
-    def ends(self) -> Counter[str]:
+    def end_counts(self) -> Counter[str]:
         """Number of results by kind; for those that another method found, by that method."""
-        return Counter(fate.by if fate.end is End.FOUND else fate.end.value for fate in self.judged)
+        return Counter(fate.by if fate.end is End.FOUND else fate.end.value for fate in self.counted_results)
 
     @property
-    def by_run(self) -> float:
+    def share_killed_by_run(self) -> float:
         """The share that judging finds."""
-        return _share(sum(fate.killed_by_run for fate in self.judged), len(self.judged))
+        return _share(sum(fate.is_killed_by_run for fate in self.counted_results), len(self.counted_results))
 
     @property
-    def found(self) -> float:
+    def share_killed(self) -> float:
         """The share that any method finds."""
-        return _share(sum(fate.killed for fate in self.judged), len(self.judged))
+        return _share(sum(fate.is_killed for fate in self.counted_results), len(self.counted_results))
 
     @property
     def too_many_excuses(self) -> bool:
@@ -71,7 +71,12 @@ class Reckoning:
     @property
     def met(self) -> bool:
         """Does the suite reach its goals?"""
-        return self.by_run >= GOAL_BY_RUN and self.found >= GOAL and not self.stale and not self.too_many_excuses
+        return (
+            self.share_killed_by_run >= GOAL_BY_RUN
+            and self.share_killed >= GOAL
+            and not self.stale
+            and not self.too_many_excuses
+        )
 
 
 def _share(part: int, whole: int) -> float:

@@ -35,7 +35,7 @@ _LEFT_ALONE = (ast.Assert, ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)
 
 
 @dataclass(frozen=True)
-class Where:
+class NodePosition:
     """Position of a node in a module."""
 
     name: str = ""
@@ -55,7 +55,7 @@ class Alteration:
     rule: str
     node: ast.expr | ast.stmt
     """The node that names the place."""
-    where: Where
+    where: NodePosition
     old: ast.expr | ast.stmt
     """The node that is replaced: ``node``, or an expression of which it is an operand."""
     new: ast.expr | ast.stmt
@@ -69,40 +69,40 @@ class Alteration:
 
 def alterations(tree: ast.Module) -> Iterator[Alteration]:
     """Yield every change to ``tree``, in the order of the source."""
-    yield from _alterations_below(tree, Where())
+    yield from _alterations_below(tree, NodePosition())
 
 
-def _alterations_below(node: ast.AST, where: Where) -> Iterator[Alteration]:
+def _alterations_below(node: ast.AST, where: NodePosition) -> Iterator[Alteration]:
     """Yield all changes below ``node``."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "args") and not isinstance(node, ast.Call):
             continue
         if isinstance(value, ast.AST):
-            here = _entered(node, value, where)
+            here = _enter_node(node, value, where)
             if field == "test":
-                here = replace(here, refusal=_raised(node))
-            yield from _at(value, here, _setter(node, field), condition=field == "test")
+                here = replace(here, refusal=_raised_exception(node))
+            yield from _alterations_at(value, here, _setter(node, field), condition=field == "test")
         elif isinstance(value, list):
             for place, item in enumerate(value):
                 if isinstance(item, ast.AST):
-                    here = _entered(node, item, where)
-                    yield from _at(item, here, _replacing(value, place), condition=field == "ifs")
+                    here = _enter_node(node, item, where)
+                    yield from _alterations_at(item, here, _make_list_setter(value, place), condition=field == "ifs")
 
 
-def _entered(parent: ast.AST, node: ast.AST, where: Where) -> Where:
+def _enter_node(parent: ast.AST, node: ast.AST, where: NodePosition) -> NodePosition:
     """The position of ``node``, given the position of its parent."""
     if isinstance(node, ast.stmt) and where.inside:
         where = replace(where, statement=node.lineno)
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         inside = where.inside or isinstance(node, ast.FunctionDef)
-        return Where(f"{where.name}.{node.name}".lstrip("."), where.statement, inside)
+        return NodePosition(f"{where.name}.{node.name}".lstrip("."), where.statement, inside)
     if not where.inside and isinstance(node, ast.Assign | ast.AnnAssign):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         return replace(where, name=f"{where.name}.{ast.unparse(target)}".lstrip("."))
     return where
 
 
-def _raised(node: ast.AST) -> str:
+def _raised_exception(node: ast.AST) -> str:
     """The name of the exception if raising it is all that an `if` does."""
     match node:
         case ast.If(body=[ast.Raise(exc=ast.Call(func=ast.Name(name)))], orelse=[]):
@@ -114,14 +114,16 @@ def _setter(node: ast.AST, field: str) -> Callable[[Any], None]:
     return lambda new: setattr(node, field, new)
 
 
-def _replacing(items: list[Any], place: int) -> Callable[[Any], None]:
+def _make_list_setter(items: list[Any], place: int) -> Callable[[Any], None]:
     def put(new: Any) -> None:
         items[place] = new
 
     return put
 
 
-def _at(node: ast.AST, where: Where, put: Callable[[Any], None], *, condition: bool) -> Iterator[Alteration]:
+def _alterations_at(
+    node: ast.AST, where: NodePosition, put: Callable[[Any], None], *, condition: bool
+) -> Iterator[Alteration]:
     """Yield the changes of a node itself, then those below it."""
     if isinstance(node, _LEFT_ALONE):
         return

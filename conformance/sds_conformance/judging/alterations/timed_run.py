@@ -28,8 +28,8 @@ class RunTimeoutError(BaseException):
 
 
 @contextmanager
-def limited(seconds: float, *, whole: bool = False) -> Iterator[None]:
-    """Raise RunTimeoutError after so many CPU seconds; main thread only, because it uses signals.
+def cpu_time_limit(seconds: float, *, whole: bool = False) -> Iterator[None]:
+    """Raise RunTimeoutError after this number of CPU seconds; main thread only, because it uses signals.
 
     One such limit can be nested in another one that is set for the ``whole``.
     """
@@ -37,7 +37,7 @@ def limited(seconds: float, *, whole: bool = False) -> Iterator[None]:
         yield
         return
     timer, number = (signal.ITIMER_PROF, signal.SIGPROF) if whole else (signal.ITIMER_VIRTUAL, signal.SIGVTALRM)
-    before = signal.signal(number, _expired)
+    before = signal.signal(number, _on_timer)
     signal.setitimer(timer, seconds)
     try:
         yield
@@ -46,11 +46,11 @@ def limited(seconds: float, *, whole: bool = False) -> Iterator[None]:
         signal.signal(number, before)
 
 
-def _expired(number: int, frame: FrameType | None) -> NoReturn:
+def _on_timer(number: int, frame: FrameType | None) -> NoReturn:
     raise RunTimeoutError
 
 
-class Attended(Link):
+class HashingLink(Link):
     """A link to a model in this process that hashes the answers and limits the time of each command."""
 
     def __init__(self, link: Link) -> None:
@@ -64,7 +64,7 @@ class Attended(Link):
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         try:
-            with limited(COMMAND_S):
+            with cpu_time_limit(COMMAND_S):
                 answer = self._link.call(request, timeout_s, reply)
         except RunTimeoutError:
             raise TesteeError(FaultKind.HANG, "it does not come to an end") from None

@@ -94,7 +94,7 @@ def _of_others(facts: ClearSkiesRowReader, side: DivergentSide, act: Act, record
             for each in shown
         ),
         "known": [
-            [pair for pair in names.since(each) if pair[0] not in counting]
+            [pair for pair in names.format_since(each) if pair[0] not in counting]
             for each in (*since, *known)
             if hasattr(each, "keys")
         ],

@@ -77,7 +77,7 @@ def _arrived(side: DivergentSide, who: str) -> set[str]:
     """The messages that arrived at a participant up to the differing step, as entries of `sent`."""
     facts = ClearSkiesRowReader(side.performance)
     return {
-        f"{facts.compared(act.step, act.trace)['link']} {facts.names.called(message)}"
+        f"{facts.normative_columns(act.step, act.trace)['link']} {facts.names.name_message(message)}"
         for act in before(side, until=True)
         if act.who == who and act.step.command == "receive"
         for message in act.trace.into(act.step)

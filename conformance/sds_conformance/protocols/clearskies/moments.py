@@ -37,7 +37,9 @@ def _comes(case: DivergentSteps, side: DivergentSide, field: str, entry: str) ->
     # A peer may process now what arrived before. It has sent everything when it is quiet.
     due = next((index for index in view.quiet if index > acts[0].step.index), None)
     return any(
-        entry in facts.compared(act.step, act.trace)[field] for act in acts[1:] if due is None or act.step.index <= due
+        entry in facts.normative_columns(act.step, act.trace)[field]
+        for act in acts[1:]
+        if due is None or act.step.index <= due
     )
 
 
@@ -83,7 +85,7 @@ def in_another_order(case: DivergentSteps) -> bool:
 
 def _streams(names: Names, act: Act) -> list[tuple[int, str]]:
     """The messages that a step writes, in order: the number of the link, and the name of the message."""
-    return [(message.link, names.called(message)) for message in act.trace.out(act.step)]
+    return [(message.link, names.name_message(message)) for message in act.trace.out(act.step)]
 
 
 def _link_and_writer(entry: tuple[int, str]) -> tuple[int, str]:
@@ -114,7 +116,11 @@ def _next(side: DivergentSide, facts: ClearSkiesRowReader, who: str) -> Row | No
     """The next step of a participant with a result; None if there is none."""
     for act in acts_from_difference(side):
         if act.who == who:
-            row = {"command": act.step.command, "answer": act.step.answer, **facts.compared(act.step, act.trace)}
+            row = {
+                "command": act.step.command,
+                "answer": act.step.answer,
+                **facts.normative_columns(act.step, act.trace),
+            }
             if act.step.command != "receive" or any(value for name, value in row.items() if name in _SAYING):
                 return row
     return None

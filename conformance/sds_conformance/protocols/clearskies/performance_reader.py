@@ -40,7 +40,7 @@ from sds_harness.schedules import Operation
 from sds_harness.schedules.performance import NEVER
 from sds_harness.trace import Party
 
-from ...judging.formats import counted, hex_of, identifier, json_of, short
+from ...judging.formats import format_count, hex_of, identifier, json_of, short
 from ..performance_reader import DELIVERED, Item, Key, Reading, ShownState, Signal, Sort, Teller
 from .view.facts import OF_AN_ID, reads_as_update
 
@@ -246,7 +246,7 @@ class ClearSkiesReading(Reading):
                 return f"{short(op.peer)}, a scripted peer, asks {short(op.to)} for updates"
             case Garble():
                 raw = bytes.fromhex(op.wire)
-                size = counted(len(raw), "byte")
+                size = format_count(len(raw), "byte")
                 return f"{short(op.peer)}, a scripted peer, writes {size} to {short(op.to)}: {hex_of(raw)}"
             case Leave():
                 return f"{short(op.peer)}, a scripted peer, hangs up on {short(op.to)}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from clearskies_reference import Config
 from sds_harness.clearskies.alphabet import CLEARSKIES
 from sds_harness.clearskies.clubs import profile_called
-from sds_harness.clearskies.generator import NAMES, Grammar, generated
+from sds_harness.clearskies.generator import NAMES, Grammar, generate_schedule
 from sds_harness.clearskies.notation import NOTATION
 from sds_harness.clearskies.operations import Operation, Put, Schedule, Scripted, Write
 from sds_harness.clearskies.passages import PASSAGES
@@ -61,7 +61,7 @@ REPERTOIRE = Repertoire(
     {name: passage.summary for name, passage in PASSAGES.items()},
     Grammar,
     grammar_of,
-    generated,
+    generate_schedule,
     NOTATION,
     play,
     lambda schedule, stages: Player(schedule, stages).perform(),

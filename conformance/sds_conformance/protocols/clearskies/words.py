@@ -13,7 +13,7 @@ from sds_harness.clearskies.streams import Message
 from sds_harness.clearskies.trace import Event, Step, Trace
 from sds_harness.declaration import printable
 
-from ...judging.formats import clock, counted, foremost, hex_of, identifier, json_of, short
+from ...judging.formats import clock, foremost, format_count, hex_of, identifier, json_of, short
 from ..words import QuotedFacts
 from .view.facts import name_of, reads_as_update
 
@@ -115,7 +115,9 @@ class Narrator:
         """A message in one line."""
         body, signed = message.body, self._signed(message)
         if body.error or not isinstance(body.value, dict):
-            return f"a message of {counted(len(body.raw), 'byte')} that is no JSON object{signed}: {hex_of(body.raw)}"
+            return (
+                f"a message of {format_count(len(body.raw), 'byte')} that is no JSON object{signed}: {hex_of(body.raw)}"
+            )
         if message.type == GET_UPDATES:
             return f"a request for all after {self._revisions(body.members.get('since'))}"
         if not reads_as_update(message):
@@ -153,11 +155,11 @@ class Narrator:
         """Yield the links on which a step sends an incomplete message, and the number of bytes sent there."""
         whole = {message.link for message in self._trace.out(step)}
         for link in dict.fromkeys(link for link, _ in step.sent if link not in whole):
-            yield link, counted(len(step.sent_on(link)), "byte")
+            yield link, format_count(len(step.sent_on(link)), "byte")
 
     def _arrived(self, step: Step, about: frozenset[str]) -> str:
         messages = self._trace.into(step)
-        size = counted(len(step.request.receive.data), "byte")
+        size = format_count(len(step.request.receive.data), "byte")
         if not messages:
             are = "is" if len(step.request.receive.data) == 1 else "are"
             return f"{size} on link {step.link}, which {are} no whole message: {hex_of(step.request.receive.data)}"

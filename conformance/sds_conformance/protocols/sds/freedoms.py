@@ -141,7 +141,7 @@ def _in_another_order(case: DivergentSteps) -> bool:
     at = next((side.row["step"] for side in case.sides if side.row is not None), 0)
     moved: tuple[set[int], set[int]] = (set(), set())
     for acts in zip(*(side.compared[: max(0, at - 1)] for side in case.sides), strict=False):
-        sent = [[called.called(m) for m in act.step.messages] for called, act in zip(names, acts, strict=True)]
+        sent = [[called.name_message(m) for m in act.step.messages] for called, act in zip(names, acts, strict=True)]
         if sent[0] != sent[1] and sorted(sent[0]) == sorted(sent[1]):
             for numbers, act in zip(moved, acts, strict=True):
                 numbers.add(act.number)

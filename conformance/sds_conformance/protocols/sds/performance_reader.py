@@ -26,7 +26,7 @@ from sds_harness.sds.trace import Step, Wire
 from sds_harness.trace import Party
 from sds_reference import HistoryEntry, Kind
 
-from ...judging.formats import clock, counted, hex_of, short
+from ...judging.formats import clock, format_count, hex_of, short
 from ..performance_reader import Item, Key, Reading, ShownState, Signal, Sort, Teller
 from .words import USUAL
 
@@ -107,7 +107,7 @@ class SdsReading(Reading):
         match op := operation:
             case Send():
                 name = teller.name(packets[0]) if packets else short(op.label)
-                details = [f"after {after}"] if packets and (after := teller.after(packets[0])) else []
+                details = [f"after {after}"] if packets and (after := teller.format_dependencies(packets[0])) else []
                 details += [f"asks for {asks}"] if packets and (asks := teller.describe_requests(packets[0])) else []
                 more = f" and {op.times - 1} more, up to {short(op.label)}" if op.times > 1 else ""
                 return f"{short(op.who)} sends {name}" + (f" ({', '.join(details)})" if details else "") + more
@@ -135,7 +135,7 @@ class SdsReading(Reading):
             case Garble():
                 raw = bytes.fromhex(op.wire)
                 arrive = "arrives" if len(raw) == 1 else "arrive"
-                return f"{counted(len(raw), 'byte')} {arrive} at {short(op.to)}: {hex_of(raw)}"
+                return f"{format_count(len(raw), 'byte')} {arrive} at {short(op.to)}: {hex_of(raw)}"
             case _:
                 return ""
 

@@ -10,7 +10,7 @@ from sds_harness.declaration import Declaration
 from sds_harness.environment import Environment
 from sds_harness.link import LocalLink
 from sds_harness.sds.clock import probe_clock
-from sds_harness.sds.dialects import asked_dialect
+from sds_harness.sds.dialects import load_named_dialect
 from sds_harness.sds.environments import ENVIRONMENTS
 from sds_harness.sds.language import SDS
 from sds_harness.sds.stage import Stage
@@ -66,7 +66,7 @@ class SdsRules(Rules):
     def views(self, trace: Trace) -> list[ChannelView]:
         return channel_views(trace)
 
-    def in_profile(self, requirement: Requirement, profile: str) -> bool:
+    def is_in_profile(self, requirement: Requirement, profile: str) -> bool:
         """Does a requirement belong to a profile: core SDS, or the extension SDS-R?"""
         core = not requirement.section.startswith("R-")
         return profile == "full" or core == (profile == "core")
@@ -76,7 +76,7 @@ class SdsRules(Rules):
         if REVISIONS[revision].wire is not V2026_01:
             return None
         try:
-            return asked_dialect(name)
+            return load_named_dialect(name)
         except ConfigurationError as error:
             raise UnknownDialectError(str(error)) from None
 
@@ -124,7 +124,7 @@ def start(
 
 
 def _speaking(dialect: str, without: frozenset[int]) -> LocalLink:
-    return start(without=without, dialect=asked_dialect(dialect) if dialect else None)
+    return start(without=without, dialect=load_named_dialect(dialect) if dialect else None)
 
 
 @LazyMapping
@@ -145,7 +145,7 @@ def _mutant(name: str, without: frozenset[int]) -> LocalLink:
     from sds_reference.mutants import joined
 
     mutant = look_up_all(_mutants, name, joined, MODEL.module)
-    dialect = asked_dialect(mutant.dialect) if mutant.dialect else None
+    dialect = load_named_dialect(mutant.dialect) if mutant.dialect else None
     return start(mutant.configure(Config()), mutant.participant_class, f"mutant {name}", without, dialect)
 
 

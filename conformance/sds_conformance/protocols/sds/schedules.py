@@ -9,7 +9,7 @@ from functools import partial
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
 from sds_harness.sds import alphabet
-from sds_harness.sds.generator import NAMES, Grammar, generated, passages_of
+from sds_harness.sds.generator import NAMES, Grammar, generate_schedule, passages_of
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Operation, Say, Schedule, Send
 from sds_harness.sds.passages import PASSAGES
@@ -66,7 +66,7 @@ _SDS = Repertoire(
     {name: PASSAGES[name].summary for name in passages_of(SDS)},
     Grammar,
     grammar_of,
-    generated,
+    generate_schedule,
     NOTATION,
     play,
     lambda schedule, stages: Player(schedule, stages).perform(),
@@ -90,7 +90,7 @@ REPERTOIRE = replace(
             passages={name: PASSAGES[name].summary for name in passages_of(_PROPOSAL)},
             grammar=partial(Grammar, sds_r=False),
             grammar_of=proposed_grammar_of,
-            generated=partial(generated, text=_PROPOSAL),
+            generated=partial(generate_schedule, text=_PROPOSAL),
             properties=PROPOSED,
             situations={what: words for what, words in SITUATIONS.items() if what not in _NOT_IN_IT},
             alphabet=alphabet.PROPOSAL,

@@ -58,7 +58,7 @@ def _configurations() -> tuple[Configuration, ...]:
         Configuration(name, DIFFERS_IN.get(name, ""), environment=environment.name)
         for environment in ENVIRONMENTS.values()
         for name, revision in REVISIONS.items()
-        if not environment.unfit(revision) and not environment.variables
+        if not environment.why_unfit(revision) and not environment.variables
     ]
     chosen = [Configuration(revision, profile, name) for name in VARIANTS for revision, profile in chosen_in(name)]
     return (*as_it_is, *chosen)

@@ -11,7 +11,7 @@ from sds_harness.stage import COUNTING_START_MS, START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
 
-from ...judging.formats import MOST, clock, counted, foremost, hex_of, identifier
+from ...judging.formats import MOST, clock, foremost, format_count, hex_of, identifier
 from ..words import QuotedFacts
 from .view.filters import KnownFilters, read_filter
 
@@ -84,9 +84,11 @@ class Narrator:
             case "close":
                 return f"{who} is freed"
             case "build_filter":
-                return f"the codec builds a bloom filter over {counted(len(request.build_filter.message_ids), 'ID')}"
+                return (
+                    f"the codec builds a bloom filter over {format_count(len(request.build_filter.message_ids), 'ID')}"
+                )
             case "query_filter":
-                asked = counted(len(request.query_filter.message_ids), "ID")
+                asked = format_count(len(request.query_filter.message_ids), "ID")
                 return f"the codec is asked whether a bloom filter holds {asked}"
             case other:
                 return other.replace("_", " ")
@@ -198,7 +200,7 @@ def described(wire: Wire, about: frozenset[str] = frozenset(), told: str = "") -
     """A message on the wire in one line; malformed ones as bytes."""
     if wire.message is None:
         are = "is" if len(wire.raw) == 1 else "are"
-        return f"{counted(len(wire.raw), 'byte')} that {are} no SDS message: {hex_of(wire.raw)}"
+        return f"{format_count(len(wire.raw), 'byte')} that {are} no SDS message: {hex_of(wire.raw)}"
     return describe(wire.message, None, about, told)
 
 
@@ -233,7 +235,7 @@ USUAL = re.compile(rb"(content|message) m?\d+( of .*)?\Z", re.DOTALL)
 
 
 def _filter(bloom_filter: bytes, held: list[str] | None, about: frozenset[str]) -> str:
-    size = f"filter of {counted(len(bloom_filter), 'byte')}"
+    size = f"filter of {format_count(len(bloom_filter), 'byte')}"
     if held is None:
         return size
     return f"filter that holds {_ids(held, about, 3)}" if held else "filter without any of its own"
@@ -273,7 +275,7 @@ def _size(content: bytes) -> str:
     text = content.decode("utf-8", "replace")
     if len(content) <= 24 and text.isprintable() and "\ufffd" not in text:
         return repr(text)
-    return counted(len(content), "byte")
+    return format_count(len(content), "byte")
 
 
 _EVENTS = {

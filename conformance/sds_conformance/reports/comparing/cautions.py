@@ -16,7 +16,7 @@ def mark(number: int) -> str:
     return f"{mark(high - 1) if high else ''}{MARKS[low]}"
 
 
-def marks(numbers: Iterable[int]) -> str:
+def column_marks(numbers: Iterable[int]) -> str:
     """The letters of several columns."""
     return ", ".join(map(mark, numbers))
 
@@ -27,40 +27,40 @@ def cautions(columns: Sequence[ReportColumn]) -> list[str]:
 
 
 def _cautions(columns: Sequence[ReportColumn]) -> Iterator[str]:
-    if said := _differing(columns, lambda column: column.revision):
+    if groups := _group_columns(columns, lambda column: column.revision):
         yield (
-            f"They are of different revisions of the text: {said}. A requirement that one does not state is "
+            f"They are of different revisions of the text: {groups}. A requirement that one does not state is "
             f"{ABSENT[UNSTATED]}."
         )
-    if said := _differing(columns, lambda column: column.profile):
-        yield f"They are of different profiles: {said}."
-    if said := _differing(columns, lambda column: ", ".join(column.environments) or "none"):
-        yield f"They were played in different environments: {said}."
-    if said := _differing(columns, lambda column: "--strict" if column.strict else "without it"):
-        yield f"Not all are strict: {said}. What warns in one may fail in the other."
-    if said := _differing(columns, lambda column: column.dialect or "none"):
-        yield f"They were read by different dialects: {said}."
-    if said := _differing(columns, lambda column: column.suite):
-        yield f"They are by different versions of the suite: {said}. A change may come from that."
-    if few := _named(columns, lambda column: "requirements" in column.narrowed):
+    if groups := _group_columns(columns, lambda column: column.profile):
+        yield f"They are of different profiles: {groups}."
+    if groups := _group_columns(columns, lambda column: ", ".join(column.environments) or "none"):
+        yield f"They were played in different environments: {groups}."
+    if groups := _group_columns(columns, lambda column: "--strict" if column.strict else "without it"):
+        yield f"Not all are strict: {groups}. What warns in one may fail in the other."
+    if groups := _group_columns(columns, lambda column: column.dialect or "none"):
+        yield f"They were read by different dialects: {groups}."
+    if groups := _group_columns(columns, lambda column: column.suite):
+        yield f"They are by different versions of the suite: {groups}. A change may come from that."
+    if few := _marks_of(columns, lambda column: "requirements" in column.narrowed):
         yield f"Not all requirements were asked for in {few}: what was not is {ABSENT[NOT_ASKED]}."
-    if few := _named(columns, lambda column: "scenarios" in column.narrowed):
+    if few := _marks_of(columns, lambda column: "scenarios" in column.narrowed):
         yield f"Not all scenarios were played in {few}: less shows there."
-    if cut := _named(columns, lambda column: bool(column.cut_off)):
+    if cut := _marks_of(columns, lambda column: bool(column.cut_off)):
         yield f"Cut off: {cut}. What would follow is {ABSENT[UNKNOWN]}, and no change of it is claimed."
-    if unfinished := _named(columns, lambda column: not column.complete and not column.cut_off):
+    if unfinished := _marks_of(columns, lambda column: not column.complete and not column.cut_off):
         yield f"Not played to the end: {unfinished}."
 
 
-def _differing(columns: Sequence[ReportColumn], of: Callable[[ReportColumn], str]) -> str:
+def _group_columns(columns: Sequence[ReportColumn], of: Callable[[ReportColumn], str]) -> str:
     """Which columns have which value; "" if all have the same."""
     groups: dict[str, list[int]] = {}
     for number, column in enumerate(columns):
         groups.setdefault(of(column), []).append(number)
     if len(groups) == 1:
         return ""
-    return "; ".join(f"{marks(numbers)} {value}" for value, numbers in groups.items())
+    return "; ".join(f"{column_marks(numbers)} {value}" for value, numbers in groups.items())
 
 
-def _named(columns: Sequence[ReportColumn], which: Callable[[ReportColumn], bool]) -> str:
-    return marks(number for number, column in enumerate(columns) if which(column))
+def _marks_of(columns: Sequence[ReportColumn], which: Callable[[ReportColumn], bool]) -> str:
+    return column_marks(number for number, column in enumerate(columns) if which(column))

@@ -87,7 +87,7 @@ class ReportColumn:
     """The address of the page of the run, relative to the page of the history; "" if there is none."""
 
     @classmethod
-    def of(cls, report: Report) -> ReportColumn:
+    def from_report(cls, report: Report) -> ReportColumn:
         """Raises ReportError if the report has no date."""
         data = report.data
         about, rows = data["implementation"], data["requirements"]
@@ -124,10 +124,10 @@ class ReportColumn:
         return shown_date(self.started)
 
     def verdict(self, requirement: str) -> str:
-        """The verdict on a requirement, or why there is none."""
+        """The verdict on a requirement, or the reason why it has none."""
         if found := self.verdicts.get(requirement):
             return found
-        if not _stated(requirement, self.revision):
+        if not _is_stated(requirement, self.revision):
             return UNSTATED
         return UNKNOWN if self.cut_off else NOT_ASKED
 
@@ -143,7 +143,7 @@ def shown_date(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M}"
 
 
-def titled(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
+def add_titles(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
     """Add unique titles: name and version, then other differences, date and number."""
     parts = [f"{column.name} {column.version}".strip() for column in columns]
     for key in ("revision", "profile", "dialect"):
@@ -161,10 +161,10 @@ def titled(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
     return out
 
 
-def in_order(ids: Iterable[str]) -> list[str]:
+def sort_ids(ids: Iterable[str]) -> list[str]:
     """Sort IDs of requirements and positions as in the texts; unknown ones come last."""
     positions = (id_ for protocol in protocols() for id_ in protocol.rules.catalogue.positions)
-    order = {id_: number for number, id_ in enumerate((*_known(), *positions))}
+    order = {id_: number for number, id_ in enumerate((*_all_requirements(), *positions))}
     return sorted(set(ids), key=lambda id_: (order.get(id_, len(order)), id_))
 
 
@@ -175,17 +175,17 @@ def _add_suffixes_to_duplicates(parts: list[str], suffixes: list[str]) -> list[s
 
 
 @cache
-def _known() -> dict[str, Requirement]:
+def _all_requirements() -> dict[str, Requirement]:
     """The requirements of all texts."""
     return {id_: known for protocol in protocols() for id_, known in protocol.rules.catalogue.requirements.items()}
 
 
-def _stated(requirement: str, revision: str) -> bool:
+def _is_stated(requirement: str, revision: str) -> bool:
     """Does the revision state it? True for IDs that no catalogue has."""
-    known = _known().get(requirement)
+    known = _all_requirements().get(requirement)
     if known is None:
         return True
-    return requirement in protocol_of(revision).rules.catalogue.requirements and known.stated_in(revision)
+    return requirement in protocol_of(revision).rules.catalogue.requirements and known.is_stated_in(revision)
 
 
 def _codes(row: dict[str, Any]) -> frozenset[str]:
@@ -203,8 +203,8 @@ def _date(report: Report, text: str) -> datetime:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         where = report.folder or "the report"
-        told = f"started {printable(text, 40)!r}, which is no date: run it again, with --report"
-        raise ReportError(f"{where} says that it {told}") from None
+        message = f"started {printable(text, 40)!r}, which is not a date: run it again, with --report"
+        raise ReportError(f"{where} says that it {message}") from None
 
 
 def _printable_name(text: str) -> str:
@@ -240,7 +240,7 @@ def gather(paths: Iterable[Path]) -> list[ReportColumn]:
 
 def _column(path: Path) -> ReportColumn:
     # Only the comparable part is kept, so that a year of reports fits into memory.
-    return ReportColumn.of(with_limits(read_report(path)))
+    return ReportColumn.from_report(with_limits(read_report(path)))
 
 
 def reports_within(folder: Path) -> list[Path]:
@@ -257,7 +257,7 @@ def reports_within(folder: Path) -> list[Path]:
     found += [path for path in files.values() if path.is_file()]
     if not found:
         raise ReportError(
-            f"{folder} is no report, and there is none in it: `sds-conformance run --report DIR` writes one"
+            f"{folder} is not a report, and there is none in it: `sds-conformance run --report DIR` writes one"
         )
     if len(found) > MAX_REPORTS:
         raise ReportError(f"{folder} has {len(found)} reports, more than {MAX_REPORTS}: name some of them")

@@ -13,8 +13,8 @@ from typing import Any
 
 from ...judging.verdict import Verdict
 from .cautions import cautions, mark
-from .columns import ABSENT, ReportColumn, RequirementData, Way, in_order, titled
-from .limits import DimensionReach, reaches
+from .columns import ABSENT, ReportColumn, RequirementData, Way, add_titles, sort_ids
+from .limits import DimensionReach, compare_limits
 
 SCHEMA_ID = "sds-conformance/comparison/1"
 _RANK = {Verdict.FAIL.value: 0, Verdict.WARN.value: 1, Verdict.PASS.value: 2}
@@ -51,16 +51,16 @@ class Changes:
     steps: list[VerdictChange]
 
     @property
-    def named(self) -> list[VerdictChange]:
+    def named_steps(self) -> list[VerdictChange]:
         """Those shown by name: all, or only violations if the requirement was judged in one report only."""
         if self.change in (ResultChange.WORSE, ResultChange.BETTER, ResultChange.OTHERWISE):
             return self.steps
         return [step for step in self.steps if _VIOLATED & {step.before, step.after}]
 
     @property
-    def others(self) -> str:
-        """Number of the others, by verdict if they have one; "" if there are none."""
-        rest = [step for step in self.steps if step not in self.named]
+    def format_others(self) -> str:
+        """Count the remaining changes, by verdict if they have one; "" if none remain."""
+        rest = [step for step in self.steps if step not in self.named_steps]
         counted = Counter(next((v for v in (s.before, s.after) if v in _RANK), s.after) for s in rest)
         return ", ".join(f"{number} {verdict}" for verdict, number in counted.items())
 
@@ -118,12 +118,12 @@ class PositionRow:
         return list(out.items())
 
     @property
-    def mixed(self) -> list[int]:
+    def columns_with_several_ways(self) -> list[int]:
         """The columns that showed several ways."""
         return [number for number, ways in enumerate(self.cells) if ways and len(ways) > 1]
 
     @property
-    def unseen(self) -> list[int]:
+    def columns_without_way(self) -> list[int]:
         """The columns that showed no way."""
         return [number for number, ways in enumerate(self.cells) if not ways]
 
@@ -151,7 +151,7 @@ class Comparison:
         """Reasons why the comparison may be unfair, as sentences."""
         return cautions(self.columns)
 
-    def agreed(self) -> dict[str, int]:
+    def count_agreements(self) -> dict[str, int]:
         """Number of requirements with equal verdicts in all columns, by verdict; the rest was judged in some columns
         only.
         """
@@ -170,7 +170,7 @@ class Comparison:
         a, b = self.columns[before], self.columns[after]
         found: dict[ResultChange, list[VerdictChange]] = {change: [] for change in ResultChange}
         for row in self.rows:
-            if (change := changed(a, b, row.told.id)) is not None:
+            if (change := result_change(a, b, row.told.id)) is not None:
                 found[change].append(VerdictChange(row.told, row.cells[before], row.cells[after]))
         return [Changes(change, steps) for change, steps in found.items() if steps]
 
@@ -178,7 +178,7 @@ class Comparison:
         """Are both columns reports of the same implementation?"""
         return self.columns[before].name == self.columns[after].name
 
-    def words(self, before: int, after: int, change: ResultChange) -> str:
+    def describe_change(self, before: int, after: int, change: ResultChange) -> str:
         """The change in words: from one release to the next, or of one implementation and another."""
         if self.releases(before, after):
             return change.value
@@ -203,7 +203,7 @@ class Comparison:
             return f"{step.before} → {step.after}"
         return f"{mark(before)} {step.before}, {mark(after)} {step.after}"
 
-    def unlike(self, before: int, after: int) -> list[PositionRow]:
+    def differing_positions(self, before: int, after: int) -> list[PositionRow]:
         """The positions at which two reports show different ways."""
         shown = ((choice, choice.ways_of(before), choice.ways_of(after)) for choice in self.choices)
         return [choice for choice, old, new in shown if old and new and old != new]
@@ -244,29 +244,31 @@ class Comparison:
 
 def compare(columns: Sequence[ReportColumn], only: Sequence[str] = ()) -> Comparison:
     """Compare reports; ``only`` are globs of requirements and positions."""
-    columns = titled(columns)
-    told: dict[str, RequirementData] = {}
+    columns = add_titles(columns)
+    data_by_requirement: dict[str, RequirementData] = {}
     topics: dict[str, str] = {}
     for column in reversed(columns):
-        told |= column.told
+        data_by_requirement |= column.told
         topics |= column.topics
-    rows = (_row(columns, told[id_]) for id_ in in_order(told) if wanted(id_, only))
+    rows = (
+        _row(columns, data_by_requirement[id_]) for id_ in sort_ids(data_by_requirement) if matches_globs(id_, only)
+    )
     choices = (
         PositionRow(position, topics[position], tuple(column.ways.get(position) for column in columns))
-        for position in in_order(topics)
-        if wanted(position, only)
+        for position in sort_ids(topics)
+        if matches_globs(position, only)
     )
     # A selection by IDs excludes limits.
-    measured = reaches([column.limits for column in columns]) if not only else ()
+    measured = compare_limits([column.limits for column in columns]) if not only else ()
     return Comparison(tuple(columns), tuple(rows), tuple(choices), measured)
 
 
-def wanted(id_: str, only: Sequence[str]) -> bool:
-    """Does an ID match one of the globs, or are there none?"""
+def matches_globs(id_: str, only: Sequence[str]) -> bool:
+    """Does an ID match one of the globs? True if there are no globs."""
     return not only or any(fnmatchcase(id_, glob) for glob in only)
 
 
-def changed(before: ReportColumn, after: ReportColumn, requirement: str) -> ResultChange | None:
+def result_change(before: ReportColumn, after: ReportColumn, requirement: str) -> ResultChange | None:
     """How the result of a requirement changed; None if it did not, or if a report has no data."""
     old, new = before.verdict(requirement), after.verdict(requirement)
     if old in ABSENT or new in ABSENT:
@@ -287,11 +289,11 @@ def _pairs(columns: Sequence[ReportColumn]) -> list[tuple[int, int]]:
     return [(a, b) for a, b in neighbours if len(columns) == 2 or columns[a].name == columns[b].name]
 
 
-def _row(columns: Sequence[ReportColumn], told: RequirementData) -> ComparisonRow:
-    cells = tuple(column.verdict(told.id) for column in columns)
-    changes = ((b, changed(columns[a], columns[b], told.id)) for a, b in _pairs(columns))
+def _row(columns: Sequence[ReportColumn], data: RequirementData) -> ComparisonRow:
+    cells = tuple(column.verdict(data.id) for column in columns)
+    changes = ((b, result_change(columns[a], columns[b], data.id)) for a, b in _pairs(columns))
     return ComparisonRow(
-        told, cells, frozenset(number for number, change in changes if change is ResultChange.OTHERWISE)
+        data, cells, frozenset(number for number, change in changes if change is ResultChange.OTHERWISE)
     )
 
 

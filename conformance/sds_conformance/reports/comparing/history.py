@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from .columns import ABSENT, ReportColumn, RequirementData, in_order, titled
-from .comparison import Changes, ResultChange, changed, compare, wanted
+from .columns import ABSENT, ReportColumn, RequirementData, add_titles, sort_ids
+from .comparison import Changes, ResultChange, compare, matches_globs, result_change
 
 SCHEMA_ID = "sds-conformance/history/1"
 
@@ -32,7 +32,7 @@ class HistoryTurn:
     def doubt(self) -> str:
         """Other changes in the same report that may explain the change."""
         keys = {"suite": "another version of the suite", "environments": "other environments", "strict": "--strict"}
-        differing = [said for key, said in keys.items() if getattr(self.before, key) != getattr(self.after, key)]
+        differing = [label for key, label in keys.items() if getattr(self.before, key) != getattr(self.after, key)]
         return ", ".join(differing)
 
 
@@ -114,7 +114,7 @@ def histories(columns: Sequence[ReportColumn], only: Sequence[str] = (), since: 
         series.setdefault((column.name, column.revision, column.profile, column.dialect), []).append(column)
     return [
         Series(tuple(several), tuple(_turns(several, only, since)), tuple(only))
-        for several in map(titled, series.values())
+        for several in map(add_titles, series.values())
     ]
 
 
@@ -124,15 +124,15 @@ def to_json(series: Sequence[Series]) -> dict[str, Any]:
 
 
 def _turns(columns: Sequence[ReportColumn], only: Sequence[str], since: datetime | None) -> list[HistoryTurn]:
-    told = {id_: told for column in columns for id_, told in column.told.items() if wanted(id_, only)}
+    data = {id_: data for column in columns for id_, data in column.told.items() if matches_globs(id_, only)}
     out: list[HistoryTurn] = []
-    for id_ in in_order(told):
+    for id_ in sort_ids(data):
         known = [column for column in columns if column.verdict(id_) not in ABSENT]
         for number in range(1, len(known)):
             before, after = known[number - 1], known[number]
-            change = changed(before, after, id_)
+            change = result_change(before, after, id_)
             if change is not None:
-                out.append(HistoryTurn(told[id_], before, after, change))
+                out.append(HistoryTurn(data[id_], before, after, change))
     # The sort is stable: changes in the same report keep the order of the text.
     out.sort(key=lambda turn: turn.after.started, reverse=True)
     return [turn for turn in out if since is None or turn.after.started >= since]

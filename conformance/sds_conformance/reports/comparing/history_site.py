@@ -29,7 +29,7 @@ def history_site(folder: Path) -> Iterator[tuple[str, str]]:
     for path in reports_within(folder):
         report = with_limits(read_report(path))
         place = f"{RUNS}/{_name(path, taken)}.html"
-        columns.append(replace(ReportColumn.of(report), page=place))
+        columns.append(replace(ReportColumn.from_report(report), page=place))
         yield place, html(report, back=f"../{INDEX}")
     yield INDEX, history_page(histories(columns), "")
 

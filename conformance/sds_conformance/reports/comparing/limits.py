@@ -9,7 +9,7 @@ from typing import Any
 
 from sds_harness.declaration import printable
 
-from ...exploration.limits.case import How
+from ...exploration.limits.case import SizeOutcome
 from ...exploration.limits.row import Weight
 from ...exploration.limits.words import number
 from ..limits import TONES
@@ -40,7 +40,7 @@ class Extent:
     exponent: float | None
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Extent:
+    def from_row(cls, row: Mapping[str, Any]) -> Extent:
         return cls(
             printable(row["title"], 40),
             row["verdict"],
@@ -82,7 +82,7 @@ class Extent:
 
         Sizes that were not tried, or that were only too slow, do not count: the machine may be the reason.
         """
-        if self.first_not is None or other.held is None or self.how == How.SLOW.value:
+        if self.first_not is None or other.held is None or self.how == SizeOutcome.SLOW.value:
             return False
         return self.first_not <= other.held
 
@@ -119,16 +119,18 @@ class DimensionReach:
 
 def extents(limits: Mapping[str, Any] | None) -> dict[str, Extent]:
     """The limits of a report, by dimension."""
-    return {printable(row["dimension"], 40): Extent.of(row) for row in limits["rows"]} if limits is not None else {}
+    return (
+        {printable(row["dimension"], 40): Extent.from_row(row) for row in limits["rows"]} if limits is not None else {}
+    )
 
 
-def reaches(columns: Sequence[Mapping[str, Extent]]) -> tuple[DimensionReach, ...]:
+def compare_limits(columns: Sequence[Mapping[str, Extent]]) -> tuple[DimensionReach, ...]:
     """A row for each dimension, in the order of first appearance."""
     names = dict.fromkeys(name for column in columns for name in column)
     return tuple(DimensionReach(name, tuple(column.get(name) for column in columns)) for name in names)
 
 
 def smaller(before: Mapping[str, Extent], after: Mapping[str, Extent]) -> list[str]:
-    """Where less holds after than before, each with the sizes."""
+    """The dimensions with a smaller limit than before, each with both sizes."""
     both = ((before[name], after[name]) for name in before if name in after)
     return [f"{then.title} ({then.size} → {now.size})" for then, now in both if now.less_than(then)]

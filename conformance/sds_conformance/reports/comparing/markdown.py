@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...judging.formats import counted
+from ...judging.formats import format_count
 from ..gfm import prose
 from .cautions import mark
 from .columns import ABSENT, ReportColumn, Way
@@ -41,7 +41,7 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
         first, last = series.columns[0], series.columns[-1]
         lines += [f"## {prose(series.title)}", ""]
         until = f" to {last.date} ({counts(last)})" if len(series.columns) > 1 else ""
-        lines += [f"{counted(len(series.columns), 'report')}, from {first.date} ({counts(first)}){until}.", ""]
+        lines += [f"{format_count(len(series.columns), 'report')}, from {first.date} ({counts(first)}){until}.", ""]
         if cut := [column.date for column in series.columns if column.cut_off]:
             lines += [f"> Cut off: {', '.join(cut)}. Nothing is claimed about missing rows.", ""]
         if not series.turns:
@@ -71,10 +71,12 @@ def changes(comparison: Comparison) -> list[str]:
         lines += [f"## {prose(comparison.heading(before, after))}", ""]
         found = comparison.changes(before, after)
         for some in found:
-            named = ", ".join(f"{step.told.id} ({comparison.verdicts(before, after, step)})" for step in some.named)
-            told = " and ".join(part for part in (named, some.others) if part)
-            words = comparison.words(before, after, some.change)
-            lines.append(f"- **{len(some.steps)} {words}**: {told}")
+            named = ", ".join(
+                f"{step.told.id} ({comparison.verdicts(before, after, step)})" for step in some.named_steps
+            )
+            text = " and ".join(part for part in (named, some.format_others) if part)
+            words = comparison.describe_change(before, after, some.change)
+            lines.append(f"- **{len(some.steps)} {words}**: {text}")
         unlike = ways_changed(comparison, before, after)
         lines += [f"- **{unlike}**: `--ways` shows them"] if unlike else []
         lines += [] if found or unlike else ["Nothing changed."]
@@ -92,19 +94,19 @@ def matrix(columns: Sequence[ReportColumn], rows: Sequence[ComparisonRow]) -> li
         out.append((row.told.id, *cells, prose(row.told.statement)))
     lines = table(("Requirement", *(prose(column.title) for column in columns), "It says"), out)
     used = {cell for row in rows for cell in row.cells}
-    legend = [f"{sign} {told}" for told, sign in ABSENT.items() if told in used]
+    legend = [f"{sign} {meaning}" for meaning, sign in ABSENT.items() if meaning in used]
     legend += [rf"\{OTHERWISE} violated in another way than before"] if any(row.otherwise for row in rows) else []
     return [*lines, *([", ".join(legend) + ".", ""] if legend else [])]
 
 
 def agreements(comparison: Comparison, *, every: bool) -> list[str]:
     """Number of requirements with equal verdicts; with ``every``, the list as a collapsed section."""
-    agreed = comparison.agreed()
+    agreed = comparison.count_agreements()
     if not agreed:
         return []
-    said = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
-    said += [f"{agreed['']} not in all of them"] if "" in agreed else []
-    lines = [f"No difference in {counted(sum(agreed.values()), 'requirement')}: {', '.join(said)}.", ""]
+    parts = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
+    parts += [f"{agreed['']} not in all of them"] if "" in agreed else []
+    lines = [f"No difference in {format_count(sum(agreed.values()), 'requirement')}: {', '.join(parts)}.", ""]
     if every:
         rows = matrix(comparison.columns, comparison.agreements)
         lines += ["<details><summary>All of them</summary>", "", *rows, "</details>", ""]
@@ -117,7 +119,7 @@ def limits_table(comparison: Comparison) -> list[str]:
         return []
     rows = [(prose(reach.title), *map(_extent, reach.cells)) for reach in comparison.reaches]
     head = ("Dimension", *(prose(column.title) for column in comparison.columns))
-    legend = ", ".join(f"`{sign}` {told}" for sign, told in LIMIT_MARKS.items())
+    legend = ", ".join(f"`{sign}` {meaning}" for sign, meaning in LIMIT_MARKS.items())
     return ["## How far they hold", "", *table(head, rows), f"{legend}.", ""]
 
 
@@ -171,10 +173,10 @@ def _sides(columns: Sequence[ReportColumn], choice: PositionRow) -> list[str]:
     for words, sides in choice.sides():
         lines.append(f"- **{prose(words)}**")
         for number, way in sides:
-            also = ", among other ways" if number in choice.mixed else ""
+            also = ", among other ways" if number in choice.columns_with_several_ways else ""
             times = "once" if way.count == 1 else f"{way.count:,} times"
             where = f"{prose(way.run)}, step {way.step}, {times} in all{also}"
             lines.append(f"  - {prose(columns[number].title)}: {where}")
-    if choice.unseen:
-        lines.append(f"- Not shown: {', '.join(prose(columns[number].title) for number in choice.unseen)}")
+    if choice.columns_without_way:
+        lines.append(f"- Not shown: {', '.join(prose(columns[number].title) for number in choice.columns_without_way)}")
     return [*lines, ""]

@@ -10,7 +10,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from ...judging.verdict import Verdict
-from ...presentation.markup import environment
+from ...presentation.markup import make_template_environment
 from .cautions import mark
 from .columns import ABSENT
 from .comparison import Comparison
@@ -42,7 +42,7 @@ def history_page(histories: Sequence[Series], since: str) -> str:
 
 @cache
 def _templates() -> Environment:
-    known = environment(__package__.rpartition(".")[0])
+    known = make_template_environment(__package__.rpartition(".")[0])
     known.globals |= {
         "absent": ABSENT,
         "counts": counts,

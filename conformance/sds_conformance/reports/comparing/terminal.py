@@ -10,11 +10,11 @@ from rich.table import Column as TableColumn
 from rich.text import Text
 
 from ...exploration.limits.words import cell as cell_of
-from ...judging.formats import counted
+from ...judging.formats import format_count
 from ...judging.verdict import Verdict
 from ...presentation.last_screen import STYLES
-from ...presentation.story import labelled, plain_table, show_command
-from .cautions import mark, marks
+from ...presentation.story import plain_table, print_labelled, show_command
+from .cautions import column_marks, mark
 from .columns import ABSENT, ReportColumn
 from .comparison import Comparison, ComparisonRow, PositionRow, ResultChange
 from .history import HistoryTurn, Series
@@ -57,7 +57,9 @@ def show_comparison(
     if ways:
         _show_choices(console, comparison, every=every)
     elif differing := sum(choice.differs for choice in comparison.choices):
-        console.print(f"They go different ways at {counted(differing, 'position')} where the text leaves a choice.")
+        console.print(
+            f"They go different ways at {format_count(differing, 'position')} where the text leaves a choice."
+        )
         show_command(console, "Ways", command)
 
 
@@ -65,13 +67,13 @@ def show_histories(console: Console, histories: Sequence[Series], since: str) ->
     """Print when each requirement changed, the newest change first."""
     for series in histories:
         first, last = series.columns[0], series.columns[-1]
-        console.print(Text.assemble((series.title, "bold"), f": {counted(len(series.columns), 'report')}"))
-        labelled(console, "First", Text(f"{first.date}, {first.version}: {counts(first)}"))
+        console.print(Text.assemble((series.title, "bold"), f": {format_count(len(series.columns), 'report')}"))
+        print_labelled(console, "First", Text(f"{first.date}, {first.version}: {counts(first)}"))
         if len(series.columns) > 1:
-            labelled(console, "Last", Text(f"{last.date}, {last.version}: {counts(last)}"))
+            print_labelled(console, "Last", Text(f"{last.date}, {last.version}: {counts(last)}"))
         if cut := [column.date for column in series.columns if column.cut_off]:
-            said = f"{', '.join(cut)}: of what is missing there nothing is claimed"
-            labelled(console, "Cut off", Text(said, "yellow"))
+            text = f"{', '.join(cut)}: of what is missing there nothing is claimed"
+            print_labelled(console, "Cut off", Text(text, "yellow"))
         console.print()
         if not series.turns:
             console.print(f"  Nothing changed{f' since {since}' if since else ''}.\n")
@@ -81,8 +83,8 @@ def show_histories(console: Console, histories: Sequence[Series], since: str) ->
 
 def ways_changed(comparison: Comparison, before: int, after: int) -> str:
     """Number of positions at which two reports show different ways, as text; "" if none."""
-    unlike = comparison.unlike(before, after)
-    return f"{counted(len(unlike), 'position')} with another way" if unlike else ""
+    unlike = comparison.differing_positions(before, after)
+    return f"{format_count(len(unlike), 'position')} with another way" if unlike else ""
 
 
 def worse_line(comparison: Comparison) -> Text | None:
@@ -92,19 +94,19 @@ def worse_line(comparison: Comparison) -> Text | None:
     steps = next((some.steps for some in changes if some.change is ResultChange.WORSE), [])
     worse = [f"{step.told.id} ({step.before} → {step.after})" for step in steps]
     less = smaller(first.limits, last.limits) if comparison.reaches else []
-    told = {
-        f"{counted(len(worse), 'requirement')} got worse": worse,
-        f"{counted(len(less), 'limit')} got smaller": less,
+    groups = {
+        f"{format_count(len(worse), 'requirement')} got worse": worse,
+        f"{format_count(len(less), 'limit')} got smaller": less,
     }
     between = f" from {first.title} to {last.title}: "
     if first.name != last.name:
-        told = {
-            f"{counted(len(worse), 'requirement')} with a worse verdict": worse,
-            f"{counted(len(less), 'limit')} that {'is' if len(less) == 1 else 'are'} smaller": less,
+        groups = {
+            f"{format_count(len(worse), 'requirement')} with a worse verdict": worse,
+            f"{format_count(len(less), 'limit')} that {'is' if len(less) == 1 else 'are'} smaller": less,
         }
         between = f" in {last.title} than in {first.title}: "
-    said = "; ".join(f"{what}{between}{', '.join(which)}" for what, which in told.items() if which)
-    return Text(f"{said}.", "bold red") if said else None
+    text = "; ".join(f"{what}{between}{', '.join(which)}" for what, which in groups.items() if which)
+    return Text(f"{text}.", "bold red") if text else None
 
 
 def counts(column: ReportColumn) -> str:
@@ -113,14 +115,14 @@ def counts(column: ReportColumn) -> str:
 
 
 def _show_column(console: Console, letter: str, column: ReportColumn) -> None:
-    labelled(console, letter, Text(column.title, "bold"))
+    print_labelled(console, letter, Text(column.title, "bold"))
     about = ", ".join(part for part in (column.revision, column.profile, column.dialect) if part)
-    labelled(console, "", Text(f"{column.date}, {about}: {counts(column)}", "dim"))
+    print_labelled(console, "", Text(f"{column.date}, {about}: {counts(column)}", "dim"))
 
 
 def _show_cautions(console: Console, cautions: Iterable[str]) -> None:
     for number, sentence in enumerate(cautions):
-        labelled(console, "" if number else "Warning", Text(sentence, "yellow"))
+        print_labelled(console, "" if number else "Warning", Text(sentence, "yellow"))
     console.print()
 
 
@@ -132,21 +134,22 @@ def _show_steps(console: Console, comparison: Comparison, before: int, after: in
     if not changes:
         console.print(Text.assemble((titles, "bold"), f": {f'no verdict changed, {unlike}' if unlike else NOTHING}.\n"))
         return
-    said = ", ".join(
+    summary = ", ".join(
         [
-            *(f"{len(some.steps)} {comparison.words(before, after, some.change)}" for some in changes),
+            *(f"{len(some.steps)} {comparison.describe_change(before, after, some.change)}" for some in changes),
             *([unlike] if unlike else []),
         ]
     )
-    console.print(Text.assemble((titles, "bold"), f": {said}."))
+    console.print(Text.assemble((titles, "bold"), f": {summary}."))
     for some in changes:
         one_sided = some.change in (ResultChange.NO_LONGER, ResultChange.NOW)
         named = ", ".join(
-            f"{s.told.id} ({comparison.verdicts(before, after, s)})" if one_sided else s.told.id for s in some.named
+            f"{s.told.id} ({comparison.verdicts(before, after, s)})" if one_sided else s.told.id
+            for s in some.named_steps
         )
-        told = " and ".join(part for part in (named, some.others) if part)
+        text = " and ".join(part for part in (named, some.format_others) if part)
         label = _LABELS[some.change] if same else _label(some.change, mark(before), mark(after))
-        labelled(console, label, Text(told, CHANGE_STYLES.get(some.change, "") if same else ""))
+        print_labelled(console, label, Text(text, CHANGE_STYLES.get(some.change, "") if same else ""))
     console.print()
 
 
@@ -202,23 +205,23 @@ def _cell(row: ComparisonRow, number: int) -> Text:
 
 def _show_legend(console: Console, rows: Sequence[ComparisonRow]) -> None:
     used = {cell for row in rows for cell in row.cells}
-    told = [f"{short} {long}" for long, short in (SHORT | ABSENT).items() if long in used]
-    told += [f"{OTHERWISE} violated in another way than before"] if any(row.otherwise for row in rows) else []
-    if told:
-        labelled(console, "Marks", Text(", ".join(told), "dim"))
+    parts = [f"{short} {long}" for long, short in (SHORT | ABSENT).items() if long in used]
+    parts += [f"{OTHERWISE} violated in another way than before"] if any(row.otherwise for row in rows) else []
+    if parts:
+        print_labelled(console, "Marks", Text(", ".join(parts), "dim"))
         console.print()
 
 
 def _show_agreements(console: Console, comparison: Comparison, *, every: bool) -> None:
     if comparison.rows and not comparison.differences:
         console.print(Text("They differ in no requirement.", "bold"))
-    agreed = comparison.agreed()
-    said = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
-    said += [f"{agreed['']} not in all of them"] if "" in agreed else []
-    if said:
-        total = counted(sum(agreed.values()), "requirement")
+    agreed = comparison.count_agreements()
+    parts = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
+    parts += [f"{agreed['']} not in all of them"] if "" in agreed else []
+    if parts:
+        total = format_count(sum(agreed.values()), "requirement")
         hint = "" if every else " --all lists them."
-        console.print(f"No difference in {total}: {', '.join(said)}.{hint}\n", soft_wrap=False)
+        console.print(f"No difference in {total}: {', '.join(parts)}.{hint}\n", soft_wrap=False)
     if every:
         _show_rows(console, comparison.agreements, len(comparison.columns))
 
@@ -228,7 +231,9 @@ def _show_limits(console: Console, reaches: Sequence[DimensionReach], columns: i
     if not reaches:
         return
     differ = sum(reach.differs for reach in reaches)
-    console.print(Text(f"How far they hold: they differ in {differ} of {counted(len(reaches), 'dimension')}.", "bold"))
+    console.print(
+        Text(f"How far they hold: they differ in {differ} of {format_count(len(reaches), 'dimension')}.", "bold")
+    )
     console.print()
     titles = max(len(reach.title) for reach in reaches) + 2
     at_once = max(1, (console.width - titles) // _EXTENT)
@@ -241,17 +246,17 @@ def _show_limits(console: Console, reaches: Sequence[DimensionReach], columns: i
         console.print(table)
         console.print()
     texts = [_extent(cell).plain for reach in reaches for cell in reach.cells]
-    told = [f"{sign} {meaning}" for sign, meaning in LIMIT_MARKS.items() if _used(sign, texts)]
-    labelled(console, "Marks", Text(", ".join(told) or "none", "dim"))
+    parts = [f"{sign} {meaning}" for sign, meaning in LIMIT_MARKS.items() if _is_used(sign, texts)]
+    print_labelled(console, "Marks", Text(", ".join(parts) or "none", "dim"))
     for reach in reaches:
         ended = [(number, cell) for number, cell in enumerate(reach.cells) if cell is not None and cell.failure]
         if ended:
-            said = "; ".join(f"{mark(number)} at {cell_of(cell.first_not)}: {cell.failure}" for number, cell in ended)
-            labelled(console, "Broke", Text(f"{reach.title}, {said}"))
+            text = "; ".join(f"{mark(number)} at {cell_of(cell.first_not)}: {cell.failure}" for number, cell in ended)
+            print_labelled(console, "Broke", Text(f"{reach.title}, {text}"))
     console.print()
 
 
-def _used(sign: str, texts: Iterable[str]) -> bool:
+def _is_used(sign: str, texts: Iterable[str]) -> bool:
     """Does one of the texts contain the mark?"""
     return any(text == sign if sign in "-·" else sign[:2] in text for text in texts)
 
@@ -277,14 +282,14 @@ def _show_choices(console: Console, comparison: Comparison, *, every: bool) -> N
 def _show_choice(console: Console, choice: PositionRow) -> None:
     console.print(Text.assemble((choice.position, "bold"), f"  {choice.topic}"))
     for words, sides in choice.sides():
-        labelled(console, marks(number for number, _ in sides), Text(words))
+        print_labelled(console, column_marks(number for number, _ in sides), Text(words))
         for number, way in sides:
             where = f"{mark(number)} in {way.run}, step {way.step} ({way.count:,} in all)"
-            labelled(console, "", Text(where, "dim"))
-    if choice.mixed:
-        labelled(console, "Mixed", Text(marks(choice.mixed), "yellow"))
-    if choice.unseen:
-        labelled(console, "Not shown", Text(marks(choice.unseen), "dim"))
+            print_labelled(console, "", Text(where, "dim"))
+    if choice.columns_with_several_ways:
+        print_labelled(console, "Mixed", Text(column_marks(choice.columns_with_several_ways), "yellow"))
+    if choice.columns_without_way:
+        print_labelled(console, "Not shown", Text(column_marks(choice.columns_without_way), "dim"))
     console.print()
 
 
@@ -293,10 +298,10 @@ def _show_turns(console: Console, turns: Sequence[HistoryTurn]) -> None:
     report = turns[0].after
     console.print(Text.assemble((report.date, "bold"), f"  {report.version}"))
     if doubt := ", ".join(dict.fromkeys(turn.doubt for turn in turns if turn.doubt)):
-        labelled(console, "Warning", Text(f"It differs from the report before by {doubt}.", "yellow"))
+        print_labelled(console, "Warning", Text(f"It differs from the report before by {doubt}.", "yellow"))
     for turn in turns:
         before, after = turn.verdicts
         what = f"{before} → {after}" if before != after else f"{after}, {turn.change.value}"
-        told = Text.assemble((f"{turn.told.id}  ", "bold"), (what, CHANGE_STYLES.get(turn.change, "")))
-        labelled(console, "", told)
+        line = Text.assemble((f"{turn.told.id}  ", "bold"), (what, CHANGE_STYLES.get(turn.change, "")))
+        print_labelled(console, "", line)
     console.print()

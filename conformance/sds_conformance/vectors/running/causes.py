@@ -21,7 +21,7 @@ class WrongAnswers:
 
     requirement: str
     """The violated requirement; the group of the vectors if they name none."""
-    asked: list[AnsweredVector]
+    answered: list[AnsweredVector]
     """The vectors, those first that are about the requirement itself."""
     under: dict[str, str] = field(default_factory=dict)
     """Other requirements that they are about, each with the reason why it is violated as well, or ""."""
@@ -29,44 +29,44 @@ class WrongAnswers:
     @property
     def verdict(self) -> Verdict:
         """FAIL if any answer is wrong, WARN if all are tolerated."""
-        return Verdict.FAIL if any(one.answer.status is Status.FAIL for one in self.asked) else Verdict.WARN
+        return Verdict.FAIL if any(one.answer.status is Status.FAIL for one in self.answered) else Verdict.WARN
 
 
 def causes_of(
-    rules: Rules, asked: Iterable[AnsweredVector], about: Callable[[AnsweredVector], Sequence[str]]
+    rules: Rules, answers: Iterable[AnsweredVector], about: Callable[[AnsweredVector], Sequence[str]]
 ) -> list[WrongAnswers]:
     """Return the root causes of all wrong answers and warnings, those of most vectors first.
 
     ``about`` returns the requirements that an answer violates, the most important one first. Answers with the same
     difference have the same root cause, whatever they are about.
     """
-    asked = [one for one in asked if one.answer.status not in (Status.SKIPPED, Status.BROKEN, Status.ERROR)]
-    wrong = [one for one in asked if one.answer.status in _VERDICTS]
+    answers = [one for one in answers if one.answer.status not in (Status.SKIPPED, Status.BROKEN, Status.ERROR)]
+    wrong = [one for one in answers if one.answer.status in _VERDICTS]
     violated = {id(one): [*about(one)] or [one.group] for one in wrong}
-    exercised = Counter(name for one in asked for name in (*one.vector["requirements"][:1], one.group))
+    exercised = Counter(name for one in answers for name in (*one.vector["requirements"][:1], one.group))
     found: list[WrongAnswers] = []
     for status, verdict in _VERDICTS.items():
         those = [one for one in wrong if one.answer.status is status]
-        counts = Counter(name for one in those for name in _counted_requirements(one, violated[id(one)]))
+        counts = Counter(name for one in those for name in _requirements_to_blame(one, violated[id(one)]))
         failures = [Failure(name, verdict, count, exercised[name]) for name, count in counts.items()]
         root_of = {name: root for root in roots(rules, failures) for name in (root.id, *root.under)}
         groups: dict[str, WrongAnswers] = {}
         for one in those:
-            named = [root_of[name] for name in _counted_requirements(one, violated[id(one)])]
+            named = [root_of[name] for name in _requirements_to_blame(one, violated[id(one)])]
             root = next((root for root in named if root.id in violated[id(one)]), named[0])
             group = groups.setdefault(root.id, WrongAnswers(root.id, []))
-            group.asked.append(one)
+            group.answered.append(one)
             group.under |= {name: root.under[name] for name in violated[id(one)] if name in root.under}
         for group in groups.values():
-            group.asked.sort(key=lambda one: group.requirement not in violated[id(one)])
+            group.answered.sort(key=lambda one: group.requirement not in violated[id(one)])
         found += _join_groups(groups.values(), exercised)
     order = {id(one): place for place, one in enumerate(wrong)}
-    return sorted(found, key=lambda one: (one.verdict is Verdict.WARN, -len(one.asked), order[id(one.asked[0])]))
+    return sorted(found, key=lambda one: (one.verdict is Verdict.WARN, -len(one.answered), order[id(one.answered[0])]))
 
 
-def _counted_requirements(asked: AnsweredVector, violated: Sequence[str]) -> Sequence[str]:
+def _requirements_to_blame(answered: AnsweredVector, violated: Sequence[str]) -> Sequence[str]:
     """The requirements that count: all if the answer itself names them, otherwise the first one of the vector."""
-    return violated if asked.answer.requirements else violated[:1]
+    return violated if answered.answer.requirements else violated[:1]
 
 
 def _join_groups(groups: Iterable[WrongAnswers], exercised: Mapping[str, int]) -> list[WrongAnswers]:
@@ -76,13 +76,13 @@ def _join_groups(groups: Iterable[WrongAnswers], exercised: Mapping[str, int]) -
     are most of the answers.
     """
     out: list[WrongAnswers] = []
-    for group in sorted(groups, key=lambda one: -len(one.asked)):
-        some = {"", *([] if 2 * len(group.asked) > exercised[group.requirement] else [REFUSAL])}
-        differs = {one.answer.difference for one in group.asked} - some
-        into = next((one for one in out if differs & {other.answer.difference for other in one.asked}), None)
+    for group in sorted(groups, key=lambda one: -len(one.answered)):
+        some = {"", *([] if 2 * len(group.answered) > exercised[group.requirement] else [REFUSAL])}
+        differs = {one.answer.difference for one in group.answered} - some
+        into = next((one for one in out if differs & {other.answer.difference for other in one.answered}), None)
         if into is None:
             out.append(group)
         else:
-            into.asked += group.asked
+            into.answered += group.answered
             into.under |= {group.requirement: "", **group.under}
     return out

@@ -38,29 +38,31 @@ class Examination:
 
     revision: str
     declaration: Declaration
-    asked: list[AnsweredVector] = field(default_factory=list)
+    answered: list[AnsweredVector] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """(group, ID) of vectors that were not run: too many breakdowns, or an interrupt."""
-    heard: list[Any] = field(default_factory=list)
+    doubt_data: list[Any] = field(default_factory=list)
     """What `Rules.extract_doubt_data` returns for each trace."""
     interrupted: bool = False
     out_of_time: bool = False
     """The total time was over before all vectors were run."""
 
     @property
-    def unasked(self) -> int:
+    def unasked_count(self) -> int:
         return len(self.left_out)
 
     def count(self, status: Status, group: str | None = None) -> int:
-        return sum(a.answer.status is status for a in self.asked if group in (None, a.group))
+        return sum(a.answer.status is status for a in self.answered if group in (None, a.group))
 
     @property
     def groups(self) -> list[str]:
-        return list(dict.fromkeys([*(asked.group for asked in self.asked), *(group for group, _ in self.left_out)]))
+        return list(
+            dict.fromkeys([*(answered.group for answered in self.answered), *(group for group, _ in self.left_out)])
+        )
 
     def reasons(self, group: str) -> Counter[str]:
         """Why vectors of a group were skipped."""
-        return Counter(a.answer.reason for a in self.asked if a.group == group and a.answer.status is Status.SKIPPED)
+        return Counter(a.answer.reason for a in self.answered if a.group == group and a.answer.status is Status.SKIPPED)
 
     @property
     def exit_code(self) -> int:
@@ -71,7 +73,7 @@ class Examination:
         if not any(map(self.count, answered)):
             nothing = Exit.OURS if self.count(Status.ERROR) else Exit.NOTHING_EXERCISED
             return Exit.NOT_DRIVEN if self.count(Status.BROKEN) else nothing
-        if any(map(self.count, [Status.FAIL, Status.BROKEN])) or self.unasked:
+        if any(map(self.count, [Status.FAIL, Status.BROKEN])) or self.unasked_count:
             return Exit.NON_CONFORMANT
         return Exit.OURS if self.count(Status.ERROR) else Exit.CONFORMANT
 
@@ -122,17 +124,17 @@ class VectorExaminer:
                 if in_a_row[group] >= PATIENCE or self._stillborn >= PATIENCE:
                     out.left_out.append((group, test["id"]))
                     continue
-                answer = self._ask(shape, test, out.heard)
+                answer = self._ask(shape, test, out.doubt_data)
                 if self._limits.left_s <= 0:
                     out.out_of_time = True
                     out.left_out += [(group, test["id"]) for group, _, test in vectors[number:]]
                     break
                 in_a_row[group] = in_a_row[group] + 1 if answer.status is Status.BROKEN else 0
-                out.asked.append(AnsweredVector(group, test, answer))
+                out.answered.append(AnsweredVector(group, test, answer))
             self._end(kill=False)
         except KeyboardInterrupt:
             out.interrupted = True
-            out.left_out += [(group, test["id"]) for group, _, test in vectors[len(out.asked) + len(out.left_out) :]]
+            out.left_out += [(group, test["id"]) for group, _, test in vectors[len(out.answered) + len(out.left_out) :]]
         finally:
             self._end(kill=True)
         return out
@@ -146,7 +148,7 @@ class VectorExaminer:
             session.link.note("vector", name=test["id"], revision=self._revision)
             subject = material.open(session, self._revision, self._dialect, self._remembered)
             try:
-                answer = weighed(material, test, material.shapes[shape].ask(subject, test), self._revision)
+                answer = soften_result(material, test, material.shapes[shape].ask(subject, test), self._revision)
             except (ScheduleStoppedError, VectorSkippedError) as stopped:
                 answer = VectorResult(Status.SKIPPED, reason=str(stopped))
             answer = material.held(subject, test, answer)
@@ -183,13 +185,15 @@ class VectorExaminer:
                 session.kill()
 
 
-def weighed(material: Material, vector: Vector, answer: VectorResult, revision: str) -> VectorResult:
+def soften_result(material: Material, vector: Vector, answer: VectorResult, revision: str) -> VectorResult:
     """Turn a failure into a warning if it violates only a SHOULD or a softened requirement."""
-    violated = answer.requirements or material.stated(vector["requirements"], [revision])
+    violated = answer.requirements or material.select_stated(vector["requirements"], [revision])
     return replace(answer, status=Status.WARN) if answer.status is Status.FAIL and material.soft(violated) else answer
 
 
-def chosen(files: Iterable[dict[str, Any]], revision: str, groups: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
+def select_files(
+    files: Iterable[dict[str, Any]], revision: str, groups: Iterable[str] = ()
+) -> Iterator[dict[str, Any]]:
     """The files for a revision, restricted to groups that match a glob if any are given."""
     wanted = list(groups)
     for file in files:

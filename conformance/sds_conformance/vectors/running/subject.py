@@ -47,7 +47,7 @@ class VectorResult:
     """Why it was skipped, what allows it, or which requirement is violated."""
     requirements: tuple[str, ...] = ()
     """The violated requirements, if they are known more precisely than from the vector."""
-    told: str = ""
+    raw_answer: str = ""
     """The answer itself, to compare repeated runs."""
     difference: str = ""
     """The difference without values, if possible: one fault has the same difference in all vectors."""
@@ -79,7 +79,7 @@ class Subject:
 
     def need(self, *capabilities: int) -> None:
         """Raise VectorSkippedError unless all capabilities are declared."""
-        for name in self.declaration.lacking(capabilities):
+        for name in self.declaration.missing_capabilities(capabilities):
             raise VectorSkippedError(f"{NEEDS}{name}")
 
     def close(self) -> None:

@@ -24,7 +24,8 @@ def codes_of(mutant: str, scenario: str) -> set[str]:
         for view in peer_views(stage.trace)
         for requirement, checks in REGISTER.checks.items()
         for check in checks
-        if not stage.trace.declaration.lacking(check.needs) and all(PRESENT[fact](view) for fact in check.of)
+        if not stage.trace.declaration.missing_capabilities(check.needs)
+        and all(PRESENT[fact](view) for fact in check.of)
         for observation in check.function(view)
         if observation.outcome is Outcome.VIOLATED
     }

@@ -37,7 +37,7 @@ def exhausted(last: int, mutant: str = "", variant: str = "", *, random: bool = 
         return MODEL.variant(variant, NOTHING) if variant else MODEL.reference(NOTHING)
 
     order = Exhaustion(connect, revision=REVISION, **{"alphabet": CHANGES} | rest)  # type: ignore[arg-type]
-    company = order.rehearsed()
+    company = order.make_company()
     order = order.for_whom(company.start())
     coverage = Coverage(order, CampaignTally(company.declaration))
     exhaust(order, company, coverage, last)
@@ -51,7 +51,7 @@ def test_the_reference_passes(casting: Casting) -> None:
     assert not coverage.tally.errors
     assert not coverage.otherwise, "its answers are cached"
     assert [bound.schedules for bound in coverage.bounds] == [4, 16, 68]
-    assert all(bound.whole for bound in coverage.bounds)
+    assert all(bound.is_complete for bound in coverage.bounds)
     assert (coverage.bounds[1].renamed > 0) is (casting is not Casting.AMONG)
     assert coverage.tally.exercised["CSDB-14"]
 
@@ -76,7 +76,7 @@ def test_legal_variants_pass(variant: str) -> None:
 
 def test_every_word_is_a_file() -> None:
     for participants in (2, 3):
-        world, setting = CLEARSKIES.world(participants, CLEARSKIES.usual), CLEARSKIES.setting(CLEARSKIES.usual)
+        world, setting = CLEARSKIES.world(participants, CLEARSKIES.usual), CLEARSKIES.make_setting(CLEARSKIES.usual)
         for word in [*world.words(1), *world.words(2)]:
             schedule = CLEARSKIES.unfold(world, word, setting).schedule
             assert NOTATION.from_json(to_json(schedule)) == schedule

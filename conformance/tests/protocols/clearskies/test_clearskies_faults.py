@@ -12,7 +12,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Effects, Peer
 from clearskies_reference.messages import GetUpdates
 from clearskies_reference.mutants import MUTANTS
-from clearskies_reference.record import Kept
+from clearskies_reference.record import StoredRecord
 from clearskies_views import Handle, by_verdict, certified, model
 from sds_conformance.judging.exercise import certify_reference
 from sds_conformance.judging.verdict import Verdict
@@ -88,7 +88,7 @@ def test_who_sends_nothing_is_not_said_to_send_anything_wrong() -> None:
 class IgnoresSince(Peer):
     """Answers each request with everything."""
 
-    def missing(self, request: GetUpdates) -> list[Kept]:
+    def missing(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(replace(request, since={}))
 
 
@@ -101,9 +101,9 @@ def test_a_peer_that_sends_everything_again_is_blamed_for_that_and_not_asked_for
 class RelaysNoDeletions(Peer):
     """Answers with deletions, and relays none."""
 
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
-        if source is None or not kept.record.deleted:
-            super().spread(kept, effects, source)
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        if source is None or not stored.record.deleted:
+            super().spread(stored, effects, source)
 
 
 def test_a_deletion_that_is_not_relayed_is_not_said_to_be_forgotten() -> None:

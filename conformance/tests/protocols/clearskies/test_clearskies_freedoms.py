@@ -16,7 +16,7 @@ from clearskies_reference.choices import Pings, ProcessesFirstMessageAtOnce, Sen
 from clearskies_reference.config import LoserOfKey, Resolution
 from clearskies_reference.effects import Sent
 from clearskies_reference.peer import Link as Link_
-from clearskies_reference.record import Kept, Record
+from clearskies_reference.record import Record, StoredRecord
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_stages import session_of
 from sds_conformance.protocols.clearskies.corpora import CORPORA
@@ -54,7 +54,7 @@ def rows(show: Performance) -> list[dict[str, Any]]:
             "command": act.step.command,
             "at_ms": act.at_ms,
             "answer": act.step.answer,
-            **facts.compared(act.step, act.trace),
+            **facts.normative_columns(act.step, act.trace),
         }
         for number, act in enumerate(acts, 1)
     ]
@@ -96,8 +96,8 @@ EDITED = (
 class HidesOthers(Peer):
     """Shows nothing of other records where two have one key."""
 
-    def as_shown(self, kept: Kept) -> Record:
-        shown = super().as_shown(kept)
+    def as_shown(self, stored: StoredRecord) -> Record:
+        shown = super().as_shown(stored)
         rivals = any(len(list(self.store.at_key(each.record.key))) > 1 for each in self.store)
         return Record(**{**_fields(shown), "deleted": True}) if rivals and shown.key == "q" else shown
 
@@ -105,9 +105,9 @@ class HidesOthers(Peer):
 class ChangesOthers(Peer):
     """Resolves a conflict by another value for a record that is in none."""
 
-    def resolve(self, current: Kept, *details: Any) -> None:
+    def resolve(self, current: StoredRecord, *details: Any) -> None:
         super().resolve(current, *details)
-        other = next(kept for kept in self.store if kept.record.key == "q")
+        other = next(stored for stored in self.store if stored.record.key == "q")
         effects = details[-1]
         self.settle(other.record.uuid, ("q", '"of nobody"', False), other.record, effects)
 
@@ -174,10 +174,10 @@ class LosesTheFirst(Peer):
 
     told = 0
 
-    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         self.told += source is None
         if source is not None or self.told > 1:
-            super().spread(kept, effects, source)
+            super().spread(stored, effects, source)
 
 
 @pytest.mark.parametrize(

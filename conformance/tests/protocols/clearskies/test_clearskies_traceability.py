@@ -6,7 +6,7 @@ import pytest
 
 from sds_conformance.cli.requirements import row
 from sds_conformance.judging.certification import Certification
-from sds_conformance.judging.exercise import certify_reference, sightings_of, unguarded
+from sds_conformance.judging.exercise import certify_reference, sightings_of, unguarded_requirements
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.registry import Scenario
 from sds_conformance.judging.verdict import Verdict
@@ -52,7 +52,7 @@ def test_a_requirement_is_exercised_where_it_is_said_to_be(outcome: Certificatio
 
 
 def test_every_check_that_can_be_violated_has_a_mutant() -> None:
-    assert unguarded(RULES, MODEL) == []
+    assert unguarded_requirements(RULES, MODEL) == []
 
 
 def test_what_is_shown_of_a_requirement_has_no_hole_in_it(outcome: Certification) -> None:

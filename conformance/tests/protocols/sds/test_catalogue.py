@@ -48,8 +48,8 @@ def test_what_only_some_revisions_state_names_known_ones() -> None:
     assert CURRENT == "sds-2026-01"
     assert {revision for r in REQUIREMENTS for revision in r.revisions} == set(REVISIONS)
     of_sds = [r for r in REQUIREMENTS if r.id.startswith("SDS-")]
-    assert {"SDS-R-RECV-04", "SDS-R-RECV-05"} <= {r.id for r in of_sds if not r.stated_in(CURRENT)}
-    assert "SDS-R-RECV-03" in {r.id for r in of_sds if not r.stated_in("sds-2025-10-amended")}
+    assert {"SDS-R-RECV-04", "SDS-R-RECV-05"} <= {r.id for r in of_sds if not r.is_stated_in(CURRENT)}
+    assert "SDS-R-RECV-03" in {r.id for r in of_sds if not r.is_stated_in("sds-2025-10-amended")}
 
 
 def test_two_texts_have_no_requirement_in_common() -> None:
@@ -71,7 +71,7 @@ def test_the_requirements_of_a_section_are_numbered_without_gaps() -> None:
         numbers = [int(r.id[-2:]) for r in settled if r.section == section.id]
         first = numbers[0] if section.id.startswith("F-") and numbers else 1
         assert numbers == list(range(first, first + len(numbers))), section.id
-    of_the_proposal = [int(r.id[-2:]) for r in settled if r.stated_in(FORUM)]
+    of_the_proposal = [int(r.id[-2:]) for r in settled if r.is_stated_in(FORUM)]
     assert of_the_proposal == list(range(1, len(of_the_proposal) + 1))
 
 
@@ -100,7 +100,7 @@ def test_requirements_stand_in_the_order_of_the_sections() -> None:
 
 
 def test_the_extension_is_told_apart_from_the_core() -> None:
-    core = {r.section for r in REQUIREMENTS if RULES.in_profile(r, "core")}
+    core = {r.section for r in REQUIREMENTS if RULES.is_in_profile(r, "core")}
     assert core == {s.id for s in CATALOGUE.sections if not s.id.startswith("R-")}
 
 
@@ -125,9 +125,9 @@ def test_levels_keywords_and_ways_of_observation_are_known_ones() -> None:
 
 
 def test_only_must_binds_and_only_may_and_recommended_are_optional() -> None:
-    assert {r.level for r in REQUIREMENTS if r.binding} == {"MUST", "MUST NOT"}
+    assert {r.level for r in REQUIREMENTS if r.is_binding} == {"MUST", "MUST NOT"}
     assert {r.level for r in REQUIREMENTS if r.optional} == {"MAY", "RECOMMENDED"}
-    assert not [r.id for r in REQUIREMENTS if r.binding and r.optional]
+    assert not [r.id for r in REQUIREMENTS if r.is_binding and r.optional]
 
 
 def test_positions_are_named_by_their_ids_and_each_once() -> None:
@@ -141,7 +141,7 @@ def test_what_softens_a_requirement_is_one_of_its_positions_and_softens_a_must()
     assert {r.id for r in softened} >= {"SDS-DELIVER-03", "SDS-SYNC-15"}
     for requirement in softened:
         assert requirement.softened in requirement.positions
-        assert requirement.binding
+        assert requirement.is_binding
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda requirement: requirement.id)

@@ -31,7 +31,7 @@ def erring(command: str, *, after: int = 0) -> Callable[[], Handle]:
 
 
 def told(start: Callable[[], Handle]) -> str:
-    return " ".join(doubts(certified(start, scenarios=SHOWN).heard))
+    return " ".join(doubts(certified(start, scenarios=SHOWN).doubt_data))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from run_helpers import Handle, odd_adapter, reference, reference_command, varia
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
 from sds_conformance.exploration.company import Casting
-from sds_conformance.exploration.hunt import hunt, huntable, leave_in_peace
+from sds_conformance.exploration.hunt import hunt, leave_in_peace, names_to_hunt
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Finding
 from sds_conformance.protocols import repertoire_of, scheduled
@@ -92,13 +92,13 @@ def test_what_holds_rests_on_requirements_of_the_proposal_and_says_by_which_word
     for entry in PROPOSED.values():
         assert entry.says
         assert entry.requirements
-        assert all(known[requirement].stated_in(FORUM) for requirement in entry.requirements), entry.id
+        assert all(known[requirement].is_stated_in(FORUM) for requirement in entry.requirements), entry.id
 
 
 def test_each_text_is_judged_by_its_own_properties() -> None:
-    assert Scope.of(revision=FORUM).properties == tuple(PROPOSED)
-    assert Scope.of().properties == tuple(PROPERTIES)
-    assert {requirement.id.partition("-")[0] for requirement in Scope.of(revision=FORUM).requirements} == {OWN}
+    assert Scope.select(revision=FORUM).properties == tuple(PROPOSED)
+    assert Scope.select().properties == tuple(PROPERTIES)
+    assert {requirement.id.partition("-")[0] for requirement in Scope.select(revision=FORUM).requirements} == {OWN}
 
 
 @pytest.mark.parametrize("property_id", HOLDS)
@@ -178,7 +178,7 @@ OWED = schedule(
 
 
 def findings(what: Schedule, config: Config) -> list[Finding]:
-    return assess(performed(what, lambda: reference(config), FORUM), Scope.of(revision=FORUM)).findings
+    return assess(performed(what, lambda: reference(config), FORUM), Scope.select(revision=FORUM)).findings
 
 
 @pytest.mark.parametrize("drops", [False, True])
@@ -234,10 +234,10 @@ def test_a_mutant_is_hunted_under_the_proposal(name: str) -> None:
 
 
 def test_each_text_has_mutants_and_variants_of_its_own() -> None:
-    mutants, variants = huntable(FORUM)
+    mutants, variants = names_to_hunt(FORUM)
     assert {MUTANTS[name].requirement.partition("-")[0] for name in mutants} == {OWN}
     assert {VARIANTS[name].revision for name in variants} == {FORUM}
-    others, _ = huntable()
+    others, _ = names_to_hunt()
     assert not set(mutants) & set(others)
     assert set(mutants) | set(others) == {name for name, mutant in MUTANTS.items() if not mutant.pending}
 

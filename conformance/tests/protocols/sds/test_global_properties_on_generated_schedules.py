@@ -13,7 +13,7 @@ from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Sighting
 from sds_conformance.protocols.sds.properties import examine
 from sds_harness.schedules import Schedule
-from sds_harness.sds.generator import Grammar, generated
+from sds_harness.sds.generator import Grammar, generate_schedule
 from sds_harness.sds.operations import Calm, Look
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
@@ -30,7 +30,7 @@ VARIANT_NAMES = tuple(VARIANTS)
 
 def calmed(index: int) -> Schedule:
     """A generated schedule that ends in peace, now and then with a store."""
-    drawn = generated(SEED, index, SMALL)
+    drawn = generate_schedule(SEED, index, SMALL)
     return replace(drawn, operations=(*drawn.operations, Calm(rounds=20, store=index % 3 == 0), Look()))
 
 
@@ -73,13 +73,15 @@ def test_what_is_not_declared_is_not_held_against_anybody(capability: int) -> No
 @pytest.mark.parametrize("name", ["log-by-arrival", "ignores-filters"])
 def test_generated_schedules_find_faults(name: str) -> None:
     handle = faulty(name)
-    assert any(accusations(generated(SEED, index), handle) for index in range(10))
+    assert any(accusations(generate_schedule(SEED, index), handle) for index in range(10))
 
 
 @pytest.mark.parametrize("name", ["keeps-clock-on-delivery", "first-dependency-only"])
 def test_a_requirement_finds_what_a_withdrawn_property_found(name: str) -> None:
-    played = (performed(generated(SEED, index), lambda: faulty(name)) for index in range(10))
-    found = ({finding.requirement for finding in assess(performance, Scope.of()).findings} for performance in played)
+    played = (performed(generate_schedule(SEED, index), lambda: faulty(name)) for index in range(10))
+    found = (
+        {finding.requirement for finding in assess(performance, Scope.select()).findings} for performance in played
+    )
     assert any(MUTANTS[name].requirement in requirements for requirements in found)
 
 

@@ -10,7 +10,7 @@ from run_helpers import CHECKS_OF_SDS, altered, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.view.halves import answers_for_anything, asks_for_anything
 from sds_harness.sds.actor import Actor
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import entries_with_senders
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Participant
@@ -28,7 +28,7 @@ def acknowledged(on: Stage) -> Actor:
     """Another participant names an own message."""
     alice = on.open()
     sent = alice.send()
-    alice.receive(on.peer("bob").content(on.now_ms, *signed(sent)))
+    alice.receive(on.peer("bob").content(on.now_ms, *entries_with_senders(sent)))
     return alice
 
 

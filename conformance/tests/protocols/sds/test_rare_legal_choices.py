@@ -161,5 +161,5 @@ def test_a_clock_that_is_set_at_first_use_is_one_ahead(ahead: int, violated: set
             return super().next_lamport(now_ms)
 
     what = schedule(Wait(60_000), Send("alice", "m1"), names=("alice", "bob"))
-    found = assess(performed(what, lambda: of_channel(AtFirstUse)), Scope.of()).findings
+    found = assess(performed(what, lambda: of_channel(AtFirstUse)), Scope.select()).findings
     assert {finding.requirement for finding in found} == violated

@@ -65,7 +65,7 @@ RARE = {
 @pytest.mark.parametrize("what", RARE.values(), ids=RARE)
 def test_what_is_rare_is_no_fault(what: Schedule) -> None:
     performance = performed(what)
-    assessment = assess(performance, Scope.of())
+    assessment = assess(performance, Scope.select())
     assert (assessment.findings, assessment.errors) == ([], {})
     assert performance.breakdown is None
 
@@ -85,7 +85,7 @@ class AsksForWhatWaits(Participant):
 
 def found(what: Schedule, participant: type[Participant]) -> list[Finding]:
     """Findings against the reference with another participant."""
-    return assess(performed(what, lambda: reference(participant=participant)), Scope.of()).findings
+    return assess(performed(what, lambda: reference(participant=participant)), Scope.select()).findings
 
 
 SOON = (("sds_r", True), ("t_max_ms", 6), ("t_min_ms", 2))
@@ -154,7 +154,7 @@ LEGAL = {
 
 @pytest.mark.parametrize(("start", "what"), LEGAL.values(), ids=LEGAL)
 def test_a_legal_choice_is_no_fault_when_it_is_rare(start: Handle, what: Schedule) -> None:
-    assessment = assess(performed(what, lambda: start), Scope.of())
+    assessment = assess(performed(what, lambda: start), Scope.select())
     assert (assessment.findings, assessment.errors) == ([], {})
 
 
@@ -171,7 +171,7 @@ def test_what_was_asked_for_by_others_may_be_given_up_before_it_is_asked_for_aga
         configuration=SOON,
     )
     played = stage(reference(VARIANTS["lets-requests-expire"].configure(Config())), revision=AMENDED)
-    assessment = assess(play(what, {"alice": played}), Scope.of(revision=AMENDED))
+    assessment = assess(play(what, {"alice": played}), Scope.select(revision=AMENDED))
     assert (assessment.findings, assessment.errors) == ([], {})
 
 

@@ -229,7 +229,7 @@ def test_who_refuses_everything_passes_nothing_that_others_are_needed_for(name: 
 
 def asked(start: Callable[[], Handle], dialect: str | None = None) -> str:
     greeting = ["every-kind-of-message", "replies-to-own-messages"]
-    return " ".join(doubts(certified(start, scenarios=greeting, dialect=dialect).heard))
+    return " ".join(doubts(certified(start, scenarios=greeting, dialect=dialect).doubt_data))
 
 
 def secretive() -> Handle:

@@ -9,7 +9,7 @@ from sds_conformance.protocols.sds.scenarios.core.room import Room, everybody, l
 from sds_conformance.protocols.sds.scenarios.repair.live import repairing, t_max, t_min
 from sds_conformance.protocols.sds.scenarios.repair.participants import LONGEST_MS, T_MAX_MS, T_MIN_MS
 from sds_harness.sds.actor import Actor
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import entries_with_senders
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -111,7 +111,7 @@ def test_a_sweep_says_how_much_went_out_and_the_others_hear_it() -> None:
     message = on.peer("zoe").content(T)
     room.say(message)
     room.hears = lambda listener, sent: listener is actors[0] or not sent.repair_request
-    room.say(on.peer("yves").sync(T, requests=signed(message)))
+    room.say(on.peer("yves").sync(T, requests=entries_with_senders(message)))
     assert room.sweep() == 0
     room.wait(T_MAX_MS)
     assert room.sweep() == 1
@@ -129,7 +129,7 @@ def test_a_repair_is_asked_for_and_answered_in_the_room() -> None:
     room.actors = [bob, carol]
     room.say(lost)
     room.actors = [alice, bob, carol]
-    room.say(zoe.content(T + 1, *signed(lost)))
+    room.say(zoe.content(T + 1, *entries_with_senders(lost)))
     for _ in range(30):
         room.wait(10_000)
         room.sync(alice)

@@ -262,6 +262,6 @@ def test_a_schedule_depends_on_its_seed_alone() -> None:
 def test_the_schedules_find_faults_that_are_there(name: str) -> None:
     mutant = MUTANTS[name]
     handle = reference(mutant.configure(Config()), participant=mutant.participant_class)
-    stated = load_catalogue().requirements[mutant.requirement].stated_in(CURRENT)
+    stated = load_catalogue().requirements[mutant.requirement].is_stated_in(CURRENT)
     verdicts = judged(handle, range(10), CURRENT if stated else AMENDED)
     assert mutant.requirement in {found[0] for found in blamed(verdicts)}

@@ -8,7 +8,7 @@ from ..writer import Writer
 from .registry import passage, two_writers
 
 
-def apart(writer: Writer, one: str, other: str) -> bool:
+def separate(writer: Writer, one: str, other: str) -> bool:
     """Separate two peers from now on. Returns True if links are only held."""
     if writer.chance(40):
         writer.add(Hold())
@@ -35,7 +35,7 @@ def concurrent_edits(writer: Writer) -> None:
     one, other = writer.two_writers()
     key = writer.new_key()
     writer.put(one, key)
-    held = apart(writer, one, other)
+    held = separate(writer, one, other)
     writer.change(one, key)
     writer.change(other, key)
     if writer.chance(40):
@@ -51,7 +51,7 @@ def concurrent_edits(writer: Writer) -> None:
 def one_key_twice(writer: Writer) -> None:
     """Two peers create a record with the same key, independently."""
     one, other = writer.two_writers()
-    held = apart(writer, one, other)
+    held = separate(writer, one, other)
     key = writer.new_key()
     writer.put(one, key)
     writer.put(other, key, in_the_same_moment=writer.chance(25))
@@ -70,7 +70,7 @@ def renamed_onto_each_other(writer: Writer) -> None:
     first, second = writer.new_key(), writer.key()
     writer.put(one, first)
     writer.put(one, second)
-    held = apart(writer, one, other)
+    held = separate(writer, one, other)
     third = writer.new_key()
     swap = writer.chance(50)
     writer.rename(one, first, second if swap else third)
@@ -85,7 +85,7 @@ def deleted_and_edited(writer: Writer) -> None:
     one, other = writer.two_writers()
     key = writer.new_key()
     writer.put(one, key)
-    held = apart(writer, one, other)
+    held = separate(writer, one, other)
     if writer.chance(50):
         writer.delete(one, key)
     if writer.chance(70):
@@ -104,7 +104,7 @@ def renamed_and_edited(writer: Writer) -> None:
     one, other = writer.two_writers()
     key, new_key = writer.new_key(), writer.key()
     writer.put(one, key)
-    held = apart(writer, one, other)
+    held = separate(writer, one, other)
     if writer.chance(50):
         writer.rename(one, key, new_key)
         writer.put(other, key)

@@ -227,16 +227,16 @@ def the_newest_comes_first(writer: Writer) -> None:
     # With the number of the first change, the second one has the same clock. If both have the same content, there is no
     # conflict to resolve.
     equal = writer.chance(25)
-    said = "the same" if equal else ""
+    text = "the same" if equal else ""
     at_ms = pick(writer.choices, (3_600_000, 60_000))
-    first = writer.say(peer, writer.pick_participant(to), key=key, content=said, at_ms=at_ms)
+    first = writer.say(peer, writer.pick_participant(to), key=key, content=text, at_ms=at_ms)
     writer.say(
         peer,
         to,
         key=key,
         after=first,
         at_ms=pick(writer.choices, (0, -60_000, -3_600_000)),
-        content=said,
+        content=text,
         deleted=writer.chance(25) and not equal,
         clock_number=1 if equal else 0,
     )

@@ -23,7 +23,7 @@ def garbled(writer: Writer) -> None:
 
 @passage(7, scripted=True)
 def odd_contents(writer: Writer) -> None:
-    """Contents that are not text, or barely text."""
+    """Contents that are not text, or unusual text."""
     for _ in writer.times(1, 3):
         raw = pick(writer.choices, CONTENTS)
         match writer.choices.integer(0, 4):

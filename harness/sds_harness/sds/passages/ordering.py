@@ -104,7 +104,7 @@ def long_history(writer: Writer) -> None:
 
 @passage(3)
 def many_more(writer: Writer) -> None:
-    """So many messages that small filters roll over."""
+    """Enough messages to make small filters roll over."""
     who, other = writer.two()
     writer.send(
         who,

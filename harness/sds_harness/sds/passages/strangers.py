@@ -42,11 +42,11 @@ def strangers_acknowledge(writer: Writer) -> None:
     who = writer.pick_participant()
     own = [writer.send(who) for _ in writer.times(1, 3)]
     for _ in writer.times(1, 3):
-        said = writer.choices.integer(0, 4)
+        count = writer.choices.integer(0, 4)
         writer.say(
             content=None if writer.chance(40) else "usual",
-            filter=tuple(sample(writer.choices, own, 60)) if said else None,
-            after=tuple(sample(writer.choices, own, 50)) if said in (0, 4) else (),
+            filter=tuple(sample(writer.choices, own, 60)) if count else None,
+            after=tuple(sample(writer.choices, own, 50)) if count in (0, 4) else (),
             lamport_ms=len(own) + 1,
         )
         if writer.chance(30):

@@ -171,7 +171,7 @@ def asked_by_who_knows_others(script: Script, alice: Part, bob: Peer, carol: Pee
     alice.put("mine", 3)
     script.settle()
     for since in ({carol: 5}, {bob: 0}, {bob: 1, carol: 7, alice: 0}):
-        link = listening(alice, script.peer(script.unique("asking")), since)
+        link = listening(alice, script.peer(script.unique_label("asking")), since)
         script.settle()
         link.cut()
 
@@ -197,7 +197,7 @@ def answers(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, eve
         {bob: 12, carol: 8, dave: 1},
         {bob: 8, dave: 9},
     ):
-        link = listening(alice, script.peer(script.unique("asking")), since)
+        link = listening(alice, script.peer(script.unique_label("asking")), since)
         script.settle()
         link.cut()
 

@@ -78,7 +78,7 @@ def a_deletion_is_the_last_update(script: Script, alice: Part, bob: Peer, carol:
     look(alice)
     requests: tuple[Numbers, ...] = ({bob: 4}, {bob: 3}, {bob: 4, alice: gone})
     for since in requests:
-        listening(alice, script.peer(script.unique("asking")), since)
+        listening(alice, script.peer(script.unique_label("asking")), since)
         script.settle()
 
 

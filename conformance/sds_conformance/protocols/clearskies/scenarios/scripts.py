@@ -64,6 +64,6 @@ def listening(part: Part, peer: Peer, since: Numbers | None = None) -> ScriptedL
 def look(part: Part, *, read_only: bool = False) -> None:
     """Let a new scripted peer ask for everything, and hang up when all are quiet."""
     script = part.script
-    link = listening(part, script.peer(script.unique("reader"), read_only=read_only))
+    link = listening(part, script.peer(script.unique_label("reader"), read_only=read_only))
     script.settle()
     link.cut()

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from clearskies_reference import MalformedMessageError, VectorClock, before, vector_clock
+from clearskies_reference import MalformedMessageError, VectorClock, is_before, vector_clock
 from sds_harness.clearskies.trace import Step
 
 from ....judging.view_cache import once
@@ -163,7 +163,7 @@ class Compared:
 
 
 def _relation(one: VectorClock, other: VectorClock) -> tuple[bool, bool]:
-    return before(one, other), before(other, one)
+    return is_before(one, other), is_before(other, one)
 
 
 @once

@@ -19,7 +19,7 @@ from clearskies_reference import (
     MalformedMessageError,
     Timestamp,
     VectorClock,
-    before,
+    is_before,
     timestamp,
     vector_clock,
 )
@@ -215,7 +215,7 @@ def has_zeros(update: Update) -> bool:
 
 def dominates(one: VectorClock | None, other: VectorClock | None) -> bool:
     """Is ``other`` before ``one``, or equal to it (CA-12)? False if one of them does not parse."""
-    return one is not None and other is not None and before(other, one)
+    return one is not None and other is not None and is_before(other, one)
 
 
 def yields(one: Update, other: Update) -> bool:

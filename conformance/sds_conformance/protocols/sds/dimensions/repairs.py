@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import entries_with_senders
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
@@ -65,7 +65,7 @@ def requests(stage: Stage, size: int) -> None:
     alice, bob = repairing(stage, configuration=_few_in_history()), stage.peer("bob")
     lost = [bob.content(stage.now_ms - size + number) for number in range(size)]
     for some in _slices(lost, IN_ONE):
-        alice.receive(bob.content(stage.now_ms + 1, *signed(*some)))
+        alice.receive(bob.content(stage.now_ms + 1, *entries_with_senders(*some)))
     alice.observe()
     stage.advance(t_max(alice) + 1_000)
     # An implementation that shows its buffer need not send every request.

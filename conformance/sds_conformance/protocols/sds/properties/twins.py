@@ -237,7 +237,7 @@ def _only_here(op: Operation, elsewhere: set[str]) -> Operation:
     """Leave out what arrives from other channels."""
     if not isinstance(op, Receive):
         return op
-    return op.changed(messages=tuple(label for label in op.messages if label not in elsewhere))
+    return op.with_values(messages=tuple(label for label in op.messages if label not in elsewhere))
 
 
 def _clocks(view: GroupView, channel_id: str) -> dict[str, tuple[int, Act]]:

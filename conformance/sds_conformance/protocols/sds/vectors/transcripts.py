@@ -123,4 +123,4 @@ def _played(name: str, revision: str) -> dict[str, Any]:
 
 def _requirements(ids: Iterable[str], revision: str) -> list[str]:
     requirements = load_catalogue().requirements
-    return [i for i in ids if i in requirements and requirements[i].stated_in(revision)]
+    return [i for i in ids if i in requirements and requirements[i].is_stated_in(revision)]

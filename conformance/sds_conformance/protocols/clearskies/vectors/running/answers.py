@@ -6,7 +6,7 @@ from typing import Any
 
 from clearskies_reference.errors import MalformedMessageError
 from clearskies_reference.timestamps import timestamp
-from clearskies_reference.vector_clock import before, vector_clock
+from clearskies_reference.vector_clock import is_before, vector_clock
 from sds_harness.clearskies.clubs import READ_WRITE
 from sds_harness.clearskies.streams import Message
 
@@ -68,4 +68,4 @@ def _says(members: dict[str, Any], fields: Fields) -> bool:
         same_time = timestamp(members.get("update_time")) == timestamp(wanted["update_time"])
     except MalformedMessageError:
         return False
-    return members.get("deleted", False) is deleted and same_time and before(wanted["vector_clock"], clock)
+    return members.get("deleted", False) is deleted and same_time and is_before(wanted["vector_clock"], clock)

@@ -86,7 +86,7 @@ def tell(actor: Actor, link: ScriptedLink, *updates: Fields) -> None:
             own = held.get(actor.peer_id) if isinstance(held, dict) else None
             if type(own) is int:
                 members["vector_clock"] = {**members["vector_clock"], actor.peer_id: own}
-        waiting.append(link.peer.suited(link.peer.frame(members), link.level))
+        waiting.append(link.peer.sign_if_required(link.peer.frame(members), link.level))
     arrive(link, *waiting)
 
 

@@ -8,8 +8,8 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, default_response_groups, in_response_group
 
-from .....judging.chance import least, most
-from .....judging.formats import counted
+from .....judging.chance import exceeded_rarely, least
+from .....judging.formats import format_count
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
@@ -108,7 +108,7 @@ class _Share:
 
     @property
     def most(self) -> int:
-        return most(self.samples, 1 / self.groups, ALARM)
+        return exceeded_rarely(self.samples, 1 / self.groups, ALARM)
 
 
 @check("SDS-R-GROUP-01", pb.CAPABILITY_SDS_R, pb.CAPABILITY_REPAIR_TIMES, of="sds-r")
@@ -191,7 +191,7 @@ def _judge_derived(view: ChannelView, *, few: bool) -> Iterator[Observation]:
     if derived is not None and (derived[0] < _MANY) is few:
         participants, groups, opened = derived
         right = default_response_groups(participants)
-        expected = f"{counted(right, 'response group')} for {participants} participants"
+        expected = f"{format_count(right, 'response group')} for {participants} participants"
         yield judged(opened, "wrong-number", groups == right, expected, f"{groups}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import entries_with_senders
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..cast import HOUR, Actor, ScriptedPeer, Stage, scenario, take_in
@@ -84,8 +84,10 @@ def refused_with_requests(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: 
     (held,) = holding(stage, alice, 1)
     far = stage.now_ms + bound + DAY_MS
     lost = bob.content(far, message_id="too-far")
-    alice.given(carol.content(stage.now_ms + 1, *signed(lost))).observe()
-    asking = bob.content(far, *signed(carol.content(far)), message_id="too-far-too", requests=signed(held))
+    alice.given(carol.content(stage.now_ms + 1, *entries_with_senders(lost))).observe()
+    asking = bob.content(
+        far, *entries_with_senders(carol.content(far)), message_id="too-far-too", requests=entries_with_senders(held)
+    )
     alice.receive(lost, asking)
     alice.observe()
     say_both(alice, t_max(alice), 1_000)

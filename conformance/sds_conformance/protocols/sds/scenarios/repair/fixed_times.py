@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from sds_harness.sds.peer import signed as signed_entries
+from sds_harness.sds.peer import entries_with_senders as signed_entries
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .. import cast

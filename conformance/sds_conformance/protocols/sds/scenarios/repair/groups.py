@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.peer import signed as signed_entries
+from sds_harness.sds.peer import entries_with_senders as signed_entries
 from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 

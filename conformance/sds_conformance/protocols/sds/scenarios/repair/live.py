@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import entries_with_senders
 from sds_harness.sds.trace import Step
 from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -59,7 +59,7 @@ def t_max(actor: Actor) -> int:
 def missing(stage: Stage, actor: Actor, peer: ScriptedPeer, count: int = 1) -> list[Message]:
     """Messages of ``peer`` that get lost. The participant receives another one that depends on them."""
     lost = [peer.content(stage.now_ms - count + number) for number in range(count)]
-    actor.receive(peer.content(stage.now_ms + 1, *signed(*lost)))
+    actor.receive(peer.content(stage.now_ms + 1, *entries_with_senders(*lost)))
     return lost
 
 
@@ -95,7 +95,7 @@ def holding(stage: Stage, actor: Actor, number: int, author: str = "bob") -> lis
 def ask(stage: Stage, peer: ScriptedPeer, actor: Actor, *messages: Message) -> None:
     """Let a content message arrive that asks for the messages."""
     message_id = f"{peer.name}-asks-{len(stage.trace.steps) + 1}"
-    actor.receive(peer.content(stage.now_ms, message_id=message_id, requests=signed(*messages)))
+    actor.receive(peer.content(stage.now_ms, message_id=message_id, requests=entries_with_senders(*messages)))
 
 
 def wait_out(stage: Stage, *actors: Actor) -> None:

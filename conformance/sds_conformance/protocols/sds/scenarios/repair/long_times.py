@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import entries_with_senders
 from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -36,7 +36,7 @@ def t_max_of_months_for_requests(stage: cast.Stage, bob: cast.ScriptedPeer) -> N
             alice = live.repairing(stage, f"alice{number}", asked, longest_ms=t_max_ms)
             start = stage.now_ms
             lost = [bob.content(start - count, message_id=scattered(f"b{number}", count)) for count in range(AT_ONCE)]
-            alice.given(bob.content(start + 1, *signed(*lost))).observe()
+            alice.given(bob.content(start + 1, *entries_with_senders(*lost))).observe()
             for time_ms in (live.t_min(alice) - 1_000, live.t_max(alice) // 2, live.t_max(alice) + 1_000):
                 live.say(alice.after(max(0, start + time_ms - stage.now_ms)), content=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import entries_with_senders
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
@@ -28,7 +28,9 @@ def _all_lost(stage: Stage, peer: ScriptedPeer, count: int) -> tuple[dict[str, M
     lost = [
         peer.content(stage.now_ms - count + number, message_id=scattered(peer.name, number)) for number in range(count)
     ]
-    return {message.message_id: message for message in lost}, peer.content(stage.now_ms + 1, *signed(*lost))
+    return {message.message_id: message for message in lost}, peer.content(
+        stage.now_ms + 1, *entries_with_senders(*lost)
+    )
 
 
 def _find_missing(actor: Actor, revealing: Message) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import entries_with_senders
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
@@ -47,8 +47,8 @@ def the_sender_is_among_the_holders(stage: Stage) -> None:
     room.say(message)
     room.actors = holders
     # After another participant has named it, a copy of it is no resend.
-    room.say(stage.peer("bob").content(stage.now_ms, *signed(message)))
-    room.say(stage.peer("zoe").sync(stage.now_ms, requests=signed(message)))
+    room.say(stage.peer("bob").content(stage.now_ms, *entries_with_senders(message)))
+    room.say(stage.peer("zoe").sync(stage.now_ms, requests=entries_with_senders(message)))
     _until_answered(room, t_max(sender))
 
 
@@ -59,7 +59,7 @@ def the_sender_is_gone(stage: Stage) -> None:
     room = Room(stage, holders)
     message = stage.peer("bob").content(stage.now_ms)
     room.say(message)
-    room.say(stage.peer("zoe").sync(stage.now_ms, requests=signed(message)))
+    room.say(stage.peer("zoe").sync(stage.now_ms, requests=entries_with_senders(message)))
     _until_answered(room, t_max(holders[0]))
 
 
@@ -68,7 +68,7 @@ def many_miss_the_same(stage: Stage, bob: ScriptedPeer) -> None:
     """Twenty-four participants miss the same message, send sync messages every 5 s, and hear each other's requests."""
     room = Room(stage, [repairing(stage, scattered("asker", number)) for number in range(1, REQUESTERS + 1)])
     lost = bob.content(stage.now_ms)
-    room.say(bob.content(stage.now_ms + 1, *signed(lost)))
+    room.say(bob.content(stage.now_ms + 1, *entries_with_senders(lost)))
     first = room.actors[0]
     room.wait(t_min(first))
     room.hears = requests_only
@@ -103,7 +103,7 @@ def holders_in_groups(stage: Stage, bob: ScriptedPeer) -> None:
         messages = [bob.content(stage.now_ms + number) for number in range(5)]
         for message in messages:
             room.say(message)
-        room.say(stage.peer("zoe").sync(stage.now_ms + 10, requests=signed(*messages)))
+        room.say(stage.peer("zoe").sync(stage.now_ms + 10, requests=entries_with_senders(*messages)))
         # All responses are lost, so that every participant that may respond does.
         room.hears = lose_everything
         for _ in range(8):
@@ -117,7 +117,7 @@ def the_request_and_the_response_are_lost(stage: Stage, bob: ScriptedPeer) -> No
     asker, *holders = [repairing(stage, name) for name in ("asker", "holder-1", "holder-2")]
     room = Room(stage, holders)
     lost = bob.content(stage.now_ms)
-    later = bob.content(stage.now_ms + 1, *signed(lost))
+    later = bob.content(stage.now_ms + 1, *entries_with_senders(lost))
     room.say(lost)
     room.actors = [asker, *holders]
     room.say(later)
@@ -138,4 +138,4 @@ def the_request_and_the_response_are_lost(stage: Stage, bob: ScriptedPeer) -> No
         room.sweep()
         room.wait(5_000)
         if round_ % 6 == 5:  # Bob sends more, and names it again
-            room.say(bob.content(stage.now_ms, *signed(lost, later)))
+            room.say(bob.content(stage.now_ms, *entries_with_senders(lost, later)))

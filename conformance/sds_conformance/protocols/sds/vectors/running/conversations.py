@@ -75,7 +75,7 @@ def _judged(subject: SdsSubject, trace: Any, unlisted: str) -> VectorResult:
     """Judge the trace of an unlisted outcome by the checks, translated like all vectors."""
     trace.translate()
     catalogue = load_catalogue()
-    ids = [r.id for r in catalogue.requirements.values() if r.id in CHECKS and r.stated_in(subject.revision)]
+    ids = [r.id for r in catalogue.requirements.values() if r.id in CHECKS and r.is_stated_in(subject.revision)]
     judge = Judge(RULES, ids)
     judge.add(trace)
     verdicts = judge.verdicts()

@@ -63,8 +63,8 @@ def ask_repair_times(subject: SdsSubject, vector: Vector) -> VectorResult:
     if vector.get("hash_profile") != ANY or answer.status is Status.FAIL:
         return answer
     again = function(subject, vector)
-    if (again.status, again.seen, again.told) != (answer.status, answer.seen, answer.told):
-        return VectorResult(Status.FAIL, f"{answer.told}, as before", f"{again.told} for the same question")
+    if (again.status, again.seen, again.raw_answer) != (answer.status, answer.seen, answer.raw_answer):
+        return VectorResult(Status.FAIL, f"{answer.raw_answer}, as before", f"{again.raw_answer} for the same question")
     return _used(subject, vector) or answer
 
 
@@ -111,7 +111,7 @@ def _offset(vector: Vector, told: Any, name: str) -> VectorResult:
             return bool(outcome["from_ms"] <= seen <= outcome["to_ms"])
         return bool(seen == outcome.get("offset_ms"))
 
-    return replace(judge_outcome(value, vector["outcomes"], matches, f"{value} ms"), told=f"{value} ms")
+    return replace(judge_outcome(value, vector["outcomes"], matches, f"{value} ms"), raw_answer=f"{value} ms")
 
 
 def _member(subject: SdsSubject, vector: Vector) -> VectorResult:
@@ -121,7 +121,7 @@ def _member(subject: SdsSubject, vector: Vector) -> VectorResult:
     if told.in_response_group is None:
         raise VectorSkippedError("does not tell the response group")
     seen = {"member": told.in_response_group}
-    return replace(judge_outcome(seen, vector["outcomes"]), told=tell(seen))
+    return replace(judge_outcome(seen, vector["outcomes"]), raw_answer=tell(seen))
 
 
 def _default_groups(subject: SdsSubject, vector: Vector) -> VectorResult:

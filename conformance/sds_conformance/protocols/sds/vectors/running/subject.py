@@ -72,4 +72,4 @@ def as_owed(subject: SdsSubject, message: Message, answer: VectorResult) -> Vect
     hybrid = bool(message.causal_history) or message.bloom_filter is not None
     owed = ("SDS-EPHEMERAL-06" if hybrid else "SDS-EPHEMERAL-04", "FORUM-39")
     known = load_catalogue().requirements
-    return replace(answer, requirements=tuple(i for i in owed if known[i].stated_in(subject.revision)))
+    return replace(answer, requirements=tuple(i for i in owed if known[i].is_stated_in(subject.revision)))
