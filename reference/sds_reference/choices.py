@@ -170,6 +170,17 @@ class AnswersRepairsOnly(Channel):
     repair_class = _Answering
 
 
+class _AskingForAll(Repair):
+    def may_request(self, message_id: str) -> bool:
+        return not self.has_arrived(message_id)
+
+
+class AsksForTheEmptyId(Channel):
+    """Requests the empty ID that a causal history named: "SHOULD add any unmet causal dependencies" (AMB-46)."""
+
+    repair_class = _AskingForAll
+
+
 class _Asking(Repair):
     """Leaves out a SHOULD: "SHOULD add the request to its incoming repair request buffer"."""
 

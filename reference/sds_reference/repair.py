@@ -121,7 +121,7 @@ class Repair:
 
         An existing entry keeps its T_req, but takes over a sender that it lacks.
         """
-        if not entry.message_id or self.has_arrived(entry.message_id):
+        if not self.may_request(entry.message_id):
             return
         item = self.outgoing.get(entry.message_id)
         if item is None:
@@ -132,6 +132,10 @@ class Repair:
                 entry.retrieval_hint if item.entry.retrieval_hint is None else item.entry.retrieval_hint,
                 item.entry.sender_id or entry.sender_id,
             )
+
+    def may_request(self, message_id: str) -> bool:
+        """Is it missing, with an ID by which others can find it?"""
+        return bool(message_id) and not self.has_arrived(message_id)
 
     def remove_overheard(self, message_id: str) -> None:
         """Rule: "MUST remove entries matching the repair message ID from its own outgoing repair request buffer"."""

@@ -395,6 +395,12 @@ _OF_SDS = {
             "resends-with-current-filter",
             "resends messages with the current bloom filter",
         ),
+        _chosen(
+            choices.AsksForTheEmptyId,
+            "asks-for-the-empty-id",
+            "requests the message with an empty ID that a causal history named",
+            repair=RepairConfig(),
+        ),
         _variant("filter-for-many", "a filter for 100,000 IDs", bloom_capacity=100_000),
         _variant("gives-up-soon", "marks dependencies as lost after five seconds", lost_timeout_ms=5_000),
         _repairing(

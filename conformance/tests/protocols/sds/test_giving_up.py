@@ -75,3 +75,15 @@ def test_lost_is_what_was_reported_or_missing_for_the_time_in_force() -> None:
     first = next(step for step in seen.trace.steps if step.command == "receive")
     assert may_be_lost(seen, ids, first) == set()
     assert may_be_lost(seen, ids, last["receive"]) == {"never-sent", "bob-1"}
+
+
+def test_a_timer_that_restarts_when_the_clock_steps_back_gives_up_in_time() -> None:
+    on = stage(reference(participant=VARIANTS["loss-timers-restart"].participant_class))
+    alice = on.open(configuration=pb.Configuration(lost_timeout_ms=TIMEOUT_MS))
+    alice.receive(on.peer("bob").content(on.now_ms + 1, "never-sent"))
+    alice.after(1).tick()
+    alice.after(-3_600_000).tick()
+    alice.after(TIMEOUT_MS + 1).tick()
+    found = outcomes(receive.given_up_after_the_timeout_only, view(on))
+    assert Outcome.HELD in found
+    assert Outcome.VIOLATED not in found

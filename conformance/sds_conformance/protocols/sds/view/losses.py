@@ -48,8 +48,13 @@ def given_up_too_early(view: ChannelView, message_ids: Iterable[str], by: Step) 
         for message_id in message_ids
         if message_id in missed and (reported := _reported_here(view).get(message_id)) is not None
         if reported.index <= by.index and timeout
-        if reported.now_ms < _counted_from(view, message_id, reported) + timeout
+        if longest_wait(view, message_id, reported) < timeout
     }
+
+
+def longest_wait(view: ChannelView, message_id: str, by: Step) -> int:
+    """How long a timer for a missing message may have run at a step, in ms."""
+    return by.now_ms - _counted_from(view, message_id, by)
 
 
 def _counted_from(view: ChannelView, message_id: str, by: Step) -> int:

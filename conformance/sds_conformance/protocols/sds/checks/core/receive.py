@@ -20,7 +20,7 @@ from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.facts import Delivered, Received
 from ...view.histories import foreign_ids, outsiders, sync_ids
 from ...view.lateness import may_be_delivered_late
-from ...view.losses import given_up_too_early, may_be_given_up, may_be_lost, missed_since
+from ...view.losses import given_up_too_early, longest_wait, may_be_given_up, may_be_lost, missed_since
 from ...view.odd_messages import NAMELESS, in_another_layout
 from ...view.other_channels import met_elsewhere
 from ...view.refusals import excuse, offered
@@ -375,7 +375,7 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
     here = ((step, event.message_ids) for step, event in view.losses if event.channel_id == view.channel_id)
     lost = [(step, message_id) for step, message_ids in here for message_id in message_ids]
     for step, message_id in lost:
-        elapsed = step.now_ms - since[message_id] if message_id in since else None
+        elapsed = longest_wait(view, message_id, step) if message_id in since else None
         if not timeout:
             expected = "nothing given up, for no time is in force after which it may be"
             yield violated(step, "given-up-without-timeout", expected, f"{message_id!r}")

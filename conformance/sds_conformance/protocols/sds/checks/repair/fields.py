@@ -65,6 +65,8 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
                 )
             elif len(ids) == 1 and ids[0]:
                 yield held(sent.step)
+            elif len(ids) <= 1 and not any(ids) and None not in ids and _waits_for_the_empty_id(view, sent):
+                continue
             elif due:
                 seen = f"{len(ids)} of them" if len(ids) > 1 else "none"
                 yield violated(
@@ -73,6 +75,12 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
                     "one message ID in field 1 of each occurrence of field 13",
                     seen,
                 )
+
+
+def _waits_for_the_empty_id(view: ChannelView, sent: Sent) -> bool:
+    """Has a causal history named the empty ID? It is unmet, and unmet dependencies may be requested (AMB-46)."""
+    missing = view.repair.tracked("")
+    return missing is not None and bool(missing.named_before(sent.step))
 
 
 @check("SDS-MSG-12", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
