@@ -50,6 +50,14 @@ class _Kept(_KeepsOthers):
     def keeps_keys_in_lower_case(self, record: Record) -> Record:
         return replace(record, key=record.key.lower())
 
+    @fault(
+        _KeepsOthers.otherwise,
+        "07",
+        "joins letters and accents of a value that it keeps, if that is a string",
+    )
+    def composes_values_it_keeps(self, record: Record) -> Record:
+        return replace(record, value=normalize("NFC", record.value) if record.value.startswith('"') else record.value)
+
     @fault(_KeepsOthers.otherwise, "07", "keeps a key up to its first NUL, and passes it on as it came")
     def ends_keys_at_nul(self, record: Record) -> Record:
         return replace(record, key=record.key.split("\0")[0])

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..effects import Effects
+from ..errors import BrokenFramingError
 from ..framing import Message, Parser
 from ..logical_clock import LogicalClock
 from ..messages import GetUpdates, get_updates_body
@@ -306,6 +307,36 @@ class _CountsBraces(Parser):
 @mutant("02", "looks for the end of a message by its braces")
 class CountsBraces(Peer):
     parser_class = _CountsBraces
+
+
+class _CountsCharacters(Parser):
+    """Takes the length of a body for a number of characters, and reads on into what follows in the piece."""
+
+    def _step(self, start: int) -> tuple[int, Message | None]:
+        end, message = super()._step(start)
+        if message is not None and message.signature is None:
+            end = min(len(self._buffer), end + len(message.body) - len(message.body.decode()))
+        return end, message
+
+
+@mutant("37", "counts the length of a body that it receives in characters")
+class CountsReceivedCharacters(Peer):
+    parser_class = _CountsCharacters
+
+
+class _CountsSignedCharacters(Parser):
+    """Finds no signature after a body that has fewer characters than bytes."""
+
+    def _step(self, start: int) -> tuple[int, Message | None]:
+        end, message = super()._step(start)
+        if message is not None and message.signature is not None and not message.body.isascii():
+            raise BrokenFramingError("a signature stands between two newlines")
+        return end, message
+
+
+@mutant("02", "counts the length of a signed body that it receives in characters")
+class CountsSignedCharacters(Peer):
+    parser_class = _CountsSignedCharacters
 
 
 class _DropsTheRest(Parser):

@@ -28,6 +28,7 @@ VALUES: tuple[Any, ...] = (
     ["\ufb01 \u00bd", "2014-02-23T23:45:39Z", {"__proto__": {"x": 1}, "constructor": None}],
     "x" * 100_000,
     {"e\u0301": "\u1e9b\u0323 \u00e5 A\u030a"},
+    "A\u030a e\u0301",
 )
 KEYS = (
     "",
@@ -47,6 +48,7 @@ KEYS = (
     "__proto__",
     "large",
     "cle\u0301",
+    "letters and accents",
 )
 TIMES = (
     "2014-02-23T23:45:39Z",

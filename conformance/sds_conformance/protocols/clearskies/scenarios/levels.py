@@ -32,7 +32,7 @@ def a_writer_to_a_reader(script: Script, rita: Part, bob: Peer, rolf: Peer) -> N
     link = rita.link(bob)
     listening(rita, rolf)
     link.update("one", 1)
-    link.update("two", 2)
+    link.update("two", "\u2603")
     look(rita, read_only=True)
     link.update("one", deleted=True)
     look(rita)

@@ -109,7 +109,7 @@ def pieces_of_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> N
         link.send(message.part(end=450))
         link.send(message.part(begin=450))
     look(alice)
-    first, second, third, fourth = (bob.update(f"record {number}", number) for number in range(4))
+    first, second, third, fourth = (bob.update(f"record {number}", f"\u2603 {number}") for number in range(4))
     link.send(first, second, third.part(end=-41), joined=True)
     link.send(third.part(begin=-41), fourth, joined=True)
     look(alice)
