@@ -97,6 +97,8 @@ def test_what_is_counted_is_known_and_arises() -> None:
     for index in range(60):
         for what, count in play_one(order, company, index).assessment.situations.items():
             seen[what] = seen.get(what, 0) + bool(count)
+        if all(map(seen.get, SITUATIONS)):
+            break
     company.kill()
     assert set(SITUATIONS) >= {what for what, count in seen.items() if count}
     assert {what for what in SITUATIONS if not seen.get(what)} == set()
