@@ -18,6 +18,7 @@ from sds_conformance.protocols.exchanges import AspectMark
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.exchanges.aspects import Aspect
 from sds_harness.link import LocalLink
+from sds_harness.schedules import player
 from sds_harness.schedules.operations import Schedule
 from sds_harness.sds.operations import Member, Send, Tick
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -177,7 +178,8 @@ def test_content_is_compared() -> None:
     assert "misreads the bytes" in reason(outcome, "ref", "loud", Aspect.WIRE)
 
 
-def test_one_that_answers_without_end_is_broken_off() -> None:
+def test_one_that_answers_without_end_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player, "MAX_PACKETS", 60)
     outcome = met(chatty=lambda: mutant("sends-after-each-reception"), ref=reference)
     assert "no end of messages" in reason(outcome, "chatty", "chatty", Aspect.CONTENT)
     assert outcome.meetings["ref", "ref"].understood

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from sds_conformance.exploration.campaign import CampaignOrder, explore
@@ -42,6 +44,7 @@ def faults_of(names: str) -> set[str]:
     return {MUTANTS[name].requirement for name in names.split("+")}
 
 
+@cache
 def run_of(names: str) -> Certification:
     what = plan(RULES, environments=("plain",))
     return certify(lambda _: MODEL.mutant(names, frozenset()), what, Limits(), keep=VERDICTS, known=KNOWN)
