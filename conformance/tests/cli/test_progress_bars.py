@@ -44,7 +44,7 @@ def _is_counting(screen: Screen) -> bool:
     return any(re.search(r"[1-9]\d*/\d", line) for line in screen.bars)
 
 
-OFTEN = ("run", "fuzz", "limits", "selftest")
+OFTEN = ("run", "limits", "selftest")
 """Commands that show each kind of bar; the others are tested nightly."""
 
 

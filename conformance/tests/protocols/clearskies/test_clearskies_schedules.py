@@ -109,7 +109,13 @@ def test_nothing_arises_where_nothing_happens() -> None:
     assert not any(situations(show, []).values())
 
 
-@pytest.mark.parametrize(("fault", "what"), [("forgets-the-deleted", "G-C03"), ("smallest-time-wins", "G-C02")])
+@pytest.mark.parametrize(
+    ("fault", "what"),
+    [
+        ("forgets-the-deleted", "G-C03"),
+        pytest.param("smallest-time-wins", "G-C02", marks=pytest.mark.exhaustive),
+    ],
+)
 def test_what_is_found_is_shrunk_kept_and_played_again(fault: str, what: str, tmp_path: Path) -> None:
     order = order_for(fault)
     company = order.company()
