@@ -7,11 +7,17 @@ below the output, and makes that folder the source of the build. Nothing is writ
 
 from __future__ import annotations
 
+import posixpath
 import sys
+from collections.abc import Callable
+from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.search import languages
+from sphinx.search.en import SearchEnglish
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -51,6 +57,14 @@ html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 
 
+class CachingEnglish(SearchEnglish):
+    """Stems each word once. Sphinx does so once a page, and a thousand pages have most words in common."""
+
+    @cache  # noqa: B019 - one instance, for the whole build
+    def stem(self, word: str) -> str:
+        return super().stem(word)
+
+
 def setup(app: Sphinx) -> None:
     """Assemble the sources, and build the site from them."""
     sources = Path(app.doctreedir).parent / ".sources"
@@ -58,3 +72,25 @@ def setup(app: Sphinx) -> None:
         sources = Path(app.doctreedir) / "sources"
     assemble(sources)
     app.srcdir = type(app.srcdir)(sources)
+    languages["en"] = CachingEnglish
+    app.connect("html-page-context", share_navigation, priority=400)  # before Furo
+
+
+_NAVIGATION: dict[str, str] = {}
+"""The tree of pages, as pages of a folder show it that are not in the tree."""
+
+
+def share_navigation(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Make the tree of pages once for all pages of a folder that are not in it: they differ in nothing else, and it
+    takes as long as all the rest of a page."""
+    if "orphan" not in app.env.metadata.get(page, {}):
+        return
+    make: Callable[..., str] = context["toctree"]
+
+    def shared(**options: object) -> str:
+        folder = posixpath.dirname(page)
+        if folder not in _NAVIGATION:
+            _NAVIGATION[folder] = make(**options)
+        return _NAVIGATION[folder]
+
+    context["toctree"] = shared

@@ -58,10 +58,6 @@ def _receiving(change: Callable[[Message | None, pb.Reply], None], handle: Handl
     return altered(changes, handle)
 
 
-def _refused(reply: pb.Reply) -> None:
-    reply.rejected.reason = "not here"
-
-
 def forgets_the_oldest() -> Handle:
     """Does not deliver what depends on a message that nine hundred came after."""
     count = 0

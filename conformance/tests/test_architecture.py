@@ -86,10 +86,13 @@ def test_each_test_is_run_by_an_environment() -> None:
     everywhere = tuple(part for part in commands.split() if part.count("/"))
     assert len(marked) > 20
     assert {path for path in marked if not path.startswith(everywhere)} == set()
+    on_spark = {name(path) for path in TESTS if "pytest.mark." + "spark" in path.read_text("utf-8")}
+    corpora = tuple(part for part in tox["testenv:spark"]["commands"].split() if part.count("/"))
+    assert {path for path in on_spark if not path.startswith(corpora)} == set()
     assert '-m "every_python and not exhaustive and not spark"' in commands
     assert '-m "not every_python and not exhaustive and not spark"' in once
     assert [part for part in once.split() if part.count("/")] == []
-    for path in (*everywhere, *(part for part in quick.split() if part.count("/"))):
+    for path in (*everywhere, *corpora, *(part for part in quick.split() if part.count("/"))):
         assert (REPOSITORY / path).exists(), path
     assert {"py311", "py312", "py313", "once", "spark"} <= set(re.split(r",\s*", tox["tox"]["env_list"]))
 

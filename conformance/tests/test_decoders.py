@@ -27,7 +27,7 @@ def test_a_mutated_input_never_crashes_the_suite(name: str, tmp_path: Path, monk
     form = FORMATS[name]
 
     @settings(
-        max_examples=4,
+        max_examples=2,
         derandomize=True,
         deadline=None,
         database=None,

@@ -130,6 +130,8 @@ def packaged_schema(package: str, name: str) -> dict[str, Any]:
 def find_schema_error(validator: Any, data: Any, longest: int = 200, part: Mapping[str, Any] | None = None) -> str:
     """Where and how data violates a JSON Schema, in at most ``longest`` characters for the reason; "" if it does not.
     With ``part``, a schema within that of the validator, the data is checked against that part."""
+    if _surely_fits(validator.schema, data, part):
+        return ""
     from jsonschema.exceptions import best_match  # imported late because it is slow; most commands do not need it
 
     wrong = best_match(validator.iter_errors(data) if part is None else validator.descend(data, part))
@@ -137,6 +139,28 @@ def find_schema_error(validator: Any, data: Any, longest: int = 200, part: Mappi
         return ""
     place = "/".join(map(str, wrong.absolute_path)) or "the top"
     return f"at {printable(place, 80)}, {printable(wrong.message, longest)}"
+
+
+_QUICK_VALIDATORS: dict[int, tuple[Any, Any]] = {}
+"""By the identity of a schema: the schema, which keeps its identity its own, and its quick validator."""
+
+
+def _surely_fits(schema: Any, data: Any, part: Mapping[str, Any] | None) -> bool:
+    """Does the data match? A quick validator says so for most data; what it refuses, the one that describes errors
+    decides."""
+    from jsonschema_rs import validator_for
+
+    wanted = schema if part is None else part
+    kept, quick = _QUICK_VALIDATORS.get(id(wanted), (None, None))
+    if kept is not wanted:
+        if len(_QUICK_VALIDATORS) > 50:
+            _QUICK_VALIDATORS.clear()
+        quick = validator_for(schema if part is None else {**part, "$defs": schema.get("$defs", {})})
+        _QUICK_VALIDATORS[id(wanted)] = wanted, quick
+    try:
+        return bool(quick.is_valid(data))
+    except ValueError:  # a surrogate in a text, or too many levels
+        return False
 
 
 def write_named(path: Path, content: str | bytes) -> Path:

@@ -24,8 +24,6 @@ from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.framing import Framing
 
-pytestmark = pytest.mark.every_python
-
 JSON, BINARY = Framing.JSON, Framing.BINARY
 ADAPTERS = Path(__file__).with_name("broken_adapters.py")
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5, memory_bytes=1 << 30)
@@ -109,6 +107,7 @@ def broken(call: Callable[[], object], within_s: float) -> Breakdown:
     return caught.value.breakdown
 
 
+@pytest.mark.every_python
 @pytest.mark.parametrize(
     ("name", "framing", "kind", "sentence"),
     [
@@ -158,6 +157,7 @@ def test_what_an_adapter_does_wrong_has_a_kind_and_a_sentence(
     assert breakdown.detail.isprintable()
 
 
+@pytest.mark.every_python
 @pytest.mark.parametrize(
     ("name", "kind", "sentence"),
     [
@@ -215,6 +215,7 @@ def test_endless_output_without_a_line_end_is_oversized_before_it_fills_the_memo
     )
 
 
+@pytest.mark.every_python
 def test_a_crash_is_told_with_its_exit_code_and_its_last_words(start: Start) -> None:
     session = start("crashes")
     handle = open_participant(session)
@@ -244,6 +245,7 @@ def test_control_characters_and_ansi_sequences_are_stripped_from_names(start: St
     session.close()
 
 
+@pytest.mark.every_python
 def test_a_flood_on_stderr_blocks_nobody_and_only_its_end_is_kept(start: Start) -> None:
     session = start("floods-stderr", BINARY, LIMITS)
     handle = open_participant(session)
@@ -292,6 +294,7 @@ def test_a_command_that_does_not_exist_must_be_refused(start: Start) -> None:
         assert breakdown.detail == "a command that does not exist was answered with effects"
 
 
+@pytest.mark.every_python
 def test_memory_without_bound_is_cut_off_at_the_limit(start: Start) -> None:
     limits = replace(LIMITS, memory_bytes=150 << 20)
     session = start("allocates", JSON, limits)
@@ -301,6 +304,7 @@ def test_memory_without_bound_is_cut_off_at_the_limit(start: Start) -> None:
     assert breakdown.detail == "over 150 MiB of memory in answer to tick, and killed"
 
 
+@pytest.mark.every_python
 @pytest.mark.parametrize(
     ("name", "kind", "sentence"),
     [
@@ -318,6 +322,7 @@ def test_a_large_command_that_nobody_reads_blocks_nobody(
     assert (breakdown.kind, breakdown.detail) == (kind, sentence)
 
 
+@pytest.mark.every_python
 def test_a_process_that_runs_on_after_its_stdin_has_ended_is_killed(start: Start) -> None:
     session = start("never-exits", JSON, IMPATIENT)
     tick(session, open_participant(session))
@@ -336,6 +341,7 @@ def test_a_child_that_outlives_its_parent_is_no_fault_and_ends_with_the_session(
     assert soon_gone(child)
 
 
+@pytest.mark.every_python
 def test_a_child_in_a_session_of_its_own_ends_with_the_process_that_hangs(start: Start, tmp_path: Path) -> None:
     note = tmp_path / "pid"
     session = start("leaves-a-child-in-its-own-session", JSON, IMPATIENT, str(note))
@@ -344,6 +350,7 @@ def test_a_child_in_a_session_of_its_own_ends_with_the_process_that_hangs(start:
     assert soon_gone(int(note.read_text()))
 
 
+@pytest.mark.every_python
 def test_a_crash_is_a_crash_even_if_a_child_keeps_stdout_open(start: Start, tmp_path: Path) -> None:
     note = tmp_path / "pid"
     session = start("crashes-while-a-child-keeps-stdout", JSON, IMPATIENT, str(note))
@@ -357,6 +364,7 @@ def test_a_crash_is_a_crash_even_if_a_child_keeps_stdout_open(start: Start, tmp_
     assert soon_gone(int(note.read_text()))
 
 
+@pytest.mark.every_python
 @pytest.mark.parametrize("pipe", ["stdin", "stdout"])
 def test_a_stranger_that_keeps_a_pipe_open_holds_up_nobody(start: Start, tmp_path: Path, pipe: str) -> None:
     note = tmp_path / "pid"

@@ -27,8 +27,6 @@ from sds_harness.sds.language import SDS, open_session
 from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-pytestmark = pytest.mark.every_python
-
 SERVERS = Path(__file__).with_name("hostile_servers.py")
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5, memory_bytes=1 << 30)
 IMPATIENT = replace(LIMITS, command_s=0.4, exit_s=0.4)
@@ -86,6 +84,7 @@ def nothing_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
     assert [child for child in psutil.Process().children(recursive=True) if str(SERVERS) in command_of(child)] == []
 
 
+@pytest.mark.every_python
 @pytest.mark.parametrize(
     ("name", "kind", "sentence"),
     [
@@ -292,6 +291,7 @@ def test_a_process_that_breaks_is_told_as_it_would_be_on_a_pipe(name: str, kind:
     assert name != "crashes" or breakdown.stderr[-1] == "panic: the log is inside out"
 
 
+@pytest.mark.every_python
 @pytest.mark.parametrize("address", [AUTO, "127.0.0.1:0", "localhost:0", "[::1]:0"])
 def test_what_a_server_prints_holds_it_up_nowhere_and_it_ends_with_its_stdin(address: str) -> None:
     session = started("prints-to-stdout", address=address)
@@ -318,6 +318,7 @@ def test_a_server_that_floods_is_killed(name: str, kind: FaultKind, sentence: st
     assert re.match(sentence, breakdown.detail)
 
 
+@pytest.mark.every_python
 def test_a_server_that_ends_before_it_listens_is_told_with_its_last_words() -> None:
     breakdown = broken(lambda: started("ends-before-it-listens"), 0.0)
     assert breakdown.kind is FaultKind.CRASH
@@ -344,6 +345,7 @@ def test_a_socket_whose_path_would_be_too_long_stands_elsewhere(
     assert list(deep.iterdir()) == []
 
 
+@pytest.mark.every_python
 def test_a_server_that_runs_on_after_its_stdin_has_ended_is_killed() -> None:
     session = started("never-exits", IMPATIENT)
     ticked(session)
@@ -354,6 +356,7 @@ def test_a_server_that_runs_on_after_its_stdin_has_ended_is_killed() -> None:
     )
 
 
+@pytest.mark.every_python
 def test_starting_a_server_runs_no_fork_handlers_of_grpc() -> None:
     forks: list[int] = []
     os.register_at_fork(before=lambda: forks.append(1))

@@ -174,7 +174,7 @@ sys.exit(code)
 """Runs a command in a small process and prints its peak memory, which would include that of a large parent."""
 
 
-@pytest.mark.parametrize("framing", ["json", "binary"])
+@pytest.mark.parametrize("framing", ["json", pytest.param("binary", marks=pytest.mark.exhaustive)])
 def test_a_message_id_of_40_mb_takes_no_gibibyte(framing: str) -> None:
     adapter = [sys.executable, str(ADAPTERS), "answers-with-a-huge-id"]
     command = [

@@ -29,8 +29,6 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_testee.framing import Framing
 
-pytestmark = pytest.mark.every_python
-
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 REFERENCE = (sys.executable, "-m", "sds_reference")
 BROKEN = (sys.executable, str(Path(__file__).with_name("broken_adapters.py")))
@@ -58,6 +56,7 @@ def read(transcript: Transcript) -> tuple[list[TranscriptPart], list[tuple[int, 
     return list(parts(transcript.path, lambda line, what: complaints.append((line, what)))), complaints
 
 
+@pytest.mark.every_python
 @pytest.mark.parametrize("framing", list(Framing))
 def test_both_directions_are_kept_decoded_and_raw(transcript: Transcript, framing: Framing) -> None:
     stage = recorded(transcript, REFERENCE, framing)
@@ -203,6 +202,7 @@ for number in range(60):
 """
 
 
+@pytest.mark.every_python
 def test_lines_of_several_processes_stay_whole_and_are_counted_through(transcript: Transcript) -> None:
     writing = [subprocess.Popen([sys.executable, "-c", _WRITE], stdin=subprocess.PIPE) for _ in range(4)]
     for mark, writer in enumerate(writing):

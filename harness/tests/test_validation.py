@@ -14,8 +14,6 @@ from sds_harness.validation import MAX_COMPLAINTS, MAX_OF_ONE, MessageOrigin, Va
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.framing import Framing
 
-pytestmark = pytest.mark.every_python
-
 
 def heard(*bodies: bytes, framing: Framing = Framing.JSON) -> list[tuple[str, str]]:
     """The complaints about replies: field and sentence."""
@@ -120,6 +118,7 @@ def test_over_binary_framing_fields_are_unknown_by_their_numbers() -> None:
     assert heard(b"\xff", framing=Framing.BINARY) == [("", "this is not protobuf of a reply")]
 
 
+@pytest.mark.every_python
 @pytest.mark.parametrize("framing", list(Framing))
 def test_a_conversation_with_the_reference_is_valid_both_ways(framing: Framing) -> None:
     validator = Validator(SDS, framing)

@@ -151,7 +151,7 @@ def _check_schema(file: Path, data: dict[str, Any]) -> None:
 
 def _misshapen_row(kind: str, row: dict[str, Any]) -> str:
     """Where a row does not match the schema, and how; "" if it does."""
-    schema = load_schema()
+    schema = _validator().schema
     fields = schema["properties"]
     for key, row_kind in ROWS.items():
         if kind == row_kind:

@@ -15,7 +15,7 @@ from sds_harness.files import read_bytes as read_bounded
 
 from .canonical import file_digest
 from .model import GENERATOR_VERSION, Material, VectorSet
-from .schemas import schema
+from .schemas import TEXT, schema
 
 LARGEST_FILE = 32 << 20
 """Largest size of a file, in bytes."""
@@ -191,7 +191,8 @@ def violations(material: Material, data: Any) -> list[str]:
     if not isinstance(shape, str) or shape not in material.shapes:
         return [f"its shape is none of {', '.join(material.shapes)}"]
     out: list[str] = []
-    for each in Draft202012Validator(schema(shape, material.shapes[shape])).iter_errors(data):
+    wanted = schema(shape, material.shapes[shape])
+    for each in () if _is_valid(wanted, data) else Draft202012Validator(wanted).iter_errors(data):
         error = best_match([each]) or each
         out.append(f"{_describe_position(data, list(error.absolute_path))}: {error.message}")
         if len(out) == MOST_TOLD:
@@ -199,6 +200,24 @@ def violations(material: Material, data: Any) -> list[str]:
     tests = data["tests"] if not out else []
     senseless = (f"{test['id']}: {problem}" for test in tests for problem in material.shapes[shape].senseless(test))
     return [printable(sentence, 300) for sentence in [*out, *islice(senseless, MOST_TOLD)]]
+
+
+def _is_valid(wanted: dict[str, Any], data: Any) -> bool:
+    """Is the data certainly valid? This takes 1/10 of the time of the other validator, which describes errors."""
+    from jsonschema_rs import validator_for
+
+    try:
+        return validator_for(_without_surrogates(wanted)).is_valid(data)
+    except UnicodeEncodeError:  # a surrogate, in a string
+        return False
+
+
+def _without_surrogates(part: Any) -> Any:
+    """The schema without the pattern that forbids surrogates: the quick validator accepts no pattern that has some, and
+    no string."""
+    if isinstance(part, dict):
+        return {key: _without_surrogates(value) for key, value in part.items() if value != TEXT["pattern"]}
+    return [*map(_without_surrogates, part)] if isinstance(part, list | tuple) else part
 
 
 def _describe_position(data: Any, path: list[str | int]) -> str:

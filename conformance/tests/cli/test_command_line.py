@@ -17,14 +17,13 @@ from sds_conformance.cli.command_groups import Commands, LazyCommand
 from sds_conformance.protocols import protocols
 from suite_terminal import MUTANT, too_wide, typed, words
 
-pytestmark = pytest.mark.every_python
-
 COMMANDS: dict[str, click.Command] = dict(main.commands)
 
 
 # ---- Help --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_python
 def test_help_of_a_group_begins_as_that_of_its_commands() -> None:
     corpus = COMMANDS["corpus"]
     assert isinstance(corpus, LazyCommand)
@@ -38,6 +37,7 @@ def test_help_of_a_group_begins_as_that_of_its_commands() -> None:
 # ---- Exit codes --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_python
 @pytest.mark.exhaustive
 def test_0_the_reference_conforms_and_no_command_drives_it() -> None:
     result = typed("run", "--environment", "plain")
@@ -47,6 +47,7 @@ def test_0_the_reference_conforms_and_no_command_drives_it() -> None:
     assert "No COMMAND given: driving the bundled reference" in words(result.stderr)
 
 
+@pytest.mark.every_python
 def test_1_a_fault_is_told_as_a_story() -> None:
     result = typed("run", "--environment", "plain", "--scenario", "clock-at-first-use", "--", *MUTANT)
     assert result.exit_code == 1
@@ -91,6 +92,7 @@ def test_0_what_is_not_declared_may_be_unsupported() -> None:
     assert "REFUSAL" not in result.stdout
 
 
+@pytest.mark.every_python
 def test_1_a_breakdown_at_the_end_of_a_scenario_is_told_as_one_of_close() -> None:
     result = typed("run", "--scenario", "nobody-answers", "--json", "--", *broken_adapter("crashes-on-close"))
     assert result.exit_code == 1
@@ -117,6 +119,7 @@ def test_3_what_cannot_be_driven_is_told_on_stderr(command: str, adapter: list[s
     assert result.stdout == ""
 
 
+@pytest.mark.every_python
 def test_3_an_adapter_that_never_says_hello_is_not_waited_for() -> None:
     result = typed("run", "--start-timeout", "0.3", "--", *broken_adapter("hangs-at-start"))
     assert result.exit_code == 3
@@ -177,6 +180,7 @@ def test_2_wrong_use_is_told_with_what_to_type_next(arguments: list[str], said: 
 # ---- Reports and JSON --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_python
 def test_json_is_all_there_is_on_stdout() -> None:
     for command in (reference_command(), MUTANT, odd_adapter("opens-nothing")):
         result = typed("run", "--scenario", "clock-*", "--environment", "plain", "--json", "--", *command)
@@ -185,6 +189,7 @@ def test_json_is_all_there_is_on_stdout() -> None:
         assert data["implementation"]["command"] == command
 
 
+@pytest.mark.every_python
 def test_a_report_is_written_and_its_place_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     result = typed(
@@ -235,6 +240,7 @@ def test_the_requirements_as_json_have_everything() -> None:
     assert {"level", "statement", "status", "reason", "checks", "scenarios", "mutants"} <= set(rows["SDS-RECV-06"])
 
 
+@pytest.mark.every_python
 @pytest.mark.parametrize(
     ("given", "meant"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,17 @@ from sds_conformance.reports.files import write_report
 from suite_terminal import typed, words
 
 
-@pytest.fixture
-def nightly(tmp_path: Path) -> Path:
-    folder = tmp_path / "nightly"
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nightly")
     for number, report in enumerate(releases()):
         write_report(folder / f"run {number}", report)
     return folder
+
+
+@pytest.fixture
+def nightly(reports: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(reports, tmp_path / "nightly"))
 
 
 def test_the_index_links_to_each_run_and_names_what_changed(nightly: Path) -> None:

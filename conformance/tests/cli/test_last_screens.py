@@ -18,9 +18,11 @@ from rich.console import Console
 from rich.text import Text
 from syrupy.assertion import SnapshotAssertion
 
+from certificates import whole_report
 from run_helpers import reference_command
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.last_screen import CauseLine, LastScreen, labelled_command, show_last_screen
+from sds_conformance.reports.files import write_report
 from suite_terminal import typed
 from waku_adapter import FOLDER, waku_command
 
@@ -95,12 +97,11 @@ WIDTHS = [80, pytest.param(120, marks=pytest.mark.exhaustive)]
 """Columns of the terminal."""
 
 
-@pytest.fixture(scope="module")
-def conforming(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report on the reference."""
-    folder = tmp_path_factory.mktemp("conforming") / "out"
-    assert typed("run", "--report", folder, "--quiet").exit_code == 0
-    return folder
+@pytest.fixture
+def conforming(tmp_path: Path) -> Path:
+    """A report on the reference, as a whole run would leave it."""
+    write_report(tmp_path, whole_report())
+    return tmp_path
 
 
 @pytest.mark.parametrize("columns", WIDTHS)

@@ -72,7 +72,7 @@ def test_a_limit_stands_in_the_table_with_the_command_that_plays_it_again() -> N
         ("hangs", "slow", "0.5"),
         ("allocates", "out of memory", "8"),
         ("crashes", "crashed", "8"),
-        ("answers-wrongly", "crashed", "8"),
+        pytest.param("answers-wrongly", "crashed", "8", marks=pytest.mark.exhaustive),
     ],
 )
 def test_who_breaks_at_some_size_has_a_row_and_the_others_are_measured(how: str, told: str, timeout: str) -> None:

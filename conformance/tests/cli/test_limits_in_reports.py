@@ -208,16 +208,21 @@ def test_what_holds_less_than_before_got_worse(capped: Path, whole: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("command", "content", "said"),
     [
-        ('{"a":', "is not JSON, or was cut off"),
-        ("[]", "is no object"),
-        ('{"schema": "sds-conformance/limits/9"}', "is sds-conformance/limits/9, this version reads"),
-        ('{"schema": "sds-conformance/limits/2"}', "is not what `sds-conformance limits --report DIR` writes"),
-        ("[" * 100_000, "nested too deep"),
+        (("report",), '{"a":', "is not JSON, or was cut off"),
+        (("report",), "[]", "is no object"),
+        (("report",), '{"schema": "sds-conformance/limits/9"}', "is sds-conformance/limits/9, this version reads"),
+        (
+            ("report",),
+            '{"schema": "sds-conformance/limits/2"}',
+            "is not what `sds-conformance limits --report DIR` wri",
+        ),
+        (("report",), "[" * 100_000, "nested too deep"),
+        (("certificate", "write"), "[]", "is no object"),
+        (("compare",), "[]", "is no object"),
     ],
 )
-@pytest.mark.parametrize("command", [("report",), ("certificate", "write"), ("compare",)])
 def test_what_is_no_such_file_is_refused_with_what_to_do(
     capped: Path, tmp_path: Path, command: tuple[str, ...], content: str, said: str
 ) -> None:

@@ -74,8 +74,8 @@ def test_a_size_that_no_terminal_has_costs_no_text(name: str, value: str) -> Non
     assert len(words(usual)) > 1000
 
 
-@pytest.mark.parametrize("columns", ["0", "1"])
-def test_every_command_tells_its_story_whatever_the_width(columns: str, tmp_path: Path) -> None:
+def test_every_command_tells_its_story_whatever_the_width(tmp_path: Path) -> None:
+    columns = "1"
     folder = str(tmp_path / "report")
     selected = ("--select", "SDS-RECV-06", "--environment", "plain")
     told = [

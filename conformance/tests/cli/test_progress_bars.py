@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -46,7 +45,13 @@ def _is_counting(screen: Screen) -> bool:
     return any(re.search(r"[1-9]\d*/\d", line) for line in screen.bars)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+OFTEN = ("run", "limits", "selftest")
+"""Commands that show each kind of bar; the others are tested nightly."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in OFTEN else pytest.param(name, marks=pytest.mark.exhaustive) for name in COMMANDS]
+)
 def test_a_bar_shows_the_time_left_and_an_interrupt_keeps_the_results(name: str, tmp_path: Path) -> None:
     command, told = COMMANDS[name]
     screen = play(*command, folder=tmp_path, until=_is_counting)
@@ -60,10 +65,9 @@ def test_a_bar_shows_the_time_left_and_an_interrupt_keeps_the_results(name: str,
     assert screen.code == Exit.INTERRUPTED or name == "vectors run"  # it may be faster than the interrupt
 
 
-@pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_a_terminal_without_escape_sequences_gets_no_bar(variables: Mapping[str, str], tmp_path: Path) -> None:
+def test_a_terminal_without_escape_sequences_gets_no_bar(tmp_path: Path) -> None:
     command = ("run", "--environment", "plain", "--scenario", "ties*", "--", *REFERENCE)
-    screen = play(*command, folder=tmp_path, variables=variables)
+    screen = play(*command, folder=tmp_path, variables={"TERM": "dumb"})
     assert screen.code == Exit.CONFORMANT
     assert screen.bars == []
     assert "\x1b[?25l" not in screen.raw

@@ -34,7 +34,9 @@ def suite(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("command", [FUZZ, RUN], ids=lambda command: str(command[0]))
+@pytest.mark.parametrize(
+    "command", [FUZZ, pytest.param(RUN, marks=pytest.mark.exhaustive)], ids=lambda command: str(command[0])
+)
 def test_no_process_of_ours_imports_from_the_folder_of_the_user(command: tuple[str, ...], tmp_path: Path) -> None:
     for name in WRONG:
         path = tmp_path / f"{name}.py"

@@ -237,12 +237,12 @@ def test_one_requirement_shows_the_conversation_of_the_file(tmp_path: Path) -> N
 
 
 def test_many_files_are_played_by_several_processes_with_the_same_report(tmp_path: Path) -> None:
-    for number in range(150):
+    for number in range(70):
         written(tmp_path, WAITS, f"waits-{number:03}.yaml")
     reports = [run("--scenario-file", str(tmp_path), "--jobs", jobs, command=MUTANT) for jobs in ("1", "2")]
     assert [code for code, _ in reports] == [1, 1]
     alone, shared = (data for _, data in reports)
-    assert len(shared["scenario_files"]) == shared["summary"]["runs"] == 150
+    assert len(shared["scenario_files"]) == shared["summary"]["runs"] == 70
     assert {row["expectations"][0]["verdict"] for row in shared["scenario_files"]} == {"unmet"}
     assert alone | {"started": ""} == shared | {"started": ""}
 

@@ -9,12 +9,9 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
-import click
 import pytest
 
 from run_helpers import reference_command
-from sds_conformance.cli import main
-from sds_conformance.cli.command_groups import LazyCommand
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.vectors.folder import PROSE
 from sds_conformance.vectors.lint import lint
@@ -29,14 +26,6 @@ SMALL = ["--group", "lamport"]
 
 def _of_the_current_revision(group: str) -> int:
     return sum(f["numberOfTests"] for f in files() if f["group"] == group and CURRENT in f["revisions"])
-
-
-def _group() -> click.Group:
-    later = main.commands["vectors"]
-    assert isinstance(later, LazyCommand)
-    command = later.command
-    assert isinstance(command, click.Group)
-    return command
 
 
 # ---- run -------------------------------------------------------------------------------------------------------------

@@ -44,16 +44,17 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "name",
     [
+        *("history-of-one", "newest-first", "nim-hash", "one-id-for-all-syncs", "last-channel-first"),
         *(
-            "history-of-one",
-            "newest-first",
-            "nim-filter",
-            "slow-resend",
-            "sweep-only",
-            "nim-hash",
-            "syncs-only-in-quiet-channels",
+            pytest.param(name, marks=pytest.mark.exhaustive)
+            for name in (
+                "nim-filter",
+                "slow-resend",
+                "sweep-only",
+                "syncs-only-in-quiet-channels",
+                "resends-possible-first-in-a-tick",
+            )
         ),
-        *("one-id-for-all-syncs", "resends-possible-first-in-a-tick", "last-channel-first"),
     ],
 )
 def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str) -> None:

@@ -144,8 +144,7 @@ def test_workers_are_handed_what_was_asked_for() -> None:
 MUTANTS = ("sync-does-not-increase", "acknowledges-after-one-filter-hit", "content-hash-id", "log-by-arrival")
 
 
-@pytest.mark.parametrize("mutant", ["", *MUTANTS])
-@pytest.mark.parametrize("participants", [2, 3])
+@pytest.mark.parametrize(("mutant", "participants"), [*((mutant, 2) for mutant in ("", *MUTANTS)), ("", 3)])
 def test_what_is_remembered_says_what_playing_it_says(
     mutant: str, participants: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

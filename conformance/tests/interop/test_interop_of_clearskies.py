@@ -127,5 +127,5 @@ def test_a_fault_in_a_mixed_group_is_that_of_who_has_it() -> None:
     bad = options_of("smallest-time-wins")
     with cast_of(ref=TesteeOptions("1"), bad=bad) as cast, Troupe(cast) as troupe:
         cast.start()
-        mixed = explore_mixed(troupe, 0, 40, scope)
+        mixed = explore_mixed(troupe, 0, 12, scope)
     assert ("bad", "G-C02") in mixed.discoveries

@@ -196,7 +196,7 @@ def bounded(size: int, *, by_order: bool) -> type[Participant]:
     return type("BoundedParticipant", (Participant,), {"channel_class": channel})
 
 
-@pytest.mark.parametrize("by_order", [True, False])
+@pytest.mark.parametrize("by_order", [True, pytest.param(False, marks=LONG)])
 @pytest.mark.parametrize(
     "capabilities", [pytest.param((), marks=LONG), (pb.CAPABILITY_DELIVERED,), pytest.param(tuple(EVERY), marks=LONG)]
 )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
+from run_helpers import SHORT, plan
 from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.exploration.text import roots_in
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.known_runs import KnownRuns
 from sds_conformance.judging.mixtures import Mixture, are_separated, examine_mixture
-from sds_conformance.judging.plan import plan
 from sds_conformance.judging.run_player import VERDICTS
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.rules import MODEL, RULES
@@ -42,8 +44,9 @@ def faults_of(names: str) -> set[str]:
     return {MUTANTS[name].requirement for name in names.split("+")}
 
 
+@cache
 def run_of(names: str) -> Certification:
-    what = plan(RULES, environments=("plain",))
+    what = plan(environments=("plain",), scenarios=SHORT)
     return certify(lambda _: MODEL.mutant(names, frozenset()), what, Limits(), keep=VERDICTS, known=KNOWN)
 
 

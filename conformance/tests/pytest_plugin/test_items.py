@@ -207,11 +207,8 @@ def test_a_fault_of_ours_is_an_error(pytester: pytest.Pytester, monkeypatch: pyt
     "adapter",
     [
         "refuses-to-open-in-colour",
-        "supports-nothing-in-colour",
         "fails-in-colour",
-        "greets-in-colour",
         "names-messages-in-colour",
-        "declares-a-dialect-in-colour",
     ],
 )
 def test_hostile_text_does_nothing_to_the_terminal(pytester: pytest.Pytester, adapter: str) -> None:

@@ -18,9 +18,11 @@ ADAPTER = REPOSITORY / "conformance" / "tests" / "poisoned_adapter.py"
     "place",
     [
         "everywhere",
-        "greeting",
         "garbage",
-        *(pytest.param(place, marks=pytest.mark.exhaustive) for place in ("rejected", "unsupported", "error", "crash")),
+        *(
+            pytest.param(place, marks=pytest.mark.exhaustive)
+            for place in ("greeting", "rejected", "unsupported", "error", "crash")
+        ),
     ],
 )
 def test_no_line_of_pytest_obeys_the_implementation(place: str, pytester: pytest.Pytester) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -23,6 +24,11 @@ from sds_harness.schedules.worlds import AlphabetPart
 MUST, SHOULD, OF_SDS_R = "SDS-MSG-01", "SDS-STATE-06", "SDS-R-STATE-01"
 
 
+@cache
+def vector_set() -> dict[str, Any]:
+    return {key: certified().data["vectors"][key] for key in ("version", "manifest")}
+
+
 def asked(**changes: Any) -> dict[str, Any]:
     """What `vectors run --json` prints."""
     about = whole_report().data["implementation"]
@@ -31,7 +37,7 @@ def asked(**changes: Any) -> dict[str, Any]:
         "schema": "sds-conformance/vectors-run/1",
         "implementation": {"name": about["name"], "version": about["version"]},
         "revision": "sds-2026-01",
-        "set": {key: certified().data["vectors"][key] for key in ("version", "manifest")},
+        "set": vector_set(),
         "interrupted": False,
         "counts": {**dict.fromkeys(statuses, 0), "pass": 1},
         "unasked": 0,
@@ -41,7 +47,8 @@ def asked(**changes: Any) -> dict[str, Any]:
 
 def played(**changes: Any) -> dict[str, Any]:
     """What `fuzz --json` prints."""
-    told = {key: asked()[key] for key in ("implementation", "revision")}
+    vectors = asked()
+    told = {key: vectors[key] for key in ("implementation", "revision")}
     told |= {
         "schema": "sds-conformance/fuzz/2",
         "profile": "full",
@@ -80,7 +87,8 @@ def test_vectors_and_schedules_count(tmp_path: Path, vectors: dict[str, Any], fu
 def exhausted(**changes: Any) -> dict[str, Any]:
     """What `exhaust --json` prints."""
     order = Exhaustion(Mock(), participants=3, alphabet=(AlphabetPart(("send", "arrive"), 9),))
-    told = {key: played()[key] for key in ("implementation", "revision", "profile", "cast", "gave_up", "errors")}
+    fuzz = played()
+    told = {key: fuzz[key] for key in ("implementation", "revision", "profile", "cast", "gave_up", "errors")}
     told |= {"schema": EXHAUST, "participants": 3, "alphabet": ["send,arrive:9"], "digest": order.digest}
     return told | {"finished": 6, "proved_schedules": 3751, "findings": []} | changes
 

@@ -77,7 +77,7 @@ def check_all(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", [*PLACES[:3], *(pytest.param(place, marks=pytest.mark.exhaustive) for place in PLACES[3:])]
+    "place", [*PLACES[:1], *(pytest.param(place, marks=pytest.mark.exhaustive) for place in PLACES[1:])]
 )
 def test_nothing_that_a_run_prints_or_writes_obeys_the_implementation(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -16,7 +17,6 @@ from sds_reference.variants import VARIANTS
 from vector_folders import asked, failed_groups, failures, files
 
 FORUM = FORUM_2024.name
-GROUPS = {file["group"] for file in files() if FORUM in file["revisions"]}
 
 
 def _mutant(name: str) -> Callable[[], Handle]:
@@ -35,16 +35,16 @@ def test_the_reference_passes_all_that_are_for_its_filter() -> None:
     assert outcome.exit_code == 0
     assert outcome.count(Status.PASS) > 300
     assert {reason.split()[0] for group in outcome.groups for reason in outcome.reasons(group)} == {"declares"}
-    assert set(outcome.groups) == GROUPS
+    assert set(outcome.groups) == {file["group"] for file in files() if FORUM in file["revisions"]}
 
 
-@pytest.mark.parametrize("name", [name for name, known in VARIANTS.items() if known.revision == FORUM])
-@pytest.mark.parametrize("without", [(), (pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED)])
-def test_legal_variants_pass(name: str, without: tuple[int, ...]) -> None:
-    outcome = asked(lambda: variant(name, without=without), revision=FORUM)
-    assert failures(outcome) == []
-    assert outcome.count(Status.WARN) == 0
-    assert outcome.exit_code == 0
+@pytest.mark.parametrize(("without", "every"), [((), 3), ((pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED), 4)])
+def test_legal_variants_pass(without: tuple[int, ...], every: int) -> None:
+    for name in [name for name, known in VARIANTS.items() if known.revision == FORUM][::every]:
+        outcome = asked(partial(variant, name, without=without), revision=FORUM)
+        assert failures(outcome) == [], name
+        assert outcome.count(Status.WARN) == 0, name
+        assert outcome.exit_code == 0, name
 
 
 @pytest.mark.parametrize(

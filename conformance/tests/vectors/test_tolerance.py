@@ -173,8 +173,8 @@ def _weak(text: str, factor: int, width: int) -> int:
     return value
 
 
-@pytest.mark.parametrize("factor", [31, 33, 65599, 16777619])
-@pytest.mark.parametrize("width", [32, 64, 4096])
+@pytest.mark.parametrize("factor", [31, 16777619])
+@pytest.mark.parametrize("width", [32, 4096])
 @pytest.mark.parametrize("unit", [1, 1000])
 def test_weak_hashes_and_whole_seconds_are_legal(factor: int, width: int, unit: int) -> None:
     def change(q: pb.RepairTimes, a: pb.RepairOffsets) -> None:

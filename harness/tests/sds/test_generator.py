@@ -22,8 +22,6 @@ from sds_harness.sds.passages import PASSAGES
 from sds_harness.sds.writer import PEERS, SDS, Text, Writer
 from sds_reference import FORUM_2024
 
-pytestmark = pytest.mark.every_python
-
 HARNESS = Path(__file__).parents[2]
 OTHERS = [
     python
@@ -90,6 +88,7 @@ def test_the_same_number_is_the_same_schedule_and_any_other_is_another() -> None
     assert generate_schedule(5, 7).name == "seed 5, schedule 7"
 
 
+@pytest.mark.every_python
 @pytest.mark.parametrize(("python", "hash_seed"), [(Path(sys.executable), "1"), *((python, "2") for python in OTHERS)])
 def test_every_interpreter_draws_the_same(python: Path, hash_seed: str) -> None:
     done = subprocess.run(

@@ -38,8 +38,6 @@ from sds_reference.testee import server
 from sds_reference.testee.convert import KINDS, config_from_pb, config_to_pb, effects_into, state_to_pb
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 
-pytestmark = pytest.mark.every_python
-
 KIT = Path(__file__).parents[2] / "adapters" / "python" / "kit.py"
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 AS_IT_IS = f"import runpy; kit = runpy.run_path({str(KIT)!r}); Implementation = kit['Implementation']\n"
@@ -318,6 +316,7 @@ def story(stage: Stage) -> None:
     stage.close()
 
 
+@pytest.mark.every_python
 @pytest.mark.parametrize("name", [e.name for e in ENVIRONMENTS.values() if pb.CAPABILITY_SDS_R not in e.needs])
 def test_filled_in_it_answers_as_the_implementation_does(name: str) -> None:
     environment = ENVIRONMENTS[name]
@@ -365,6 +364,7 @@ def test_filled_in_it_answers_codec_operations_as_the_implementation_does(filled
         assert mine == theirs
 
 
+@pytest.mark.every_python
 def test_a_fault_of_the_implementation_is_quoted_and_the_process_goes_on(filled: Session) -> None:
     opened = filled.call(pb.Request(open=pb.Open(participant_id="alice", channels=["c1"], now_ms=1_000)))
 

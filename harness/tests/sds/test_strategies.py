@@ -18,8 +18,6 @@ from sds_harness.sds.strategies import schedules
 from sds_reference import Config, Participant
 from sds_reference.mutants import MUTANTS
 
-pytestmark = pytest.mark.every_python
-
 SMALL = 8
 """Operations of one simple passage."""
 
@@ -124,6 +122,7 @@ def test_every_passage_can_be_found(name: str, kind: str) -> None:
 # ---- Shrinking -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_python
 def test_what_is_found_is_shrunk() -> None:
     found = find(schedules(), lambda schedule: sends(schedule) >= 2, settings=few(100))
     assert sends(found) >= 2

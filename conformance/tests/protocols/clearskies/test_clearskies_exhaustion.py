@@ -102,6 +102,7 @@ def test_an_observed_state_may_lack_deleted_records() -> None:
     assert not exhausted(2, variant="shows-no-deletions", alphabet=strangers).tally.found
 
 
+@pytest.mark.exhaustive
 def test_a_fault_that_needs_an_order_is_found_and_its_counterexample_replays(tmp_path: Path) -> None:
     """A deletion and a write that do not know of each other, and the earlier write wins."""
     mutant = (*COMMAND, "--mutant", "deletion-loses")

@@ -118,6 +118,7 @@ def test_who_takes_back_no_own_changes_is_not_said_to_misread_their_times(digits
     assert by_verdict(outcome, *AGAINST) == {"CSDB-02"}
 
 
+@pytest.mark.exhaustive
 def test_to_say_everything_twice_is_left_in_peace() -> None:
     assert by_verdict(certified(sending(lambda data: [data, data])), *AGAINST) == set()
 

@@ -141,16 +141,13 @@ def test_a_fault_breaks_it(what: str, fault: str) -> None:
     assert codes <= PROPERTIES[what].codes.keys()
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("what", ALL)
-def test_legal_variants_are_left_in_peace(what: str, variant: str) -> None:
+@pytest.mark.parametrize(("what", "every"), [("G-C01", 1), ("G-C03", 4), ("G-C04", 4)])
+def test_legal_variants_are_left_in_peace(what: str, every: int) -> None:
     operations, members = EXERCISES[what]
-    chosen = VARIANTS[variant]
-    legal = Testee(TesteeOptions("1", chosen.configure(Config()), chosen.peer_class))
-    show = shown(*operations, members=members, testee=legal)
-    found = PROPERTIES.examine(show)
-    wrong = [s for each in found.values() for s in each if s.outcome is Outcome.VIOLATED]
-    assert wrong == []
+    for name, chosen in [*VARIANTS.items()][::every]:
+        legal = Testee(TesteeOptions("1", chosen.configure(Config()), chosen.peer_class))
+        found = PROPERTIES.examine(shown(*operations, members=members, testee=legal))
+        assert [s for each in found.values() for s in each if s.outcome is Outcome.VIOLATED] == [], name
 
 
 # ---- Blame -----------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -126,11 +127,11 @@ def test_a_fault_breaks_it(property_id: str, name: str) -> None:
 # ---- What the proposal leaves open -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name, known in VARIANTS.items() if known.revision == FORUM_2024.name])
-@pytest.mark.parametrize("casting", [Casting.TOGETHER, Casting.AMONG])
-def test_what_it_leaves_open_is_left_in_peace(name: str, casting: Casting) -> None:
-    tally = campaign(lambda: variant(name), 6, casting, seed=4)
-    assert (tally.found, tally.errors) == ({}, {})
+@pytest.mark.parametrize(("casting", "first"), [(Casting.TOGETHER, 0), (Casting.AMONG, 1)])
+def test_what_it_leaves_open_is_left_in_peace(casting: Casting, first: int) -> None:
+    for name in [name for name, known in VARIANTS.items() if known.revision == FORUM_2024.name][first::2]:
+        tally = campaign(partial(variant, name), 6, casting, seed=4)
+        assert (tally.found, tally.errors) == ({}, {}), name
 
 
 GIVEN_UP = schedule(
