@@ -27,7 +27,7 @@ class FaultKind(Enum):
     TOO_LONG = (
         "too-long",
         "The suite reads replies of up to 64 MiB. A longer reply is not a fault, but its content is not judged. "
-        "Shorter messages keep replies short: with SDS, those with smaller bloom filters.",
+        "Shorter messages keep replies short.",
     )
     """A reply that begins like a valid one, and exceeds the bound of the suite."""
     WRONG_ID = "wrong-id", "A reply echoes the id of its request; each request gets exactly one reply, in order."

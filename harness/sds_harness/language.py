@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .faults import FaultKind
 
 HANDSHAKE = "hello"
 """The first command, and the name of its answer."""
@@ -53,6 +56,8 @@ class Language:
     """The names of the fields that hold identifiers, in a reply and in all messages within it."""
     service: str = ""
     """Full name of the gRPC service, which has one method, ``Converse``; "" if there is none."""
+    advice: Mapping[FaultKind, str] = field(default_factory=dict)
+    """Advice that belongs to this protocol, after the general advice of a kind of fault."""
 
     def answer_to(self, command: str) -> str:
         """Name of the answer that belongs to a command."""

@@ -135,6 +135,8 @@ class Session:
         except TesteeError as fault:
             if fault.breakdown.kind is FaultKind.HANG and self._limits.left_s <= 0:
                 self._out_of_time(request)
+            if own := self.language.advice.get(fault.breakdown.kind):
+                fault.breakdown = replace(fault.breakdown, hint=f"{fault.breakdown.advice} {own}")
             raise
 
     def _out_of_time(self, request: Any) -> NoReturn:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from sds_harness import faults
 from sds_harness.declaration import printable
-from sds_harness.faults import Breakdown, FaultKind
+from sds_harness.faults import Breakdown, FaultKind, TesteeError
+from sds_harness.language import Language
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS, needed_capabilities, open_session
 from sds_harness.session import Session
@@ -258,6 +260,21 @@ def test_errors_and_wrong_ids_end_the_session(link: ScriptedLink, kind: FaultKin
     assert (breakdown.kind, breakdown.detail) == (kind, sentence)
     assert link.killed
     assert breakdown.stderr == ("last words",)
+
+
+def test_advice_of_a_protocol_follows_the_general_advice() -> None:
+    class AnswersTooLong(ScriptedLink):
+        def call(self, request: pb.Request, timeout_s: float, reply: type[pb.Reply]) -> pb.Reply:
+            if request.WhichOneof("command") != "hello":
+                raise TesteeError(FaultKind.TOO_LONG, "the answer is too long")
+            return super().call(request, timeout_s, reply)
+
+    def advice(language: Language) -> str:
+        session = Session(AnswersTooLong, LIMITS, "", language)
+        return broken(lambda: session.call(COMMANDS["tick"])).advice
+
+    assert advice(SDS) == f"{FaultKind.TOO_LONG.advice} Messages with smaller bloom filters are shorter."
+    assert advice(replace(SDS, advice={})) == FaultKind.TOO_LONG.advice
 
 
 def test_after_a_fault_nothing_more_is_asked() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
+from ..faults import FaultKind
 from ..language import HonouredLimit, Language, short_names
 from ..link import Limits, Link
 from ..session import Session
@@ -74,6 +75,7 @@ SDS = Language(
     honoured=HONOURED_LIMITS,
     identifiers=frozenset(("message_id", "message_ids", "channel_id", "sender_id")),
     service=pb.DESCRIPTOR.services_by_name["Testee"].full_name,
+    advice={FaultKind.TOO_LONG: "Messages with smaller bloom filters are shorter."},
 )
 
 

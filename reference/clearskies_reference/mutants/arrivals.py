@@ -31,6 +31,14 @@ class _Records(Peer):
         else:
             self.learn(incoming)
 
+    @fault(Peer.take, "02", "takes no record of a peer while a revision before it is missing")
+    def waits_for_missing_revisions(
+        self, incoming: Record, signed: Message | None, source: int, effects: Effects
+    ) -> None:
+        last = self.known().get(incoming.last_updated_by)
+        if last is None or incoming.last_updated_rev <= last + 1:
+            super().take(incoming, signed, source, effects)
+
     @fault(Peer.take, "02", "does not take back what it wrote before it lost its store")
     def refuses_its_own_changes_back(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects

@@ -451,6 +451,11 @@ class _Answering(Peer):
     def sorts_digits(self, request: GetUpdates) -> list[StoredRecord]:
         return sorted(super().missing(request), key=lambda stored: str(stored.record.last_updated_rev))
 
+    @fault(Peer.missing, "33", "sorts revisions as doubles")
+    def sorts_revisions_as_doubles(self, request: GetUpdates) -> list[StoredRecord]:
+        found = super().missing(request)
+        return sorted(found, key=lambda kept: (float(kept.record.last_updated_rev), kept.record.uuid))
+
     @fault(Peer.missing, "59", "compares revisions digit by digit")
     def compares_digits_of_revisions(self, request: GetUpdates) -> list[StoredRecord]:
         since = {by: str(revision) for by, revision in request.since.items()}

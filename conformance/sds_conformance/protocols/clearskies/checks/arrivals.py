@@ -199,18 +199,24 @@ def updates_are_taken_as_they_came(view: PeerView) -> Iterator[tuple[Step, Proof
 
 @check("CSDB-42", of="received shown")
 def revisions_are_no_clocks(view: PeerView) -> Iterator[Observation]:
-    """A record is taken although its revision is another number than that of its writer in the vector clock."""
-    alike = False
+    """A record is taken although its revision is another number than that of its writer in the vector clock.
+
+    A peer that waits for missing revisions violates CSDB-02: after a gap, only records after a gap are comparable.
+    """
+    alike: set[bool] = set()
+    last: dict[object, int] = {}
     for arrival in view.arrivals:
         update = arrival.update
+        after_gap = update.by in last and (update.rev or 0) > last[update.by] + 1
+        last[update.by] = max(last.get(update.by, 0), update.rev or 0)
         if not _is_new(arrival) or view.one_of_many(arrival) or _is_wide(update):
             continue
         number = (update.clock or {}).get(str(update.by), 0)
         if number == update.rev:
-            alike = alike or is_traced(view, update)
+            alike |= {after_gap} if is_traced(view, update) else set()
         elif is_traced(view, update):
             yield held(arrival.step)
-        elif alike and (proof := view.proof(arrival)) is not None:
+        elif alike & {True, after_gap} and (proof := view.proof(arrival)) is not None:
             expected = f"{view.named(update)}, in whose clock {view.name(update.by)} has {number}"
             seen = f"{view.had(proof)}; others, where the two are alike, are taken"
             yield violated(proof.shown.step, "revision-compared-with-clock", expected, seen)

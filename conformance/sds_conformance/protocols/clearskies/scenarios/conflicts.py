@@ -363,6 +363,7 @@ def numbers_of_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> No
     told = alice.link(bob)
     for key, revision, clock in (
         ("alike", 2, {bob: 2}),
+        ("alike after a gap", 9, {bob: 9}),
         ("behind", 15, {bob: 44}),
         ("ahead", 44, {bob: 15, carol: 1}),
     ):

@@ -46,6 +46,23 @@ def wide_revisions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     listening(alice, script.peer("dave"), {bob: WIDE - 1})
 
 
+@scenario("33")
+def wide_revisions_are_sorted(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Revisions of Bob and of Carol exceed 53 bits and differ by one; the larger of each two arrives first."""
+    links = {peer: alice.link(peer) for peer in (bob, carol)}
+    # The uuids are in the order of arrival within each two as well.
+    for peer, key, revision in (
+        (bob, "door", WIDE),
+        (carol, "gate", WIDE - 1),
+        (carol, "wall", WIDE + 4),
+        (bob, "lamp", WIDE + 3),
+    ):
+        peer.revision = revision - 1
+        links[peer].update(key, revision)
+        script.settle()
+    look(alice)
+
+
 @scenario("59", "29", long=True)
 def revisions_beyond_32_bits(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Revisions of Bob exceed 31 and 32 bits; peers ask for what follows each, and this peer asks again."""
