@@ -19,6 +19,8 @@ FIXED64 = 1
 LEN = 2
 FIXED32 = 5
 
+_LONGEST_VARINT = 10
+"""Bytes of 64 bits."""
 _SMALL_BYTES = 256
 """Entries of histories are smaller than this, and the same entry is split in many messages, so results are cached."""
 
@@ -61,6 +63,36 @@ def _fields(empty: Empty) -> Iterator[WireField]:
         if field.wire_type not in (VARINT, FIXED64, LEN, FIXED32):
             raise MalformedMessageError(f"field {field.field_number} is a group")
         yield WireField(field.field_number, field.wire_type, field.data)
+
+
+def count_missing_bytes(wire: bytes) -> int:
+    """Number of bytes that are missing at the end of ``wire``, whose last field has a length; 0 if none are."""
+    at, size = 0, len(wire)
+    while at < size:
+        tag, at = _read_varint(wire, at)
+        wire_type = tag & 7
+        if wire_type == VARINT:
+            _, at = _read_varint(wire, at)
+        elif wire_type == LEN:
+            length, at = _read_varint(wire, at)
+            at += length
+        elif wire_type in (FIXED64, FIXED32):
+            at += 8 if wire_type == FIXED64 else 4
+        else:
+            return 0
+        if at > size:
+            return at - size if wire_type == LEN else 0
+    return 0
+
+
+def _read_varint(wire: bytes, at: int) -> tuple[int, int]:
+    """The varint at a place, and the place after it; a varint without end is 0."""
+    value = 0
+    for shift, byte in enumerate(wire[at : at + _LONGEST_VARINT]):
+        value |= (byte & 0x7F) << 7 * shift
+        if byte < 0x80:
+            return value, at + shift + 1
+    return 0, len(wire)
 
 
 def varint(value: int, least_bytes: int = 1) -> bytes:

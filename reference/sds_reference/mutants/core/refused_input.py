@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+
 from ...channel import Channel
 from ...effects import Effects
 from ...errors import MalformedMessageError
@@ -136,6 +139,18 @@ class BrokenBytesDropTheNextSync(Participant):
         if self._broken and message.kind is Kind.SYNC:
             self._broken = False
             return Effects()
+        return super().receive(wire, now_ms, retrieval_hint)
+
+
+@mutant("RECV-05", "takes a message that is cut within its last field as if that field were shorter")
+class TakesWhatIsCutShort(Participant):
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        for more in range(9):
+            with suppress(MalformedMessageError):
+                layout = self.config.revision.wire
+                message = layout.decode(wire + bytes(more))
+                cut = replace(message, content=(message.content or b"")[: -more or None])
+                return super().receive(layout.encode(cut) if more else wire, now_ms, retrieval_hint)
         return super().receive(wire, now_ms, retrieval_hint)
 
 

@@ -1,4 +1,4 @@
-"""Faults that treat two IDs as equal: IDs cut at a zero character, or in a normal form."""
+"""Faults that treat two IDs as equal: IDs cut at a zero character or at a length, or in a normal form."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ Faulty = TypeVar("Faulty", bound=type[Channel] | type[Participant] | type[Repair
 KEYS: dict[str, tuple[str, Callable[[str], str]]] = {
     "cut": ("cut at the first zero character", lambda text: text.partition("\0")[0]),
     "normal": ("in Unicode normal form C", lambda text: normalize("NFC", text)),
+    "short": ("of 64 characters", lambda text: text[:64]),
     "compatible": ("in Unicode normal form KC", lambda text: normalize("NFKC", text)),
 }
 """Names of the transformations of IDs, as in the names of the mutants."""
@@ -85,7 +86,7 @@ class TakesOthersForItself(_Keyed):
         return self.key(message.sender_id) == self.key(self.participant_id)
 
 
-@keyed("MSG-15", "distinguishes channels by names {}")
+@keyed("MSG-15", "distinguishes channels by names {}", "cut", "normal", "short")
 class KnowsChannels(Participant):
     @staticmethod
     def key(text: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind
+from sds_reference import Kind, MalformedMessageError
+from sds_reference.wire_fields import count_missing_bytes
 
 from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.table import RuleRow
@@ -135,6 +137,31 @@ def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
         expected = "deliveries of messages that arrived in the channel"
         met = delivery.received is not None or delivery.message_id in sent
         yield judged(delivery.step, "delivered-unreceived", met, expected, seen)
+    for step, message_id, missing in _delivered_incomplete(view):
+        expected = f"{message_id!r} refused, of which the last {missing} bytes did not arrive"
+        yield violated(step, "delivered-unreceived", expected, "its delivery")
+
+
+def _delivered_incomplete(view: ChannelView) -> Iterator[tuple[Step, str, int]]:
+    """Deliveries of messages that a scripted peer sent without their last bytes, each with the number of these."""
+    for step in view.trace.of(view.party.name):
+        events = step.signals("delivered", view.channel_id) if step.command == "receive" else ()
+        if not events or step.arrived is not None:
+            continue
+        wire = step.received.text
+        missing = count_missing_bytes(wire)
+        if not 0 < missing < len(wire) or step.received.raw in _broadcast_bytes(view):
+            continue
+        with suppress(MalformedMessageError):
+            whole = step.layout.decode(wire + bytes(missing))
+            if whole.channel_id == view.channel_id and any(event.message_id == whole.message_id for event in events):
+                yield step, whole.message_id, missing
+
+
+@once
+def _broadcast_bytes(view: ChannelView) -> set[bytes]:
+    """What any participant under test has broadcast: in a private layout, its bytes may look incomplete."""
+    return {wire.raw for step in view.trace.steps for wire in step.broadcasts}
 
 
 def _of_no_channel(view: ChannelView, delivery: Delivered) -> bool:

@@ -70,6 +70,16 @@ def malformed_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.after(100).send()
 
 
+@cast.scenario("RECV-05", "RECV-07")
+def messages_cut_short(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Messages come without their last bytes, which are a part of their contents, between ordinary ones."""
+    for number, missing in enumerate((1, 2, 5)):
+        whole = stage.on_the_wire(bob.content(stage.now_ms + number, content=b"the end of this is missing"))
+        alice.receive(whole[:-missing], bob.content(stage.now_ms + 10 + number))
+    alice.settle()
+    alice.after(100).send()
+
+
 @scenario("RECV-06", "RECV-07", "RECV-09")
 def impossible_dependencies(script: Script, alice: Part, bob: Peer) -> None:
     """Messages depend on themselves, on each other, on an empty ID, and twice on the same; others go on."""

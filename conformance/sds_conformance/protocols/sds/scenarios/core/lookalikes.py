@@ -13,8 +13,11 @@ from ..scripts import MAX_LAMPORT, WIDE, Part, Peer, Period, Script, least, may_
 
 @cast.scenario("MSG-15", "STATE-05", "RECV-07")
 def channels_with_similar_names(stage: Stage) -> None:
-    """Channels differ in case, in a suffix and in a space; messages come for them, for unknown ones and for none."""
-    names = ("c1", "C1", "c10", "c1 ")
+    """Channels differ in case, in a suffix, in a space and in the last letter of many.
+
+    Messages come for them, for unknown ones and for none.
+    """
+    names = ("c1", "C1", "c10", "c1 ", f"{'c' * 70}1", f"{'c' * 70}2")
     alice = stage.open(channels=names)
     for channel in names:
         bob = stage.peer("bob", channel)
