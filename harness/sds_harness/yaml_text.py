@@ -99,9 +99,9 @@ def _scalar(constructor: Any, node: Any, tag: str, line: int) -> Any:
     try:
         value = constructor.construct_object(node)
     except (ValueError, LookupError, ArithmeticError, AttributeError, YAMLError) as error:  # !!int x, !!bool 2, ...
-        raise YamlError(
-            f"{printable(str(node.value), 40)} is no {tag.removeprefix(_TAG)}: {printable(str(error), 120)}", line
-        ) from None
+        kind = tag.removeprefix(_TAG)
+        text = f"{printable(str(node.value), 40)} is not {'an' if kind == 'int' else 'a'} {kind}"
+        raise YamlError(f"{text}: {printable(str(error), 120)}", line) from None
     if isinstance(value, float):
         if not math.isfinite(value):
             raise YamlError(f"{printable(str(node.value), 20)} is not a number of JSON", line)

@@ -173,7 +173,7 @@ BAD = {
     "number that is a mapping": ("a: !!int {b: 1}", 1, "the tag tag:yaml.org,2002:int is not accepted for a list or a"),
     "text that is a list": ("a: !!str [b]", 1, "the tag tag:yaml.org,2002:str is not accepted for a list or a mapping"),
     "number that is text": ("a: !!int x", 1, "x is not an int: "),
-    "boolean that is a number": ("a: !!bool 2", 1, "2 is no bool: "),
+    "boolean that is a number": ("a: !!bool 2", 1, "2 is not a bool: "),
     "float that is text": ("a: !!float x", 1, "x is not a float: "),
     "two documents": ("---\na: 1\n---\nb: 1", 3, "but found another document"),
     "open quote": ("a: 'x", 1, "found unexpected end of stream"),

@@ -119,7 +119,7 @@ def interrupting(*arguments: object) -> None:
 
 def test_an_interrupt_tells_what_was_covered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 10)
-    monkeypatch.setattr(exhaustion_campaign, "_played_by_workers", interrupting)
+    monkeypatch.setattr(exhaustion_campaign, "_play_with_workers", interrupting)
     result = typed("exhaust", "--jobs", "2", "--events", "3", *FEW, "--", *reference_command())
     assert result.exit_code == 130
     assert "up to 1 event of 2 participants; 2 events: 0 %" in words(result.stdout) or "all 22" in words(result.stdout)

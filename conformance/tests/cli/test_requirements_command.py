@@ -23,7 +23,7 @@ def nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
     def played(*arguments: object, **options: object) -> None:
         raise AssertionError("played")
 
-    monkeypatch.setattr(import_module("sds_conformance.cli.requirements"), "played", played)
+    monkeypatch.setattr(import_module("sds_conformance.cli.requirements"), "find_sightings", played)
 
 
 def rows(*arguments: str) -> list[dict[str, Any]]:
@@ -127,7 +127,7 @@ def test_only_run_plays_and_counts_the_runs_that_exercise_a_requirement(monkeypa
         assert "a-diamond" in row["scenarios"]
         assert "Exercised" not in typed("requirements", "SDS-RECV-06", *without).stdout
     module = import_module("sds_conformance.cli.requirements")
-    monkeypatch.setattr(module, "played", lambda *given: {"SDS-RECV-06": {"a-run-of-now": 3}})
+    monkeypatch.setattr(module, "find_sightings", lambda *given: {"SDS-RECV-06": {"a-run-of-now": 3}})
     assert rows("buffered", "SDS-RECV-06", "--run")[0]["exercised_in"] == {"a-run-of-now": 3}
     shown = words(typed("requirements", "RECV-06", "--run").stdout)
     assert "Exercised 3 times in 1 run: a-run-of-now (3)" in shown

@@ -18,12 +18,12 @@ PAGE = Path(SCRIPT["PAGE"])
 
 def test_the_tables_are_up_to_date() -> None:
     text = PAGE.read_text("utf-8")
-    assert SCRIPT["filled"](text) == text, "run `python docs/make_scenario_files.py`"
+    assert SCRIPT["fill_tables"](text) == text, "run `python docs/make_scenario_files.py`"
 
 
 def test_a_table_that_is_out_of_date_is_filled_again() -> None:
     text = PAGE.read_text("utf-8")
-    assert SCRIPT["filled"](text.replace("| `heal` |", "| `hael` |")) == text
+    assert SCRIPT["fill_tables"](text.replace("| `heal` |", "| `hael` |")) == text
 
 
 def test_every_expectation_of_a_schema_is_known_and_every_known_one_is_in_a_schema() -> None:

@@ -36,7 +36,7 @@ def outcome_of_the_run(monkeypatch: pytest.MonkeyPatch) -> list[SelfTestProof]:
     proofs = [GOOD]
     # Of the package, the name of this module is that of the command in it.
     module = import_module("sds_conformance.cli.selftest")
-    monkeypatch.setattr(module, "examined", lambda *arguments, **options: proofs[-1])
+    monkeypatch.setattr(module, "run_self_test", lambda *arguments, **options: proofs[-1])
     return proofs
 
 

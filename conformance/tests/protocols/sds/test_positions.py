@@ -158,7 +158,7 @@ def _nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
     def played(*arguments: object, **options: object) -> None:
         raise AssertionError("played")
 
-    monkeypatch.setattr(import_module("sds_conformance.cli.requirements"), "played", played)
+    monkeypatch.setattr(import_module("sds_conformance.cli.requirements"), "find_sightings", played)
 
 
 def test_a_position_is_shown_with_the_requirements_it_concerns() -> None:
