@@ -49,8 +49,8 @@ def fates_of(monkeypatch: pytest.MonkeyPatch, *ends: End, interrupted: bool = Fa
             raise KeyboardInterrupt
 
     module = import_module("sds_conformance.cli.generated")
-    monkeypatch.setattr(module, "_reached", lambda *arguments: None)
-    monkeypatch.setattr(module, "_examined", examined)
+    monkeypatch.setattr(module, "_measure_coverage", lambda *arguments: None)
+    monkeypatch.setattr(module, "_examine_places", examined)
 
 
 def test_it_says_by_what_they_are_found_and_where_those_are_that_live(monkeypatch: pytest.MonkeyPatch) -> None:
