@@ -16,8 +16,8 @@ and package runners send each signal twice.
     with signals.call_on_signal(spark.sparkContext.cancelAllJobs):
         ...  # KeyboardInterrupt is raised here, while the hook runs in another thread
 
-Where Python calls a destructor or a callback of the garbage collector, it drops what is raised. A KeyboardInterrupt
-that is dropped there is raised once more.
+Python drops an exception that is raised in a destructor or in a callback of the garbage collector. If it drops the
+KeyboardInterrupt, that is raised again.
 
 A hook has GRACE_S seconds; exceptions that it raises are ignored. To keep an interrupt out of a section, for example
 while results are being written, use ``with signals.held():``, or ``signals.hold_interrupts()`` for the rest of the
@@ -98,7 +98,7 @@ class EndRequest:
             raise KeyboardInterrupt
 
     def raise_again(self) -> None:
-        """Raise KeyboardInterrupt in the main thread once more, soon: it was dropped."""
+        """Raise KeyboardInterrupt in the main thread again in a moment, because Python dropped it."""
         self._dropped = True
         timer = threading.Timer(_SOON_S, _signal_main_thread, (self.number,))
         timer.daemon = True

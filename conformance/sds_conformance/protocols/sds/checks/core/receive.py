@@ -138,7 +138,7 @@ def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
         met = delivery.received is not None or delivery.message_id in sent
         yield judged(delivery.step, "delivered-unreceived", met, expected, seen)
     for step, message_id, missing in _delivered_incomplete(view):
-        expected = f"{message_id!r} refused, of which the last {missing} bytes did not arrive"
+        expected = f"{message_id!r} refused: its last {missing} bytes did not arrive"
         yield violated(step, "delivered-unreceived", expected, "its delivery")
 
 
