@@ -28,8 +28,8 @@ def source(monkeypatch: pytest.MonkeyPatch) -> ModelSource:
     """The source as it is, in its first configuration alone; the processes that play are forks of this one."""
     few = replace(SOURCE, configurations=SOURCE.configurations[:1], excuses=lambda: "")
     module = import_module("sds_conformance.cli.generated")
-    protocol = module.derived()[0]
-    monkeypatch.setattr(module, "derived", lambda: (protocol, few))
+    protocol = module.protocol_with_source()[0]
+    monkeypatch.setattr(module, "protocol_with_source", lambda: (protocol, few))
     return few
 
 
@@ -85,8 +85,8 @@ def test_the_same_for_programs() -> None:
 def test_an_excuse_for_what_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch, source: ModelSource) -> None:
     excused = replace(source, excuses=lambda: f"legal\t{COUNTS}\tit counts")
     module = import_module("sds_conformance.cli.generated")
-    protocol = module.derived()[0]
-    monkeypatch.setattr(module, "derived", lambda: (protocol, excused))
+    protocol = module.protocol_with_source()[0]
+    monkeypatch.setattr(module, "protocol_with_source", lambda: (protocol, excused))
     fates_of(monkeypatch, End.FAILS)
     result = typed(*ONE_PROCESS, "--only", COUNTS)
     assert result.exit_code == 1

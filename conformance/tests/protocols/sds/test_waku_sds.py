@@ -60,9 +60,9 @@ BOTH = {
 
 KNOWN: dict[str, dict[str, set[str]]] = {
     CURRENT: BOTH | {"warn": BOTH["warn"] | {"SDS-R-RECV-03"}},
-    AMENDED: BOTH | {"warn": BOTH["warn"] | {"SDS-R-RECV-04"}, "inconclusive": {"SDS-R-RECV-05"}},
+    AMENDED: BOTH | {"warn": BOTH["warn"] | {"SDS-R-RECV-04"}},
 }
-"""Known failures by revision; all others pass. Entries that never come back have no new time: SDS-R-RECV-05."""
+"""Known failures by revision; all others pass."""
 
 
 @pytest.fixture(scope="module")
