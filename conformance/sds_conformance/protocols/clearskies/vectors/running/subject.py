@@ -82,12 +82,25 @@ def tell(actor: Actor, link: ScriptedLink, *updates: Fields) -> None:
         if fields.get("seen"):
             arrive(link, *waiting)
             waiting.clear()
-            held = look(actor).records.get(fields["uuid"], {}).get("vector_clock")
-            own = held.get(actor.peer_id) if isinstance(held, dict) else None
-            if type(own) is int:
+            let_time_pass(actor)  # it may read when it is ticked
+            if own := _own_number(actor, fields["uuid"]):
                 members["vector_clock"] = {**members["vector_clock"], actor.peer_id: own}
         waiting.append(link.peer.sign_if_required(link.peer.frame(members), link.level))
     arrive(link, *waiting)
+
+
+def _own_number(actor: Actor, uuid: str) -> int:
+    """The own number of a peer in the vector clock of a record; 0 if it has none there, or shows none.
+
+    It is the greater one of the record that it sends and of its state: a peer that repeats messages as they came sends
+    no number of its own.
+    """
+    sent = look(actor).records.get(uuid, {}).get("vector_clock")
+    own = sent.get(actor.peer_id) if isinstance(sent, dict) else None
+    state = actor.observe()
+    records = state.records if state is not None else ()
+    numbers = [record.vector_clock.get(actor.peer_id, 0) for record in records if lowered(record.uuid) == uuid]
+    return max([*numbers, own if type(own) is int else 0])
 
 
 def arrive(link: ScriptedLink, *frames: Frame) -> None:

@@ -78,7 +78,7 @@ class _Player:
             new = link.updates[self._known.get(name, 0) :]
             self._known[name] = len(link.updates)
             if new:
-                seen["updates"][name] = _without_copies(map(_update_in_vectors, new))
+                seen["updates"][name] = _drop_superseded(_without_copies(map(_update_in_vectors, new)))
                 if "binds" in step:
                     self._bound[step["binds"]] = new[0]
         if step["do"] == "connect":
@@ -127,6 +127,25 @@ def _without_copies(told: Iterable[Seen]) -> list[Seen]:
         if not any(same_json(each, other) for other in out):
             out.append(each)
     return out
+
+
+def _drop_superseded(updates: list[Seen]) -> list[Seen]:
+    """Remove versions of a record that a later one of the same writer follows: a peer may answer with all versions."""
+
+    def is_superseded(one: Seen) -> bool:
+        return any(_same_record(one, other) and _is_later(other, one) for other in updates)
+
+    return [update for update in updates if not is_superseded(update)]
+
+
+def _same_record(one: Seen, other: Seen) -> bool:
+    return all(same_json(one[name], other[name]) for name in ("uuid", "last_updated_by"))
+
+
+def _is_later(one: Seen, other: Seen) -> bool:
+    """Does it have a greater revision? A revision that is not an integer is not comparable."""
+    revisions = one["last_updated_rev"], other["last_updated_rev"]
+    return all(isinstance(each, str) for each in revisions) and int(revisions[0]) > int(revisions[1])
 
 
 def _update_in_vectors(message: Message) -> Seen:
