@@ -41,6 +41,6 @@ def _played(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]) ->
             peer = stage.peer(f"writer {writer} {len(stage.trace.steps)}")
             peer.peer_id = writer
             links[writer] = actor.link(peer)
-        tell(actor, links[writer], fields)
+        tell(actor, links[writer], fields, observing=True)
     let_time_pass(actor)
     return found(actor, keys_of(vector))

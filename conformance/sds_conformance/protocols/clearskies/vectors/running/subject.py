@@ -70,11 +70,11 @@ def held_to(vector: Vector) -> list[Outcome]:
     return [each for each in vector["outcomes"] if not (each.get("warned") and each.get("position") == WIDE)]
 
 
-def tell(actor: Actor, link: ScriptedLink, *updates: Fields) -> None:
+def tell(actor: Actor, link: ScriptedLink, *updates: Fields, observing: bool = False) -> None:
     """Deliver updates of a vector, signed if needed, in one step unless one of them depends on the one before.
 
     If the writer of an update had ``seen`` the records of the peer, its clock includes the peer's own number if that is
-    known.
+    known. With ``observing`` it is also looked for in the state.
     """
     waiting: list[Frame] = []
     for fields in updates:
@@ -83,21 +83,21 @@ def tell(actor: Actor, link: ScriptedLink, *updates: Fields) -> None:
             arrive(link, *waiting)
             waiting.clear()
             let_time_pass(actor)  # it may read when it is ticked
-            if own := _own_number(actor, fields["uuid"]):
+            if own := _own_number(actor, fields["uuid"], observing=observing):
                 members["vector_clock"] = {**members["vector_clock"], actor.peer_id: own}
         waiting.append(link.peer.sign_if_required(link.peer.frame(members), link.level))
     arrive(link, *waiting)
 
 
-def _own_number(actor: Actor, uuid: str) -> int:
+def _own_number(actor: Actor, uuid: str, *, observing: bool) -> int:
     """The own number of a peer in the vector clock of a record; 0 if it has none there, or shows none.
 
-    It is the greater one of the record that it sends and of its state: a peer that repeats messages as they came sends
-    no number of its own.
+    With ``observing`` it is the greater one of the record that it sends and of its state: a peer that repeats messages
+    as they came sends no number of its own.
     """
     sent = look(actor).records.get(uuid, {}).get("vector_clock")
     own = sent.get(actor.peer_id) if isinstance(sent, dict) else None
-    state = actor.observe()
+    state = actor.observe() if observing else None
     records = state.records if state is not None else ()
     numbers = [record.vector_clock.get(actor.peer_id, 0) for record in records if lowered(record.uuid) == uuid]
     return max([*numbers, own if type(own) is int else 0])

@@ -231,8 +231,13 @@ def ask_causal_history(subject: SdsSubject, vector: Vector) -> VectorResult:
             f"names {in_force.causal_history_size} messages in a causal history, whatever it is asked for"
         )
     history = [entry.message_id for entry in actor.send().causal_history]
+    oldest_first = vector["outcomes"][0]["causal_history"]
+    if history and not in_force.HasField("causal_history_size") and len(history) != len(oldest_first):
+        raise VectorSkippedError(
+            f"states no size of its causal histories, and names {len(history)} messages in this one"
+        )
     answer = judge_outcome({"causal_history": history}, vector["outcomes"])
-    return _one_way(subject, answer, history, vector["outcomes"][0]["causal_history"])
+    return _one_way(subject, answer, history, oldest_first)
 
 
 def _one_way(subject: SdsSubject, answer: VectorResult, seen: list[str], oldest_first: list[str]) -> VectorResult:
