@@ -36,6 +36,7 @@ def test_its_first_report_is_honest(built: Built, monkeypatch: pytest.MonkeyPatc
     assert result.exit_code == 0, result.output
     report = json.loads(result.output)
     verdicts = Counter(requirement["verdict"] for requirement in report["requirements"])
-    assert verdicts.keys() == {"pass", "skipped"}
-    assert verdicts["pass"] >= 66
+    # One requirement is exercised only in another environment than plain.
+    passed = 67 if where else 68
+    assert verdicts == {"pass": passed, "skipped": 170 - passed}
     assert report["summary"]["complete"]
