@@ -11,6 +11,7 @@ from sds_harness.clearskies.links import ScriptedLink
 
 from .....vectors.model import Vector
 from .....vectors.running.subject import VectorResult, judge_outcome
+from ..fields import Fields, numbers
 from .subject import ClearSkiesSubject, found, held_to, keys_of, let_time_pass, same_found, tell
 
 DEPENDS = {"depends_on_order": True}
@@ -33,6 +34,7 @@ def _played(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]) ->
     stage = subject.stage(f"{vector['id']} in the order {' '.join(map(str, order))}")
     actor = subject.peer(stage, vector)
     links: dict[str, ScriptedLink] = {}
+    arrived: list[Fields] = []
     for number in order:
         fields = vector["updates"][number]
         # Connect each writer on its own link, so that the refusal of one update does not affect the others.
@@ -41,6 +43,18 @@ def _played(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]) ->
             peer = stage.peer(f"writer {writer} {len(stage.trace.steps)}")
             peer.peer_id = writer
             links[writer] = actor.link(peer)
-        tell(actor, links[writer], fields, observing=True)
+        tell(actor, links[writer], {**fields, "seen": _saw_all(fields, arrived)}, observing=True)
+        arrived.append(fields)
     let_time_pass(actor)
     return found(actor, keys_of(vector))
+
+
+def _saw_all(fields: Fields, arrived: Sequence[Fields]) -> bool:
+    """Had the writer of an update seen the record of the peer, to which ``arrived`` led?
+
+    If one of these is not an ancestor of the update, its writer cannot know the number that the peer has now.
+    """
+    known = numbers(fields["vector_clock"])
+    versions = (numbers(each["vector_clock"]) for each in arrived if each["uuid"] == fields["uuid"])
+    older = all(all(count <= known.get(peer, 0) for peer, count in version.items()) for version in versions)
+    return older and bool(fields.get("seen"))
