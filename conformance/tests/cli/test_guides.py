@@ -70,7 +70,7 @@ def test_readme_is_short_and_has_the_two_commands() -> None:
     lines = README.read_text("utf-8").splitlines()
     assert len(lines) <= 150
     assert "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/sds-conformance run" in lines
-    assert "python3 -m venv .venv && .venv/bin/pip install tox && .venv/bin/tox" in lines
+    assert "python3 -m venv .venv && .venv/bin/pip install tox && .venv/bin/tox -p 2" in lines
 
 
 def test_readme_has_the_results_of_the_page_of_implementations() -> None:

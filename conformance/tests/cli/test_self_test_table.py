@@ -59,6 +59,11 @@ def test_a_row_says_what_is_wrong_where_and_what_came_of_it() -> None:
     assert "| SDS-SEND-02 | MUST | 1 | 0 |" in text
 
 
+def test_a_quick_self_test_says_how_much_variants_played() -> None:
+    quick = replace(GOOD, quick=True)
+    assert "1 of 1 legal variant accepted, each variant played one in 4 long scenarios." in quick.totals
+
+
 def test_what_went_wrong_stands_in_the_table_as_well() -> None:
     text = markdown(BAD)
     assert "pass: ALIVE" in text

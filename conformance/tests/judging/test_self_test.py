@@ -29,7 +29,7 @@ pytestmark = pytest.mark.exhaustive
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the long scenarios out, where they are not needed."""
 
-    def without_the_long(rules: Rules, scenarios: Iterable[str], revision: str, profile: str) -> Plan:
+    def without_the_long(rules: Rules, *, revision: str, profile: str, scenarios: Iterable[str] = ()) -> Plan:
         wanted = set(scenarios)
         played = [name for name in SHORT if name in wanted or not wanted]
         return replace(plan(scenarios=played, revision=revision, profile=profile), rules=rules)
