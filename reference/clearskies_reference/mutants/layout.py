@@ -240,6 +240,16 @@ class _Records(Peer):
     def draws_short_uuids(self) -> str:
         return self._draw(8).hex()
 
+    @fault(Peer.new_uuid, "08", "draws 64 bits of a uuid, and leaves the others 0")
+    def draws_half_of_a_uuid(self) -> str:
+        return self._draw(8).hex().rjust(32, "0")
+
+    @fault(Peer.new_uuid, "08", "counts up from a random uuid")
+    def counts_up_from_a_random_uuid(self) -> str:
+        self._latest_uuid = getattr(self, "_latest_uuid", None) or int.from_bytes(self._draw(15))
+        self._latest_uuid += 1
+        return f"{self._latest_uuid:032x}"
+
     @fault(Peer.write, "08", "gives a record another uuid with each value")
     def new_uuid_for_each_value(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         current = self.store.leader(key)

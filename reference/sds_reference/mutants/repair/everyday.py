@@ -82,3 +82,18 @@ class AnswersRepeatedEntriesTwice(Repair):
     def take_responses(self, now_ms: int) -> list[Message]:
         answers = super().take_responses(now_ms)
         return answers + [message for message in answers if message.message_id in self._twice]
+
+
+@mutants
+class _RequestsAcknowledge(Channel):
+    @fault(Channel.review_ack_status, "STATE-12", "acknowledges own messages that repair requests of others name")
+    def requests_acknowledge(self, message: Message, effects: Effects, now_ms: int) -> None:
+        for entry in message.repair_request:
+            self.acknowledge(entry.message_id, effects)
+        super().review_ack_status(message, effects, now_ms)
+
+    @fault(Channel.review_ack_status, "STATE-08", "removes own messages that are asked for from the outgoing buffer")
+    def requests_empty_the_outgoing_buffer(self, message: Message, effects: Effects, now_ms: int) -> None:
+        for entry in message.repair_request:
+            self.outgoing.acknowledge(entry.message_id)
+        super().review_ack_status(message, effects, now_ms)

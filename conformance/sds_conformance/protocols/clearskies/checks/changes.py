@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from itertools import chain, pairwise
+from operator import or_
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.peer import iso
@@ -32,6 +34,8 @@ from ..view.replication import repeated
 
 _OF_A_KEY = 1_000
 """Characters of a key that every implementation must have room for."""
+_MANY_UUIDS = 40
+"""In so many random uuids, the chance that a given bit is the same is below 10^-11."""
 
 # ---- Commands --------------------------------------------------------------------------------------------------------
 
@@ -191,6 +195,18 @@ def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
             if other is view:
                 expected, seen = f"a uuid of its own for {change.key!r}", f"that of {first.key!r} of {name}"
                 yield judged(update.step, "uuid-reused", first is change, expected, seen)
+
+
+@check("CSDB-08", of="changes")
+def uuids_are_random(view: PeerView) -> Iterator[Observation]:
+    """Of many new uuids, more than half of the bits vary: versions 4 and 7 of RFC 9562 have 122 and 74 random bits."""
+    shown = ((change.step.request.put.uuid, update) for change, update in _first_shown(view))
+    drawn = {int(update.uuid, 16): update for suggested, update in shown if update.uuid is not None and not suggested}
+    if len(drawn) >= _MANY_UUIDS:
+        first, *others = drawn
+        varying = reduce(or_, (each ^ first for each in others)).bit_count()
+        expected, seen = "128 random bits", f"{128 - varying} bits are the same in all {len(drawn)} uuids"
+        yield judged(drawn[others[-1]].step, "uuid-not-random", varying > 64, expected, seen)
 
 
 @check("CSDB-08", of="changes")

@@ -61,12 +61,12 @@ def ghosts(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> N
 
 @scenario("56", long=True)
 def ghosts_of_many(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Forty records are deleted and the key of one is reused; Carol sends old versions, also after a year."""
+    """120 records are deleted and the key of one is reused; Carol sends old versions, also after a year."""
     listening(alice, dave)
     link = alice.link(bob)
     link.update("lamp", "on")
     script.settle()
-    for number in range(40):
+    for number in range(120):
         version(link, f"record {number}", None, {bob: 1, carol: 1}, deleted=True)
     look(alice)
     link.update("record 0", "another")
@@ -83,12 +83,12 @@ def ghosts_of_many(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Pe
 
 @scenario("56", long=True)
 def ghosts_of_own_records(script: Script, alice: Part, bob: Peer) -> None:
-    """The application deletes twelve records; Bob sends some of them again immediately, and others after a year."""
+    """The application deletes sixty records; Bob sends some of them again immediately, and others after a year."""
     link = listening(alice, bob)
     alice.put("kept", 0)
-    records = [alice.put(f"record {number}", number) for number in range(12)]
+    records = [alice.put(f"record {number}", number) for number in range(60)]
     script.settle()
-    for number in range(12):
+    for number in range(60):
         alice.after(1_000).delete(f"record {number}")
     look(alice)
     link.send(*records[:2])

@@ -293,15 +293,15 @@ def two_connections(script: Script, alice: Part, bob: Peer) -> None:
 
 @cast.scenario("02", "33", "37", long=True)
 def many_from_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """260 records arrive one by one on a connection; others ask for all, and for what follows."""
+    """520 records arrive one by one on a connection; others ask for all, and for what follows."""
     link = alice.link(bob)
-    for number in range(260):
+    for number in range(520):
         if not link.broken:
             link.say(bob.update(f"record-{number}", number))
     alice.observe()
     # An implementation may cut its answers: ask until nothing new comes.
     known = _newest(cast.look(alice))
-    for _ in range(260):
+    for _ in range(520):
         rest = cast.listening(alice, stage.peer(f"asking after {known}"), {bob.peer_id: known})
         stage.settle()
         if (newest := _newest(rest)) <= known:

@@ -10,7 +10,7 @@ from sds_reference import Message as WireMessage
 
 from ...view.repair_terms import repair_terms
 from .. import cast
-from ..scripts import Message, Part, Peer, Script, entry, signed, take_in
+from ..scripts import Message, Part, Peer, Script, entry, greatest, signed, take_in, tick_every
 from . import live
 from .participants import FINE, T_MAX, repair_scenario
 
@@ -121,6 +121,19 @@ def asked_for_all_that_came_in_other_ways(script: Script, alice: Part, bob: Peer
     take_in(alice, repaired)
     ask_one_by_one(carol, alice, root, waited, repaired, own)
     wait_out(alice)
+    alice.observe()
+
+
+@repair_scenario("STATE-12", "STATE-08", "SEND-10", "OUTSWEEP-01", "R-STATE-08")
+def asked_for_unacknowledged_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Others ask for two of three own messages that nobody acknowledges, and ask again a day later."""
+    own = [alice.send() for _ in range(3)]
+    for _ in range(2):
+        ask(carol, alice, own[0])
+        alice.given(bob.sync(script.now, requests=signed(own[1]))).observe()
+        wait_out(alice)
+        alice.observe()
+        tick_every(alice, greatest(1, alice.in_force.resend_unacknowledged_ms) // 2 + 1, times=3)
     alice.observe()
 
 
