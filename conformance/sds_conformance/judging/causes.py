@@ -6,7 +6,8 @@ is a violated requirement that no other violated one explains, or that explains 
 fails together: two faults can meet in one run by chance, and a fault that shows in every run meets all others.
 
 A fault that shows in few of the runs that exercise it does not explain a requirement that fails in most of its runs:
-then the other one is a separate root cause.
+then the other one is a separate root cause, unless the fault shows in each run in which that requirement fails. For
+example, an outgoing buffer with too little room shows in one long scenario, with all that follows from it.
 
 A fault that shows in very few of the runs that exercise it acts in few situations. The runs of scenarios show whether
 it acted: if some of the runs in which another requirement fails exercise it, and none of them violates it, the other
@@ -57,6 +58,8 @@ class Failure:
     """Of a property of the group: the requirements that it follows from."""
     held: frozenset[str] = frozenset()
     """The requirements that some of those runs exercise and none of them violates. Empty for schedules."""
+    accompanied_by: frozenset[str] = frozenset()
+    """The requirements that all of those runs violate. Empty for schedules."""
 
     @property
     def share(self) -> float:
@@ -128,6 +131,9 @@ def causes(
             v.tally.total,
             frozenset(kind.code for kind in v.tally.kinds),
             held=_held(v, found.values(), exercised),
+            accompanied_by=frozenset(
+                name for name, other in found.items() if other.tally.places.keys() >= v.tally.places.keys()
+            ),
         )
         for name, v in found.items()
     ]
@@ -205,7 +211,7 @@ def _reasons(rules: Rules, effect: Failure, others: Iterable[Failure]) -> dict[s
         cause.id: why
         for cause in others
         if cause is not effect and RANK[cause.verdict] >= RANK[effect.verdict]
-        if cause.share >= LEAST_SHARE * effect.share
+        if cause.share >= LEAST_SHARE * effect.share or cause.id in effect.accompanied_by
         if cause.share >= RARE_SHARE or cause.id not in effect.held
         if (why := _reason(rules, cause, effect))
     }

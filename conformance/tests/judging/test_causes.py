@@ -71,6 +71,13 @@ def test_a_rare_fault_explains_nothing_in_runs_that_exercise_it_and_do_not_viola
     assert told(verdict(CAUSE, frequent), verdict(EFFECT, elsewhere), exercised=many) == {CAUSE: [EFFECT]}
 
 
+def test_a_rare_fault_explains_what_fails_often_only_if_it_shows_in_each_of_those_runs() -> None:
+    cause, effect = Failure(CAUSE, Verdict.FAIL, 1, 200), Failure(EFFECT, Verdict.FAIL, 1, 10)
+    assert [root.id for root in roots(RULES, [cause, effect])] == [EFFECT, CAUSE]
+    together = replace(effect, accompanied_by=frozenset({CAUSE}))
+    assert [(root.id, [*root.under]) for root in roots(RULES, [cause, together])] == [(CAUSE, [EFFECT])]
+
+
 def test_of_two_that_explain_each_other_the_one_is_the_cause_that_fails_in_more_of_its_runs() -> None:
     whole, special = "SDS-R-TREQ-01", "SDS-R-TREQ-05"
     assert consequences(RULES, whole, special)
