@@ -271,6 +271,12 @@ class _Records(Peer):
         time = super().time_of_change(now_ms, after)
         return replace(time, text=time.text.replace("T", " ").removesuffix("Z"))
 
+    @fault(Peer.time_of_change, "11", "writes milliseconds without the zeros before them")
+    def writes_milliseconds_without_zeros(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
+        time = super().time_of_change(now_ms, after)
+        whole, _, rest = time.text.removesuffix("Z").partition(".")
+        return replace(time, text=f"{whole}.{int(rest or 0)}Z")
+
     @fault(Peer.time_of_change, "11", "writes the month before the day, and the year behind them")
     def writes_american_times(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)

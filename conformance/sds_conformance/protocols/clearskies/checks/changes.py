@@ -350,6 +350,27 @@ def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
         yield judged(update.step, "wrong-time", met, expected, update.time.text)
 
 
+@check("CSDB-11", pb.CAPABILITY_VIRTUAL_CLOCK, of="changes")
+def fractions_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
+    """If an update_time has a fraction, it is when the record was changed, to the digits of the fraction.
+
+    A peer may write later times than those of updates before it. So only the first change of a peer is judged, before
+    it has received an update.
+    """
+    for change in view.changes[:1]:
+        update = change.shown
+        if update is None or update.time is None or not update.time.fraction or not change.is_in(update):
+            continue
+        if any(other.step.index < update.step.index for other in view.received):
+            continue
+        unit = max(1, 1_000 // 10 ** len(update.time.fraction))
+        until = [step.now_ms for step in view.steps if change.since <= step.index <= update.step.index]
+        written = update.time.seconds * 1_000 + int(float(f"0.{update.time.fraction}") * 1_000)
+        met = min(until) - unit <= written <= max(until) + unit
+        expected = f"the time of the change, {iso(change.step.now_ms)}"
+        yield judged(update.step, "wrong-time", met, expected, update.time.text)
+
+
 @check("CSDB-25", of="own")
 def revisions_start_with_one(view: PeerView) -> Iterator[Observation]:
     """The first local change has the revision 1 or 2."""

@@ -222,6 +222,15 @@ def times_of_day(script: Script, alice: Part, bob: Peer) -> None:
         script.advance(5 * HOUR_MS + 1_000)
 
 
+@scenario("11")
+def the_first_milliseconds_of_a_second(script: Script, alice: Part, bob: Peer) -> None:
+    """The application writes two records a few milliseconds after a full second, and a third one a little later."""
+    listening(alice, bob)
+    alice.after(7).put("door", "open")
+    alice.put("window", "shut")
+    alice.after(90).put("gate", "open")
+
+
 @scenario("08", "10", long=True)
 def many_records(script: Script, alice: Part, alan: Part, bob: Peer) -> None:
     """Two peers make fifty records each."""
