@@ -36,6 +36,10 @@ class _Hints(Channel):
         if kind is Kind.CONTENT and _without_empty_hints(message) != message:
             raise MalformedMessageError("an empty retrieval hint")
 
+    @fault(Channel.insert_into_log, "MSG-11", "keeps the first 64 bytes of a retrieval hint")
+    def cuts_hints(self, message: Message, retrieval_hint: bytes | None) -> None:
+        super().insert_into_log(message, retrieval_hint[:64] if retrieval_hint is not None else None)
+
     @fault(Channel.insert_into_log, "SEND-08", "replaces an empty retrieval hint with the last one that it saw")
     def repeats_the_last_hint(self, message: Message, retrieval_hint: bytes | None) -> None:
         if retrieval_hint:

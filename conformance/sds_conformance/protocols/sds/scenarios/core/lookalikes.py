@@ -169,11 +169,13 @@ def waiting_in_two_channels(script: Script) -> None:
 
 @scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
 def hints_only_where_given(script: Script, alice: Part, bob: Peer) -> None:
-    """Some messages have transport hints, those around them have none."""
+    """Some messages have transport hints, one of which has 256 bytes; those around them have none."""
     first = bob.content(script.now - 9)
     alice.receive(first, hint=b"t1")
     for _ in range(2):
         alice.after(1).send()
     alice.after(5).given(bob.content(script.now, first)).after(1).send()
     alice.receive(bob.content(script.now, message_id="z"), hint=b"\xff\xfe")
+    alice.after(1).send()
+    alice.after(5).receive(bob.content(script.now), hint=bytes(range(256)))
     alice.after(1).send()
