@@ -15,7 +15,7 @@ from sds_harness.schedules import Act
 
 from ..freedoms import DivergentSide, DivergentSteps
 from .properties.club_view import ClubView
-from .sides import OF_DATABASES, before, view_of
+from .sides import DATABASE_COLUMNS, acts_before, view_of
 from .view.facts import COMMANDS
 from .view.peer_view import PeerView
 
@@ -34,15 +34,15 @@ def in_conflict(case: DivergentSteps) -> bool:
     if len(those) != len(case.sides) or not records:
         return False
     if case.differs_only_in("answer") and case.command in COMMANDS:
-        keys = {key for facts, _, view, act in those for key in _keys(facts, view, act, records)}
-        return bool(keys & _named(those[0][3]))
-    if not case.fields <= OF_DATABASES:
+        keys = {key for facts, _, view, act in those for key in _find_keys(facts, view, act, records)}
+        return bool(keys & _keys_in_command(those[0][3]))
+    if not case.fields <= DATABASE_COLUMNS:
         return False
-    one, other = (_of_others(facts, side, act, records) for facts, side, _, act in those)
+    one, other = (_values_without_conflicts(facts, side, act, records) for facts, side, _, act in those)
     return one == other
 
 
-def _keys(facts: ClearSkiesRowReader, view: PeerView, act: Act, records: set[str]) -> set[str]:
+def _find_keys(facts: ClearSkiesRowReader, view: PeerView, act: Act, records: set[str]) -> set[str]:
     """The keys that these records ever had."""
     name = facts.names.record
     told = (u.key for u in (*view.sent, *view.received) if u.step.index <= act.step.index and name(u.uuid) in records)
@@ -50,13 +50,15 @@ def _keys(facts: ClearSkiesRowReader, view: PeerView, act: Act, records: set[str
     return {key for key in (*told, *changed) if key is not None}
 
 
-def _named(act: Act) -> set[str]:
+def _keys_in_command(act: Act) -> set[str]:
     """The keys in the change that the application makes."""
     command = getattr(act.step.request, act.step.command)
     return {command.key, command.new_key} if act.step.command == "rename" else {command.key}
 
 
-def _of_others(facts: ClearSkiesRowReader, side: DivergentSide, act: Act, records: set[str]) -> dict[str, Any]:
+def _values_without_conflicts(
+    facts: ClearSkiesRowReader, side: DivergentSide, act: Act, records: set[str]
+) -> dict[str, Any]:
     """The values of a step that are about records without a conflict, and not about records that a resolution created.
 
     Revisions and versions of peers that may have resolved a conflict are left out, because a resolution may use a
@@ -64,30 +66,30 @@ def _of_others(facts: ClearSkiesRowReader, side: DivergentSide, act: Act, record
     """
     names, step = facts.names, act.step
 
-    def concerned(uuid: object) -> bool:
+    def is_excluded(uuid: object) -> bool:
         # A version that no application wrote was written by a resolution.
         name = names.record(uuid)
         return name in records or "/record" in name
 
     told = [message for message in act.trace.out(step) if message.type == UPDATE]
     since = [message.body.members.get("since") for message in act.trace.out(step) if message.type == GET_UPDATES]
-    counting = _counting(side)
+    counting = _find_possible_resolvers(side)
     known = [step.state.known.since] if step.state is not None else []
-    shown = [record for record in step.state.records if not concerned(record.uuid)] if step.state is not None else []
+    shown = [record for record in step.state.records if not is_excluded(record.uuid)] if step.state is not None else []
     return {
-        "record": "" if concerned(step.uuid) else names.record(step.uuid),
+        "record": "" if is_excluded(step.uuid) else names.record(step.uuid),
         "sent": sorted(
             json.dumps([message.link, *facts.content_of(message)[1:]])
             for message in told
-            if not concerned(message.body.members.get("uuid"))
+            if not is_excluded(message.body.members.get("uuid"))
         ),
         "changed": sorted(
-            names.record(each.record.uuid) for each in step.signals("changed") if not concerned(each.record.uuid)
+            names.record(each.record.uuid) for each in step.signals("changed") if not is_excluded(each.record.uuid)
         ),
         "conflicts": sorted(
             f"{names.record(each.uuid)} {names.record(each.incoming_uuid)}"
             for each in step.signals("conflict")
-            if not (concerned(each.uuid) or concerned(each.incoming_uuid))
+            if not (is_excluded(each.uuid) or is_excluded(each.incoming_uuid))
         ),
         "shown": sorted(
             json.dumps([names.record(each.uuid), each.deleted, *([] if each.deleted else [each.key, each.value])])
@@ -101,18 +103,18 @@ def _of_others(facts: ClearSkiesRowReader, side: DivergentSide, act: Act, record
     }
 
 
-def _counting(side: DivergentSide) -> set[str]:
+def _find_possible_resolvers(side: DivergentSide) -> set[str]:
     """The participants that may have resolved a conflict by then."""
     out = set()
     for name in side.performance.schedule.names:
-        last = next((act for act in reversed(before(side, until=True)) if act.who == name), None)
+        last = next((act for act in reversed(acts_before(side, including=True)) if act.who == name), None)
         view = view_of(side, name)
         if last is not None and view is not None and view.in_conflict(last.step):
             out.add(name)
     return out
 
 
-def taken(case: DivergentSteps) -> bool:
+def only_one_refuses_taken_key(case: DivergentSteps) -> bool:
     """Does only one side refuse to give a record a key that another record has or had?"""
     if not (case.differs_only_in("answer") and case.command == "rename"):
         return False
@@ -130,9 +132,9 @@ def taken(case: DivergentSteps) -> bool:
     return False
 
 
-def hops(case: DivergentSteps) -> bool:
+def only_one_counts_hops(case: DivergentSteps) -> bool:
     """Do the vector clocks of only one side count sending and receiving, so that other changes look concurrent?"""
-    if not case.fields <= OF_DATABASES or case.command != "receive":
+    if not case.fields <= DATABASE_COLUMNS or case.command != "receive":
         return False
-    one, other = (ClubView(side.performance).hops_show for side in case.sides)
+    one, other = (ClubView(side.performance).shows_hops for side in case.sides)
     return one != other

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..corpora import Corpora
-from .freedoms import FREEDOMS, following
+from .freedoms import FREEDOMS, find_dependent_columns
 
 if TYPE_CHECKING:
     from sds_harness.corpus.kind import CorpusKind
@@ -32,4 +32,4 @@ def in_words(row: Mapping[str, Any]) -> str:
     return "; ".join(text for text in said if text)
 
 
-CORPORA = Corpora(kind, in_words, FREEDOMS, following)
+CORPORA = Corpora(kind, in_words, FREEDOMS, find_dependent_columns)

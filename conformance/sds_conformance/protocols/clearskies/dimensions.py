@@ -22,21 +22,21 @@ TOO_MANY = 1 << 16
 LARGEST_BODY = 16_777_216
 """The largest body of a message in bytes, by the text."""
 
-counting = partial(DIMENSIONS.dimension, position="the text names no bound", most=TOO_MANY)
+count_dimension = partial(DIMENSIONS.dimension, position="the text names no bound", most=TOO_MANY)
 """Registers a dimension that counts items."""
-at_once = partial(DIMENSIONS.dimension, at_once=True)
+message_dimension = partial(DIMENSIONS.dimension, at_once=True)
 """Registers a dimension of a single message."""
 
 
-@counting("records received", "02", "33", "37", demanded=260)
+@count_dimension("records received", "02", "33", "37", demanded=260)
 def records(stage: Stage, size: int) -> str | None:
     """N records arrive on one link; then another peer asks for all of them."""
-    alice, link = _told_of(stage, size)
+    alice, link = _send_records(stage, size)
     asked = look(alice)
-    return _closed(link) or _lacks(asked, size)
+    return _describe_closing(link) or _describe_missing(asked, size)
 
 
-@counting("records written", "08", "10", "14", demanded=50)
+@count_dimension("records written", "08", "10", "14", demanded=50)
 def puts(stage: Stage, size: int) -> str | None:
     """The application writes N records; another peer asks for updates after half of them."""
     alice, bob = stage.open("alice"), stage.peer("bob")
@@ -46,10 +46,10 @@ def puts(stage: Stage, size: int) -> str | None:
     for number in range(size // 2, size):
         alice.put(f"record-{number}", number)
     stage.settle()
-    return _closed(link) or _lacks(link, size)
+    return _describe_closing(link) or _describe_missing(link, size)
 
 
-@counting("revisions of a record", "10", "14", "44", demanded=12)
+@count_dimension("revisions of a record", "10", "14", "44", demanded=12)
 def revisions(stage: Stage, size: int) -> None:
     """The application writes one record N times while another peer listens."""
     alice, bob = stage.open("alice"), stage.peer("bob")
@@ -59,7 +59,7 @@ def revisions(stage: Stage, size: int) -> None:
     stage.settle()
 
 
-@counting("deleted records", "13", "56", demanded=40)
+@count_dimension("deleted records", "13", "56", demanded=40)
 def tombstones(stage: Stage, size: int) -> str | None:
     """N records are deleted; then a peer connects that still has the first, the last and one between."""
     alice, bob, carol = stage.open("alice"), stage.peer("bob"), stage.peer("carol")
@@ -72,10 +72,10 @@ def tombstones(stage: Stage, size: int) -> str | None:
     for number in sorted({0, size // 2, size - 1}):
         tell(ghosts, version(carol, f"record {number}", "there", old))
     look(alice)
-    return _closed(told)
+    return _describe_closing(told)
 
 
-@counting("listeners", "14", "20", "35", demanded=12)
+@count_dimension("listeners", "14", "20", "35", demanded=12)
 def listeners(stage: Stage, size: int) -> None:
     """N peers ask for updates; then the application writes a record."""
     alice = stage.open("alice")
@@ -85,7 +85,7 @@ def listeners(stage: Stage, size: int) -> None:
     stage.settle()
 
 
-@at_once(
+@message_dimension(
     "vector clock members",
     *("12", "46"),
     demanded=40,
@@ -101,10 +101,10 @@ def clock(stage: Stage, size: int) -> str | None:
     link.say(version(bob, "crowd", 1, {bob.peer_id: 1, **writers}))
     alice.after(1_000).put("crowd", 2)
     look(alice)
-    return _closed(link)
+    return _describe_closing(link)
 
 
-@at_once(
+@message_dimension(
     "bytes of a message's body",
     *("02", "07"),
     demanded=2 * MEBIBYTE,
@@ -119,10 +119,12 @@ def body(stage: Stage, size: int) -> str | None:
     link = alice.link(bob)
     link.say(bob.update("large", "x" * max(0, size - around)))
     asked = look(alice)
-    return _closed(link) or _lacks(asked, 1)
+    return _describe_closing(link) or _describe_missing(asked, 1)
 
 
-@at_once("levels of JSON", "07", demanded=3, position="the text names no bound (CA-16)", most=10_000, declared="depth")
+@message_dimension(
+    "levels of JSON", "07", demanded=3, position="the text names no bound (CA-16)", most=10_000, declared="depth"
+)
 def depth(stage: Stage, size: int) -> str | None:
     """An update with N levels of JSON arrives; then another peer asks for the record."""
     alice, bob = stage.open("alice"), stage.peer("bob")
@@ -131,10 +133,10 @@ def depth(stage: Stage, size: int) -> str | None:
     # Build the text by hand: no encoder nests that deep.
     link.say(replace(flat, body=flat.body.replace(b'"the value"', b"[" * (size - 1) + b"]" * (size - 1) or b"1")))
     asked = look(alice)
-    return _closed(link) or _lacks(asked, 1)
+    return _describe_closing(link) or _describe_missing(asked, 1)
 
 
-@counting("pieces of a message", "02", "37", demanded=300)
+@count_dimension("pieces of a message", "02", "37", demanded=300)
 def pieces(stage: Stage, size: int) -> str | None:
     """An update arrives in N pieces; then another peer asks for the record."""
     alice, bob = stage.open("alice"), stage.peer("bob")
@@ -145,7 +147,7 @@ def pieces(stage: Stage, size: int) -> str | None:
         if not link.broken:
             link.send(wire[start:end])
     asked = look(alice)
-    return _closed(link) or _lacks(asked, 1)
+    return _describe_closing(link) or _describe_missing(asked, 1)
 
 
 @DIMENSIONS.dimension(
@@ -153,10 +155,10 @@ def pieces(stage: Stage, size: int) -> str | None:
 )
 def cost(stage: Stage, size: int) -> None:
     """N records arrive: does each cost more processor time as their number grows?"""
-    _told_of(stage, size)
+    _send_records(stage, size)
 
 
-def _told_of(stage: Stage, size: int) -> tuple[Actor, ScriptedLink]:
+def _send_records(stage: Stage, size: int) -> tuple[Actor, ScriptedLink]:
     """Open a peer that receives N records on one link; return the peer and the link."""
     alice, bob = stage.open("alice"), stage.peer("bob")
     link = alice.link(bob)
@@ -165,12 +167,12 @@ def _told_of(stage: Stage, size: int) -> tuple[Actor, ScriptedLink]:
     return alice, link
 
 
-def _closed(link: ScriptedLink) -> str | None:
+def _describe_closing(link: ScriptedLink) -> str | None:
     """A sentence if the peer closed the link, which is legal beyond the demanded size; else None."""
     return "the link is closed" if link.broken else None
 
 
-def _lacks(link: ScriptedLink, records: int) -> str | None:
+def _describe_missing(link: ScriptedLink, records: int) -> str | None:
     """A sentence if fewer records were sent on the link than there are."""
     heard = len({message.body.members.get("uuid") for message in link.updates})
     return f"{heard} of {records} records came" if heard < records else None

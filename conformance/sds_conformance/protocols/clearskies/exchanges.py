@@ -34,8 +34,8 @@ from sds_harness.schedules import Schedule
 
 from ..exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Exchanges, Pair, failed_cell, left_open
 from .properties.club_view import ClubView
-from .properties.outcomes import same
-from .view.facts import Seen
+from .properties.outcomes import is_same_value
+from .view.facts import RecordVersion
 
 _AUTHOR = "anna"
 """A read-write author that runs the sender's implementation, for schedules in which the sender is read-only."""
@@ -67,7 +67,7 @@ MEANINGS: Mapping[str, str] = {
 }
 
 
-class Met:
+class ExchangeResult:
     """A performance of two implementations."""
 
     def __init__(self, show: Performance, dialects: Mapping[str, Any]) -> None:
@@ -75,14 +75,14 @@ class Met:
         self.show = show
         self._view = ClubView(show)
 
-    def there(self, who: str) -> dict[str, Seen] | None:
+    def live_records(self, who: str) -> dict[str, RecordVersion] | None:
         """The records of a member at the end that are not deleted, by key; None if it sent none to any peer."""
-        side = self._view.sides.get(who)
+        side = self._view.histories.get(who)
         told = [shown for shown in side.view.shown_states if shown.on_the_wire] if side is not None else []
         if not told:
             return None
         live = [seen for seen in told[-1].records.values() if not seen.deleted and seen.key is not None]
-        out: dict[str, Seen] = {}
+        out: dict[str, RecordVersion] = {}
         for seen in live:
             known = out.get(str(seen.key))
             # A record that lost its key to a later one may still be sent.
@@ -100,24 +100,24 @@ class Met:
         return "; ".join(dict.fromkeys(printable(reason, 160) for reason in self.show.left_out.values()))
 
 
-def _exchange(
+def _make_exchange(
     name: str,
     members: tuple[Member, ...],
     operations: tuple[Operation, ...],
-    judge: Callable[[Met, Pair], Cell],
+    judge: Callable[[ExchangeResult, Pair], Cell],
     **rest: Any,
 ) -> Exchange:
     schedule = Schedule(members, (*operations, Calm(period_ms=1_000), Look(), Read()), (), name=f"interop-{name}")
     return Exchange(name, (schedule,), {name: judge}, translated=False, **rest)
 
 
-def _takes(met: Met, pair: Pair, *, key: str, value: Any, where: str = RECEIVER) -> Cell:
+def _judge_value(met: ExchangeResult, pair: Pair, *, key: str, value: Any, where: str = RECEIVER) -> Cell:
     """Does a participant have a value under a key at the end?"""
     if why := met.left_out():
         return left_open(why)
-    if met.there(SENDER) is None or (there := met.there(where)) is None:
+    if met.live_records(SENDER) is None or (there := met.live_records(where)) is None:
         return left_open("not both answer a stranger's request for everything")
-    if key in there and same(there[key].value, value):
+    if key in there and is_same_value(there[key].value, value):
         return YES
     seen = f"it has {there[key].value!r} there" if key in there else "it has nothing there"
     refused = f": {why}" if (why := met.refused(where)) else ""
@@ -126,33 +126,33 @@ def _takes(met: Met, pair: Pair, *, key: str, value: Any, where: str = RECEIVER)
     )
 
 
-def _lacks(met: Met, pair: Pair, *, key: str) -> Cell:
+def _judge_absence(met: ExchangeResult, pair: Pair, *, key: str) -> Cell:
     """Does the receiver lack a key at the end, and have the other one?"""
     if why := met.left_out():
         return left_open(why)
-    if (there := met.there(RECEIVER)) is None:
+    if (there := met.live_records(RECEIVER)) is None:
         return left_open(f"{pair.receiver.name} does not answer a stranger's request for everything")
     if key in there:
         return failed_cell(f"{pair.receiver.name} still has {key!r}, although {pair.sender.name} sent it the deletion")
     return YES
 
 
-def _renamed(met: Met, pair: Pair) -> Cell:
-    cell = _takes(met, pair, key="b", value=1)
-    return cell if cell != YES else _lacks(met, pair, key="a")
+def _judge_renaming(met: ExchangeResult, pair: Pair) -> Cell:
+    cell = _judge_value(met, pair, key="b", value=1)
+    return cell if cell != YES else _judge_absence(met, pair, key="a")
 
 
-def _agree(met: Met, pair: Pair) -> Cell:
+def _judge_agreement(met: ExchangeResult, pair: Pair) -> Cell:
     """Do both participants have the later of two changes?"""
     if why := met.left_out():
         return left_open(why)
-    ours, theirs = met.there(SENDER), met.there(RECEIVER)
+    ours, theirs = met.live_records(SENDER), met.live_records(RECEIVER)
     if ours is None or theirs is None:
         return left_open("not both answer a stranger's request for everything")
     wrong = [
         side.name
         for side, there in ((pair.sender, ours), (pair.receiver, theirs))
-        if "k" not in there or not same(there["k"].value, "later")
+        if "k" not in there or not is_same_value(there["k"].value, "later")
     ]
     if wrong:
         return failed_cell(f"{' and '.join(dict.fromkeys(wrong))} must act: the largest update_time does not win there")
@@ -171,51 +171,56 @@ _VALUE = {"camera": "NIKON", "taken": [2014, None, True, "字"]}
 _TEXT = '{"camera": "NIKON", "taken": [2014, null, true, "\\u5b57"]}'
 
 _ALL = (
-    _exchange(Aspect.UPDATE, _BOTH, (_LINK, Put(SENDER, "m1", "k", _TEXT)), partial(_takes, key="k", value=_VALUE)),
-    _exchange(
-        Aspect.ANSWER, _BOTH, (Put(SENDER, "m1", "k", _TEXT), *_LATER, _LINK), partial(_takes, key="k", value=_VALUE)
+    _make_exchange(
+        Aspect.UPDATE, _BOTH, (_LINK, Put(SENDER, "m1", "k", _TEXT)), partial(_judge_value, key="k", value=_VALUE)
     ),
-    _exchange(
+    _make_exchange(
+        Aspect.ANSWER,
+        _BOTH,
+        (Put(SENDER, "m1", "k", _TEXT), *_LATER, _LINK),
+        partial(_judge_value, key="k", value=_VALUE),
+    ),
+    _make_exchange(
         Aspect.DELETION,
         _BOTH,
         (_LINK, Put(SENDER, "m1", "k", "1"), *_LATER, Delete(SENDER, "m2", "k")),
-        partial(_lacks, key="k"),
+        partial(_judge_absence, key="k"),
     ),
-    _exchange(
+    _make_exchange(
         Aspect.RENAMING,
         _BOTH,
         (_LINK, Put(SENDER, "m1", "a", "1"), *_LATER, Rename(SENDER, "m2", "a", "b")),
-        _renamed,
+        _judge_renaming,
         needs=lambda pair: pair.sender.lacks(pb.CAPABILITY_RENAME),
     ),
-    _exchange(
+    _make_exchange(
         Aspect.SIGNATURE,
         (Member(SENDER), Member(RECEIVER, read_only=True)),
         (_LINK, Put(SENDER, "m1", "k", _TEXT)),
-        partial(_takes, key="k", value=_VALUE),
+        partial(_judge_value, key="k", value=_VALUE),
         needs=partial(_needs_reader, receiver=True),
     ),
-    _exchange(
+    _make_exchange(
         Aspect.RELAY,
         (Member(_AUTHOR), Member(SENDER, read_only=True), Member(RECEIVER)),
         (Link(_AUTHOR, SENDER), Put(_AUTHOR, "m1", "k", _TEXT), *_LATER, Unlink(_AUTHOR, SENDER), _LINK),
-        partial(_takes, key="k", value=_VALUE),
+        partial(_judge_value, key="k", value=_VALUE),
         needs=partial(_needs_reader, receiver=False),
     ),
-    _exchange(
+    _make_exchange(
         Aspect.CONFLICT,
         _BOTH,
         (
             *(_LINK, Put(SENDER, "m1", "k", "1"), *_LATER, Hold(), Put(SENDER, "m2", "k", "2"), *_LATER),
             *(Put(RECEIVER, "m3", "k", '"later"'), *_LATER, Release()),
         ),
-        _agree,
+        _judge_agreement,
     ),
-    _exchange(
+    _make_exchange(
         Aspect.KEY,
         _BOTH,
         (Put(RECEIVER, "m1", "k", "1"), *_LATER, Put(SENDER, "m2", "k", '"later"'), *_LATER, _LINK),
-        _agree,
+        _judge_agreement,
     ),
 )
 
@@ -239,4 +244,4 @@ def notes(pair: Pair) -> Iterator[str]:
         )
 
 
-EXCHANGES = Exchanges(MEANINGS, Aspect.UPDATE, _ALL, Met, describe_declaration, ("signature",), notes)
+EXCHANGES = Exchanges(MEANINGS, Aspect.UPDATE, _ALL, ExchangeResult, describe_declaration, ("signature",), notes)

@@ -12,79 +12,83 @@ from sds_harness.clearskies.rows import ClearSkiesRowReader
 from sds_harness.schedules import Act
 
 from ..freedoms import DivergentSide, DivergentSteps, Freedom, calm, differ_only_in, left_out, one_declares
-from .contested import hops, in_conflict, taken
-from .moments import in_another_order, in_other_pieces, later
-from .sides import MOVED, OF_DATABASES, before, extra, link_of, number_in, view_of
+from .contested import in_conflict, only_one_counts_hops, only_one_refuses_taken_key
+from .moments import is_in_another_order, is_in_other_pieces, is_sent_later
+from .sides import DATABASE_COLUMNS, STEP_COLUMNS, acts_before, find_extra_entries, link_number, link_of, view_of
 from .view.facts import LinkView
-from .view.knowledge import excused, forbidden
+from .view.knowledge import find_excuse, find_prohibition
 from .view.peer_view import PeerView
 
-_OF_WHAT_IS_SENT = frozenset({"updates", "times", "since", "signed"})
+_COLUMNS_OF_SENT = frozenset({"updates", "times", "since", "signed"})
 """The columns that differ as a consequence of `sent`."""
 _SIGNALS: dict[str, int] = {"changed": pb.CAPABILITY_CHANGED, "conflicts": pb.CAPABILITY_CONFLICT}
 
 
-def following(fields: frozenset[str], command: str) -> frozenset[str]:
+def find_dependent_columns(fields: frozenset[str], command: str) -> frozenset[str]:
     """The columns whose difference follows from others, at a command."""
     out: frozenset[str] = frozenset()
     if "sent" in fields:
-        out |= _OF_WHAT_IS_SENT
-    if fields & MOVED:
-        out |= OF_DATABASES | {"closed"}
+        out |= _COLUMNS_OF_SENT
+    if fields & STEP_COLUMNS:
+        out |= DATABASE_COLUMNS | {"closed"}
     return out
 
 
 # ---- Signatures and requests -----------------------------------------------------------------------------------------
 
 
-def _extras(case: DivergentSteps, field: str) -> Iterator[tuple[DivergentSide, str, PeerView | None, LinkView | None]]:
+def _extra_entries_with_links(
+    case: DivergentSteps, field: str
+) -> Iterator[tuple[DivergentSide, str, PeerView | None, LinkView | None]]:
     """Yield the entries of a column that only one side has, each with its link in the participant's view."""
-    for side, _, more in extra(case, field):
+    for side, _, more in find_extra_entries(case, field):
         view = view_of(side, case.participant)
         for entry in more:
-            yield side, entry, view, link_of(view, number_in(entry)) if view is not None else None
+            yield side, entry, view, link_of(view, link_number(entry)) if view is not None else None
 
 
-def _between_writers(case: DivergentSteps) -> bool:
+def _signs_unnecessarily(case: DivergentSteps) -> bool:
     """Are the messages that only one side signs requests, or between read-write peers?"""
     return case.differs_only_in("signed") and all(
         view is not None
         and link is not None
         and (entry.endswith(f" {REQUEST}") or link.level is view.level is READ_WRITE)
-        for _, entry, view, link in _extras(case, "signed")
+        for _, entry, view, link in _extra_entries_with_links(case, "signed")
     )
 
 
-def _unasked(case: DivergentSteps) -> bool:
+def _sends_unasked(case: DivergentSteps) -> bool:
     """Does only one side send updates to links that have not asked yet?"""
-    extras = list(_extras(case, "sent")) if case.differs_only_in("sent") else []
+    extras = list(_extra_entries_with_links(case, "sent")) if case.differs_only_in("sent") else []
     return bool(extras) and all(
         link is not None
         and side.act is not None
         and not entry.endswith(f" {REQUEST}")
-        and (link.subscribed is None or link.subscribed >= side.act.step.index)
+        and (link.subscribed_at is None or link.subscribed_at >= side.act.step.index)
         for side, entry, _, link in extras
     )
 
 
-def _echoed(case: DivergentSteps) -> bool:
+def _sends_back(case: DivergentSteps) -> bool:
     """Does only one side send updates back on the link that they came on?"""
-    extras = list(extra(case, "sent")) if case.differs_only_in("sent") else []
-    return bool(extras) and all(_arrived(side, case.participant).issuperset(more) for side, _, more in extras)
+    extras = list(find_extra_entries(case, "sent")) if case.differs_only_in("sent") else []
+    return bool(extras) and all(
+        _find_arrived_messages(side, case.participant).issuperset(more) for side, _, more in extras
+    )
 
 
-def _arrived(side: DivergentSide, who: str) -> set[str]:
+def _find_arrived_messages(side: DivergentSide, who: str) -> set[str]:
     """The messages that arrived at a participant up to the differing step, as entries of `sent`."""
     facts = ClearSkiesRowReader(side.performance)
     return {
         f"{facts.normative_columns(act.step, act.trace)['link']} {facts.names.name_message(message)}"
-        for act in before(side, until=True)
+        for act in acts_before(side, including=True)
         if act.who == who and act.step.command == "receive"
         for message in act.trace.into(act.step)
     }
 
 
-def _scanned(case: DivergentSteps) -> bool:
+def _scans_records(case: DivergentSteps) -> bool:
     """Has the side that names the lower revision received a higher one, whose record it may no longer have?"""
     if not case.differs_only_in("since", "known"):
         return False
@@ -99,11 +103,13 @@ def _scanned(case: DivergentSteps) -> bool:
         for revisions, found in (
             (asked[-1], pair) for each in known if isinstance(each, Mapping) for pair in each.items()
         ):
-            _higher(revisions, names.name_of(found[0]), names.revision(*found))
-        for earlier in before(side, until=True):
+            _raise_revision(revisions, names.name_of(found[0]), names.revision(*found))
+        for earlier in acts_before(side, including=True):
             for message in earlier.trace.into(earlier.step) if earlier.who == case.participant else ():
                 by = message.body.members.get("last_updated_by")
-                _higher(told[-1], names.name_of(by), names.revision(by, message.body.members.get("last_updated_rev")))
+                _raise_revision(
+                    told[-1], names.name_of(by), names.revision(by, message.body.members.get("last_updated_rev"))
+                )
     unlike = {who for each in asked for who in each if len({known.get(who, 0) for known in asked}) > 1}
     lower = {who: min((0, 1), key=lambda place: asked[place].get(who, 0)) for who in unlike}
     return (
@@ -111,7 +117,7 @@ def _scanned(case: DivergentSteps) -> bool:
     )
 
 
-def _higher(known: dict[str, int], who: str, revision: int | str) -> None:
+def _raise_revision(known: dict[str, int], who: str, revision: int | str) -> None:
     if isinstance(revision, int):
         known[who] = max(revision, known.get(who, 0))
 
@@ -119,7 +125,7 @@ def _higher(known: dict[str, int], who: str, revision: int | str) -> None:
 # ---- What arrives ----------------------------------------------------------------------------------------------------
 
 
-def _scripted(side: DivergentSide, act: Act) -> bool:
+def _is_from_scripted_peer(side: DivergentSide, act: Act) -> bool:
     """Did a scripted peer send what arrives?"""
     return act.packet is not None and act.packet.sender not in side.performance.schedule.names
 
@@ -133,21 +139,21 @@ def _has_refusable_message(case: DivergentSteps) -> bool:
             continue
         arrived = [update for update in link.received if update.step.index <= act.step.index]
         foreign = any(not message.type.startswith("database.") for message in act.trace.into(act.step))
-        if link.in_doubt(act.step) or (foreign and _scripted(side, act)):
+        if link.in_doubt(act.step) or (foreign and _is_from_scripted_peer(side, act)):
             return True
-        if any(forbidden(view.level, link, u) or excused(act.trace.declaration, u) for u in arrived):
+        if any(find_prohibition(view.level, link, u) or find_excuse(act.trace.declaration, u) for u in arrived):
             return True
     return False
 
 
-def _first_revisions(case: DivergentSteps) -> bool:
+def _numbers_from_another_start(case: DivergentSteps) -> bool:
     """Do participants number revisions from different starts, and does a scripted peer use revisions?"""
     firsts = [ClearSkiesRowReader(side.performance).names.first for side in case.sides]
     counted = any(firsts[1].get(name, first) != first for name, first in firsts[0].items())
-    return counted and any(_scripted(side, act) for side, act in case.played())
+    return counted and any(_is_from_scripted_peer(side, act) for side, act in case.played())
 
 
-def _forgetting(case: DivergentSteps) -> bool:
+def _only_one_keeps_store(case: DivergentSteps) -> bool:
     """Was a participant with a store on only one side opened again?"""
     operations = case.a.performance.schedule.operations
     reopened = {op.who for index, op in enumerate(operations) if isinstance(op, Reopen)}
@@ -157,25 +163,29 @@ def _forgetting(case: DivergentSteps) -> bool:
 FREEDOMS: tuple[Freedom, ...] = (
     Freedom("other-signals", "a signal that only one of them declares", one_declares(_SIGNALS)),
     Freedom("undeclared", "a capability that only one of them declares", left_out),
-    Freedom("signatures", "whether what read-write peers tell each other is signed", _between_writers),
+    Freedom("signatures", "whether what read-write peers tell each other is signed", _signs_unnecessarily),
     Freedom("update-times", "how precise an update_time is, and how it goes on", differ_only_in("times")),
-    Freedom("known-revisions", "whether one looks for revisions in records that are there", _scanned),
-    Freedom("unasked", "whether updates are sent on a link that has not asked for any", _unasked),
-    Freedom("echoes", "whether an update is repeated to whom it came from", _echoed),
+    Freedom("known-revisions", "whether one looks for revisions in records that are there", _scans_records),
+    Freedom("unasked", "whether updates are sent on a link that has not asked for any", _sends_unasked),
+    Freedom("echoes", "whether an update is repeated to whom it came from", _sends_back),
     Freedom(
         "conflicts",
         "how a conflict is resolved, which peer writes the resolution as a change, "
         "and what happens to the record that loses its key",
         in_conflict,
     ),
-    Freedom("keys-that-are-taken", "whether to give a record a key that another has is refused, or a conflict", taken),
-    Freedom("hops", "whether the vector clocks of records count that they are sent and received", hops),
-    Freedom("first-revisions", "with which revision one begins to count", _first_revisions),
+    Freedom(
+        "keys-that-are-taken",
+        "whether to give a record a key that another has is refused, or a conflict",
+        only_one_refuses_taken_key,
+    ),
+    Freedom("hops", "whether the vector clocks of records count that they are sent and received", only_one_counts_hops),
+    Freedom("first-revisions", "with which revision one begins to count", _numbers_from_another_start),
     Freedom("odd-messages", "what becomes of messages that may be refused, and of their links", _has_refusable_message),
-    Freedom("moments", "when one sends and takes what there is", later),
-    Freedom("order-of-updates", "in which order updates of several are sent", in_another_order),
-    Freedom("pieces", "in which pieces a stream is written, and what else is", in_other_pieces),
-    Freedom("stores", "whether what is known is there again when one is opened again", _forgetting),
+    Freedom("moments", "when one sends and takes what there is", is_sent_later),
+    Freedom("order-of-updates", "in which order updates of several are sent", is_in_another_order),
+    Freedom("pieces", "in which pieces a stream is written, and what else is", is_in_other_pieces),
+    Freedom("stores", "whether what is known is there again when one is opened again", _only_one_keeps_store),
     Freedom("calm", "how long it takes until nothing happens any more", calm),
 )
 """The freedoms, in the order in which they are tried."""

@@ -13,22 +13,22 @@ from sds_harness.corpus.schema import Row
 from sds_harness.schedules import Act
 
 from ..freedoms import DivergentSide, DivergentSteps
-from .sides import MOVED, acts_from_difference, before, extra, number_in, view_of
+from .sides import STEP_COLUMNS, acts_before, acts_from_difference, find_extra_entries, link_number, view_of
 
 
-def later(case: DivergentSteps) -> bool:
+def is_sent_later(case: DivergentSteps) -> bool:
     """Does the other side send or sign the same before it is due, or could it not do so before the link closed?"""
     if not case.differs_only_in("sent", "changed", "conflicts"):
         return False
-    extras = [(field, *found) for field in sorted(case.fields) for found in extra(case, field)]
+    extras = [(field, *found) for field in sorted(case.fields) for found in find_extra_entries(case, field)]
     return bool(extras) and all(
-        _comes(case, side, field, entry) or (field == "sent" and _gone_soon(case, side, entry))
+        _comes_later(case, side, field, entry) or (field == "sent" and _closes_soon(case, side, entry))
         for field, _, side, more in extras
         for entry in more
     )
 
 
-def _comes(case: DivergentSteps, side: DivergentSide, field: str, entry: str) -> bool:
+def _comes_later(case: DivergentSteps, side: DivergentSide, field: str, entry: str) -> bool:
     """Does a side send in a later step what the other side sends now, before the result must be visible?"""
     view, facts = view_of(side, case.participant), ClearSkiesRowReader(side.performance)
     acts = [act for act in acts_from_difference(side) if act.who == case.participant]
@@ -43,36 +43,38 @@ def _comes(case: DivergentSteps, side: DivergentSide, field: str, entry: str) ->
     )
 
 
-def _gone_soon(case: DivergentSteps, side: DivergentSide, entry: str) -> bool:
+def _closes_soon(case: DivergentSteps, side: DivergentSide, entry: str) -> bool:
     """Does the link or the participant close before the next tick and before the next update of that writer on it?"""
-    facts, number, of = ClearSkiesRowReader(side.performance), number_in(entry), _writer(entry)
+    facts, number, of = ClearSkiesRowReader(side.performance), link_number(entry), _writer_of_entry(entry)
     for act in acts_from_difference(side)[1:]:
         if act.who != case.participant:
             continue
         if act.step.command == "tick":
             return False
-        if any(number_in(each) == number and _writer(each) == of for each in facts.sent(act.step, act.trace)):
+        if any(
+            link_number(each) == number and _writer_of_entry(each) == of for each in facts.sent(act.step, act.trace)
+        ):
             return False
         if act.step.command == "close" or (act.step.command == "disconnect" and act.step.link == number):
             return True
     return True
 
 
-def _writer(entry: str) -> str:
+def _writer_of_entry(entry: str) -> str:
     """The writer whose updates an entry of `sent` contains; updates of one writer are ordered."""
     return entry.rsplit(" ", 1)[1].rpartition(":")[0]
 
 
-def in_another_order(case: DivergentSteps) -> bool:
+def is_in_another_order(case: DivergentSteps) -> bool:
     """Did an earlier step write the same messages in another order, but in the same order for each writer? Then they
     arrive in that order.
     """
-    if not case.fields & MOVED or "answer" in case.fields:
+    if not case.fields & STEP_COLUMNS or "answer" in case.fields:
         return False
     names = [ClearSkiesRowReader(side.performance).names for side in case.sides]
     moved = False
-    for acts in zip(*map(before, case.sides), strict=False):
-        told = [_streams(named, act) for named, act in zip(names, acts, strict=True)]
+    for acts in zip(*map(acts_before, case.sides), strict=False):
+        told = [_find_written_messages(named, act) for named, act in zip(names, acts, strict=True)]
         if told[0] != told[1] and sorted(told[0]) == sorted(told[1]):
             if any(
                 [e for e in told[0] if _link_and_writer(e) == of] != [e for e in told[1] if _link_and_writer(e) == of]
@@ -83,7 +85,7 @@ def in_another_order(case: DivergentSteps) -> bool:
     return moved
 
 
-def _streams(names: Names, act: Act) -> list[tuple[int, str]]:
+def _find_written_messages(names: Names, act: Act) -> list[tuple[int, str]]:
     """The messages that a step writes, in order: the number of the link, and the name of the message."""
     return [(message.link, names.name_message(message)) for message in act.trace.out(act.step)]
 
@@ -93,26 +95,27 @@ def _link_and_writer(entry: tuple[int, str]) -> tuple[int, str]:
     return entry[0], entry[1].rpartition(":")[0]
 
 
-def in_other_pieces(case: DivergentSteps) -> bool:
+def is_in_other_pieces(case: DivergentSteps) -> bool:
     """Did earlier steps write the same messages in other pieces, or with extra messages that are not about databases?
 
     Then the next step of each participant must be equal on both sides. Steps without a result of such a piece do not
     count.
     """
-    if not case.fields & MOVED or "answer" in case.fields:
+    if not case.fields & STEP_COLUMNS or "answer" in case.fields:
         return False
     if all(
         [link for link, _ in acts[0].step.sent] == [link for link, _ in acts[1].step.sent]
-        for acts in zip(*map(before, case.sides), strict=False)
+        for acts in zip(*map(acts_before, case.sides), strict=False)
     ):
         return False
     facts = [ClearSkiesRowReader(side.performance) for side in case.sides]
     return all(
-        _next(case.a, facts[0], who) == _next(case.b, facts[1], who) for who in {act.who for _, act in case.played()}
+        _find_next_result(case.a, facts[0], who) == _find_next_result(case.b, facts[1], who)
+        for who in {act.who for _, act in case.played()}
     )
 
 
-def _next(side: DivergentSide, facts: ClearSkiesRowReader, who: str) -> Row | None:
+def _find_next_result(side: DivergentSide, facts: ClearSkiesRowReader, who: str) -> Row | None:
     """The next step of a participant with a result; None if there is none."""
     for act in acts_from_difference(side):
         if act.who == who:
@@ -121,10 +124,10 @@ def _next(side: DivergentSide, facts: ClearSkiesRowReader, who: str) -> Row | No
                 "answer": act.step.answer,
                 **facts.normative_columns(act.step, act.trace),
             }
-            if act.step.command != "receive" or any(value for name, value in row.items() if name in _SAYING):
+            if act.step.command != "receive" or any(value for name, value in row.items() if name in _RESULT_COLUMNS):
                 return row
     return None
 
 
-_SAYING = frozenset({"arrives", "sent", "changed", "conflicts", "closed"})
+_RESULT_COLUMNS = frozenset({"arrives", "sent", "changed", "conflicts", "closed"})
 """If all of these columns are empty, the arriving bytes had no effect."""

@@ -42,12 +42,12 @@ from sds_harness.trace import Party
 
 from ...judging.formats import format_count, hex_of, identifier, json_of, short
 from ..performance_reader import DELIVERED, Item, Key, Reading, ShownState, Signal, Sort, Teller
-from .view.facts import OF_AN_ID, reads_as_update
+from .view.facts import ID_DIGITS, reads_as_update
 
 LONGEST_VALUE = 40
 
 
-def _of_message(wire: Wire, more: int) -> Item | None:
+def _read_message(wire: Wire, more: int) -> Item | None:
     message = wire.messages[0]
     members = message.body.members
     if message.body.error or not members:
@@ -68,7 +68,7 @@ def _of_message(wire: Wire, more: int) -> Item | None:
     numbers = list(clock.values())[:6] if isinstance(clock, dict) else []
     signed = "signed " if message.signature is not None else ""
     return Item(
-        ("", _version(members.get("last_updated_by"), members.get("last_updated_rev"))),
+        ("", _version_name(members.get("last_updated_by"), members.get("last_updated_rev"))),
         Sort.CONTENT,
         f"{signed}{'deletion' if deletion else 'update'}",
         _name_of_writer(members.get("last_updated_by"), wire.club),
@@ -77,7 +77,7 @@ def _of_message(wire: Wire, more: int) -> Item | None:
     )
 
 
-def _version(by: Any, rev: Any) -> str:
+def _version_name(by: Any, rev: Any) -> str:
     """A unique name of a version."""
     return f"{printable(str(by), 40)}/{printable(str(rev), 24)}"
 
@@ -86,21 +86,21 @@ def _name_of_writer(by: Any, club: Club) -> str:
     if not is_id(by):
         return "nobody"
     name = club.name_of(by)
-    return name if name != by else f"{by[:OF_AN_ID]}…"
+    return name if name != by else f"{by[:ID_DIGITS]}…"
 
 
-def _record_of(performance: Performance, label: str) -> str:
+def _find_written_key(performance: Performance, label: str) -> str:
     """The key of the record that the operation with a label writes; "" if there is none. Environments may put a prefix
     before it."""
     for operation in performance.schedule.operations:
         if isinstance(operation, Rename) and operation.label == label:
             return operation.new_key
-        if isinstance(operation, Put | Delete) and label in (operation.label, *_numbered(operation, label)):
+        if isinstance(operation, Put | Delete) and label in (operation.label, *_further_labels(operation, label)):
             return operation.key + label.removeprefix(operation.label)
     return ""
 
 
-def _numbered(operation: Operation, label: str) -> tuple[str, ...]:
+def _further_labels(operation: Operation, label: str) -> tuple[str, ...]:
     """The label, if it is one of the further records of a write."""
     head, _, number = label.rpartition(".")
     return (label,) if isinstance(operation, Put) and head == operation.label and number.isdigit() else ()
@@ -116,7 +116,7 @@ def _participants_text(op: Hold | Release) -> str:
             return "on all links"
 
 
-def _messages(op: Send) -> str:
+def _messages_text(op: Send) -> str:
     labels = []
     for one in op.messages:
         whole = not isinstance(one, Copy) or (one.begin, one.end) == (0, None)
@@ -158,7 +158,7 @@ class ClearSkiesReading(Reading):
 
     def item(self, wire: Wire) -> Item | None:
         """The first complete message in the bytes of one write; there is rarely more than one."""
-        return _of_message(wire, len(wire.messages) - 1) if wire.messages else None
+        return _read_message(wire, len(wire.messages) - 1) if wire.messages else None
 
     def labelled(self, performance: Performance, label: str) -> Key | None:
         """The version that a change made. One write to a link may have several updates: the key of the record tells
@@ -166,12 +166,12 @@ class ClearSkiesReading(Reading):
         packet = performance.labels.get(label)
         if packet is None:
             return None
-        record = _record_of(performance, label)
+        record = _find_written_key(performance, label)
         updates = [message for message in packet.wire.messages if reads_as_update(message)]
         own = [m for m in updates if str(m.body.members.get("key", "")).endswith(record)] if record else []
         for message in own or updates:
             members = message.body.members
-            return "", _version(members.get("last_updated_by"), members.get("last_updated_rev"))
+            return "", _version_name(members.get("last_updated_by"), members.get("last_updated_rev"))
         return None
 
     def wires(self, step: Step) -> list[Wire]:
@@ -190,7 +190,7 @@ class ClearSkiesReading(Reading):
         for event in step.events:
             match event.kind:
                 case "changed":
-                    key: Key = ("", _version(event.record.last_updated_by, event.record.last_updated_rev))
+                    key: Key = ("", _version_name(event.record.last_updated_by, event.record.last_updated_rev))
                     out.append(Signal(DELIVERED, (key,)))
                 case "conflict":
                     other = "" if event.uuid == event.incoming_uuid else " over a key"
@@ -205,7 +205,7 @@ class ClearSkiesReading(Reading):
         if step.state is None:
             return None
         records = sorted(step.state.records, key=lambda record: (record.deleted, record.key))
-        return ShownState(tuple(("", _version(r.last_updated_by, r.last_updated_rev)) for r in records))
+        return ShownState(tuple(("", _version_name(r.last_updated_by, r.last_updated_rev)) for r in records))
 
     def done(self, operation: Operation, packets: Sequence[Packet], teller: Teller) -> str:
         """Describe the action of a participant."""
@@ -236,7 +236,7 @@ class ClearSkiesReading(Reading):
             case Connect():
                 return f"{short(op.peer)}, a scripted peer, links to {short(op.to)}"
             case Send():
-                return f"{short(op.peer)}, a scripted peer, sends {short(op.to)} {_messages(op)}"
+                return f"{short(op.peer)}, a scripted peer, sends {short(op.to)} {_messages_text(op)}"
             case CompareClocks():
                 return f"{short(op.who)} compares two vector clocks"
             case Again():

@@ -14,17 +14,17 @@ from sds_harness.clearskies.trace import Step
 from .register import shows
 from .view.meetings import by_default
 from .view.peer_view import PeerView
-from .view.replication import askings
+from .view.replication import find_revision_bounds
 
 
 @shows("CA-1", of="changes links")
-def whether_to_send_unasked(view: PeerView) -> Iterator[tuple[Step, str]]:
+def updates_sent_before_requests(view: PeerView) -> Iterator[tuple[Step, str]]:
     """A change is made while a link is open that has not asked: it is sent there, or not by the time it is due."""
     for change in view.changes:
         for link in view.links:
-            if not link.there(change.step) or (link.subscribed or change.step.index) < change.step.index:
+            if not link.is_open_in(change.step) or (link.subscribed_at or change.step.index) < change.step.index:
                 continue
-            until = link.subscribed or link.readable
+            until = link.subscribed_at or link.readable_until
             copies = (update for update in link.sent if change.step.index <= update.step.index < until)
             if (copy := next((update for update in copies if change.is_shown_by(update)), None)) is not None:
                 yield copy.step, "unasked"
@@ -36,7 +36,7 @@ def whether_to_send_unasked(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 
 @shows("CA-2", of="writes links-to-readers received")
-def how_to_pass_on_to_readers(view: PeerView) -> Iterator[tuple[Step, str]]:
+def updates_relayed_to_readers(view: PeerView) -> Iterator[tuple[Step, str]]:
     """A signed update goes on to a read-only peer byte by byte, with a member unknown to it; or in other bytes."""
     signed = (arrival.update for arrival in view.arrivals if arrival.update.message.signature is not None)
     came = {update.version: update.message.body.raw for update in signed}
@@ -50,7 +50,7 @@ def how_to_pass_on_to_readers(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 
 @shows("CA-4", of="own")
-def where_revisions_start(view: PeerView) -> Iterator[tuple[Step, str]]:
+def first_revision(view: PeerView) -> Iterator[tuple[Step, str]]:
     """The first change of a peer that is opened for the first time has the one or the other."""
     for change in view.changes[:1]:
         if change.shown is not None and view.opened_afresh(change.step) and change.shown.rev in (1, 2):
@@ -58,9 +58,9 @@ def where_revisions_start(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 
 @shows("CA-11", of="asked received")
-def how_to_know_what_is_known(view: PeerView) -> Iterator[tuple[Step, str]]:
+def known_revisions(view: PeerView) -> Iterator[tuple[Step, str]]:
     """The newest record of a peer was written over, and a request names its revision still, or the one before."""
-    for asking in askings(view):
+    for asking in find_revision_bounds(view):
         taken = [a.update for a in view.arrivals if a.step.index < asking.step.index and a.outcome in ("new", "newer")]
         began = next(view.link_of(request).began for request in view.asked if request.step is asking.step)
         quiet = max((step for step in view.quiet if step < began), default=0)
@@ -78,7 +78,7 @@ def how_to_know_what_is_known(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 
 @shows("CA-7", of="changes")
-def whose_the_clock_is(view: PeerView) -> Iterator[tuple[Step, str]]:
+def scope_of_own_numbers(view: PeerView) -> Iterator[tuple[Step, str]]:
     """Of two new records that are sent as they are made, to the same peers, the second one's number is the larger one,
     or as large."""
     made = [c for c in view.changes if c.kind == "put" and c.shown is not None and c.shown.step is c.step]
@@ -97,7 +97,7 @@ def whose_the_clock_is(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 
 @shows("CA-8", of="received shown")
-def what_becomes_of_losers(view: PeerView) -> Iterator[tuple[Step, str]]:
+def fate_of_losing_records(view: PeerView) -> Iterator[tuple[Step, str]]:
     """Two records arrive with one key, and no deletion of either: the one that loses is shown as it was, or not."""
     for shown in view.shown_states if by_default(view) else ():
         came = [arrival.update for arrival in view.arrivals if arrival.step.index < shown.asked.index]
@@ -119,7 +119,7 @@ def what_becomes_of_losers(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 
 @shows("CA-13", of="changes")
-def what_is_left_of_the_deleted(view: PeerView) -> Iterator[tuple[Step, str]]:
+def value_of_deletions(view: PeerView) -> Iterator[tuple[Step, str]]:
     """A deletion is sent, with null for a value or none at all, or with another one."""
     for change in view.changes:
         if change.kind == "delete" and change.shown is not None and change.shown.deleted:

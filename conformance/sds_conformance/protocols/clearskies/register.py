@@ -10,9 +10,9 @@ from sds_harness.clearskies.trace import Step
 
 from ...judging.judgement import Observation, held, violated
 from ...judging.registry import Register
-from .view.peer_view import PRESENT, PeerView
+from .view.peer_view import FACT_KINDS, PeerView
 
-REGISTER = Register("CSDB-", facts=PRESENT)
+REGISTER = Register("CSDB-", facts=FACT_KINDS)
 
 check = REGISTER.check
 scenario = REGISTER.scenario
@@ -30,7 +30,7 @@ class Rule(NamedTuple, Generic[F]):
     applies: Callable[[PeerView, F], object]
     """Does the requirement apply to the fact?"""
     met: Callable[[PeerView, F], object]
-    why: Callable[[PeerView, F], tuple[str, str]]
+    expected_and_seen: Callable[[PeerView, F], tuple[str, str]]
     """Returns the expected and the seen. Called only for violations, like ``code`` and ``position``."""
     position: str | Text[F] = ""
     needs: tuple[int, ...] = ()
@@ -47,13 +47,13 @@ def table(rules: Sequence[Rule[F]], *, of: str = "") -> Callable[[Callable[[Peer
     def register(facts: Callable[[PeerView], Iterable[tuple[Step, F]]]) -> Any:
         for requirement, needs in dict.fromkeys((rule.requirement, rule.needs) for rule in rules):
             those = [rule for rule in rules if (rule.requirement, rule.needs) == (requirement, needs)]
-            check(requirement, *needs, of=of)(_check_of(those, facts))
+            check(requirement, *needs, of=of)(_make_check(those, facts))
         return facts
 
     return register
 
 
-def _check_of(
+def _make_check(
     rules: Sequence[Rule[F]], facts: Callable[[PeerView], Iterable[tuple[Step, F]]]
 ) -> Callable[[PeerView], Iterator[Observation]]:
     @wraps(facts)
@@ -68,6 +68,6 @@ def _check_of(
                     code, position = (
                         given if isinstance(given, str) else given(view, fact) for given in (rule.code, rule.position)
                     )
-                    yield violated(step, code, *rule.why(view, fact), position)
+                    yield violated(step, code, *rule.expected_and_seen(view, fact), position)
 
     return judge

@@ -58,7 +58,7 @@ class ClearSkiesRules(Rules):
         return peer_views(trace)
 
     def accepted_any(self, view: PeerView) -> bool | None:
-        return view.took
+        return view.accepted_any
 
 
 RULES = ClearSkiesRules()

@@ -11,9 +11,9 @@ from ..freedoms import END, DivergentSide, DivergentSteps
 from .view.facts import LinkView
 from .view.peer_view import PeerView, peer_views
 
-MOVED = frozenset({"participant", "command", "link", "at_ms", "answer", "arrives", END})
+STEP_COLUMNS = frozenset({"participant", "command", "link", "at_ms", "answer", "arrives", END})
 """The columns that differ when the sides take different steps."""
-OF_DATABASES = frozenset(
+DATABASE_COLUMNS = frozenset(
     {"record", "sent", "updates", "times", "since", "signed", "changed", "conflicts", "records", "deleted", "known"}
 )
 """The columns that show the content of a database."""
@@ -30,12 +30,12 @@ def link_of(view: PeerView, number: int) -> LinkView | None:
     return next((link for link in view.links if link.number == number), None)
 
 
-def number_in(entry: str) -> int:
+def link_number(entry: str) -> int:
     """The number of the link in an entry of `sent` or `signed`."""
     return int(entry.rsplit(" ", 1)[0].rsplit("/", 1)[1])
 
 
-def extra(case: DivergentSteps, field: str) -> Iterator[tuple[DivergentSide, DivergentSide, list[str]]]:
+def find_extra_entries(case: DivergentSteps, field: str) -> Iterator[tuple[DivergentSide, DivergentSide, list[str]]]:
     """Yield each side with more entries in a column than the other: the side, the other side, and the additional
     entries.
     """
@@ -45,12 +45,12 @@ def extra(case: DivergentSteps, field: str) -> Iterator[tuple[DivergentSide, Div
             yield case.sides[mine], case.sides[others], more
 
 
-def before(side: DivergentSide, *, until: bool = False) -> list[Act]:
-    """The compared acts before the differing one; with ``until``, including it."""
+def acts_before(side: DivergentSide, *, including: bool = False) -> list[Act]:
+    """The compared acts before the differing one; with ``including``, including it."""
     at = side.row["step"] if side.row is not None else len(side.compared) + 1
-    return list(side.compared[: at if until else at - 1])
+    return list(side.compared[: at if including else at - 1])
 
 
 def acts_from_difference(side: DivergentSide) -> list[Act]:
     """The compared acts from the differing one on."""
-    return list(side.compared[len(before(side)) :])
+    return list(side.compared[len(acts_before(side)) :])

@@ -11,7 +11,7 @@ from sds_harness.clearskies.operations import Member, Reopen
 from sds_harness.clearskies.performance import Performance
 
 from .properties.club_view import ClubView
-from .properties.convergence import endings
+from .properties.convergence import find_endings
 from .view.peer_view import PeerView
 
 SITUATIONS: dict[str, str] = {
@@ -43,7 +43,7 @@ def situations(performance: Performance, views: Iterable[Any]) -> Counter[str]:
     """Count how often each situation arose."""
     out: Counter[str] = Counter()
     for view in views:
-        _of_view(view, out)
+        _count_in_view(view, out)
     schedule = performance.schedule
     out["cut"] = len(performance.losses)
     reopened = [op for op in schedule.operations if isinstance(op, Reopen)]
@@ -53,11 +53,11 @@ def situations(performance: Performance, views: Iterable[Any]) -> Counter[str]:
     stepped = any(op.op == "step_clock" for op in schedule.operations)
     out["wrong-clock"] = int(stepped or any(member.clock_ms for member in schedule.members))
     out["settled"] = int(performance.settled)
-    out["converged"] = sum(bool(ending.expected) for ending in endings(ClubView(performance)))
+    out["converged"] = sum(bool(ending.expected) for ending in find_endings(ClubView(performance)))
     return out
 
 
-def _of_view(view: PeerView, out: Counter[str]) -> None:
+def _count_in_view(view: PeerView, out: Counter[str]) -> None:
     out["relayed"] += sum(update.by not in (None, view.peer_id) for update in view.sent)
     out["through-readers"] += sum(
         link.level is READ_ONLY and update.signer is not None for link in view.links for update in link.received
@@ -66,7 +66,7 @@ def _of_view(view: PeerView, out: Counter[str]) -> None:
     out["asked-again"] += sum(bool(request.since) for request in view.asked)
     for arrival in view.arrivals:
         out[arrival.outcome] += arrival.outcome in ("present", "newer", "older", "conflict", "refused")
-        out["odd"] += bool(arrival.may_not)
+        out["odd"] += bool(arrival.excuse)
     keys: dict[str, set[str]] = {}
     names: dict[str, set[str]] = {}
     for update in [*view.received, *view.own]:

@@ -15,7 +15,7 @@ from sds_harness.declaration import printable
 
 from ...judging.formats import clock, foremost, format_count, hex_of, identifier, json_of, short
 from ..words import QuotedFacts
-from .view.facts import name_of, reads_as_update
+from .view.facts import name_peer, reads_as_update
 
 FEW = 3
 """Largest number of clock members or records that are listed."""
@@ -34,21 +34,21 @@ class Narrator:
         request, who = step.request, short(step.participant)
         match step.command:
             case "open":
-                what = f"{who} is opened as a {_level(LEVEL_FROM_PB.get(request.open.access_level))} peer"
+                what = f"{who} is opened as a {_level_text(LEVEL_FROM_PB.get(request.open.access_level))} peer"
                 kept = ", with a store" if request.open.store else ""
                 return f"{what}{kept} at {clock(step.now_ms)}"
             case "close":
                 return f"{who} is freed"
             case "connect":
-                other = name_of(self._trace, request.connect.peer_id)
-                level = _level(LEVEL_FROM_PB.get(request.connect.access_level))
+                other = name_peer(self._trace, request.connect.peer_id)
+                level = _level_text(LEVEL_FROM_PB.get(request.connect.access_level))
                 return f"{who} gets link {step.link} to {other}, a {level} peer"
             case "disconnect":
                 return f"{who} loses link {step.link}"
             case "receive":
-                return f"{who} receives {self._arrived(step, about)}"
+                return f"{who} receives {self._arrived_text(step, about)}"
             case "put":
-                value = _shortened(request.put.value)
+                value = _shorten(request.put.value)
                 return f"{who} writes {value} under {identifier(request.put.key)} at {clock(step.now_ms)}"
             case "rename":
                 old, new = identifier(request.rename.key), identifier(request.rename.new_key)
@@ -76,7 +76,7 @@ class Narrator:
                 return self._state(step.reply.state, about)
             case "effects":
                 sent = [f"sends on link {each.link} {self.described(each)}" for each in self._trace.out(step)]
-                sent += [f"sends on link {link} {size} of a message" for link, size in self._parts(step)]
+                sent += [f"sends on link {link} {size} of a message" for link, size in self._incomplete_parts(step)]
                 return sent + [text for event in step.events if (text := self._event(event))]
             case _:
                 return []
@@ -135,9 +135,9 @@ class Narrator:
         key = said.get("key")
         record = identifier(key) if isinstance(key, str) else "a record without a key"
         by, rev = said.get("last_updated_by"), said.get("last_updated_rev")
-        who = name_of(self._trace, by) if isinstance(by, str) else "nobody"
+        who = name_peer(self._trace, by) if isinstance(by, str) else "nobody"
         what = "a deletion of " if said.get("deleted") is True else "an update of "
-        value = "" if said.get("deleted") is True else f", which is {_quoted(said.get('value'))}"
+        value = "" if said.get("deleted") is True else f", which is {_quote(said.get('value'))}"
         details = [f"revision {printable(str(rev), 24)} of {short(who)}"]
         details += [f"of {printable(str(said['update_time']), 40)}"] if "update_time" in said else []
         details += [f"clock {self._revisions(said.get('vector_clock'))}"]
@@ -146,18 +146,18 @@ class Narrator:
     def _revisions(self, numbers: object) -> str:
         """Describe numbers by peer: a vector clock, or the revisions in a request."""
         if not isinstance(numbers, dict):
-            return f"{_quoted(numbers)}, which is no object"
+            return f"{_quote(numbers)}, which is no object"
         shown, more = foremost(list(numbers.items()), lambda each: False, FEW)
-        told = [f"{name_of(self._trace, peer)} {printable(str(number), 24)}" for peer, number in shown]
+        told = [f"{name_peer(self._trace, peer)} {printable(str(number), 24)}" for peer, number in shown]
         return (", ".join(told) + (f" and {more} more" if more else "")) or "nothing"
 
-    def _parts(self, step: Step) -> Iterator[tuple[int, str]]:
+    def _incomplete_parts(self, step: Step) -> Iterator[tuple[int, str]]:
         """Yield the links on which a step sends an incomplete message, and the number of bytes sent there."""
         whole = {message.link for message in self._trace.out(step)}
         for link in dict.fromkeys(link for link, _ in step.sent if link not in whole):
             yield link, format_count(len(step.sent_on(link)), "byte")
 
-    def _arrived(self, step: Step, about: frozenset[str]) -> str:
+    def _arrived_text(self, step: Step, about: frozenset[str]) -> str:
         messages = self._trace.into(step)
         size = format_count(len(step.request.receive.data), "byte")
         if not messages:
@@ -184,7 +184,7 @@ class Narrator:
     def _record(self, record: pb.Record) -> str:
         if record.deleted:
             return f"{identifier(record.key)} is deleted"
-        return f"{identifier(record.key)} is {_shortened(record.value)}"
+        return f"{identifier(record.key)} is {_shorten(record.value)}"
 
     def _state(self, state: pb.State, about: frozenset[str]) -> list[str]:
         out = []
@@ -202,13 +202,13 @@ def _is_text(message: Message, name: str) -> bool:
     return isinstance(message.body.members.get(name), str)
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return printable(text, LONGEST_VALUE)
 
 
-def _quoted(value: object) -> str:
-    return _shortened(json_of(value, LONGEST_VALUE + 1))
+def _quote(value: object) -> str:
+    return _shorten(json_of(value, LONGEST_VALUE + 1))
 
 
-def _level(level: AccessLevel | None) -> str:
+def _level_text(level: AccessLevel | None) -> str:
     return level.value.replace("_", "-") if level is not None else "strange"

@@ -11,7 +11,7 @@ from clearskies_views import stage_of
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.clearskies.catalogue import load_catalogue
 from sds_conformance.protocols.clearskies.register import REGISTER
-from sds_conformance.protocols.clearskies.view.peer_view import PRESENT, peer_views
+from sds_conformance.protocols.clearskies.view.peer_view import FACT_KINDS, peer_views
 
 
 def codes_of(mutant: str, scenario: str) -> set[str]:
@@ -25,7 +25,7 @@ def codes_of(mutant: str, scenario: str) -> set[str]:
         for requirement, checks in REGISTER.checks.items()
         for check in checks
         if not stage.trace.declaration.missing_capabilities(check.needs)
-        and all(PRESENT[fact](view) for fact in check.of)
+        and all(FACT_KINDS[fact](view) for fact in check.of)
         for observation in check.function(view)
         if observation.outcome is Outcome.VIOLATED
     }

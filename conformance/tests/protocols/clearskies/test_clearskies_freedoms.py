@@ -20,7 +20,7 @@ from clearskies_reference.record import Record, StoredRecord
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_stages import session_of
 from sds_conformance.protocols.clearskies.corpora import CORPORA
-from sds_conformance.protocols.clearskies.freedoms import following
+from sds_conformance.protocols.clearskies.freedoms import find_dependent_columns
 from sds_conformance.protocols.freedoms import END, DivergentSide, DivergentSteps, covering
 from sds_harness.clearskies.corpora import COLUMNS, KIND
 from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Operation, Put, Release, Unlink, Wait
@@ -75,7 +75,7 @@ def excused(operations: tuple[Operation, ...], peer: type[Peer] = Peer, **config
         DivergentSide(show, tuple(filter(KIND.compares, show.acts)), row)
         for show, row in zip(shows, (one, other), strict=True)
     ]
-    case = DivergentSteps(fields - following(fields, there[0]["command"]), *sides)
+    case = DivergentSteps(fields - find_dependent_columns(fields, there[0]["command"]), *sides)
     return [freedom.name for freedom in covering(case, CORPORA.freedoms, COLUMNS.names)]
 
 

@@ -20,7 +20,7 @@ from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.scenarios import conflicts, deletions
 from sds_conformance.protocols.clearskies.scenarios.cast import listening, look, version
-from sds_conformance.protocols.clearskies.view.peer_view import PRESENT
+from sds_conformance.protocols.clearskies.view.peer_view import FACT_KINDS
 from sds_harness.clearskies.peer import iso
 from sds_harness.clearskies.stage import Stage
 
@@ -43,7 +43,7 @@ def accused(stage: Stage, name: str = "alice") -> set[str]:
         check.requirement
         for checks in REGISTER.checks.values()
         for check in checks
-        if all(PRESENT[fact](view) for fact in check.of)
+        if all(FACT_KINDS[fact](view) for fact in check.of)
         and any(seen.outcome is Outcome.VIOLATED for seen in check.function(view))
     }
 
@@ -401,8 +401,8 @@ def test_a_copy_of_what_a_peer_has_made_itself_is_no_forgery() -> None:
     alice.link(rolf).send(rolf.frame(update.body.members))
     look(alice)
     view = view_of(stage)
-    assert [bool(arrival.must_not) for arrival in view.arrivals] == [True]
-    assert view.refused == []
+    assert [bool(arrival.prohibition) for arrival in view.arrivals] == [True]
+    assert view.forbidden_arrivals == []
     assert accused(stage) == set()
 
 
@@ -412,7 +412,7 @@ def test_half_a_surrogate_pair_may_be_refused() -> None:
     frame = bob.update("door", "half a pair")
     alice.link(bob).send(replace(frame, body=frame.body.replace(b"half a pair", b"\\ud800")))
     (arrival,) = view_of(stage).arrivals
-    assert "surrogate" in arrival.may_not
+    assert "surrogate" in arrival.excuse
 
 
 def test_a_peer_whose_counter_is_at_its_end_may_refuse_to_write() -> None:

@@ -11,24 +11,33 @@ from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import Rule, check, table
-from ..view.clocks import clocks_shown, wide_numbers
-from ..view.facts import Seen, Update, grouped, has_wide_numbers, has_zeros, quoted, same_content, told_of
-from ..view.knowledge import SAFE_INTEGER, Arrival, made_by_a_reader
+from ..view.clocks import find_shown_clocks, find_wide_numbers
+from ..view.facts import (
+    RecordVersion,
+    Update,
+    describe_record,
+    grouped,
+    has_wide_numbers,
+    has_zeros,
+    quoted,
+    same_content,
+)
+from ..view.knowledge import SAFE_INTEGER, Arrival, is_made_by_reader
 from ..view.meetings import is_traced
 from ..view.peer_view import PeerView, Proof
-from ..view.replication import Copy, copies, repeated
+from ..view.replication import Copy, find_copies, repeated
 
 
 def _is_wide(update: Update) -> bool:
-    return update.largest > SAFE_INTEGER
+    return update.largest_integer > SAFE_INTEGER
 
 
-def _changed(seen: Update | Seen, original: Update) -> str:
+def _change_code(seen: Update | RecordVersion, original: Update) -> str:
     """The code for a record that says something else than the original."""
     return "key-changed" if seen.key != original.key else "value-changed"
 
 
-def _of_numbers(view: PeerView, update: Update) -> str:
+def _wide_numbers_position(view: PeerView, update: Update) -> str:
     """The position on a value that may differ, because it has numbers above 2^53 (CA-6)."""
     return "CA-6" if has_wide_numbers(update.value) and not view.can(pb.CAPABILITY_WIDE_INTEGERS) else ""
 
@@ -36,7 +45,7 @@ def _of_numbers(view: PeerView, update: Update) -> str:
 # ---- They are there afterwards, as they came -------------------------------------------------------------------------
 
 
-def _taken(
+def _acceptance_rule(
     requirement: str,
     code: str,
     applies: Callable[[PeerView, Arrival], object],
@@ -48,20 +57,20 @@ def _taken(
         requirement,
         code,
         lambda view, proof: applies(view, proof.arrival),
-        lambda view, proof: proof.is_there,
+        lambda view, proof: proof.is_present,
         lambda view, proof: (
             f"{view.named(proof.arrival.update)}, {how(proof.arrival)} at step {proof.arrival.step.index}",
-            view.had(proof),
+            view.describe_state(proof),
         ),
         position,
     )
 
 
-def _is_plain(view: PeerView, arrival: Arrival) -> bool:
+def _is_ordinary(view: PeerView, arrival: Arrival) -> bool:
     """Is an update none of those that CSDB-11, CSDB-25, CSDB-37, CSDB-41 and CSDB-43 are about?"""
     update = arrival.update
     known_form = update.in_milliseconds or update.by == view.peer_id
-    return known_form and not (_is_wide(update) or view.put_together(arrival) or has_zeros(update))
+    return known_form and not (_is_wide(update) or view.is_reassembled(arrival) or has_zeros(update))
 
 
 def _is_new(arrival: Arrival) -> bool:
@@ -79,7 +88,7 @@ def _is_for_writers(view: PeerView, arrival: Arrival) -> bool:
     return between_writers and arrival.due and not _is_wide(arrival.update)
 
 
-def _with_its_time(arrival: Arrival) -> str:
+def _time_text(arrival: Arrival) -> str:
     return f"of {arrival.update.members.get('update_time')!r}, which came"
 
 
@@ -103,37 +112,41 @@ def _is_renamed(proof: Proof) -> bool:
     return before.key != update.key and proof.is_shown
 
 
-def _came(view: PeerView, proof: Proof) -> str:
+def _content_text(view: PeerView, proof: Proof) -> str:
     update = proof.arrival.update
     return f"{quoted(update.value)} under {update.key!r}, which came at step {update.step.index}"
 
 
 def _evidence_text(view: PeerView, proof: Proof) -> str:
-    return told_of(proof.seen) if proof.seen is not None else "no trace of it"
+    return describe_record(proof.seen) if proof.seen is not None else "no trace of it"
 
 
-TAKEN: tuple[Rule[Proof], ...] = (
-    _taken("CSDB-02", "update-not-taken", lambda view, a: _is_new(a) and not a.update.deleted and _is_plain(view, a)),
-    _taken("CSDB-02", "deletion-not-taken", lambda view, a: a.due and a.update.deleted and _is_plain(view, a)),
+ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
+    _acceptance_rule(
+        "CSDB-02", "update-not-taken", lambda view, a: _is_new(a) and not a.update.deleted and _is_ordinary(view, a)
+    ),
+    _acceptance_rule(
+        "CSDB-02", "deletion-not-taken", lambda view, a: a.due and a.update.deleted and _is_ordinary(view, a)
+    ),
     Rule(
         "CSDB-07",
-        lambda view, proof: _changed(proof.seen, proof.arrival.update) if proof.seen is not None else "",
+        lambda view, proof: _change_code(proof.seen, proof.arrival.update) if proof.seen is not None else "",
         lambda view, proof: _is_kept(proof),
-        lambda view, proof: proof.same,
-        lambda view, proof: (_came(view, proof), _evidence_text(view, proof)),
-        lambda view, proof: _of_numbers(view, proof.arrival.update),
+        lambda view, proof: proof.is_unchanged,
+        lambda view, proof: (_content_text(view, proof), _evidence_text(view, proof)),
+        lambda view, proof: _wide_numbers_position(view, proof.arrival.update),
     ),
-    _taken(
+    _acceptance_rule(
         "CSDB-11",
         "precision-not-taken",
         lambda view, a: _is_foreign(view, a) and a.update.in_utc and not a.update.in_milliseconds,
-        _with_its_time,
+        _time_text,
     ),
-    _taken(
+    _acceptance_rule(
         "CSDB-11",
         "zone-not-taken",
         lambda view, a: _is_foreign(view, a) and not a.update.in_utc,
-        _with_its_time,
+        _time_text,
         "CA-18",
     ),
     Rule(
@@ -146,13 +159,13 @@ TAKEN: tuple[Rule[Proof], ...] = (
             _evidence_text(view, proof),
         ),
     ),
-    _taken(
+    _acceptance_rule(
         "CSDB-17",
         "unsigned-not-taken",
         lambda view, a: _is_for_writers(view, a) and a.update.message.signature is None,
         lambda a: "which came without a signature",
     ),
-    _taken(
+    _acceptance_rule(
         "CSDB-17",
         "signed-not-taken",
         lambda view, a: _is_for_writers(view, a) and a.update.message.signature is not None,
@@ -163,42 +176,48 @@ TAKEN: tuple[Rule[Proof], ...] = (
         "new-key-not-taken",
         lambda view, proof: _is_renamed(proof),
         lambda view, proof: proof.seen is not None and proof.seen.key == proof.arrival.update.key,
-        lambda view, proof: (_came(view, proof), _evidence_text(view, proof)),
+        lambda view, proof: (_content_text(view, proof), _evidence_text(view, proof)),
     ),
     Rule(
         "CSDB-25",
         lambda view, proof: "wide-revision-not-taken" if proof.seen is None else "wide-revision-changed",
         lambda view, proof: _has_wide_revision(proof),
-        lambda view, proof: proof.is_there,
-        lambda view, proof: (view.named(proof.arrival.update), view.had(proof)),
+        lambda view, proof: proof.is_present,
+        lambda view, proof: (view.named(proof.arrival.update), view.describe_state(proof)),
         "CA-6",
         (pb.CAPABILITY_WIDE_INTEGERS,),
     ),
-    _taken(
+    _acceptance_rule(
         "CSDB-37",
         "update-of-several-skipped",
-        lambda view, a: _is_new(a) and view.one_of_many(a) and not _is_wide(a.update),
+        lambda view, a: _is_new(a) and view.arrived_with_others(a) and not _is_wide(a.update),
         lambda a: "one of several that came",
     ),
-    _taken(
+    _acceptance_rule(
         "CSDB-37",
         "update-in-pieces-skipped",
-        lambda view, a: _is_new(a) and view.put_together(a) and not view.one_of_many(a) and not _is_wide(a.update),
+        lambda view, a: (
+            _is_new(a) and view.is_reassembled(a) and not view.arrived_with_others(a) and not _is_wide(a.update)
+        ),
         lambda a: "which came in pieces, until",
     ),
     # The zero is not the reason if the peer accepts no other record either.
-    _taken("CSDB-43", "zero-not-taken", lambda view, a: view.took is not False and _is_new(a) and has_zeros(a.update)),
+    _acceptance_rule(
+        "CSDB-43",
+        "zero-not-taken",
+        lambda view, a: view.accepted_any is not False and _is_new(a) and has_zeros(a.update),
+    ),
 )
 
 
-@table(TAKEN, of="received shown")
-def updates_are_taken_as_they_came(view: PeerView) -> Iterator[tuple[Step, Proof]]:
+@table(ACCEPTANCE_RULES, of="received shown")
+def required_updates_are_accepted(view: PeerView) -> Iterator[tuple[Step, Proof]]:
     """An update that a peer must take is there afterwards, with its key and its value."""
     return ((proof.shown.step, proof) for proof in view.proofs)
 
 
 @check("CSDB-42", of="received shown")
-def revisions_are_no_clocks(view: PeerView) -> Iterator[Observation]:
+def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
     """A record is taken although its revision is another number than that of its writer in the vector clock.
 
     A peer that waits for missing revisions violates CSDB-02: after a gap, only records after a gap are comparable.
@@ -209,21 +228,21 @@ def revisions_are_no_clocks(view: PeerView) -> Iterator[Observation]:
         update = arrival.update
         after_gap = update.by in last and (update.rev or 0) > last[update.by] + 1
         last[update.by] = max(last.get(update.by, 0), update.rev or 0)
-        if not _is_new(arrival) or view.one_of_many(arrival) or _is_wide(update):
+        if not _is_new(arrival) or view.arrived_with_others(arrival) or _is_wide(update):
             continue
         number = (update.clock or {}).get(str(update.by), 0)
         if number == update.rev:
             alike |= {after_gap} if is_traced(view, update) else set()
         elif is_traced(view, update):
             yield held(arrival.step)
-        elif alike & {True, after_gap} and (proof := view.proof(arrival)) is not None:
+        elif alike & {True, after_gap} and (proof := view.find_proof(arrival)) is not None:
             expected = f"{view.named(update)}, in whose clock {view.name(update.by)} has {number}"
-            seen = f"{view.had(proof)}; others, where the two are alike, are taken"
+            seen = f"{view.describe_state(proof)}; others, where the two are alike, are taken"
             yield violated(proof.shown.step, "revision-compared-with-clock", expected, seen)
 
 
 @check("CSDB-13", of="received shown")
-def what_is_there_stays_there(view: PeerView) -> Iterator[Observation]:
+def updates_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
     """A record is not deleted by an update of another one."""
     alive = {arrival.update.version: arrival.update for arrival in view.arrivals if not arrival.update.deleted}
     for shown in view.shown_states:
@@ -238,7 +257,7 @@ def what_is_there_stays_there(view: PeerView) -> Iterator[Observation]:
 # ---- They are refused ------------------------------------------------------------------------------------------------
 
 
-class Refused(NamedTuple):
+class ForbiddenUpdate(NamedTuple):
     """An update that must be refused, and what shows that it was not."""
 
     arrival: Arrival
@@ -248,14 +267,14 @@ class Refused(NamedTuple):
     """Its revision is counted as known."""
 
 
-def _refused(
+def _refusal_rule(
     requirement: str,
     taken: str,
     counted: str,
     concerns: Callable[[PeerView, Arrival], bool],
     position: str = "",
     *needs: int,
-) -> Rule[Refused]:
+) -> Rule[ForbiddenUpdate]:
     """A rule by which nothing is shown or sent of an update, nor its revision asked from."""
     return Rule(
         requirement,
@@ -264,7 +283,7 @@ def _refused(
         lambda view, refused: not refused.leak,
         lambda view, refused: (
             f"no trace of {view.named(refused.arrival.update)}, which came at step {refused.arrival.step.index}: "
-            f"{refused.arrival.must_not}",
+            f"{refused.arrival.prohibition}",
             refused.leak,
         ),
         position,
@@ -273,7 +292,7 @@ def _refused(
 
 
 def _is_of_a_reader(view: PeerView, arrival: Arrival) -> bool:
-    return made_by_a_reader(view.link_of(arrival.update), arrival.update)
+    return is_made_by_reader(view.link_of(arrival.update), arrival.update)
 
 
 def _is_forged(view: PeerView, arrival: Arrival) -> bool:
@@ -284,10 +303,10 @@ def _lacks_a_signature(view: PeerView, arrival: Arrival) -> bool:
     return arrival.update.message.signature is None and not view.writes and not _is_of_a_reader(view, arrival)
 
 
-REFUSED: tuple[Rule[Refused], ...] = (
-    _refused("CSDB-03", "reader-update-taken", "reader-update-counted", _is_of_a_reader),
-    _refused("CSDB-06", "forged-update-taken", "forged-update-counted", _is_forged),
-    _refused(
+REFUSAL_RULES: tuple[Rule[ForbiddenUpdate], ...] = (
+    _refusal_rule("CSDB-03", "reader-update-taken", "reader-update-counted", _is_of_a_reader),
+    _refusal_rule("CSDB-06", "forged-update-taken", "forged-update-counted", _is_forged),
+    _refusal_rule(
         "CSDB-16",
         "unsigned-update-taken",
         "unsigned-update-counted",
@@ -298,26 +317,26 @@ REFUSED: tuple[Rule[Refused], ...] = (
 )
 
 
-@table(REFUSED, of="received")
-def forbidden_updates_are_refused(view: PeerView) -> Iterator[tuple[Step, Refused]]:
+@table(REFUSAL_RULES, of="received")
+def forbidden_updates_are_refused(view: PeerView) -> Iterator[tuple[Step, ForbiddenUpdate]]:
     """An update that a peer must not take is neither kept nor relayed, nor is its revision asked from."""
-    for arrival in view.refused:
+    for arrival in view.forbidden_arrivals:
         update, after = arrival.update, arrival.step.index
         sent = next((u for u in view.sent if u.step.index >= after and _is_copy(u, update)), None)
         others = any(a.update.by == update.by and a is not arrival for a in view.arrivals)
         asked = [r for r in view.asked if r.step.index > after and str(update.by) in (r.since or {})]
         asked = asked if update.by != view.peer_id else []  # of its own it knows better
         if sent is not None:
-            yield sent.step, Refused(arrival, f"a copy for {view.end_of(view.link_of(sent))}")
+            yield sent.step, ForbiddenUpdate(arrival, f"a copy for {view.name_other_end(view.link_of(sent))}")
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
-            yield asked[0].step, Refused(arrival, "a request for all that follows it", counted=True)
+            yield asked[0].step, ForbiddenUpdate(arrival, "a request for all that follows it", counted=True)
         elif later := [shown for shown in view.shown_states if shown.as_of.index > after]:
             has = (s for s in later if (seen := s.records.get(str(update.uuid))) and _is_copy(seen, update))
             there = next(has, None)
-            yield (there or later[0]).step, Refused(arrival, "it is there" if there else "")
+            yield (there or later[0]).step, ForbiddenUpdate(arrival, "it is there" if there else "")
 
 
-def _is_copy(found: Update | Seen, of: Update) -> bool:
+def _is_copy(found: Update | RecordVersion, of: Update) -> bool:
     """Is it that update? A peer may by chance make a version of the same number with another content."""
     return found.version == of.version and same_content(found.content, of.content)
 
@@ -325,24 +344,26 @@ def _is_copy(found: Update | Seen, of: Update) -> bool:
 # ---- They are repeated as they came ----------------------------------------------------------------------------------
 
 
-def _had_key(copy: Copy) -> bool:
+def _keeps_earlier_key(copy: Copy) -> bool:
     """Is the key of a copy another one than that of the original, and the one that its record had before (CSDB-22)?"""
     before, key = copy.arrival.held, copy.seen.key
     return key != copy.original.key and before is not None and any(each.key == key for each in before.candidates)
 
 
-def _of_copies(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
+def _copy_rules(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
     """The rules of copies on the wire, or of those that are ``signalled`` to the application."""
     return (
         Rule(
             "CSDB-07",
-            lambda view, copy: _changed(copy.seen, copy.original),
+            lambda view, copy: _change_code(copy.seen, copy.original),
             lambda view, copy: (
-                copy.signalled is signalled and copy.seen.deleted == copy.original.deleted and not _had_key(copy)
+                copy.signalled is signalled
+                and copy.seen.deleted == copy.original.deleted
+                and not _keeps_earlier_key(copy)
             ),
             lambda view, copy: same_content(copy.seen.content, copy.original.content),
-            lambda view, copy: (_original(view, copy), told_of(copy.seen)),
-            lambda view, copy: _of_numbers(view, copy.original),
+            lambda view, copy: (_original_text(view, copy), describe_record(copy.seen)),
+            lambda view, copy: _wide_numbers_position(view, copy.original),
             needs,
         ),
         Rule(
@@ -351,23 +372,26 @@ def _of_copies(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
             # A Changed event may say of a hidden record that it is deleted.
             lambda view, copy: copy.signalled is signalled and (copy.original.deleted or not signalled),
             lambda view, copy: copy.seen.deleted == copy.original.deleted,
-            lambda view, copy: (_original(view, copy), "it is deleted" if copy.seen.deleted else "it is not deleted"),
+            lambda view, copy: (
+                _original_text(view, copy),
+                "it is deleted" if copy.seen.deleted else "it is not deleted",
+            ),
             needs=needs,
         ),
     )
 
 
-def _original(view: PeerView, copy: Copy) -> str:
+def _original_text(view: PeerView, copy: Copy) -> str:
     original = copy.original
     if original.deleted:
         return f"{view.named(original)}, as it came at step {original.step.index}"
     return f"{quoted(original.value)} under {original.key!r}, as it came at step {original.step.index}"
 
 
-@table((*_of_copies(False), *_of_copies(True, pb.CAPABILITY_CHANGED)), of="received")
-def copies_are_as_the_original(view: PeerView) -> Iterator[tuple[Step, Copy]]:
+@table((*_copy_rules(False), *_copy_rules(True, pb.CAPABILITY_CHANGED)), of="received")
+def copies_equal_the_original(view: PeerView) -> Iterator[tuple[Step, Copy]]:
     """A copy of a version of another peer, on the wire or in a Changed event, says what the original does."""
-    return ((copy.step, copy) for copy in copies(view))
+    return ((copy.step, copy) for copy in find_copies(view))
 
 
 @check("CSDB-09", of="sent")
@@ -390,7 +414,7 @@ def writers_are_named(view: PeerView) -> Iterator[Observation]:
 
 
 @check("CSDB-23", of="received sent")
-def records_are_not_known_by_their_keys(view: PeerView) -> Iterator[Observation]:
+def relayed_updates_keep_their_uuid(view: PeerView) -> Iterator[Observation]:
     """A relayed update is of the record that it came of, whichever key that has."""
     came = grouped((arrival.update for arrival in view.arrivals), lambda u: (u.by, u.rev))
     theirs = {(arrival.update.uuid, arrival.update.by) for arrival in view.arrivals}
@@ -419,9 +443,9 @@ def wide_revisions_are_relayed(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-41", of="received")
 def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
     """A number above 2^53 in a vector clock is afterwards the number that came."""
-    came = wide_numbers(view)
+    came = find_wide_numbers(view)
     position = "" if view.can(pb.CAPABILITY_WIDE_INTEGERS) else "CA-6"
-    for step, uuid, clock in clocks_shown(view) if came else ():
+    for step, uuid, clock in find_shown_clocks(view) if came else ():
         for member, number in clock.items():
             if (uuid, member) in came:
                 most = max(came[uuid, member])
@@ -432,7 +456,7 @@ def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
 
 
 @check("CSDB-46", of="received sent")
-def no_number_is_made_up(view: PeerView) -> Iterator[Observation]:
+def clock_numbers_are_not_invented(view: PeerView) -> Iterator[Observation]:
     """Of another peer no clock has a larger number than the max of all that came."""
     most: dict[str, int] = {}
     came = iter(view.received)
@@ -451,7 +475,7 @@ def no_number_is_made_up(view: PeerView) -> Iterator[Observation]:
 
 
 @check("CSDB-47", of="received sent")
-def relaying_changes_nothing(view: PeerView) -> Iterator[Observation]:
+def relayed_updates_keep_their_version(view: PeerView) -> Iterator[Observation]:
     """A relayed update has the writer, the revision and the update_time that it came with."""
     came = grouped((a.update for a in view.arrivals if a.update.version is not None), lambda u: u.version)
     for update in view.sent:

@@ -9,24 +9,24 @@ from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, held, judged, violated
 from ..register import Rule, check, table
-from ..view.clocks import Compared, compared, lacks, merges
-from ..view.facts import told_of
+from ..view.clocks import ClockComparison, find_comparisons, find_merges, lacks
+from ..view.facts import describe_record
 from ..view.meetings import (
     INCOMING,
     PRESENT,
     Fate,
     Meeting,
+    accepts_updates,
     by_default,
-    contests,
-    disagreement,
-    fates,
+    find_comparable_holdings,
+    find_contests,
+    find_fates,
+    find_key_meetings,
+    find_resolution,
+    find_resolved_conflicts,
+    find_ties,
+    find_version_meetings,
     is_traced,
-    keys_met,
-    resolution,
-    takes_updates,
-    ties,
-    unresolved,
-    versions_met,
 )
 from ..view.peer_view import PeerView
 
@@ -41,7 +41,7 @@ def _survivor_rule(
         requirement,
         code,
         applies,
-        lambda view, fate: fate.left == which,
+        lambda view, fate: fate.survivor == which,
         lambda view, fate: (
             f"{view.named(fate.meeting.version(which))}: {why} (step {fate.meeting.step.index})",
             view.named(fate.meeting.version(PRESENT if which == INCOMING else INCOMING)),
@@ -51,7 +51,7 @@ def _survivor_rule(
 
 def _decided_by_clocks(fate: Fate, outcome: str) -> bool:
     """Has an update that outcome, neither by numbers above 2^53 (CSDB-41) nor by zeros (CSDB-43)?"""
-    plain = not (fate.meeting.told_apart_beyond_doubles or fate.about_zeros)
+    plain = not (fate.meeting.differs_only_beyond_doubles or fate.involves_zeros)
     return plain and fate.meeting.arrival.outcome == outcome
 
 
@@ -62,49 +62,53 @@ def _descends(view: PeerView, fate: Fate) -> bool:
 
 
 def _is_taken_or_refused(view: PeerView, fate: Fate) -> bool:
-    return fate.left == INCOMING or takes_updates(view)
+    return fate.survivor == INCOMING or accepts_updates(view)
 
 
 def _is_an_ancestor(fate: Fate) -> bool:
-    return _decided_by_clocks(fate, "older") and not fate.meeting.there.deleted  # CSDB-56
+    return _decided_by_clocks(fate, "older") and not fate.meeting.present.deleted  # CSDB-56
 
 
 def _is_equal(fate: Fate) -> bool:
     """Has an update an equal clock? It "can be discarded": where it has another content, a peer that decides between
     the two as in a conflict is right as well."""
     meeting = fate.meeting
-    as_in_a_conflict = fate.left == INCOMING and not meeting.alike and meeting.later != PRESENT
-    return _decided_by_clocks(fate, "equal") and not meeting.there.deleted and not as_in_a_conflict
+    as_in_a_conflict = fate.survivor == INCOMING and not meeting.alike and meeting.later != PRESENT
+    return _decided_by_clocks(fate, "equal") and not meeting.present.deleted and not as_in_a_conflict
 
 
-def _is_about_zeros(view: PeerView, fate: Fate, outcome: str) -> bool:
-    return view.took is not False and fate.about_zeros and fate.meeting.arrival.outcome == outcome
+def _depends_on_zeros(view: PeerView, fate: Fate, outcome: str) -> bool:
+    return view.accepted_any is not False and fate.involves_zeros and fate.meeting.arrival.outcome == outcome
 
 
 def _is_a_ghost(view: PeerView, fate: Fate) -> bool:
     """Has a version come from before a deletion?"""
     meeting = fate.meeting
-    ghost = meeting.there.deleted and not meeting.incoming.deleted and meeting.arrival.outcome == "older"
-    return ghost and is_traced(view, meeting.there)
+    ghost = meeting.present.deleted and not meeting.incoming.deleted and meeting.arrival.outcome == "older"
+    return ghost and is_traced(view, meeting.present)
 
 
-ZERO = "a zero is as if the number were not there"
-DESCENDS = "the version that came descends from the other one"
+ZERO_REASON = "a zero is as if the number were not there"
+DESCENDANT_REASON = "the version that came descends from the other one"
 
-LEFT: tuple[Rule[Fate], ...] = (
+SURVIVOR_RULES: tuple[Rule[Fate], ...] = (
     _survivor_rule(
         "CSDB-41",
         "wide-numbers-confused",
         INCOMING,
         lambda view, fate: (
             fate.meeting.arrival.outcome == "newer"
-            and fate.meeting.told_apart_beyond_doubles
+            and fate.meeting.differs_only_beyond_doubles
             and _is_taken_or_refused(view, fate)
         ),
-        DESCENDS,
+        DESCENDANT_REASON,
     ),
-    _survivor_rule("CSDB-43", "zero-counts", INCOMING, lambda view, fate: _is_about_zeros(view, fate, "newer"), ZERO),
-    _survivor_rule("CSDB-43", "zero-counts", PRESENT, lambda view, fate: _is_about_zeros(view, fate, "older"), ZERO),
+    _survivor_rule(
+        "CSDB-43", "zero-counts", INCOMING, lambda view, fate: _depends_on_zeros(view, fate, "newer"), ZERO_REASON
+    ),
+    _survivor_rule(
+        "CSDB-43", "zero-counts", PRESENT, lambda view, fate: _depends_on_zeros(view, fate, "older"), ZERO_REASON
+    ),
     _survivor_rule(
         "CSDB-48",
         "equal-not-discarded",
@@ -119,13 +123,13 @@ LEFT: tuple[Rule[Fate], ...] = (
         lambda view, fate: _is_an_ancestor(fate),
         "it descends from the version that came",
     ),
-    _survivor_rule("CSDB-50", "descendant-discarded", INCOMING, _descends, DESCENDS),
+    _survivor_rule("CSDB-50", "descendant-discarded", INCOMING, _descends, DESCENDANT_REASON),
     _survivor_rule(
         "CSDB-55",
         "earlier-descendant-discarded",
         INCOMING,
         lambda view, fate: _descends(view, fate) and fate.meeting.later == PRESENT,
-        f"{DESCENDS}, which is later",
+        f"{DESCENDANT_REASON}, which is later",
     ),
     _survivor_rule(
         "CSDB-55",
@@ -140,14 +144,14 @@ LEFT: tuple[Rule[Fate], ...] = (
 )
 
 
-@table(LEFT, of="received shown")
-def the_descendant_is_left(view: PeerView) -> Iterator[tuple[Step, Fate]]:
+@table(SURVIVOR_RULES, of="received shown")
+def descendants_survive(view: PeerView) -> Iterator[tuple[Step, Fate]]:
     """Of two versions of a record, the descendant remains, even with the smaller update_time."""
-    return ((fate.shown.step, fate) for fate in fates(view) if fate.left)
+    return ((fate.shown.step, fate) for fate in find_fates(view) if fate.survivor)
 
 
 @check("CSDB-56", of="shown")
-def the_deleted_are_remembered(view: PeerView) -> Iterator[Observation]:
+def deletions_are_remembered(view: PeerView) -> Iterator[Observation]:
     """The answer to a request for everything has deletions, too. Those that come later are relayed (CSDB-35)."""
     for shown in view.shown_states:
         if shown.link is None:
@@ -174,88 +178,88 @@ def the_deleted_are_remembered(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-39", pb.CAPABILITY_CONFLICT, of="received")
 def concurrent_changes_do_not_replace(view: PeerView) -> Iterator[Observation]:
     """A change that does not know of the version there does not count as a newer one: there is a conflict."""
-    yield from _concurrent(view, "concurrent-change-taken", INCOMING)
+    yield from _judge_concurrent(view, "concurrent-change-taken", INCOMING)
 
 
 @check("CSDB-51", pb.CAPABILITY_CONFLICT, of="received")
 def concurrent_changes_are_not_discarded(view: PeerView) -> Iterator[Observation]:
     """A change that does not know of the version there does not count as an older one: there is a conflict."""
-    yield from _concurrent(view, "concurrent-change-discarded", PRESENT)
+    yield from _judge_concurrent(view, "concurrent-change-discarded", PRESENT)
 
 
-def _concurrent(view: PeerView, code: str, which: str) -> Iterator[Observation]:
+def _judge_concurrent(view: PeerView, code: str, which: str) -> Iterator[Observation]:
     """Versions with different contents that meet, neither of which descends from the other: a conflict is signalled,
     or it is not ``which`` that is there."""
-    left = {id(fate.meeting): fate.left for fate in fates(view)}
-    for meeting in versions_met(view):
+    left = {id(fate.meeting): fate.survivor for fate in find_fates(view)}
+    for meeting in find_version_meetings(view):
         if meeting.arrival.outcome != "conflict" or meeting.signalled is None or meeting.alike:
             continue
-        surely = which == INCOMING or (takes_updates(view) and not meeting.incoming.deleted)
+        surely = which == INCOMING or (accepts_updates(view) and not meeting.incoming.deleted)
         if meeting.signalled:
             yield held(meeting.step)
         elif left.get(id(meeting)) == which and surely:
             seen = f"none is signalled, and {view.named(meeting.version(which))} is there"
-            yield violated(meeting.step, code, _conflict(view, meeting), seen)
+            yield violated(meeting.step, code, _conflict_text(view, meeting), seen)
 
 
-def _conflict(view: PeerView, meeting: Meeting) -> str:
+def _conflict_text(view: PeerView, meeting: Meeting) -> str:
     came = f"{view.named(meeting.incoming)}, which came at step {meeting.step.index}"
-    return f"a conflict of {view.named(meeting.there)} and {came}"
+    return f"a conflict of {view.named(meeting.present)} and {came}"
 
 
 # ---- Two records with one key ----------------------------------------------------------------------------------------
 
 
 @check("CSDB-38", of="received shown")
-def one_of_two_has_the_key(view: PeerView) -> Iterator[Observation]:
+def one_of_two_records_has_the_key(view: PeerView) -> Iterator[Observation]:
     """Of two records with one key, one has it afterwards, and not because it came first."""
-    for contest in contests(view):
+    for contest in find_contests(view):
         meeting, step = contest.meeting, contest.shown.step
-        if meeting.later == INCOMING and contest.ignored and takes_updates(view):
+        if meeting.later == INCOMING and contest.ignored and accepts_updates(view):
             expected = f"a trace of {view.named(meeting.incoming)}, which came at step {meeting.step.index}"
             yield violated(step, "second-record-ignored", expected, "none, as if nothing had come")
-        elif contest.nobody and by_default(view):
+        elif contest.key_is_lost and by_default(view):
             yield violated(step, "key-lost", f"a record with the key {meeting.incoming.key!r}", "none")
-        elif contest.having:
+        elif contest.with_key:
             yield held(step)
 
 
 @check("CSDB-38", of="received shown")
 def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
     """All peers that know of two records with one key come to have the same one there."""
-    for one, other, whose in disagreement(view):
-        seen = f"{one.values_text} here, {other.values_text} at {whose.party.name}"
+    for one, other, other_view in find_comparable_holdings(view):
+        seen = f"{one.values_text} here, {other.values_text} at {other_view.party.name}"
         expected = f"one record with the key {one.meeting.incoming.key!r}, the same one everywhere"
         position = "" if one.meeting.later else "CA-9"
-        yield judged(one.shown.step, "peers-disagree", one.agrees(other), expected, seen, position)
+        yield judged(one.shown.step, "peers-disagree", one.agrees_with(other), expected, seen, position)
 
 
 @check("CSDB-38", pb.CAPABILITY_CONFLICT, of="received")
 def conflicts_about_keys_are_signalled(view: PeerView) -> Iterator[Observation]:
     """A second record with a key is a conflict, which is signalled where the application learns of conflicts."""
-    for meeting in keys_met(view):
+    for meeting in find_key_meetings(view):
         if meeting.signalled is None or meeting.alike:
             continue
         if meeting.signalled:
             yield held(meeting.step)
         elif is_traced(view, meeting.incoming) and any(index > meeting.step.index for index in view.quiet):
             # A record that is not taken is a finding of its own.
-            expected = f"a conflict of {view.named(meeting.incoming)} and {view.named(meeting.there)}"
+            expected = f"a conflict of {view.named(meeting.incoming)} and {view.named(meeting.present)}"
             yield violated(meeting.step, "conflict-not-signalled", expected, "none is signalled")
 
 
 @check("CSDB-40", of="received")
-def second_records_are_taken(view: PeerView) -> Iterator[Observation]:
+def second_records_are_accepted(view: PeerView) -> Iterator[Observation]:
     """A record is not refused because another one has its key."""
-    met = keys_met(view)
+    met = find_key_meetings(view)
     rivals = {id(meeting.arrival) for meeting in met}
     alone = [arrival for arrival in view.arrivals if arrival.outcome == "new" and id(arrival) not in rivals]
     declines = any(arrival.declined for arrival in alone)
     for meeting in met:
         if not meeting.arrival.declined:
             yield held(meeting.step)
-        elif takes_updates(view) and not declines:
-            expected = f"a second record with the key {meeting.incoming.key!r}, beside {meeting.there.uuid}"
+        elif accepts_updates(view) and not declines:
+            expected = f"a second record with the key {meeting.incoming.key!r}, beside {meeting.present.uuid}"
             yield violated(meeting.step, "second-record-refused", expected, "it is refused")
 
 
@@ -265,55 +269,55 @@ def second_records_are_taken(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-54", of="received shown")
 def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
     """Of two in conflict the one with the larger update_time is there, unless the application has decided."""
-    for fate in fates(view) if by_default(view) else ():
+    for fate in find_fates(view) if by_default(view) else ():
         meeting = fate.meeting
         decided = meeting.arrival.outcome == "conflict" and meeting.signalled is not False
-        if not meeting.there.in_utc and not is_traced(view, meeting.there):
+        if not meeting.present.in_utc and not is_traced(view, meeting.present):
             continue  # it may have been refused (CA-18)
-        if decided and meeting.later and fate.left and _is_taken_or_refused(view, fate):
-            yield _won(view, meeting, fate.shown.step, fate.left)
-            if fate.mixed:
-                seen = f"its revision with the content of the other one: {told_of(fate.seen)}"
-                expected = f"{view.named(meeting.version(fate.left))}, as it came"
+        if decided and meeting.later and fate.survivor and _is_taken_or_refused(view, fate):
+            yield _judge_winner(view, meeting, fate.shown.step, fate.survivor)
+            if fate.is_mixed:
+                seen = f"its revision with the content of the other one: {describe_record(fate.seen)}"
+                expected = f"{view.named(meeting.version(fate.survivor))}, as it came"
                 yield violated(fate.shown.step, "winner-mixed", expected, seen)
-    for contest in contests(view) if by_default(view) else ():
-        if contest.meeting.later and contest.left and not contest.ignored:
-            yield _won(view, contest.meeting, contest.shown.step, contest.left)
+    for contest in find_contests(view) if by_default(view) else ():
+        if contest.meeting.later and contest.key_holder and not contest.ignored:
+            yield _judge_winner(view, contest.meeting, contest.shown.step, contest.key_holder)
 
 
-def _won(view: PeerView, meeting: Meeting, step: Step, left: str) -> Observation:
+def _judge_winner(view: PeerView, meeting: Meeting, step: Step, left: str) -> Observation:
     winner = meeting.version(meeting.later)
-    loser = meeting.there if winner is meeting.incoming else meeting.incoming
+    loser = meeting.present if winner is meeting.incoming else meeting.incoming
     times = " is later than ".join(update.time.text if update.time else "no time" for update in (winner, loser))
-    expected, position = f"{view.named(winner)}: {times}", "CA-9" if meeting.of_one_second else ""
+    expected, position = f"{view.named(winner)}: {times}", "CA-9" if meeting.is_within_one_second else ""
     return judged(step, "earlier-time-wins", left == meeting.later, expected, view.named(loser), position)
 
 
 @check("CSDB-54", of="received shown")
-def ties_end_alike(view: PeerView) -> Iterator[Observation]:
+def ties_are_decided_equally(view: PeerView) -> Iterator[Observation]:
     """Of two in conflict with the same update_time, the same one is there on all peers, whichever came first."""
-    for one, other, whose in ties(view) if by_default(view) else ():
-        expected = f"one outcome of {_conflict(view, one.meeting)}, the same on all peers"
-        here, there = (fate.meeting.version(fate.left) for fate in (one, other))
-        seen = f"{view.named(here)} here, {view.named(there)} at {whose.party.name}"
+    for one, other, other_view in find_ties(view) if by_default(view) else ():
+        expected = f"one outcome of {_conflict_text(view, one.meeting)}, the same on all peers"
+        here, there = (fate.meeting.version(fate.survivor) for fate in (one, other))
+        seen = f"{view.named(here)} here, {view.named(there)} at {other_view.party.name}"
         yield judged(one.shown.step, "tie-not-agreed", here.version == there.version, expected, seen, "CA-9")
 
 
 @check("CSDB-53", pb.CAPABILITY_RESOLUTION_MERGE, of="writes received shown")
 def conflicts_are_merged(view: PeerView) -> Iterator[Observation]:
     """Where the application merges two objects, the members of both are there afterwards."""
-    yield from _resolved(view, pb.RESOLUTION_MERGE, "not-merged")
+    yield from _judge_resolution(view, pb.RESOLUTION_MERGE, "not-merged")
 
 
 @check("CSDB-53", pb.CAPABILITY_RESOLUTION_SEPARATE, of="writes received shown")
 def conflicts_are_separated(view: PeerView) -> Iterator[Observation]:
     """Where the application separates two records, both values are there afterwards."""
-    yield from _resolved(view, pb.RESOLUTION_SEPARATE, "not-separated")
+    yield from _judge_resolution(view, pb.RESOLUTION_SEPARATE, "not-separated")
 
 
-def _resolved(view: PeerView, by: int, code: str) -> Iterator[Observation]:
-    for meeting, shown, missing in unresolved(view) if resolution(view) == by else ():
-        expected = f"all of {view.named(meeting.incoming)} and of {view.named(meeting.there)}"
+def _judge_resolution(view: PeerView, by: int, code: str) -> Iterator[Observation]:
+    for meeting, shown, missing in find_resolved_conflicts(view) if find_resolution(view) == by else ():
+        expected = f"all of {view.named(meeting.incoming)} and of {view.named(meeting.present)}"
         yield judged(shown.step, code, not missing, expected, missing)
 
 
@@ -321,35 +325,37 @@ def _resolved(view: PeerView, by: int, code: str) -> Iterator[Observation]:
 
 
 @check("CSDB-46", of="received")
-def nothing_is_lost_by_an_arrival(view: PeerView) -> Iterator[Observation]:
+def arrivals_lower_no_clock_number(view: PeerView) -> Iterator[Observation]:
     """The clock of a record that stays has no smaller number than before another version of it came."""
-    for fate, step, clock in merges(view):
-        if fate.left == PRESENT:
-            lost = lacks(view, clock, fate.meeting.there.clock)
+    for fate, step, clock in find_merges(view):
+        if fate.survivor == PRESENT:
+            lost = lacks(view, clock, fate.meeting.present.clock)
             expected, seen = lost or ("", "")
             expected = f"{expected}, as before step {fate.meeting.step.index}"
             yield judged(step, "known-numbers-lost", lost is None, expected, seen)
 
 
 @check("CSDB-52", of="received")
-def conflicts_merge_clocks(view: PeerView) -> Iterator[Observation]:
+def conflict_outcomes_merge_clocks(view: PeerView) -> Iterator[Observation]:
     """The clock of the outcome of a conflict has no smaller number than the clocks of the two."""
-    for fate, step, clock in merges(view):
+    for fate, step, clock in find_merges(view):
         meeting = fate.meeting
-        lost = lacks(view, clock, meeting.incoming.clock) or lacks(view, clock, meeting.there.clock)
+        lost = lacks(view, clock, meeting.incoming.clock) or lacks(view, clock, meeting.present.clock)
         expected, seen = lost or ("", "")
         expected = f"{expected}: it was in conflict at step {meeting.step.index}"
         yield judged(step, "clocks-not-merged", lost is None, expected, seen)
 
 
-def _compared(requirement: str, code: str, applies: Callable[[Compared], object], *needs: int) -> Rule[Compared]:
+def _comparison_rule(
+    requirement: str, code: str, applies: Callable[[ClockComparison], object], *needs: int
+) -> Rule[ClockComparison]:
     """A rule by which the implementation compares two vector clocks as the text does."""
     return Rule(
         requirement,
         code,
         lambda view, each: applies(each),
-        lambda view, each: each.said == each.right,
-        lambda view, each: (RELATIONS[each.right], RELATIONS[each.said]),
+        lambda view, each: each.answer == each.correct_answer,
+        lambda view, each: (RELATIONS[each.correct_answer], RELATIONS[each.answer]),
         needs=(pb.CAPABILITY_CLOCK_CODEC, *needs),
     )
 
@@ -360,16 +366,24 @@ RELATIONS = {
     (False, True): "the other is before the first",
     (False, False): "neither is before the other",
 }
-COMPARED: tuple[Rule[Compared], ...] = (
-    _compared("CSDB-41", "wide-numbers-confused", lambda each: each.about == "wide", pb.CAPABILITY_WIDE_INTEGERS),
-    _compared("CSDB-43", "absent-not-zero", lambda each: each.about == "absent"),
-    _compared("CSDB-48", "equal-not-before", lambda each: each.about == "numbers" and all(each.right)),
-    _compared("CSDB-50", "smaller-not-before", lambda each: each.about == "numbers" and sum(each.right) == 1),
-    _compared("CSDB-51", "concurrent-before", lambda each: each.about == "numbers" and not any(each.right)),
+COMPARISON_RULES: tuple[Rule[ClockComparison], ...] = (
+    _comparison_rule(
+        "CSDB-41", "wide-numbers-confused", lambda each: each.error_kind == "wide", pb.CAPABILITY_WIDE_INTEGERS
+    ),
+    _comparison_rule("CSDB-43", "absent-not-zero", lambda each: each.error_kind == "absent"),
+    _comparison_rule(
+        "CSDB-48", "equal-not-before", lambda each: each.error_kind == "numbers" and all(each.correct_answer)
+    ),
+    _comparison_rule(
+        "CSDB-50", "smaller-not-before", lambda each: each.error_kind == "numbers" and sum(each.correct_answer) == 1
+    ),
+    _comparison_rule(
+        "CSDB-51", "concurrent-before", lambda each: each.error_kind == "numbers" and not any(each.correct_answer)
+    ),
 )
 
 
-@table(COMPARED)
-def clocks_are_compared(view: PeerView) -> Iterator[tuple[Step, Compared]]:
+@table(COMPARISON_RULES)
+def clocks_are_compared(view: PeerView) -> Iterator[tuple[Step, ClockComparison]]:
     """One vector clock is before another if none of its numbers is larger, and a peer that is absent has zero."""
-    return ((each.step, each) for each in compared(view))
+    return ((each.step, each) for each in find_comparisons(view))

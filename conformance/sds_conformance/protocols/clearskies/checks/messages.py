@@ -16,8 +16,8 @@ from ....judging.formats import json_of
 from ....judging.judgement import Observation, judged, violated
 from ....judging.view_cache import once
 from ..register import Rule, check, table
-from ..view.clocks import bodies_received
-from ..view.facts import FIELDS, Update, Version, quoted
+from ..view.clocks import find_received_bodies
+from ..view.facts import FIELDS, Update, VersionId, quoted
 from ..view.peer_view import PeerView
 
 _DATE = r"(?:\d{4}|[+-]\d{4,10})(?:-?\d{2}-?\d{2}|-\d{2}|-?W\d{2}-?\d|-?\d{3})"
@@ -40,7 +40,7 @@ def names_the_extension(view: PeerView) -> Iterator[Observation]:
 def messages_are_whole(view: PeerView) -> Iterator[Observation]:
     """Messages are framed as in the core protocol, and their bodies are JSON objects."""
     for link in view.links:
-        whom, sent = view.end_of(link), link.connection.sent
+        whom, sent = view.name_other_end(link), link.connection.sent
         if sent.broken is not None:
             step, seen = view.trace.steps[sent.broken.step - 1], f"bytes that are none: {sent.broken.reason}"
             yield violated(step, "framing-broken", f"a message for {whom}", seen)
@@ -50,7 +50,7 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
         for message in sent.messages:
             body = message.body
             code, wrong = "body-not-object", body.error or ("" if isinstance(body.value, dict) else "no JSON object")
-            if not wrong and body.twice and body.raw not in bodies_received(view):  # a copy may repeat the fault
+            if not wrong and body.twice and body.raw not in find_received_bodies(view):  # a copy may repeat the fault
                 code, wrong = "member-twice", f"{body.twice[0]!r} is in it twice"
             yield judged(view.trace.steps[message.step - 1], code, not wrong, "a body that is a JSON object", wrong)
 
@@ -61,11 +61,14 @@ def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
     for link in view.links:
         for update in link.sent if link.level is READ_ONLY else ():
             if update.message.signature is None or update.message.profile is not None:
-                expected, (code, seen) = f"{view.named(update)}, signed, for {view.end_of(link)}", signature(update)
+                expected, (code, seen) = (
+                    f"{view.named(update)}, signed, for {view.name_other_end(link)}",
+                    find_signature_fault(update),
+                )
                 yield judged(update.step, code, update.signer is READ_WRITE, expected, seen)
 
 
-def signature(update: Update) -> tuple[str, str]:
+def find_signature_fault(update: Update) -> tuple[str, str]:
     """The code for an update that has not the signature of a read-write peer, and what is seen of that."""
     if update.message.signature is None:
         return "not-signed", "no signature"
@@ -92,35 +95,35 @@ def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
 # ---- Fields of updates -----------------------------------------------------------------------------------------------
 
 
-def _absent(update: Update) -> str:
+def _missing_field(update: Update) -> str:
     """The first field that an update lacks; those of a deletion need no key and no value (CA-13)."""
     optional = {"vector_clock", "key", "value"} if update.deleted else {"vector_clock"}  # vector_clock: CSDB-12
     return next((name for name in FIELDS if name not in update.members and name not in optional), "")
 
 
-def _malformed(update: Update) -> tuple[str, object] | None:
+def _malformed_clock_member(update: Update) -> tuple[str, object] | None:
     """The first member of a vector clock that is not a peer ID with an integer of 64 bits."""
     members = update.members["vector_clock"].items()
     return next(((m, n) for m, n in members if not (is_id(m) and type(n) is int and 0 <= n <= MAX_INTEGER)), None)
 
 
 @once
-def _without_their_writer(view: PeerView) -> set[Version | None]:
+def _versions_without_writer(view: PeerView) -> set[VersionId | None]:
     """The versions that came with a vector clock that lacks their writer."""
     return {a.update.version for a in view.arrivals if a.update.by not in (a.update.clock or {})}
 
 
 @once
-def _messages_received(view: PeerView) -> set[tuple[bytes, bytes | None]]:
+def _arrived_messages(view: PeerView) -> set[tuple[bytes, bytes | None]]:
     return {(a.update.message.body.raw, a.update.message.signature) for a in view.arrivals}
 
 
 @once
-def _bodies_taken(view: PeerView) -> set[bytes]:
-    return {body for body, _ in _messages_received(view)}
+def _arrived_bodies(view: PeerView) -> set[bytes]:
+    return {body for body, _ in _arrived_messages(view)}
 
 
-SENT: tuple[Rule[Update], ...] = (
+UPDATE_RULES: tuple[Rule[Update], ...] = (
     Rule(
         "CSDB-01",
         "prefix-missing",
@@ -153,7 +156,7 @@ SENT: tuple[Rule[Update], ...] = (
         "CSDB-12",
         "writer-not-counted",
         lambda view, u: (
-            u.clock is not None and u.by not in (None, view.peer_id) and u.version not in _without_their_writer(view)
+            u.clock is not None and u.by not in (None, view.peer_id) and u.version not in _versions_without_writer(view)
         ),
         lambda view, u: u.by in (u.clock or {}),
         lambda view, u: (f"a vector clock that counts the change of {view.name(u.by)}", quoted(dict(u.clock or {}))),
@@ -168,32 +171,32 @@ SENT: tuple[Rule[Update], ...] = (
     Rule(
         "CSDB-15",
         "field-missing",
-        lambda view, u: u.message.type == UPDATE or _absent(u),
-        lambda view, u: not _absent(u),
-        lambda view, u: (f"an update with the field {_absent(u)}", "it has none"),
+        lambda view, u: u.message.type == UPDATE or _missing_field(u),
+        lambda view, u: not _missing_field(u),
+        lambda view, u: (f"an update with the field {_missing_field(u)}", "it has none"),
     ),
     Rule(
         "CSDB-18",
-        lambda view, u: "signature-changed" if u.message.body.raw in _bodies_taken(view) else "bytes-changed",
+        lambda view, u: "signature-changed" if u.message.body.raw in _arrived_bodies(view) else "bytes-changed",
         lambda view, u: not view.writes,
-        lambda view, u: (u.message.body.raw, u.message.signature) in _messages_received(view),
+        lambda view, u: (u.message.body.raw, u.message.signature) in _arrived_messages(view),
         lambda view, u: (f"{view.named(u)}, as it came", "other bytes, or another signature"),
         needs=(pb.CAPABILITY_READ_ONLY,),
     ),
     Rule(
         "CSDB-41",
-        lambda view, u: "number-not-integer" if is_id((_malformed(u) or [""])[0]) else "peer-id-malformed",
+        lambda view, u: "number-not-integer" if is_id((_malformed_clock_member(u) or [""])[0]) else "peer-id-malformed",
         lambda view, u: isinstance(u.members.get("vector_clock"), dict),
-        lambda view, u: _malformed(u) is None,
+        lambda view, u: _malformed_clock_member(u) is None,
         lambda view, u: (
             "peer IDs with integers of 64 bits",
-            ": ".join(json_of(part, 120) for part in _malformed(u) or ())[:120],
+            ": ".join(json_of(part, 120) for part in _malformed_clock_member(u) or ())[:120],
         ),
     ),
 )
 
 
-@table(SENT, of="sent")
+@table(UPDATE_RULES, of="sent")
 def fields_are_well_formed(view: PeerView) -> Iterator[tuple[Step, Update]]:
     """Each sent update has the fields of a record in the right form; a read-only peer repeats received updates."""
     return ((update.step, update) for update in view.sent)

@@ -11,30 +11,38 @@ from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, held, judged, noted, violated
 from ..register import Rule, check, table
-from ..view.facts import LinkView, Update, Version, dominates
+from ..view.facts import LinkView, Update, VersionId, dominates
 from ..view.peer_view import PeerView
-from ..view.replication import Answer, Owed, answers, askings, changes_owed, relays_owed, untold
-from .messages import signature
+from ..view.replication import (
+    Answer,
+    OwedUpdate,
+    find_answers,
+    find_incomplete_answers,
+    find_owed_changes,
+    find_owed_relays,
+    find_revision_bounds,
+)
+from .messages import find_signature_fault
 
 # ---- Requests --------------------------------------------------------------------------------------------------------
 
 
 @check("CSDB-29", of="links")
-def every_connection_is_asked_on(view: PeerView) -> Iterator[Observation]:
+def updates_are_requested_on_each_connection(view: PeerView) -> Iterator[Observation]:
     """On a new connection, a peer asks for updates."""
     for link in view.links:
-        if _has_another(view, link):
+        if _find_earlier_connection(view, link):
             continue  # one connection to a peer is enough: CSDB-36
         start = view.trace.steps[link.began - 1]
         if link.asked or view.due(start, link) is not None:
-            step, expected = link.asked[0].step if link.asked else start, f"a request to {view.end_of(link)}"
+            step, expected = link.asked[0].step if link.asked else start, f"a request to {view.name_other_end(link)}"
             yield judged(step, "not-asked", bool(link.asked), expected, "none was sent")
 
 
 @check("CSDB-29", of="asked received")
-def the_highest_known_is_asked_for(view: PeerView) -> Iterator[Observation]:
+def requests_name_the_highest_known_revisions(view: PeerView) -> Iterator[Observation]:
     """A request has the highest known revision of each peer, or the result of a scan of all records (CA-11)."""
-    for asking in askings(view):
+    for asking in find_revision_bounds(view):
         for peer, least in asking.at_least.items():
             seen = asking.since.get(peer, 0)
             code = "since-too-low" if peer in asking.since else "known-peer-not-named"
@@ -43,9 +51,9 @@ def the_highest_known_is_asked_for(view: PeerView) -> Iterator[Observation]:
 
 
 @check("CSDB-37", of="asked")
-def nothing_is_skipped_in_requests(view: PeerView) -> Iterator[Observation]:
+def requests_name_no_unknown_revisions(view: PeerView) -> Iterator[Observation]:
     """A request names no revision above the known ones: the updates in between would never come."""
-    for asking in askings(view):
+    for asking in find_revision_bounds(view):
         for peer, seen in asking.since.items():
             if peer != view.peer_id:
                 most = asking.at_most.get(peer, 0)
@@ -54,10 +62,10 @@ def nothing_is_skipped_in_requests(view: PeerView) -> Iterator[Observation]:
 
 
 @check("CSDB-36", of="links")
-def one_connection_is_enough(view: PeerView) -> Iterator[Observation]:
+def updates_are_requested_on_one_connection(view: PeerView) -> Iterator[Observation]:
     """Of several connections to a peer, updates are asked for on one."""
     for link in view.links:
-        step, other = view.trace.steps[link.began - 1], _has_another(view, link)
+        step, other = view.trace.steps[link.began - 1], _find_earlier_connection(view, link)
         if other is not None and other.asked and view.due(step, link) is not None:
             twice = [request for request in link.asked if request.step.index < other.ended]
             seen = f"another one after that at step {other.asked[0].step.index}"
@@ -69,18 +77,18 @@ def one_connection_is_enough(view: PeerView) -> Iterator[Observation]:
 def several_connections_are_tolerated(view: PeerView) -> Iterator[Observation]:
     """A connection stays when the same peer opens another one, and the other one stays as well."""
     for link in view.links:
-        if (other := _has_another(view, link)) is None:
+        if (other := _find_earlier_connection(view, link)) is None:
             continue
         step = view.trace.steps[link.began - 1]
         for each in (other, link):
             closed = each.connection.closed_by_peer and not each.in_doubt(step) and each.ended == step.index
             if closed or view.due(step, each) is not None:
-                expected = f"two connections to {view.end_of(link)}"
+                expected = f"two connections to {view.name_other_end(link)}"
                 seen = f"one is closed: {each.connection.reason or 'no reason given'}"
                 yield judged(step, "connection-closed", not closed, expected, seen)
 
 
-def _has_another(view: PeerView, link: LinkView) -> LinkView | None:
+def _find_earlier_connection(view: PeerView, link: LinkView) -> LinkView | None:
     """An earlier connection to the same peer that is still there."""
     return next((o for o in view.links if o.peer_id == link.peer_id and o.began < link.began <= o.ended), None)
 
@@ -89,14 +97,14 @@ def _has_another(view: PeerView, link: LinkView) -> LinkView | None:
 
 
 @check("CSDB-31", of="asked requests")
-def a_peer_that_asks_answers(view: PeerView) -> Iterator[Observation]:
+def peers_that_request_also_answer(view: PeerView) -> Iterator[Observation]:
     """A peer that asks on a connection answers the requests on it."""
-    for answer in answers(view):
+    for answer in find_answers(view):
         if answer.link.asked and answer.link.asked[0].step.index <= answer.request.step.index and answer.expected:
-            if answer.given:
+            if answer.delivered:
                 yield held(answer.request.step)
-            elif answer.nothing_came and answer.silent:
-                whom = view.end_of(answer.link)
+            elif answer.lacks_everything and answer.is_silent:
+                whom = view.name_other_end(answer.link)
                 expected = f"an answer for {whom}, which has something to get: {view.named(answer.missing[0])}"
                 yield violated(answer.request.step, "not-answered", expected, "nothing came")
 
@@ -104,7 +112,7 @@ def a_peer_that_asks_answers(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-32", of="requests")
 def answers_can_be_empty(view: PeerView) -> Iterator[Observation]:
     """Where there is nothing to send nothing is sent, and the connection stays."""
-    for answer in answers(view):
+    for answer in find_answers(view):
         link, step = answer.link, answer.request.step
         if answer.expected or answer.known or link.in_doubt(step):
             continue
@@ -118,17 +126,17 @@ def answers_can_be_empty(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-32", of="requests")
 def each_request_is_answered(view: PeerView) -> Iterator[Observation]:
     """A second request on a connection is answered like the first one, with all that it does not name."""
-    for answer in answers(view):
+    for answer in find_answers(view):
         first, step = answer.link.requests[0], answer.request.step
         if answer.request is first or not answer.expected or answer.link.in_doubt(step):
             continue
         asked = {update.uuid for update in answer.expected}
-        if answer.given:
+        if answer.delivered:
             yield held(step)
         elif any(update.step.index > step.index and update.uuid in asked for update in answer.link.sent):
             continue  # answered late
-        elif answer.due is not None and answer.silent and view.quiet_before(step) > first.step.index:
-            expected = f"an answer with {view.named(answer.expected[0])}, for {view.end_of(answer.link)}"
+        elif answer.due is not None and answer.is_silent and view.quiet_before(step) > first.step.index:
+            expected = f"an answer with {view.named(answer.expected[0])}, for {view.name_other_end(answer.link)}"
             seen = f"nothing, although the first request (step {first.step.index}) was answered"
             yield violated(step, "second-request-not-answered", expected, seen)
 
@@ -136,19 +144,19 @@ def each_request_is_answered(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-33", of="requests sent")
 def answers_are_sorted(view: PeerView) -> Iterator[Observation]:
     """The updates of an answer are sorted by last_updated_rev."""
-    for answer in answers(view):
-        for one, other in pairwise(answer.given):
+    for answer in find_answers(view):
+        for one, other in pairwise(answer.delivered):
             met, expected = (other.rev or 0) >= (one.rev or 0), f"revision {one.rev} or above, after {view.named(one)}"
             yield judged(other.step, "answer-not-sorted", met, expected, view.named(other))
 
 
-Given = tuple[Answer, Update]
+ExpectedUpdate = tuple[Answer, Update]
 """An update that belongs in an answer, where it is known whether it was given."""
 
 
-def _given(
+def _answer_rule(
     requirement: str, code: str, applies: Callable[[PeerView, Answer, Update], object], *needs: int
-) -> Rule[Given]:
+) -> Rule[ExpectedUpdate]:
     """A rule by which an update is part of an answer."""
     return Rule(
         requirement,
@@ -156,65 +164,72 @@ def _given(
         lambda view, given: applies(view, *given),
         lambda view, given: given[1] not in given[0].missing,
         lambda view, given: (
-            f"{view.named(given[1])}, for {view.end_of(given[0].link)}",
+            f"{view.named(given[1])}, for {view.name_other_end(given[0].link)}",
             "nothing of it on that connection",
         ),
         needs=needs,
     )
 
 
-def _is_left(answer: Answer, update: Update) -> bool:
+def _is_live_in_partial_answer(answer: Answer, update: Update) -> bool:
     """Is a record in question, which is not deleted, of an answer that is not empty? Empty ones are CSDB-31."""
-    return not (answer.nothing_came or update.deleted)
+    return not (answer.lacks_everything or update.deleted)
 
 
-GIVEN: tuple[Rule[Given], ...] = (
-    _given(
+ANSWER_RULES: tuple[Rule[ExpectedUpdate], ...] = (
+    _answer_rule(
         "CSDB-05",
         "record-left-out",
         lambda view, answer, update: not view.writes and update in answer.missing,
         pb.CAPABILITY_READ_ONLY,
     ),
-    _given(
+    _answer_rule(
         "CSDB-18",
         "lost-on-restart",
         lambda view, answer, update: not view.writes and update.step.index < view.opened_before(answer.link.began),
         pb.CAPABILITY_READ_ONLY,
         pb.CAPABILITY_STORE,
     ),
-    _given(
+    _answer_rule(
         "CSDB-34",
         "unnamed-peer-left-out",
         lambda view, answer, update: (
-            view.writes and _is_left(answer, update) and answer.request.since and not answer.names(update)
+            view.writes
+            and _is_live_in_partial_answer(answer, update)
+            and answer.request.since
+            and not answer.names(update)
         ),
     ),
-    _given(
+    _answer_rule(
         "CSDB-37",
         "record-left-out",
-        lambda view, answer, update: view.writes and _is_left(answer, update) and not answer.request.since,
+        lambda view, answer, update: (
+            view.writes and _is_live_in_partial_answer(answer, update) and not answer.request.since
+        ),
     ),
-    _given(
+    _answer_rule(
         "CSDB-59",
         "named-peer-left-out",
-        lambda view, answer, update: view.writes and _is_left(answer, update) and answer.names(update),
+        lambda view, answer, update: (
+            view.writes and _is_live_in_partial_answer(answer, update) and answer.names(update)
+        ),
     ),
 )
 
 
-@table(GIVEN, of="requests")
-def answers_are_complete(view: PeerView) -> Iterator[tuple[Step, Given]]:
+@table(ANSWER_RULES, of="requests")
+def answers_are_complete(view: PeerView) -> Iterator[tuple[Step, ExpectedUpdate]]:
     """An answer has all records that the client does not know, after a restart as well."""
-    for answer in answers(view):
+    for answer in find_answers(view):
         for update in answer.expected:
-            if answer.given or update in answer.missing:
+            if answer.delivered or update in answer.missing:
                 yield answer.request.step, (answer, update)
 
 
 @check("CSDB-59", of="writes requests")
 def answers_begin_after_the_named_revisions(view: PeerView) -> Iterator[Observation]:
     """Of a peer that the request names, an answer has nothing up to its revision."""
-    for answer in answers(view):
+    for answer in find_answers(view):
         for update in answer.known:
             since = (answer.request.since or {}).get(str(update.by), 0)
             expected = f"nothing of {view.name(update.by)} up to revision {since}"
@@ -224,8 +239,8 @@ def answers_begin_after_the_named_revisions(view: PeerView) -> Iterator[Observat
 @check("CSDB-37", of="writes requests")
 def own_records_are_in_answers(view: PeerView) -> Iterator[Observation]:
     """An answer has the records that the application has written, also those that were never sent before."""
-    for answer in answers(view):
-        for change in answer.unsent if answer.given else ():
+    for answer in find_answers(view):
+        for change in answer.unsent if answer.delivered else ():
             expected = f"{change.key!r}, written at step {change.step.index}, for {view.name(answer.link.peer_id)}"
             yield violated(answer.request.step, "record-left-out", expected, "nothing of it, there or elsewhere")
 
@@ -233,80 +248,90 @@ def own_records_are_in_answers(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-37", pb.CAPABILITY_OBSERVE, of="writes shown")
 def shown_records_are_in_answers(view: PeerView) -> Iterator[Observation]:
     """An answer to a request for everything has all records that the application sees."""
-    yield from _left_out(view, "record-left-out", frozenset())
+    yield from _judge_completeness(view, "record-left-out", frozenset())
 
 
 @check("CSDB-18", pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_OBSERVE, of="reads-only shown")
 def readers_keep_the_messages_of_what_they_show(view: PeerView) -> Iterator[Observation]:
     """A read-only peer answers a request for everything with a signed message of each record that it shows."""
-    yield from _left_out(view, "message-not-kept", view.unsigned)  # CSDB-05
+    yield from _judge_completeness(view, "message-not-kept", view.unsigned_versions)  # CSDB-05
 
 
-def _left_out(view: PeerView, code: str, but: Collection[Version | None]) -> Iterator[Observation]:
+def _judge_completeness(view: PeerView, code: str, but: Collection[VersionId | None]) -> Iterator[Observation]:
     """Is anything shown that is not in an answer to a request for everything, except some versions?"""
-    for shown, link, missing in untold(view):
+    for shown, link, missing in find_incomplete_answers(view):
         left = [seen for seen in missing if seen.version not in but]
         expected = f"{left[0].key!r}, which is shown" if left else ""
-        yield judged(shown.step, code, not left, expected, f"nothing of it for {view.end_of(link)}, who asked for all")
+        yield judged(
+            shown.step, code, not left, expected, f"nothing of it for {view.name_other_end(link)}, who asked for all"
+        )
 
 
 # ---- Changes that are sent and relayed -------------------------------------------------------------------------------
 
 
-def _owed(requirement: str, applies: Callable[[PeerView, Owed], object]) -> Rule[Owed]:
+def _owed_rule(requirement: str, applies: Callable[[PeerView, OwedUpdate], object]) -> Rule[OwedUpdate]:
     """A rule by which a change is sent on each link whose other end has asked for updates."""
     return Rule(
         requirement,
-        _not_sent,
+        _not_sent_code,
         applies,
         lambda view, owed: owed.copies,
-        lambda view, owed: (f"{_change(view, owed)}, for {view.end_of(owed.link)}", "nothing of it on that link"),
+        lambda view, owed: (
+            f"{_change_text(view, owed)}, for {view.name_other_end(owed.link)}",
+            "nothing of it on that link",
+        ),
     )
 
 
-def _not_sent(view: PeerView, owed: Owed) -> str:
+def _not_sent_code(view: PeerView, owed: OwedUpdate) -> str:
     if owed.change is not None:
         return "deletion-not-sent" if owed.change.kind == "delete" else "change-not-sent"
     deletion = owed.arrival is not None and owed.arrival.update.deleted
     return "deletion-not-relayed" if deletion else "update-not-relayed"
 
 
-def _change(view: PeerView, owed: Owed) -> str:
+def _change_text(view: PeerView, owed: OwedUpdate) -> str:
     if owed.arrival is not None:
         return view.named(owed.arrival.update)
     change = owed.change
     return f"the {change.kind} of {change.key!r} at step {change.step.index}" if change is not None else ""
 
 
-OWED: tuple[Rule[Owed], ...] = (
-    _owed("CSDB-14", lambda view, owed: owed.change),
-    _owed("CSDB-20", lambda view, owed: view.writes and owed.arrival),
-    _owed("CSDB-35", lambda view, owed: view.writes or owed.change),
+OWED_RULES: tuple[Rule[OwedUpdate], ...] = (
+    _owed_rule("CSDB-14", lambda view, owed: owed.change),
+    _owed_rule("CSDB-20", lambda view, owed: view.writes and owed.arrival),
+    _owed_rule("CSDB-35", lambda view, owed: view.writes or owed.change),
 )
 
 
-@table(OWED, of="requests")
-def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Iterator[tuple[Step, Owed]]:
+@table(OWED_RULES, of="requests")
+def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Iterator[tuple[Step, OwedUpdate]]:
     """Local changes, and updates that were not there before, are sent to all peers that have asked for updates."""
-    return ((owed.cause, owed) for owed in (*changes_owed(view), *relays_owed(view)) if owed.settled)
+    return ((owed.cause, owed) for owed in (*find_owed_changes(view), *find_owed_relays(view)) if owed.is_decided)
 
 
 @check("CSDB-05", pb.CAPABILITY_READ_ONLY, of="reads-only")
 def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
     """A read-only peer relays updates to all who have asked, each with the signature of a read-write peer."""
-    for owed in relays_owed(view):
-        if owed.settled:
-            expected = f"{_change(view, owed)}, for {view.end_of(owed.link)}"
-            yield judged(owed.cause, _not_sent(view, owed), bool(owed.copies), expected, "nothing of it on that link")
-    for shown, link, missing in untold(view):
-        for left in (seen for seen in missing if seen.version in view.unsigned):  # CA-17
-            expected = f"{left.key!r}, which is shown, for {view.end_of(link)}, with a signature"
+    for owed in find_owed_relays(view):
+        if owed.is_decided:
+            expected = f"{_change_text(view, owed)}, for {view.name_other_end(owed.link)}"
+            yield judged(
+                owed.cause, _not_sent_code(view, owed), bool(owed.copies), expected, "nothing of it on that link"
+            )
+    for shown, link, missing in find_incomplete_answers(view):
+        for left in (seen for seen in missing if seen.version in view.unsigned_versions):  # CA-17
+            expected = f"{left.key!r}, which is shown, for {view.name_other_end(link)}, with a signature"
             seen = "nothing of it: it came without one, and was kept"
             yield violated(shown.step, "unsigned-update-kept", expected, seen)
-    not_to_relay = {arrival.update.version for arrival in view.arrivals if arrival.must_not} - view.unsigned
+    not_to_relay = {arrival.update.version for arrival in view.arrivals if arrival.prohibition} - view.unsigned_versions
     for update in view.sent:
         if update.message.profile is not None and update.version not in not_to_relay:  # CSDB-03, CSDB-06
-            expected, (code, seen) = f"{view.named(update)}, with the signature of a read-write peer", signature(update)
+            expected, (code, seen) = (
+                f"{view.named(update)}, with the signature of a read-write peer",
+                find_signature_fault(update),
+            )
             yield judged(update.step, code, update.signer is READ_WRITE, expected, seen)
 
 
@@ -322,20 +347,22 @@ def known_updates_are_not_relayed_again(view: PeerView) -> Iterator[Observation]
             settled = view.quiet_before(arrival.step)
             asked = any(request.step.index > settled for request in link.requests)
             first = min(a.step.index for a in view.arrivals if a.update.version == version)
-            if link.subscribed is None or not link.there(arrival.step) or asked or first > settled:
+            if link.subscribed_at is None or not link.is_open_in(arrival.step) or asked or first > settled:
                 continue
             copies = [update for update in link.sent if update.version == version]
             before = [update for update in copies if update.step.index < arrival.step.index]
-            again = [u for u in copies if u.step.index >= arrival.step.index and not _knows_more(view, u, before)]
+            again = [
+                u for u in copies if u.step.index >= arrival.step.index and not _adds_clock_numbers(view, u, before)
+            ]
             if again and before:
-                expected = f"no second {view.named(arrival.update)} for {view.end_of(link)}"
+                expected = f"no second {view.named(arrival.update)} for {view.name_other_end(link)}"
                 seen = f"one more, because it came again at step {arrival.step.index}"
                 yield violated(again[0].step, "relayed-again", expected, seen)
             elif copies and view.due(arrival.step, link) is not None:
                 yield held(arrival.step)
 
 
-def _knows_more(view: PeerView, update: Update, before: list[Update]) -> bool:
+def _adds_clock_numbers(view: PeerView, update: Update, before: list[Update]) -> bool:
     """Has its clock a number of another peer that no earlier copy has? So the winner of a conflict goes out again, with
     the clocks merged (CA-3, CA-8)."""
     others = {member: n for member, n in (update.clock or {}).items() if member != view.peer_id}
@@ -348,22 +375,22 @@ def updates_are_not_sent_back(view: PeerView) -> Iterator[Observation]:
     for arrival in view.arrivals:
         link = view.link_of(arrival.update)
         asked = any(request.step.index >= arrival.step.index for request in link.requests)
-        if not arrival.due or link.subscribed is None or asked:
+        if not arrival.due or link.subscribed_at is None or asked:
             continue
         back = [u for u in link.sent if u.step.index >= arrival.step.index and u.version == arrival.update.version]
         if back:
-            yield noted(back[0].step, f"{view.named(arrival.update)} goes back to {view.end_of(link)}")
+            yield noted(back[0].step, f"{view.named(arrival.update)} goes back to {view.name_other_end(link)}")
         elif view.due(arrival.step, link) is not None:
             yield held(arrival.step)
 
 
 @check("CSDB-37", of="sent received")
-def order_is_kept(view: PeerView) -> Iterator[Observation]:
+def relayed_updates_keep_their_order(view: PeerView) -> Iterator[Observation]:
     """Updates that come from one peer in the order of its revisions are relayed in that order."""
     sources = dict.fromkeys((change.shown.version for change in view.changes if change.shown is not None), 0)
     # To a peer that has lost its store its own updates come from others.
     sources |= {arrival.update.version: arrival.update.link.number for arrival in view.arrivals if arrival.due}
-    answered = {id(update) for answer in answers(view) for update in answer.link.sent if answer.has(update)}
+    answered = {id(update) for answer in find_answers(view) for update in answer.link.sent if answer.has(update)}
     for link in view.links:
         last: dict[tuple[str | None, int], Update] = {}
         seen: set[object] = set()
@@ -375,7 +402,7 @@ def order_is_kept(view: PeerView) -> Iterator[Observation]:
             if id(update) in answered:
                 continue  # CSDB-33
             before = last.get((update.by, source))
-            if before is not None and before.rev != update.rev and _came_in_order(view, before, update):
+            if before is not None and before.rev != update.rev and _arrived_in_order(view, before, update):
                 met, expected = (
                     (update.rev or 0) > (before.rev or 0),
                     f"{view.named(update)} before {view.named(before)}",
@@ -384,7 +411,7 @@ def order_is_kept(view: PeerView) -> Iterator[Observation]:
             last[update.by, source] = update
 
 
-def _came_in_order(view: PeerView, one: Update, other: Update) -> bool:
+def _arrived_in_order(view: PeerView, one: Update, other: Update) -> bool:
     """Did two versions of one writer come about here in the order of their revisions?"""
     first, second = sorted((one, other), key=lambda update: update.rev or 0)
     until = max(one.step.index, other.step.index)

@@ -12,8 +12,8 @@ from sds_harness.clearskies.operations import Calm, Leave, Look, Read
 from sds_harness.clearskies.performance import Act, Performance
 from sds_harness.clearskies.trace import Step, store_name
 
-from ..view.facts import LinkView, Shown, Update, Version
-from ..view.knowledge import Arrival, excused
+from ..view.facts import LinkView, Shown, Update, VersionId
+from ..view.knowledge import Arrival, find_excuse
 from ..view.peer_view import PeerView, peer_views
 
 T = TypeVar("T", Update, Arrival)
@@ -25,7 +25,7 @@ _AFTER_CALM = (Calm, Look, Read, Leave)
 class VersionFacts:
     """One version of a record, with all copies of it."""
 
-    version: Version
+    version: VersionId
     first: Update
     """The first copy in the performance."""
     clocks: list[VectorClock] = field(default_factory=list)
@@ -54,16 +54,16 @@ class VersionFacts:
         """Add another copy."""
         if update.clock is not None and update.clock not in self.clocks:
             self.clocks.append(update.clock)
-        if (said := said_by(update)) not in self.contents:
+        if (said := comparable_content(update)) not in self.contents:
             self.contents.append(said)
 
 
-def said_by(update: Update) -> tuple[object, ...]:
+def comparable_content(update: Update) -> tuple[object, ...]:
     """The part of a version that must be equal in all copies."""
     return (*update.content, update.time)
 
 
-class Side:
+class PeerHistory:
     """One peer under test, step by step."""
 
     def __init__(self, view: PeerView, acts: list[Act]) -> None:
@@ -71,18 +71,18 @@ class Side:
         self.name = view.party.name
         self.acts = acts
         """Its acts, in order."""
-        self.accounted: dict[Version, tuple[int, Update]] = {}
+        self.known_versions: dict[VersionId, tuple[int, Update]] = {}
         """The versions that it wrote, or received and had to accept, since it last lost its store; each with the act.
         """
-        self.doubtful: set[Version] = set()
+        self.doubtful: set[VersionId] = set()
         """The versions that it received and may have ignored."""
-        self.odd = False
+        self.is_ambiguous = False
         """It received something that it may have read in different ways."""
         self.open = False
         """It is open at the end."""
         self.last_own = 0
         """The greatest of its own revisions that it had shown before it last lost its store."""
-        self.repeats = False
+        self.reuses_revisions = False
         """It has reused revisions after the loss of its store."""
 
     @property
@@ -91,15 +91,15 @@ class Side:
 
     def forget(self) -> None:
         """Record that the peer is opened without its store."""
-        own = [version[2] for version in self.accounted if version[1] == self.peer_id]
+        own = [version[2] for version in self.known_versions if version[1] == self.peer_id]
         self.last_own = max([self.last_own, *own])
-        self.accounted.clear()
+        self.known_versions.clear()
         self.doubtful.clear()
 
-    def account(self, act: Act, update: Update) -> None:
+    def record_version(self, act: Act, update: Update) -> None:
         """Record that the peer has a version, or one that replaces it."""
         if update.version is not None:
-            self.accounted.setdefault(update.version, (act.number, update))
+            self.known_versions.setdefault(update.version, (act.number, update))
 
 
 class ClubView:
@@ -111,87 +111,91 @@ class ClubView:
         of: dict[str, list[Act]] = {}
         for act in performance.acts:
             of.setdefault(act.who, []).append(act)
-        self.sides = {name: Side(views[name], of.get(name, [])) for name in performance.schedule.names if name in views}
-        self.members = {side.peer_id: side for side in self.sides.values()}
-        self.versions: dict[Version, VersionFacts] = {}
-        self.sent: list[tuple[Act, Side, Update]] = []
+        self.histories = {
+            name: PeerHistory(views[name], of.get(name, [])) for name in performance.schedule.names if name in views
+        }
+        self.members = {side.peer_id: side for side in self.histories.values()}
+        self.versions: dict[VersionId, VersionFacts] = {}
+        self.sent: list[tuple[Act, PeerHistory, Update]] = []
         """All updates of peers under test, in order."""
-        self.unheard: list[tuple[Act, Side, Update]] = []
+        self.never_received: list[tuple[Act, PeerHistory, Update]] = []
         """The sent updates of other writers that no read-write peer had sent to the sender before."""
-        self.replayed = False
+        self.has_replays = False
         """A scripted peer has repeated updates of peers under test, in an order of its own."""
-        self.impostor = False
+        self.has_impostor = False
         """A read-write peer has written under the ID of a peer under test."""
-        self.unasked = False
+        self.has_unasked_updates = False
         """A peer has sent updates on a link before the other end requested any (CA-1)."""
-        self._told: dict[str, dict[Version, list[tuple[object, ...]]]] = {name: {} for name in self.sides}
-        self._read()
+        self._received_contents: dict[str, dict[VersionId, list[tuple[object, ...]]]] = {
+            name: {} for name in self.histories
+        }
+        self._read_acts()
 
     # ---- reading ---------------------------------------------------------------------------------------------------
 
-    def _read(self) -> None:
-        came = {name: _by_step(side.view.arrivals) for name, side in self.sides.items()}
-        went = {name: _by_step(side.view.sent) for name, side in self.sides.items()}
-        stores: dict[str, set[str]] = {name: set() for name in self.sides}
+    def _read_acts(self) -> None:
+        came = {name: _by_step(side.view.arrivals) for name, side in self.histories.items()}
+        went = {name: _by_step(side.view.sent) for name, side in self.histories.items()}
+        stores: dict[str, set[str]] = {name: set() for name in self.histories}
         for act in self.performance.acts:
-            side = self.sides.get(act.who)
+            side = self.histories.get(act.who)
             if side is None:
                 continue
             if act.step.command == "open" and act.step.answer == "opened":
-                self._opened(side, act.step, stores[side.name])
+                self._read_opening(side, act.step, stores[side.name])
             elif act.step.command == "close":
                 side.open = False
             for arrival in came[side.name].get(act.step.index, ()):
-                self._arrived(side, act, arrival)
+                self._read_arrival(side, act, arrival)
             for update in went[side.name].get(act.step.index, ()):
-                self._went(side, act, update)
+                self._read_sending(side, act, update)
 
     @staticmethod
-    def _opened(side: Side, step: Step, stores: set[str]) -> None:
+    def _read_opening(side: PeerHistory, step: Step, stores: set[str]) -> None:
         store = store_name(step.request.open.store)
         if side.open or store not in stores or not store:
             side.forget()
         stores.add(store)
         side.open = True
 
-    def _arrived(self, side: Side, act: Act, arrival: Arrival) -> None:
+    def _read_arrival(self, side: PeerHistory, act: Act, arrival: Arrival) -> None:
         update = arrival.update
-        if arrival.must_not:
+        if arrival.prohibition:
             return
-        if update.odd or excused(side.view.trace.declaration, update):
-            side.odd = True
+        if update.fault or find_excuse(side.view.trace.declaration, update):
+            side.is_ambiguous = True
         if update.version is None:
             return
         of_member = side.view.link_of(update).peer_id in self.members
         author = self.members.get(update.version[1])
         if not of_member and author is not None:
             known = self.versions.get(update.version)
-            genuine = known is not None and said_by(update) in known.contents
-            self.replayed |= genuine
-            self.impostor |= not genuine
-        self._version(update)
-        if arrival.may_not:
+            genuine = known is not None and comparable_content(update) in known.contents
+            self.has_replays |= genuine
+            self.has_impostor |= not genuine
+        self._add_version(update)
+        if arrival.excuse:
             side.doubtful.add(update.version)
         else:
-            side.account(act, update)
-        self._told[side.name].setdefault(update.version, []).append(said_by(update))
+            side.record_version(act, update)
+        self._received_contents[side.name].setdefault(update.version, []).append(comparable_content(update))
 
-    def _went(self, side: Side, act: Act, update: Update) -> None:
+    def _read_sending(self, side: PeerHistory, act: Act, update: Update) -> None:
         self.sent.append((act, side, update))
         if update.version is None:
             return
         link = side.view.link_of(update)
-        self.unasked |= link.subscribed is None or update.step.index < link.subscribed
-        self._version(update)
+        self.has_unasked_updates |= link.subscribed_at is None or update.step.index < link.subscribed_at
+        self._add_version(update)
         if update.by != side.peer_id:
-            if said_by(update) not in self._told[side.name].get(update.version, ()):
-                self.unheard.append((act, side, update))
+            if comparable_content(update) not in self._received_contents[side.name].get(update.version, ()):
+                self.never_received.append((act, side, update))
             return
-        new = update.version not in side.accounted
-        side.account(act, update)
-        side.repeats |= new and update.version[2] <= side.last_own
+        new = update.version not in side.known_versions
+        side.record_version(act, update)
+        side.reuses_revisions |= new and update.version[2] <= side.last_own
 
-    def _version(self, update: Update) -> None:
+    def _add_version(self, update: Update) -> None:
         assert update.version is not None
         facts = self.versions.get(update.version)
         if facts is None:
@@ -201,7 +205,7 @@ class ClubView:
     # ---- the end ---------------------------------------------------------------------------------------------------
 
     @cached_property
-    def ending(self) -> int | None:
+    def calm_operation(self) -> int | None:
         """Index of the operation after which everything must converge; None if there is none, or if changes follow."""
         show = self.performance
         operations = show.schedule.operations
@@ -210,58 +214,58 @@ class ClubView:
             return None
         return last if all(isinstance(op, _AFTER_CALM) for op in operations[last:]) else None
 
-    def shown_at_the_end(self, side: Side) -> Iterator[Shown]:
+    def find_final_states(self, side: PeerHistory) -> Iterator[Shown]:
         """The records that a peer showed after that operation: on the wire, and in observed states if declared."""
-        if self.ending is None or not side.open:
+        if self.calm_operation is None or not side.open:
             return
         last: dict[bool, Shown] = {}
         for shown in side.view.shown_states:
             act = self.act_of(side, shown.asked)
-            if act is not None and act.operation > self.ending:
+            if act is not None and act.operation > self.calm_operation:
                 last[shown.on_the_wire] = shown
         yield from last.values()
 
-    def act_of(self, side: Side, step: Step) -> Act | None:
+    def act_of(self, side: PeerHistory, step: Step) -> Act | None:
         """The act of a peer that contains a step."""
         return self.performance.act_of(side.view.trace, step.index)
 
     @cached_property
-    def groups(self) -> list[list[Side]]:
+    def groups(self) -> list[list[PeerHistory]]:
         """The groups, of at least two peers, that are connected at the end by links with requests from both ends."""
         near: dict[str, set[str]] = {}
-        for one, other in self._lasting():
+        for one, other in self._find_reliable_links():
             near.setdefault(one, set()).add(other)
             near.setdefault(other, set()).add(one)
-        left, out = [name for name, side in self.sides.items() if side.open], []
+        left, out = [name for name, side in self.histories.items() if side.open], []
         while left:
             group = [left.pop(0)]
             for name in group:
                 group += [other for other in left if other in near.get(name, ())]
                 left = [other for other in left if other not in group]
             if len(group) > 1:
-                out.append([self.sides[name] for name in group])
+                out.append([self.histories[name] for name in group])
         return out
 
-    def _lasting(self) -> Iterator[tuple[str, str]]:
+    def _find_reliable_links(self) -> Iterator[tuple[str, str]]:
         """Yield the pairs of peers with a reliable link at the end."""
-        ends: dict[int, list[tuple[Side, LinkView]]] = {}
-        for side in self.sides.values():
+        ends: dict[int, list[tuple[PeerHistory, LinkView]]] = {}
+        for side in self.histories.values():
             for link in side.view.links:
-                lasts = not link.connection.ended and link.peer_id in self.members and link.doubt is None
+                lasts = not link.connection.ended and link.peer_id in self.members and link.doubtful_from is None
                 if side.open and lasts and self._came_to_rest(side):
                     ends.setdefault(link.number, []).append((side, link))
         for pair in ends.values():
             if len(pair) == 2 and (self._is_only_link(*pair) or all(link.asked for _, link in pair)):
                 yield pair[0][0].name, pair[1][0].name
 
-    def _came_to_rest(self, side: Side) -> bool:
+    def _came_to_rest(self, side: PeerHistory) -> bool:
         """Had a peer sent everything at the end? A peer whose clock was set back may wait for a later time."""
         last = side.view.quiet[-1] if side.view.quiet else None
         act = self.act_of(side, side.view.trace.steps[last - 1]) if last is not None else None
-        return act is not None and self.ending is not None and act.operation >= self.ending
+        return act is not None and self.calm_operation is not None and act.operation >= self.calm_operation
 
     @staticmethod
-    def _is_only_link(*pair: tuple[Side, LinkView]) -> bool:
+    def _is_only_link(*pair: tuple[PeerHistory, LinkView]) -> bool:
         """Was this the only link between the two then? If not, they may have sent the request on another one."""
         return not any(
             other is not link and other.peer_id == link.peer_id and other.ended > link.began
@@ -270,17 +274,17 @@ class ClubView:
         )
 
     @cached_property
-    def lossy(self) -> bool:
+    def may_lose_updates(self) -> bool:
         """Was an update lost, or accepted out of order? Then later updates may never arrive, because no peer has to
         send them again (CA-5).
         """
         updates = (m for loss in self.performance.losses for m in loss.packet.wire.messages)
         cut = any("uuid" in message.body.members for message in updates)
         halves = any(not loss.packet.wire.messages for loss in self.performance.losses)
-        return cut or halves or self.replayed or self.unasked
+        return cut or halves or self.has_replays or self.has_unasked_updates
 
     @cached_property
-    def hops_show(self) -> bool:
+    def shows_hops(self) -> bool:
         """Do vector clocks count sending and receiving (rules 3 and 4) besides writing? Then a change can look
         concurrent to its ancestor at a peer that received the ancestor by another path (CA-8).
         """
@@ -297,39 +301,39 @@ class ClubView:
         )
 
     @cached_property
-    def circular(self) -> bool:
+    def has_cycles(self) -> bool:
         """Could a change reach a peer by two paths at the same time (CA-5)?"""
         lines: dict[int, tuple[set[str], int, int]] = {}
-        for side in self.sides.values():
+        for side in self.histories.values():
             for link in side.view.links:
                 if link.peer_id not in self.members:
                     continue
-                first, last = self._place(side, link.began), self._place(side, link.ended)
+                first, last = self._act_number(side, link.began), self._act_number(side, link.ended)
                 names, began, ended = lines.get(link.number, (set(), first, last))
                 lines[link.number] = names | {side.name}, min(began, first), max(ended, last)
         return any(
-            _has_circle([names for names, began, ended in lines.values() if began <= at <= ended and len(names) == 2])
+            _has_cycle([names for names, began, ended in lines.values() if began <= at <= ended and len(names) == 2])
             for at in {began for _, began, _ in lines.values()}
         )
 
-    def _place(self, side: Side, index: int) -> int:
+    def _act_number(self, side: PeerHistory, index: int) -> int:
         """The index of the act with a step, or the number of acts if there is none."""
         act = self.performance.act_of(side.view.trace, index)
         return act.number if act is not None else len(self.performance.acts) + 1
 
 
-def _has_circle(pairs: Iterable[set[str]]) -> bool:
+def _has_cycle(pairs: Iterable[set[str]]) -> bool:
     leader: dict[str, str] = {}
 
-    def lead(name: str) -> str:
+    def find_leader(name: str) -> str:
         while leader.setdefault(name, name) != name:
             name = leader[name]
         return name
 
     for one, other in (sorted(pair) for pair in pairs):
-        if lead(one) == lead(other):
+        if find_leader(one) == find_leader(other):
             return True
-        leader[lead(one)] = lead(other)
+        leader[find_leader(one)] = find_leader(other)
     return False
 
 

@@ -11,9 +11,9 @@ from sds_harness.clearskies.performance import Act
 from ....judging.formats import identifier
 from ....judging.view_cache import once
 from ...properties import Sighting, held, violated
-from ..view.facts import Seen, Shown, named
-from .club_view import ClubView, Side
-from .outcomes import Expected, outcomes, same
+from ..view.facts import RecordVersion, Shown, name_update
+from .club_view import ClubView, PeerHistory
+from .outcomes import Expected, find_outcomes, is_same_value
 from .registry import global_property
 
 
@@ -21,26 +21,26 @@ from .registry import global_property
 class Difference:
     """A peer with a wrong record under a key."""
 
-    side: Side
+    side: PeerHistory
     act: Act
     expected: Expected
-    found: tuple[Any, ...]
+    shown_values: tuple[Any, ...]
     """The values that it shows under the key."""
-    told: bool
+    was_informed: bool
     """It had received all that the outcome needs."""
 
     @property
     def code(self) -> str:
         if self.expected.update is None:
             return "not-gone"
-        return "another-value" if self.found else "nothing-there"
+        return "another-value" if self.shown_values else "nothing-there"
 
 
 @dataclass(frozen=True)
 class Ending:
     """One group at the end."""
 
-    group: Sequence[Side]
+    group: Sequence[PeerHistory]
     last: Act | None
     """The last act that showed the records of a peer; None if fewer than two peers showed theirs."""
     expected: Sequence[Expected]
@@ -48,59 +48,63 @@ class Ending:
 
 
 @once
-def endings(view: ClubView) -> list[Ending]:
+def find_endings(view: ClubView) -> list[Ending]:
     """All groups at the end, with the peers that have a wrong record."""
-    return [_ending(view, group) for group in view.groups] if view.ending is not None else []
+    return [_make_ending(view, group) for group in view.groups] if view.calm_operation is not None else []
 
 
-def _ending(view: ClubView, group: Sequence[Side]) -> Ending:
-    expected = outcomes(view, group)
+def _make_ending(view: ClubView, group: Sequence[PeerHistory]) -> Ending:
+    expected = find_outcomes(view, group)
     differences: list[Difference] = []
     last: Act | None = None
     showing = 0
     for side in group:
-        shows = list(view.shown_at_the_end(side))
+        shows = list(view.find_final_states(side))
         showing += bool(shows)
         for shown in shows:
             act = view.act_of(side, shown.step)
             if act is None:
                 continue
             last = act if last is None or act.number > last.number else last
-            differences += _differences(side, act, shown, expected)
+            differences += _find_differences(side, act, shown, expected)
     return Ending(group, last if showing > 1 else None, expected, differences)
 
 
-def _differences(side: Side, act: Act, shown: Shown, expected: Sequence[Expected]) -> Iterator[Difference]:
+def _find_differences(side: PeerHistory, act: Act, shown: Shown, expected: Sequence[Expected]) -> Iterator[Difference]:
     for one in expected:
         there = [seen for seen in shown.records.values() if not seen.deleted and seen.key == one.key]
         values = [seen.value for seen in (_latest(there) if shown.on_the_wire else there)]
-        right = not values if one.update is None else any(same(value, one.update.value) for value in values)
+        right = not values if one.update is None else any(is_same_value(value, one.update.value) for value in values)
         if not right:
-            told = all(version in side.accounted for version in one.needed)
+            told = all(version in side.known_versions for version in one.needed)
             yield Difference(side, act, one, tuple(values), told)
 
 
-def _latest(there: list[Seen]) -> list[Seen]:
+def _latest(there: list[RecordVersion]) -> list[RecordVersion]:
     """The record that has the key. The others may be hidden from the application, and are sent anyway."""
     timed = [(seen.time, seen) for seen in there if seen.time is not None]
     return [max(timed, key=lambda pair: pair[0])[1]] if timed and len(timed) == len(there) else there
 
 
 def _first_of_each(differences: Sequence[Difference]) -> Iterator[Difference]:
-    told: set[str] = set()
+    reported: set[str] = set()
     for difference in differences:
-        if difference.side.name not in told:
-            told.add(difference.side.name)
+        if difference.side.name not in reported:
+            reported.add(difference.side.name)
             yield difference
 
 
-def _wanted(view: ClubView, difference: Difference) -> tuple[str, str]:
+def _expected_and_seen(view: ClubView, difference: Difference) -> tuple[str, str]:
     """Describe the expected and the seen record."""
     one = difference.expected
     trace = difference.side.view.trace
     key = identifier(one.key)
-    what = f"{named(trace, one.update)}, to be what {key} is" if one.update is not None else f"nothing under {key}"
-    seen = f"{difference.side.name} shows " + (", ".join(repr(v)[:60] for v in difference.found[:3]) or "nothing there")
+    what = (
+        f"{name_update(trace, one.update)}, to be what {key} is" if one.update is not None else f"nothing under {key}"
+    )
+    seen = f"{difference.side.name} shows " + (
+        ", ".join(repr(v)[:60] for v in difference.shown_values[:3]) or "nothing there"
+    )
     return what, seen
 
 
@@ -117,17 +121,17 @@ def _wanted(view: ClubView, difference: Difference) -> tuple[str, str]:
         "not-gone": "a peer still has a deleted record: it never received a deletion that others have",
     },
 )
-def all_have_the_same_under_each_key(view: ClubView) -> Iterator[Sighting]:
+def connected_peers_have_equal_records(view: ClubView) -> Iterator[Sighting]:
     """Peers that reach each other have the same keys and values in the end: no peer lacks a change that others have.
 
     The loss of a change that arrives by several paths at the same time is a known weakness of the text (CA-5).
     """
-    for ending in endings(view):
-        untold = [d for d in ending.differences if not d.told]
+    for ending in find_endings(view):
+        untold = [d for d in ending.differences if not d.was_informed]
         for difference in _first_of_each(untold):
-            expected, seen = _wanted(view, difference)
+            expected, seen = _expected_and_seen(view, difference)
             expected += ", which others have that it reaches"
-            yield violated(difference.act, "", difference.code, expected, seen, "CA-5" if view.circular else "")
+            yield violated(difference.act, "", difference.code, expected, seen, "CA-5" if view.has_cycles else "")
         if ending.last is not None and ending.expected and not untold:
             yield held(ending.last)
 
@@ -145,12 +149,12 @@ def all_have_the_same_under_each_key(view: ClubView) -> Iterator[Sighting]:
         "not-gone": "a peer still has a deleted record although it received the deletion",
     },
 )
-def who_was_told_of_the_same_changes_comes_to_the_same(view: ClubView) -> Iterator[Sighting]:
+def same_changes_give_same_values(view: ClubView) -> Iterator[Sighting]:
     """The newest change that a peer received gives a key its value; of concurrent changes, the latest does."""
-    for ending in endings(view):
-        wrong = [d for d in ending.differences if d.told]
+    for ending in find_endings(view):
+        wrong = [d for d in ending.differences if d.was_informed]
         for difference in _first_of_each(wrong):
-            expected, seen = _wanted(view, difference)
+            expected, seen = _expected_and_seen(view, difference)
             yield violated(difference.act, "", difference.code, expected, f"{seen}, although it received the change")
         if ending.last is not None and ending.expected and not wrong:
             yield held(ending.last)

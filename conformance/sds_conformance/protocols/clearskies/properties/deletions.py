@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ....judging.formats import identifier
 from ...properties import Sighting, held, violated
-from ..view.facts import Seen, Shown, Update, Version, dominates, named
-from .club_view import ClubView, Side
+from ..view.facts import RecordVersion, Shown, Update, VersionId, dominates, name_update
+from .club_view import ClubView, PeerHistory
 from .registry import global_property
 
 
@@ -17,12 +17,12 @@ from .registry import global_property
     "56",
     codes={"came-back": "a version is shown that is older than its deletion"},
 )
-def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
+def deleted_records_stay_deleted(view: ClubView) -> Iterator[Sighting]:
     """A peer that received the deletion of a record does not show a version that the deletion descends from.
 
     A version with a larger update_time than the deletion is not judged: some peers see the two as concurrent (CA-8).
     """
-    for side in view.sides.values():
+    for side in view.histories.values():
         last: Sighting | None = None
         wrong = False
         for shown in side.view.shown_states:
@@ -30,33 +30,33 @@ def no_deleted_record_comes_back(view: ClubView) -> Iterator[Sighting]:
             as_of = view.act_of(side, shown.as_of)
             if act is None or as_of is None:
                 continue
-            for uuid, deletions in _deletions(side, as_of.number).items():
+            for uuid, deletions in _find_deletions(side, as_of.number).items():
                 seen = shown.records.get(uuid)
-                ghost = _ghost(view, seen, deletions) if seen is not None and not seen.deleted else None
+                ghost = _find_deletion_of(view, seen, deletions) if seen is not None and not seen.deleted else None
                 if ghost is None:
                     last = held(act)
                     continue
                 wrong = True
                 assert seen is not None
-                expected = f"{named(side.view.trace, ghost)}, after which {identifier(seen.key or '')} is gone"
+                expected = f"{name_update(side.view.trace, ghost)}, after which {identifier(seen.key or '')} is gone"
                 older = f"{_source_text(shown)} revision {seen.rev} of it, which is older"
                 yield violated(act, "", "came-back", expected, older)
         if last is not None and not wrong:
             yield last
 
 
-def _deletions(side: Side, number: int) -> dict[str, list[Update]]:
+def _find_deletions(side: PeerHistory, number: int) -> dict[str, list[Update]]:
     """The deletions that a peer received or made before an act, by uuid, since it last lost its store."""
     found: dict[str, list[Update]] = {}
-    for version, (at, update) in side.accounted.items():
+    for version, (at, update) in side.known_versions.items():
         if at < number and update.deleted:
             found.setdefault(version[0], []).append(update)
     return found
 
 
-def _ghost(view: ClubView, seen: Seen, deletions: list[Update]) -> Update | None:
+def _find_deletion_of(view: ClubView, seen: RecordVersion, deletions: list[Update]) -> Update | None:
     """The deletion that a shown version contradicts; None if there is none."""
-    version: Version | None = seen.version
+    version: VersionId | None = seen.version
     facts = view.versions.get(version) if version is not None else None
     if facts is None or len(facts.contents) > 1 or facts.clock is None or facts.time is None:
         return None

@@ -19,10 +19,10 @@ from typing import Any
 
 from clearskies_reference import Timestamp
 
-from ..view.facts import Update, Version, dominates
-from .club_view import ClubView, Side, VersionFacts
+from ..view.facts import Update, VersionId, dominates
+from .club_view import ClubView, PeerHistory, VersionFacts
 
-_SURE = 1 << 53
+_SAFE_INTEGER = 1 << 53
 """Some implementations do not keep larger integers (CA-6)."""
 
 
@@ -33,22 +33,22 @@ class Expected:
     key: str
     update: Update | None
     """The version that has the key; None if no version has it."""
-    needed: tuple[Version, ...]
+    needed: tuple[VersionId, ...]
     """The versions that a peer must have received to reach the outcome."""
 
 
-def outcomes(view: ClubView, group: Sequence[Side]) -> list[Expected]:
+def find_outcomes(view: ClubView, group: Sequence[PeerHistory]) -> list[Expected]:
     """The certain outcomes for a group, by key."""
-    if view.impostor or view.unasked or any(side.repeats for side in view.sides.values()):
+    if view.has_impostor or view.has_unasked_updates or any(side.reuses_revisions for side in view.histories.values()):
         return []
     if dict(view.performance.schedule.configuration).get("resolution"):
         return []  # the application was asked to resolve by another rule than time
-    known = {version for side in group for version in (*side.accounted, *side.doubtful)}
-    doubtful = {version[0] for side in group for version in side.doubtful - side.accounted.keys()}
+    known = {version for side in group for version in (*side.known_versions, *side.doubtful)}
+    doubtful = {version[0] for side in group for version in side.doubtful - side.known_versions.keys()}
     records: dict[str, list[VersionFacts]] = {}
     for version in known:
         records.setdefault(version[0], []).append(view.versions[version])
-    winners = {uuid: None if uuid in doubtful else _winner(view, group, f) for uuid, f in records.items()}
+    winners = {uuid: None if uuid in doubtful else _find_winner(view, group, f) for uuid, f in records.items()}
     keys: dict[str, set[str]] = {}
     for uuid, facts in records.items():
         for each in facts:
@@ -56,13 +56,13 @@ def outcomes(view: ClubView, group: Sequence[Side]) -> list[Expected]:
                 keys.setdefault(each.first.key, set()).add(uuid)
     out = []
     for key, uuids in sorted(keys.items()):
-        expected = _of_key(key, uuids, winners, records)
+        expected = _expect_key(key, uuids, winners, records)
         if expected is not None:
             out.append(expected)
     return out
 
 
-def _of_key(
+def _expect_key(
     key: str,
     uuids: set[str],
     winners: Mapping[str, VersionFacts | None],
@@ -83,21 +83,21 @@ def _of_key(
     return Expected(key, latest.first, needed)
 
 
-def _winner(view: ClubView, group: Sequence[Side], facts: Sequence[VersionFacts]) -> VersionFacts | None:
+def _find_winner(view: ClubView, group: Sequence[PeerHistory], facts: Sequence[VersionFacts]) -> VersionFacts | None:
     """The version of a record that all peers must have at the end; None if the text does not decide it."""
     if not all(map(_is_plain, facts)):
         return None
-    winner = _newest_and_latest(facts) or (None if view.hops_show else _last_of_a_chain(facts))
-    if winner is None or _skipped(view, group, winner):
+    winner = _newest_and_latest(facts) or (None if view.shows_hops else _last_of_a_chain(facts))
+    if winner is None or _may_be_skipped(view, group, winner):
         return None
     return winner
 
 
 def _is_plain(facts: VersionFacts) -> bool:
     """Can every peer read it, in one way only?"""
-    if len(facts.contents) > 1 or facts.time is None or facts.clock is None or facts.first.odd:
+    if len(facts.contents) > 1 or facts.time is None or facts.clock is None or facts.first.fault:
         return False
-    return max([facts.version[2], *facts.clock.values()]) <= _SURE and len(facts.clock) <= 100
+    return max([facts.version[2], *facts.clock.values()]) <= _SAFE_INTEGER and len(facts.clock) <= 100
 
 
 def _newest_and_latest(facts: Sequence[VersionFacts]) -> VersionFacts | None:
@@ -127,23 +127,23 @@ def _unique_latest(facts: Iterable[VersionFacts]) -> VersionFacts | None:
     return latest[0] if len(latest) == 1 else None
 
 
-def _skipped(view: ClubView, group: Sequence[Side], winner: VersionFacts) -> bool:
+def _may_be_skipped(view: ClubView, group: Sequence[PeerHistory], winner: VersionFacts) -> bool:
     """Did a peer of the group receive a later change of its writer first, or this one never? Revisions arrive in order,
     so the peer may consider this one known (CA-5).
     """
-    if not (view.lossy or winner.by not in view.members):
+    if not (view.may_lose_updates or winner.by not in view.members):
         return False
     _, by, rev = winner.version
     for side in group:
-        others = ((v, at) for v, (at, _) in side.accounted.items() if v != winner.version)
+        others = ((v, at) for v, (at, _) in side.known_versions.items() if v != winner.version)
         later = [at for version, at in others if version[1] == by and version[2] >= rev]
-        own = side.accounted.get(winner.version)
+        own = side.known_versions.get(winner.version)
         if later and (own is None or own[0] > min(later)):
             return True
     return False
 
 
-def same(one: Any, other: Any) -> bool:
+def is_same_value(one: Any, other: Any) -> bool:
     """Are two JSON values equal for every implementation? Numbers are compared as doubles."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
@@ -153,7 +153,7 @@ def same(one: Any, other: Any) -> bool:
         except OverflowError:
             return True
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(is_same_value, one, other))
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(value, other[name]) for name, value in one.items())
+        return one.keys() == other.keys() and all(is_same_value(value, other[name]) for name, value in one.items())
     return bool(one == other)

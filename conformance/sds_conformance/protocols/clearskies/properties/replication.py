@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from ....judging.judgement import Outcome
 from ...properties import Sighting, held, judged, violated
-from ..view.facts import named
+from ..view.facts import name_update
 from .club_view import ClubView
 from .registry import global_property
 
 
-def _to_the_first_fault_of_each(sightings: Iterator[Sighting]) -> Iterator[Sighting]:
+def _first_violation_per_peer(sightings: Iterator[Sighting]) -> Iterator[Sighting]:
     """Yield the first violation of each peer, or its last success."""
     last: dict[str, Sighting] = {}
     wrong: set[str] = set()
@@ -33,22 +33,22 @@ def _to_the_first_fault_of_each(sightings: Iterator[Sighting]) -> Iterator[Sight
     "47",
     codes={"never-received": "a peer sends an update that it received from no peer with write access"},
 )
-def nobody_keeps_what_nobody_who_may_write_has_written(view: ClubView) -> Iterator[Sighting]:
+def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
     """A peer passes on only updates that it received unchanged from a read-write peer, or with the signature of one.
 
     A peer that received something ambiguous is not judged.
     """
-    unheard = {id(update): None for _, _, update in view.unheard}
+    unexplained = {id(update): None for _, _, update in view.never_received}
 
-    def all_of_it() -> Iterator[Sighting]:
+    def judge_all() -> Iterator[Sighting]:
         for act, side, update in view.sent:
-            if update.version is None or update.by == side.peer_id or side.odd:
+            if update.version is None or update.by == side.peer_id or side.is_ambiguous:
                 continue
             expected = "only updates that it wrote, or received so from a peer with write access"
-            seen = f"{named(side.view.trace, update)}, which no peer with write access sent to it in this form"
-            yield judged(act, "", "never-received", id(update) not in unheard, expected, seen)
+            seen = f"{name_update(side.view.trace, update)}, which no peer with write access sent to it in this form"
+            yield judged(act, "", "never-received", id(update) not in unexplained, expected, seen)
 
-    yield from _to_the_first_fault_of_each(all_of_it())
+    yield from _first_violation_per_peer(judge_all())
 
 
 @global_property(

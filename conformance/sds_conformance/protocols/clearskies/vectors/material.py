@@ -14,8 +14,8 @@ from sds_harness.link import Link, LocalLink
 from ....vectors.model import Material
 from ..catalogue import load_catalogue
 from .register import REGISTER
-from .running.refusals import held_to_the_protocol
-from .running.subject import opened
+from .running.refusals import fail_illegal_refusals
+from .running.subject import open_subject
 from .shapes import SHAPES
 
 
@@ -31,8 +31,8 @@ MATERIAL = Material(
     computed=REGISTER.groups,
     shapes=SHAPES,
     load=load_catalogue,
-    open=opened,
+    open=open_subject,
     language=CLEARSKIES,
-    held=held_to_the_protocol,
+    held=fail_illegal_refusals,
     models=[partial(_model, profile) for profile in PROFILES.values()],
 )

@@ -47,11 +47,11 @@ BODIES = {
 """Bodies to sign, each with a comment and a level."""
 
 
-def _of_profile(profile: SignatureProfile) -> None:
+def _register_group(profile: SignatureProfile) -> None:
     title = f"Bodies, and the messages that are signed as {profile.name}."
 
     @group(f"signing-{profile.name}", "sign", title, NOTES)
-    def made(revision: Text) -> list[Vector]:
+    def build_vectors(revision: Text) -> list[Vector]:
         out = []
         for slug, (comment, level, body) in BODIES.items():
             fields = {"profile": profile.name, "body": body.hex(), "signed_by": level.value}
@@ -62,4 +62,4 @@ def _of_profile(profile: SignatureProfile) -> None:
 
 for _profile in PROFILES.values():
     if _profile.name != RANDOM:
-        _of_profile(_profile)
+        _register_group(_profile)

@@ -15,12 +15,12 @@ from sds_harness.clearskies.trace import Step
 from ....judging.view_cache import once
 from .facts import Change, Update
 from .knowledge import SAFE_INTEGER
-from .meetings import Fate, change_after, fates, is_traced, shown_after, takes_updates
+from .meetings import Fate, accepts_updates, find_change_after, find_fates, find_states_after, is_traced
 from .peer_view import PeerView
 
 
 @dataclass(frozen=True)
-class Grown:
+class GrownClock:
     """A change of a record, and the versions of the record that the peer had shown before."""
 
     first: Update
@@ -32,7 +32,7 @@ class Grown:
 
 
 @once
-def grown(view: PeerView) -> list[Grown]:
+def grown(view: PeerView) -> list[GrownClock]:
     """The changes to records whose earlier own version the peer had sent."""
     out = []
     for change, first in _changes_with_clocks(view):
@@ -50,7 +50,7 @@ def grown(view: PeerView) -> list[Grown]:
             earlier.sort(key=lambda update: (update.rev != last, update.step.index))
             later = (c.step.index for c in view.changes if c.uuid == first.uuid)
             overtaken = any(change.step.index < index <= first.step.index for index in later)
-            out.append(Grown(first, tuple(earlier), overtaken))
+            out.append(GrownClock(first, tuple(earlier), overtaken))
     return out
 
 
@@ -61,17 +61,17 @@ def _changes_with_clocks(view: PeerView) -> Iterator[tuple[Change, Update]]:
             yield change, change.shown
 
 
-def wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
+def find_wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
     """By uuid and member: all numbers that arrived, if one of them is too large for many JSON readers."""
     came: dict[tuple[str, str], set[int]] = {}
     for arrival in view.arrivals:
-        for member, number in (arrival.update.clock or {}).items() if not arrival.must_not else ():
+        for member, number in (arrival.update.clock or {}).items() if not arrival.prohibition else ():
             if member != view.peer_id:
                 came.setdefault((str(arrival.update.uuid), member), set()).add(number)
     return {place: numbers for place, numbers in came.items() if max(numbers) > SAFE_INTEGER}
 
 
-def clocks_shown(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]:
+def find_shown_clocks(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]:
     """Yield the clocks of records that the peer sends or shows, with their uuids. A copy that it repeats byte by byte
     keeps the clock of its writer (CA-2), and is left out.
     """
@@ -86,33 +86,33 @@ def clocks_shown(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]:
 
 
 @once
-def merges(view: PeerView) -> list[tuple[Fate, Step, VectorClock]]:
+def find_merges(view: PeerView) -> list[tuple[Fate, Step, VectorClock]]:
     """Conflicts of two versions, each with the clocks that show its result: in states shown afterwards, and in the next
     change of the application.
     """
     out: list[tuple[Fate, Step, VectorClock]] = []
-    for fate in fates(view):
-        if fate.meeting.arrival.outcome != "conflict" or fate.meeting.signalled is False or not takes_updates(view):
+    for fate in find_fates(view):
+        if fate.meeting.arrival.outcome != "conflict" or fate.meeting.signalled is False or not accepts_updates(view):
             continue
         uuid = str(fate.meeting.incoming.uuid)
-        for shown in shown_after(view, fate.meeting):
+        for shown in find_states_after(view, fate.meeting):
             seen, link = shown.records.get(uuid), shown.link
             window = range(shown.asked.index, shown.step.index + 1)
             copies = [u for u in link.sent if u.uuid == uuid and u.step.index in window] if link is not None else []
             if seen is not None and seen.clock and not any(is_repeated(view, update) for update in copies):
                 out.append((fate, shown.step, seen.clock))
-        if (change := change_after(view, fate.meeting)) is not None and change.clock is not None:
+        if (change := find_change_after(view, fate.meeting)) is not None and change.clock is not None:
             out.append((fate, change.step, change.clock))
     return out
 
 
 def is_repeated(view: PeerView, update: Update) -> bool:
     """Does the update have the body of one that arrived? Then it has the clock of its writer (CA-2)."""
-    return update.message.body.raw in bodies_received(view)
+    return update.message.body.raw in find_received_bodies(view)
 
 
 @once
-def bodies_received(view: PeerView) -> set[bytes]:
+def find_received_bodies(view: PeerView) -> set[bytes]:
     """The bodies of all updates that arrived, as bytes."""
     return {update.message.body.raw for update in view.received}
 
@@ -142,14 +142,14 @@ def known_bases(view: PeerView) -> list[tuple[Update, Update]]:
     return out
 
 
-class Compared:
+class ClockComparison:
     """Two vector clocks that the implementation compared in a codec operation."""
 
     def __init__(self, step: Step, one: VectorClock, other: VectorClock, said: tuple[bool, bool]) -> None:
-        """``said`` is the answer: is the first before the other, and the other before the first?"""
-        self.step, self.said = step, said
-        self.right = right = _relation(one, other)
-        self.about = "numbers"
+        """``answer`` is the answer: is the first before the other, and the other before the first?"""
+        self.step, self.answer = step, said
+        self.correct_answer = right = _relation(one, other)
+        self.error_kind = "numbers"
         """The kind of error that the clocks can show: in ``wide`` numbers or ``absent`` members, if the answer is right
         or ignores these; else in ``numbers``. "" for clocks with wide numbers and another error.
         """
@@ -157,9 +157,9 @@ class Compared:
         of_both = _relation(*({m: n for m, n in clock.items() if m in common} for clock in (one, other)))
         if max([0, *one.values(), *other.values()]) > SAFE_INTEGER:
             doubles = _relation(*({m: int(float(n)) for m, n in clock.items()} for clock in (one, other)))
-            self.about = "wide" if said in (right, doubles) else ""
+            self.error_kind = "wide" if said in (right, doubles) else ""
         elif of_both != right and said in (right, of_both):
-            self.about = "absent"
+            self.error_kind = "absent"
 
 
 def _relation(one: VectorClock, other: VectorClock) -> tuple[bool, bool]:
@@ -167,7 +167,7 @@ def _relation(one: VectorClock, other: VectorClock) -> tuple[bool, bool]:
 
 
 @once
-def compared(view: PeerView) -> list[Compared]:
+def find_comparisons(view: PeerView) -> list[ClockComparison]:
     """All comparisons that the implementation answered."""
     out = []
     for step in view.steps:
@@ -177,5 +177,5 @@ def compared(view: PeerView) -> list[Compared]:
                 one, other = vector_clock(json.loads(asked.one)), vector_clock(json.loads(asked.other))
             except (ValueError, MalformedMessageError):
                 continue
-            out.append(Compared(step, one, other, (said.one_before_other, said.other_before_one)))
+            out.append(ClockComparison(step, one, other, (said.one_before_other, said.other_before_one)))
     return out

@@ -32,14 +32,14 @@ from sds_harness.clearskies.trace import Connection, Step, Trace
 
 from ....judging.formats import identifier, json_of, short
 
-Version = tuple[str, str, int]
+VersionId = tuple[str, str, int]
 """The identity of a version: uuid, last_updated_by and last_updated_rev (CA-3)."""
 
 
 # ---- Records, updates and requests -----------------------------------------------------------------------------------
 
 
-class Seen:
+class RecordVersion:
     """A version of a record in a message or a state. A field that does not parse is None."""
 
     __slots__ = ("by", "clock", "deleted", "key", "rev", "time", "uuid", "value", "version")
@@ -58,7 +58,7 @@ class Seen:
         self.uuid, self.by, self.rev = uuid, by, rev
         self.key, self.value, self.deleted = key, value, deleted
         self.time, self.clock = time, clock
-        self.version: Version | None = None if uuid is None or by is None or rev is None else (uuid, by, rev)
+        self.version: VersionId | None = None if uuid is None or by is None or rev is None else (uuid, by, rev)
 
     @property
     def content(self) -> tuple[Any, Any, bool]:
@@ -66,7 +66,7 @@ class Seen:
         return (None, None, True) if self.deleted else (self.key, self.value, False)
 
 
-class Update(Seen):
+class Update(RecordVersion):
     """One database.update on one link, as it was sent."""
 
     __slots__ = ("link", "members", "message", "step")
@@ -84,12 +84,12 @@ class Update(Seen):
             members.get("deleted") is True,
             by if isinstance(by, str) and is_id(by) else None,
             rev if type(rev) is int and 0 <= rev <= MAX_INTEGER else None,
-            _parsed(timestamp, members.get("update_time")),
-            _parsed(vector_clock, members.get("vector_clock")),
+            _parse_or_none(timestamp, members.get("update_time")),
+            _parse_or_none(vector_clock, members.get("vector_clock")),
         )
 
     @property
-    def largest(self) -> int:
+    def largest_integer(self) -> int:
         """The largest integer in it: many JSON readers do not keep large ones (CA-6)."""
         return max([self.rev or 0, *(self.clock or {}).values()])
 
@@ -114,7 +114,7 @@ class Update(Seen):
         return self.message.signer
 
     @property
-    def odd(self) -> str:
+    def fault(self) -> str:
         """The fault of the body; "" if it has none. An update with a fault may be refused."""
         body = self.message.body
         if body.twice:
@@ -147,7 +147,7 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     return out
 
 
-def _parsed(parse: Callable[[Any], T], found: object) -> T | None:
+def _parse_or_none(parse: Callable[[Any], T], found: object) -> T | None:
     try:
         return parse(found)
     except MalformedMessageError:
@@ -218,7 +218,7 @@ def dominates(one: VectorClock | None, other: VectorClock | None) -> bool:
     return one is not None and other is not None and is_before(other, one)
 
 
-def yields(one: Update, other: Update) -> bool:
+def is_superseded_by(one: Update, other: Update) -> bool:
     """Does a peer that receives both versions keep the other? It descends from this one, or is the later of two in
     conflict.
     """
@@ -313,14 +313,14 @@ def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
     changes with equal content the last ones have the copies. A rename to the same key is a change only if it shows as
     one.
     """
-    changes = [change for step in steps if (change := _change(step)) is not None]
+    changes = [change for step in steps if (change := _parse_change(step)) is not None]
     if any(change.step.uuid for change in changes):
         changes = [change for change in changes if change.kind != "delete" or change.step.uuid]  # it deleted nothing
     left = list(own)
     tests: tuple[Callable[[Change, Update], bool], ...] = (
         lambda change, update: change.step is update.step and change.is_in(update),
         lambda change, update: change.step.index <= update.step.index and change.is_in(update),
-        lambda change, update: _belongs(update, change, changes),
+        lambda change, update: _belongs_to_change(update, change, changes),
     )
     for test in tests:
         for change in sorted(changes, key=lambda change: (change.keeps_its_key, -change.step.index)):
@@ -330,11 +330,11 @@ def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
                 change.shown = those[min(rivals, len(those) - 1)]
                 left = [update for update in left if update is not change.shown]
     changes = [change for change in changes if change.shown is not None or not change.keeps_its_key]
-    _say_since_when(changes)
+    _set_unsent_since(changes)
     return changes
 
 
-def _say_since_when(changes: list[Change]) -> None:
+def _set_unsent_since(changes: list[Change]) -> None:
     """Set ``since`` of each change."""
     began: dict[str, int] = {}
     for change in changes:
@@ -347,7 +347,7 @@ def _say_since_when(changes: list[Change]) -> None:
                 began.pop(name, None)
 
 
-def _belongs(update: Update, change: Change, changes: list[Change]) -> bool:
+def _belongs_to_change(update: Update, change: Change, changes: list[Change]) -> bool:
     """Does an update with other content belong to a change? It may be the deletion of a record that lost its key to
     another.
     """
@@ -360,7 +360,7 @@ def _belongs(update: Update, change: Change, changes: list[Change]) -> bool:
     return not any(c.step.uuid == uuid or change.key in (c.key, c.old_key) for c in later)
 
 
-def written(request: pb.Request) -> Any:
+def parse_written_value(request: pb.Request) -> Any:
     """The value of a ``put``. Raises ValueError or RecursionError if it is not valid JSON."""
     return json.loads(request.put.value)
 
@@ -371,13 +371,13 @@ def renames_in_place(step: Step) -> bool:
     return step.command == "rename" and step.effects is not None and command.key == command.new_key
 
 
-def _change(step: Step) -> Change | None:
+def _parse_change(step: Step) -> Change | None:
     if step.effects is None or step.command not in COMMANDS:
         return None
     request: pb.Request = step.request
     if step.command == "put":
         try:
-            return Change(step, "put", request.put.key, request.put.key, written(request))
+            return Change(step, "put", request.put.key, request.put.key, parse_written_value(request))
         except (ValueError, RecursionError):
             return None
     if step.command == "rename":
@@ -404,28 +404,28 @@ class LinkView:
         """Updates and requests of the other end."""
         self.sent, self.asked = _read(connection, connection.sent, trace)
         """Updates and requests of the peer under test."""
-        self.subscribed = next((request.step.index for request in self.requests if request.since is not None), None)
+        self.subscribed_at = next((request.step.index for request in self.requests if request.since is not None), None)
         """Index of the step after which the other end receives all updates; None if it sent no request."""
         broken = connection.arrived.broken
         doubts = [broken.step] if broken is not None else []
         doubts += [request.step.index for request in self.requests if request.since is None]
-        self.doubt = min(doubts, default=None)
+        self.doubtful_from = min(doubts, default=None)
         """Index of the first step whose message may be refused; None if there is none. From there on the peer may close
         the link or ignore later messages ("with no records skipped").
         """
         sent = connection.sent
         ends = [message.began for message in sent.messages if not message.body.members]
         ends += [sent.unfinished] if sent.unfinished is not None else []
-        self.readable = min([*ends, self.ended])
+        self.readable_until = min([*ends, self.ended])
         """Index of the last step whose sent bytes can be read; CSDB-15 reports a broken stream."""
 
-    def there(self, step: Step) -> bool:
+    def is_open_in(self, step: Step) -> bool:
         """Was the link open in that step?"""
         return self.began < step.index <= self.ended
 
     def in_doubt(self, step: Step) -> bool:
         """May the peer ignore messages on the link in that step?"""
-        return self.doubt is not None and step.index >= self.doubt
+        return self.doubtful_from is not None and step.index >= self.doubtful_from
 
 
 def _read(connection: Connection, stream: Stream, trace: Trace) -> tuple[list[Update], list[Request]]:
@@ -443,7 +443,7 @@ def _read(connection: Connection, stream: Stream, trace: Trace) -> tuple[list[Up
 # ---- When a peer was quiet -------------------------------------------------------------------------------------------
 
 
-def quiet_steps(trace: Trace, steps: Iterable[Step], said: Iterable[Update | Request]) -> list[int]:
+def find_quiet_steps(trace: Trace, steps: Iterable[Step], said: Iterable[Update | Request]) -> list[int]:
     """The indices of the quiet steps of a peer, given its ``steps`` and the messages that it ``said``.
 
     Facts that are due are expected at the next quiet step: some peers send at once, others when they are ticked. A peer
@@ -471,7 +471,7 @@ def quiet_steps(trace: Trace, steps: Iterable[Step], said: Iterable[Update | Req
     return out
 
 
-def first_quiet(quiet: list[int], step: Step, until: int) -> int | None:
+def find_first_quiet_step(quiet: list[int], step: Step, until: int) -> int | None:
     """The index of the first quiet step after ``step``; None if that is after ``until``, or if there is none.
     Everything that ``step`` makes due must have arrived by then.
     """
@@ -492,7 +492,7 @@ class Shown:
     """The step that began it."""
     as_of: Step
     """The peer had processed everything before this step. Some peers process messages only when they are ticked."""
-    records: Mapping[str, Seen]
+    records: Mapping[str, RecordVersion]
     """The records, by uuid."""
     link: LinkView | None
     """The link of the scripted peer that asked; None for an observed state."""
@@ -513,14 +513,14 @@ class Shown:
         return out
 
 
-def full_answers(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Shown]:
+def find_full_answers(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Shown]:
     """The answers to requests for everything, up to the next quiet step."""
     out = []
     for link in links:
         first = link.requests[0] if link.requests else None
         if first is None or not first.asks_for_all:
             continue
-        end = first_quiet(quiet, first.step, link.readable)
+        end = find_first_quiet_step(quiet, first.step, link.readable_until)
         if end is None:
             continue
         records: dict[str, Update] = {}
@@ -529,13 +529,13 @@ def full_answers(links: list[LinkView], quiet: list[int], steps: list[Step]) -> 
                 before = records.get(update.uuid)
                 # A peer that answers with all versions by revision may send an old version last, which receivers
                 # discard.
-                if before is None or not yields(update, before):
+                if before is None or not is_superseded_by(update, before):
                     records[update.uuid] = update
         out.append(Shown(steps[end - 1], first.step, first.step, records, link))
     return out
 
 
-def observed(steps: list[Step], quiet: list[int]) -> list[Shown]:
+def find_observed_states(steps: list[Step], quiet: list[int]) -> list[Shown]:
     """All observed states."""
     out, as_of, when_quiet = [], steps[0] if steps else None, set(quiet)
     for step in steps:
@@ -543,45 +543,45 @@ def observed(steps: list[Step], quiet: list[int]) -> list[Shown]:
             as_of = step
         elif as_of is not None and step.state is not None and not step.request.observe.uuids:
             out.append(
-                Shown(step, step, as_of, {str(seen.uuid): seen for seen in map(of_record, step.state.records)}, None)
+                Shown(step, step, as_of, {str(seen.uuid): seen for seen in map(parse_record, step.state.records)}, None)
             )
     return out
 
 
-def of_record(record: pb.Record) -> Seen:
+def parse_record(record: pb.Record) -> RecordVersion:
     """Convert a record of the testee protocol."""
-    time = _parsed(timestamp, record.update_time)
+    time = _parse_or_none(timestamp, record.update_time)
     # A value that is nested too deep is collapsed as in an update.
     said = bodies.read(b'{"value":%s}' % record.value.encode()) if record.value else None
     value = None if said is None else said.members.get("value", record.value)
     clock = {peer_id: number for peer_id, number in record.vector_clock.items() if number}
     by, rev = record.last_updated_by, record.last_updated_rev
-    return Seen(record.uuid.lower(), record.key, value, record.deleted, by, rev, time, clock)
+    return RecordVersion(record.uuid.lower(), record.key, value, record.deleted, by, rev, time, clock)
 
 
 # ---- How findings name things ----------------------------------------------------------------------------------------
 
 
-OF_AN_ID = 8
+ID_DIGITS = 8
 """Number of digits of an ID, for a peer without a name."""
 
 
-def name_of(trace: Trace, peer_id: str | None) -> str:
+def name_peer(trace: Trace, peer_id: str | None) -> str:
     """The name of a peer in findings; for an unknown peer, the beginning of its ID."""
     if peer_id is None:
         return "nobody"
     name = trace.club.name_of(peer_id)
-    return short(name) if name != peer_id else f"{peer_id[:OF_AN_ID]}…"
+    return short(name) if name != peer_id else f"{peer_id[:ID_DIGITS]}…"
 
 
-def named(trace: Trace, update: Update) -> str:
+def name_update(trace: Trace, update: Update) -> str:
     """The name of an update in findings: the key of its record, and the version."""
     key = identifier(update.key) if update.key is not None else "a record without a key"
     deletion = "the deletion of " if update.deleted else ""
-    return f"{deletion}{key}, revision {update.rev} of {name_of(trace, update.by)}"
+    return f"{deletion}{key}, revision {update.rev} of {name_peer(trace, update.by)}"
 
 
-def told_of(seen: Seen) -> str:
+def describe_record(seen: RecordVersion) -> str:
     """The key and the value of a record, for findings."""
     if seen.deleted:
         return "it is deleted"

@@ -28,7 +28,7 @@ SAFE_INTEGER = 1 << 53
 """The largest integer that peers without wide integers keep (CA-6)."""
 
 
-def forbidden(level: AccessLevel, link: LinkView, update: Update) -> str:
+def find_prohibition(level: AccessLevel, link: LinkView, update: Update) -> str:
     """Why a peer of that level must not accept an update that arrived on a link; "" if it may.
 
     Between two read-write peers a signature is "not necessary", so it need not be verified.
@@ -46,29 +46,29 @@ def forbidden(level: AccessLevel, link: LinkView, update: Update) -> str:
     return ""
 
 
-def made_by_a_reader(link: LinkView, update: Update) -> bool:
+def is_made_by_reader(link: LinkView, update: Update) -> bool:
     """Does a read-only peer claim a change, by its signature or by sending the update unsigned?"""
     if update.message.signature is not None:
         return update.signer is READ_ONLY
     return link.level is READ_ONLY
 
 
-def excused(declared: Declaration, update: Update) -> str:
+def find_excuse(declared: Declaration, update: Update) -> str:
     """Why a peer may refuse an update that nothing forbids; "" if it must accept the update."""
-    if update.odd:
-        return update.odd
+    if update.fault:
+        return update.fault
     if update.message.signature is not None and update.message.profile is None:
         return "its signature is of an unknown profile"
     if update.message.signature is not None and update.signer is not READ_WRITE:
         return "its signature is not that of a read-write peer"
-    if _over(len(update.message.body.raw), declared.limit("body_bytes")):
+    if _exceeds(len(update.message.body.raw), declared.limit("body_bytes")):
         return "its body is larger than declared"
     clock = update.clock or {}
-    if _over(len(clock), declared.limit("clock_members")):
+    if _exceeds(len(clock), declared.limit("clock_members")):
         return "its vector clock has more members than declared"
     if not declared.can(pb.CAPABILITY_WIDE_INTEGERS) and max([update.rev or 0, *clock.values()]) > SAFE_INTEGER:
         return "it has integers above 2^53, and wide ones are not declared"
-    if _over(1 + _depth(update.value), declared.limit("depth")):
+    if _exceeds(1 + _depth(update.value), declared.limit("depth")):
         return "its value is nested deeper than declared"
     if update.message.body.depth:
         return "its value is nested deeper than most readers of JSON go"
@@ -78,18 +78,20 @@ def excused(declared: Declaration, update: Update) -> str:
 def fits_limits(declared: Declaration, text: str) -> bool:
     """Is it valid JSON within the declared limits? The rest of a message needs little room."""
     try:
-        value = json.loads(text, parse_constant=_no_number)
+        value = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
         return False
-    too_large = _over(2 * len(text.encode("utf-8", "surrogatepass")) + 4_096, declared.limit("body_bytes") or 1 << 24)
-    return not too_large and not _over(1 + _depth(value), declared.limit("depth"))
+    too_large = _exceeds(
+        2 * len(text.encode("utf-8", "surrogatepass")) + 4_096, declared.limit("body_bytes") or 1 << 24
+    )
+    return not too_large and not _exceeds(1 + _depth(value), declared.limit("depth"))
 
 
-def _no_number(text: str) -> None:
+def _reject_constant(text: str) -> None:
     raise ValueError(f"{text} is no number of JSON")
 
 
-def _over(number: int, limit: int | None) -> bool:
+def _exceeds(number: int, limit: int | None) -> bool:
     return limit is not None and number > limit
 
 
@@ -105,7 +107,7 @@ def _depth(value: object) -> int:
 # ---- What a peer must know -------------------------------------------------------------------------------------------
 
 
-class Held:
+class RecordState:
     """The versions of one record that are or may be present, from a step on."""
 
     __slots__ = ("candidates", "change", "conflict", "step", "sure", "update", "versions")
@@ -134,21 +136,21 @@ class Held:
         """The version that is present, if that is certain; else None."""
         self.versions = {update.version for update in candidates if update.version is not None}
 
-    def unsure(self, step: Step, *more: Update) -> Held:
+    def make_unsure(self, step: Step, *more: Update) -> RecordState:
         """Return the same from another step on, with more candidates and unsure."""
-        return Held(step, (*self.candidates, *more), sure=False, change=self.change, conflict=self.conflict)
+        return RecordState(step, (*self.candidates, *more), sure=False, change=self.change, conflict=self.conflict)
 
 
 class Arrival:
     """An update that arrived, and the required outcome."""
 
-    __slots__ = ("before", "declined", "due", "held", "may_not", "must_not", "outcome", "step", "update")
+    __slots__ = ("before", "declined", "due", "excuse", "held", "outcome", "prohibition", "step", "update")
 
-    def __init__(self, update: Update, must_not: str, may_not: str, held: Held | None, outcome: str) -> None:
+    def __init__(self, update: Update, prohibition: str, excuse: str, held: RecordState | None, outcome: str) -> None:
         self.update, self.step = update, update.step
-        self.must_not = must_not
+        self.prohibition = prohibition
         """Why it must be refused; "" if it need not be."""
-        self.may_not = may_not
+        self.excuse = excuse
         """Why it may be refused although nothing forbids it; "" if it may not be."""
         self.held = held
         """The record as it was when the update arrived."""
@@ -174,7 +176,7 @@ class Knowledge:
         """
         self._peer_id = peer_id
         self._resolves_hops = resolves_hops
-        self._eras: list[tuple[int, dict[str, list[Held]]]] = [(0, {})]
+        self._eras: list[tuple[int, dict[str, list[RecordState]]]] = [(0, {})]
         """By uuid, the versions from the step with an index on. The loss of the store begins a new era."""
         self._with_key: dict[object, set[str]] = {}
         """The uuids of the records that ever had a key, by key."""
@@ -184,111 +186,113 @@ class Knowledge:
         """
         self._revisions: dict[str | None, int] = {}
         """By writer: the largest revision that arrived."""
-        self._told: dict[str, dict[str, int]] = {}
+        self._largest_numbers: dict[str, dict[str, int]] = {}
         """By uuid: the largest number of each member in the clocks that arrived."""
         self.conflicts: list[tuple[int, frozenset[str]]] = []
         """The conflicts, certain or possible: the index of the step that began each, and the uuids of its records."""
 
     @property
-    def _history(self) -> dict[str, list[Held]]:
+    def _history(self) -> dict[str, list[RecordState]]:
         return self._eras[-1][1]
 
-    def now(self, uuid: str) -> Held | None:
+    def current_state(self, uuid: str) -> RecordState | None:
         """The state of a record after the last step that was read."""
         history = self._history.get(uuid)
         return history[-1] if history else None
 
-    def at(self, uuid: str, index: int) -> Held | None:
+    def at(self, uuid: str, index: int) -> RecordState | None:
         """The state of a record after the step with an index; None if there is none."""
-        return _last(self._era(index).get(uuid, []), index)
+        return _last_before(self._era(index).get(uuid, []), index)
 
-    def all_at(self, index: int) -> Iterator[tuple[str, Held]]:
+    def all_at(self, index: int) -> Iterator[tuple[str, RecordState]]:
         """Yield all states after the step with an index, by uuid."""
         for uuid, history in self._era(index).items():
-            if (held := _last(history, index)) is not None:
+            if (held := _last_before(history, index)) is not None:
                 yield uuid, held
 
-    def _era(self, index: int) -> dict[str, list[Held]]:
+    def _era(self, index: int) -> dict[str, list[RecordState]]:
         return next(history for began, history in reversed(self._eras) if began <= index)
 
     def same_era(self, one: int, other: int) -> bool:
         """Did the peer keep its store between two steps?"""
         return self._era(one) is self._era(other)
 
-    def forget(self, step: Step) -> None:
+    def record_loss(self, step: Step) -> None:
         """Record that the peer is opened without its store."""
         self._eras.append((step.index, {}))
         self._with_key = {}
-        self._told, self._revisions = {}, {}
+        self._largest_numbers, self._revisions = {}, {}
 
-    def rivals(self, uuid: str) -> set[str]:
+    def find_rivals(self, uuid: str) -> set[str]:
         """The other records that may have the same key, as of the last step that was read."""
-        keys = _keys(self.now(uuid))
+        keys = _possible_keys(self.current_state(uuid))
         others = {other for key in keys for other in self._with_key.get(key, ())} - {uuid}
-        return {other for other in others if keys & _keys(self.now(other))}
+        return {other for other in others if keys & _possible_keys(self.current_state(other))}
 
-    def put(self, uuid: str, held: Held) -> None:
+    def set_state(self, uuid: str, held: RecordState) -> None:
         """Set the state of a record from a step on."""
         self._history.setdefault(uuid, []).append(held)
-        for key in _keys(held):
+        for key in _possible_keys(held):
             self._with_key.setdefault(key, set()).add(uuid)
         if held.conflict:
-            self._contest(held.step, uuid)
-        if rivals := self.rivals(uuid):
+            self._record_conflict(held.step, uuid)
+        if rivals := self.find_rivals(uuid):
             # A record that loses its key may be hidden, deleted, or given another key (CA-8).
-            self._contest(held.step, uuid, *rivals)
+            self._record_conflict(held.step, uuid, *rivals)
             for other in (uuid, *rivals):
-                self._unsettle(other, held.step)
+                self._make_unsure(other, held.step)
 
-    def arrive(self, update: Update, must_not: str, may_not: str, quiet: int) -> Arrival:
+    def record_arrival(self, update: Update, prohibition: str, excuse: str, quiet: int) -> Arrival:
         """Process an update. One that must be refused changes nothing; one that may be makes the state unsure.
 
         ``quiet`` is the index of the last quiet step before it: what arrived since then may not have been read.
         """
         uuid = update.uuid
-        held = self.now(uuid) if uuid is not None else None
-        outcome = "refused" if must_not else self._outcome(held, update)
+        held = self.current_state(uuid) if uuid is not None else None
+        outcome = "refused" if prohibition else self._decide_outcome(held, update)
         if held is not None and _may_overtake(update, held, outcome, quiet):
             outcome = "open"
-        if may_not and outcome not in ("refused", "present"):
+        if excuse and outcome not in ("refused", "present"):
             outcome = "open"
         most = self._revisions.get(update.by, 0)
         if outcome in ("new", "newer") and (update.rev or 0) <= most:
             outcome = "open"  # out of order, "or they will never be synced" (CA-5): no peer would request it again
-        self._revisions[update.by] = max(0 if must_not else update.rev or 0, most)
-        arrival = Arrival(update, must_not, may_not, held, outcome)
+        self._revisions[update.by] = max(0 if prohibition else update.rev or 0, most)
+        arrival = Arrival(update, prohibition, excuse, held, outcome)
         if uuid is None:
             return arrival
         self._sent.pop(uuid, None)
-        if not must_not:
-            told = self._told.setdefault(uuid, {})
+        if not prohibition:
+            told = self._largest_numbers.setdefault(uuid, {})
             told |= {member: n for member, n in (update.clock or {}).items() if n > told.get(member, 0)}
         match outcome:
             case "new" | "newer":
                 if outcome == "newer" and self._resolves_hops:
-                    self._contest(update.step, uuid)
-                self.put(uuid, Held(update.step, (update,), sure=outcome == "new" or _is_later(update, held)))
+                    self._record_conflict(update.step, uuid)
+                self.set_state(
+                    uuid, RecordState(update.step, (update,), sure=outcome == "new" or _is_later(update, held))
+                )
             case "older" | "equal" if held is not None:
-                self.put(uuid, held.unsure(update.step, update))
+                self.set_state(uuid, held.make_unsure(update.step, update))
             case "conflict" | "open":
                 before = held.candidates if held is not None else ()
                 conflict = outcome == "conflict" or (held is not None and held.conflict)
-                self.put(uuid, Held(update.step, (update, *before), sure=False, conflict=conflict))
+                self.set_state(uuid, RecordState(update.step, (update, *before), sure=False, conflict=conflict))
                 if held is not None and outcome == "open":
-                    self._contest(update.step, uuid)
+                    self._record_conflict(update.step, uuid)
         return arrival
 
-    def write(self, uuid: str, change: Change) -> None:
+    def record_change(self, uuid: str, change: Change) -> None:
         """Record that the application changes or creates a record."""
         shown = (change.shown,) if change.shown is not None else ()
-        self.put(uuid, Held(change.step, shown, sure=bool(shown), change=change))
+        self.set_state(uuid, RecordState(change.step, shown, sure=bool(shown), change=change))
 
-    def send(self, update: Update) -> None:
+    def record_sending(self, update: Update) -> None:
         """Record that the peer sends a record. Its own number in the clock shows how far it has counted."""
         if update.uuid is not None and self._peer_id in (update.clock or {}):
             self._sent[update.uuid] = update
 
-    def _outcome(self, held: Held | None, update: Update) -> str:
+    def _decide_outcome(self, held: RecordState | None, update: Update) -> str:
         """The outcome of an update by the text; ``open`` if it is uncertain."""
         if update.version is None:
             return "open"
@@ -308,7 +312,7 @@ class Knowledge:
             return "older"
         return "conflict" if self._is_surely_concurrent(held, update) else "open"
 
-    def _is_surely_newer(self, held: Held, update: Update) -> bool:
+    def _is_surely_newer(self, held: RecordState, update: Update) -> bool:
         """Does an update certainly replace the present version, even if peers count sending and receiving?
 
         By the letter of rules 3 and 4, a peer that receives a record counts that in its clock. Then a change that does
@@ -319,40 +323,40 @@ class Knowledge:
             return True
         return _is_later(update, held)
 
-    def _is_surely_concurrent(self, held: Held, update: Update) -> bool:
+    def _is_surely_concurrent(self, held: RecordState, update: Update) -> bool:
         """Does an update include something new here, and lack something that the peer did not count itself? The result
         of a conflict includes both clocks, whichever version won.
         """
-        there, told = held.candidates[0].clock or {}, self._told.get(str(update.uuid), {})
+        there, told = held.candidates[0].clock or {}, self._largest_numbers.get(str(update.uuid), {})
         return any(
             n > max(there.get(member, 0), told.get(member, 0))
             for member, n in (update.clock or {}).items()
             if member != self._peer_id
         )
 
-    def _contest(self, step: Step, *uuids: str) -> None:
+    def _record_conflict(self, step: Step, *uuids: str) -> None:
         self.conflicts.append((step.index, frozenset(uuids)))
 
-    def _unsettle(self, uuid: str, step: Step) -> None:
+    def _make_unsure(self, uuid: str, step: Step) -> None:
         held = self._history[uuid][-1]
         if held.sure:
-            self._history[uuid].append(held.unsure(step))
+            self._history[uuid].append(held.make_unsure(step))
 
-    def show(self, update: Update) -> None:
+    def record_own_version(self, update: Update) -> None:
         """Record an own version that no command explains, because the peer shows it. A peer that sends late may already
         have a newer one.
         """
         if update.uuid is None:
             return
-        held = self.now(update.uuid)
+        held = self.current_state(update.uuid)
         others = [each for each in held.candidates if each.version != update.version] if held is not None else []
         if held is None or update.version not in held.versions or not held.sure:
             newest = all(dominates(update.clock, other.clock) for other in others)
             candidates = (update,) if newest else (update, *others)
-            self.put(update.uuid, Held(update.step, candidates, sure=newest, conflict=not newest))
+            self.set_state(update.uuid, RecordState(update.step, candidates, sure=newest, conflict=not newest))
 
 
-def _may_overtake(update: Update, held: Held, outcome: str, quiet: int) -> bool:
+def _may_overtake(update: Update, held: RecordState, outcome: str, quiet: int) -> bool:
     """May a peer read an update before the version there, and keep the update then?
 
     "Order is kept on one link" (core protocol), and between two links there is none.
@@ -364,18 +368,18 @@ def _may_overtake(update: Update, held: Held, outcome: str, quiet: int) -> bool:
     return there.step.index > quiet and held.change is None and not (outcome == "older" and later)
 
 
-def _is_later(update: Update, held: Held | None) -> bool:
+def _is_later(update: Update, held: RecordState | None) -> bool:
     """Does an update have a larger update_time than all candidates?"""
     times = [candidate.time for candidate in held.candidates] if held is not None else []
     return update.time is not None and all(time is not None and time < update.time for time in times)
 
 
-def _last(history: list[Held], index: int) -> Held | None:
+def _last_before(history: list[RecordState], index: int) -> RecordState | None:
     place = bisect_right(history, index, key=lambda held: held.step.index)
     return history[place - 1] if place else None
 
 
-def _keys(held: Held | None) -> set[object]:
+def _possible_keys(held: RecordState | None) -> set[object]:
     """The keys that a record may have; empty if it is deleted. The first copy of a change may show the result of a
     conflict about the requested key.
     """

@@ -16,7 +16,7 @@ from clearskies_reference import VectorClock
 
 from ....judging.formats import json_of
 from ....judging.view_cache import once
-from .facts import Seen, Shown, Update, Version, dominates, equal, has_zeros, same_content
+from .facts import RecordVersion, Shown, Update, VersionId, dominates, equal, has_zeros, same_content
 from .knowledge import SAFE_INTEGER, Arrival
 from .peer_view import PeerView
 
@@ -32,7 +32,7 @@ class Meeting:
 
     def __init__(self, arrival: Arrival, there: Update, signalled: bool | None) -> None:
         self.arrival, self.incoming, self.step = arrival, arrival.update, arrival.step
-        self.there = there
+        self.present = there
         """The version that was present: of the same record, or of another one with the same key."""
         self.signalled = signalled
         """Did the peer signal a conflict? None if it does not declare such signals, or if there is no conflict."""
@@ -41,22 +41,22 @@ class Meeting:
         self.uuids = {self.incoming.uuid, there.uuid}
         self.later = ""
         """The one with the larger update_time; "" if the times are equal, or one is missing."""
-        self.of_one_second = False
+        self.is_within_one_second = False
         """Are both times in the same second (CA-9)?"""
         one, other = self.incoming.time, there.time
         if one is not None and other is not None:
-            self.of_one_second = one.seconds == other.seconds
+            self.is_within_one_second = one.seconds == other.seconds
             if one != other:
                 self.later = INCOMING if one > other else PRESENT
 
     def version(self, which: str) -> Update:
         """The version that arrived, or the one that was present."""
-        return self.incoming if which == INCOMING else self.there
+        return self.incoming if which == INCOMING else self.present
 
     @property
-    def told_apart_beyond_doubles(self) -> bool:
+    def differs_only_beyond_doubles(self) -> bool:
         """Do their clocks differ, but not as doubles (CA-6)?"""
-        one, other = self.incoming.clock or {}, self.there.clock or {}
+        one, other = self.incoming.clock or {}, self.present.clock or {}
         return one != other and _as_doubles(one) == _as_doubles(other)
 
 
@@ -65,7 +65,7 @@ def _as_doubles(clock: VectorClock) -> dict[str, float]:
 
 
 @once
-def takes_updates(view: PeerView) -> bool:
+def accepts_updates(view: PeerView) -> bool:
     """Does the trace show that the peer accepted any version of another peer? If not, the age of versions is not
     judged.
     """
@@ -82,14 +82,14 @@ def is_traced(view: PeerView, update: Update) -> bool:
 
 
 @once
-def _traces(view: PeerView) -> set[Version | None]:
+def _traces(view: PeerView) -> set[VersionId | None]:
     return {u.version for u in view.sent} | {
         seen.version for shown in view.shown_states for seen in shown.records.values()
     }
 
 
 @once
-def versions_met(view: PeerView) -> list[Meeting]:
+def find_version_meetings(view: PeerView) -> list[Meeting]:
     """The updates that met a certain version of their record."""
     out = []
     never = {arrival.update.version for arrival in view.arrivals if arrival.declined}
@@ -99,21 +99,21 @@ def versions_met(view: PeerView) -> list[Meeting]:
             continue
         if not {there.version, arrival.update.version} & never:
             conflict = arrival.outcome == "conflict"
-            out.append(Meeting(arrival, there, _signalled(view, arrival, {there.uuid}) if conflict else None))
+            out.append(Meeting(arrival, there, _is_signalled(view, arrival, {there.uuid}) if conflict else None))
     return out
 
 
 @once
-def keys_met(view: PeerView) -> list[Meeting]:
+def find_key_meetings(view: PeerView) -> list[Meeting]:
     """The records that arrived with a key that another record certainly had, including refused ones."""
     out = []
     for arrival in view.arrivals:
         concerned = arrival.outcome in ("new", "newer") and not arrival.update.deleted
-        if not concerned or view.one_of_many(arrival) or len(_ever_had(view)[arrival.update.key]) == 1:
+        if not concerned or view.arrived_with_others(arrival) or len(_uuids_by_key(view)[arrival.update.key]) == 1:
             continue
-        there = _rival(view, arrival)
+        there = _find_rival(view, arrival)
         if there is not None and there.version is not None and not _keeps_key(view, arrival):
-            out.append(Meeting(arrival, there, _signalled(view, arrival, {arrival.update.uuid, there.uuid})))
+            out.append(Meeting(arrival, there, _is_signalled(view, arrival, {arrival.update.uuid, there.uuid})))
     return out
 
 
@@ -128,7 +128,7 @@ def _keeps_key(view: PeerView, arrival: Arrival) -> bool:
 
 
 @once
-def _ever_had(view: PeerView) -> dict[str | None, set[str | None]]:
+def _uuids_by_key(view: PeerView) -> dict[str | None, set[str | None]]:
     """By key: the uuids of the records that ever had it."""
     out: dict[str | None, set[str | None]] = {}
     for update in view.received:
@@ -138,7 +138,7 @@ def _ever_had(view: PeerView) -> dict[str | None, set[str | None]]:
     return out
 
 
-def _rival(view: PeerView, arrival: Arrival) -> Update | None:
+def _find_rival(view: PeerView, arrival: Arrival) -> Update | None:
     """The only other record that certainly had the key of an update when it arrived; None if the record itself had the
     key.
     """
@@ -157,27 +157,27 @@ def _rival(view: PeerView, arrival: Arrival) -> Update | None:
 class Fate:
     """The first state that a peer showed after two versions of a record met."""
 
-    def __init__(self, meeting: Meeting, shown: Shown, seen: Seen) -> None:
+    def __init__(self, meeting: Meeting, shown: Shown, seen: RecordVersion) -> None:
         self.meeting, self.shown, self.seen = meeting, shown, seen
-        self.left = ""
+        self.survivor = ""
         """The version that is present; "" if it is neither, or if the two look the same."""
         both = {name: meeting.version(name) for name in (INCOMING, PRESENT)}
         found = [name for name, update in both.items() if update.version == seen.version]
         if not found and not meeting.alike:
             found = [name for name, update in both.items() if same_content(seen.content, update.content)]
         if found:
-            self.left = found[0]
+            self.survivor = found[0]
 
     @property
-    def about_zeros(self) -> bool:
+    def involves_zeros(self) -> bool:
         """Does the clock of one of the two have a zero?"""
-        return has_zeros(self.meeting.incoming) or has_zeros(self.meeting.there)
+        return has_zeros(self.meeting.incoming) or has_zeros(self.meeting.present)
 
     @property
-    def mixed(self) -> bool:
+    def is_mixed(self) -> bool:
         """Does the present version have the revision of one of the two, and content of the other?"""
-        update, seen = self.meeting.version(self.left), self.seen
-        other = self.meeting.there if update is self.meeting.incoming else self.meeting.incoming
+        update, seen = self.meeting.version(self.survivor), self.seen
+        other = self.meeting.present if update is self.meeting.incoming else self.meeting.incoming
         if seen.version != update.version or same_content(seen.content, update.content):
             return False
         if seen.deleted != update.deleted:
@@ -187,44 +187,44 @@ class Fate:
 
 
 @once
-def fates(view: PeerView) -> list[Fate]:
+def find_fates(view: PeerView) -> list[Fate]:
     """The first shown state after each meeting of two versions."""
     out = []
-    for meeting in versions_met(view):
+    for meeting in find_version_meetings(view):
         uuid = str(meeting.incoming.uuid)
-        shown = next((shown for shown in shown_after(view, meeting) if uuid in shown.records), None)
+        shown = next((shown for shown in find_states_after(view, meeting) if uuid in shown.records), None)
         if shown is None or _may_have_lost_its_key(view, meeting, shown.records[uuid]):
             continue
         out.append(Fate(meeting, shown, shown.records[uuid]))
     return out
 
 
-def _may_have_lost_its_key(view: PeerView, meeting: Meeting, seen: Seen) -> bool:
+def _may_have_lost_its_key(view: PeerView, meeting: Meeting, seen: RecordVersion) -> bool:
     """May the arrived version have been accepted and deleted at once, because another record has its key?"""
-    return seen.deleted and not meeting.incoming.deleted and len(_ever_had(view)[meeting.incoming.key]) > 1
+    return seen.deleted and not meeting.incoming.deleted and len(_uuids_by_key(view)[meeting.incoming.key]) > 1
 
 
-def shown_after(view: PeerView, meeting: Meeting) -> Iterator[Shown]:
+def find_states_after(view: PeerView, meeting: Meeting) -> Iterator[Shown]:
     """Yield the states that the peer showed after a meeting, until something else happened to the records."""
-    end = _end(view, meeting)
+    end = _find_end(view, meeting)
     for shown in view.shown_states:
         if shown.as_of.index > meeting.step.index and shown.step.index < end:
             yield shown
 
 
-def change_after(view: PeerView, meeting: Meeting) -> Update | None:
+def find_change_after(view: PeerView, meeting: Meeting) -> Update | None:
     """The first copy of the application's next change after a meeting; None if something else comes first."""
-    end = _end(view, meeting)
+    end = _find_end(view, meeting)
     change = next((change for change in view.changes if change.step.index == end), None)
     return change.shown if change is not None and change.uuid == meeting.incoming.uuid else None
 
 
-def _end(view: PeerView, meeting: Meeting) -> int:
+def _find_end(view: PeerView, meeting: Meeting) -> int:
     """The index of the step in which something else happens to the records; one more than the last index if nothing
     does.
     """
-    first, keys = meeting.step.index, {meeting.incoming.key, meeting.there.key}
-    both = {meeting.incoming.version, meeting.there.version}
+    first, keys = meeting.step.index, {meeting.incoming.key, meeting.present.key}
+    both = {meeting.incoming.version, meeting.present.version}
     came = (
         a.step.index
         for a in view.arrivals
@@ -242,22 +242,22 @@ def _end(view: PeerView, meeting: Meeting) -> int:
 
 def _descends_from_both(update: Update, meeting: Meeting) -> bool:
     """Is an update a later one under the version of one of the two? A peer that lost its store reuses revisions."""
-    one, other = meeting.incoming.clock, meeting.there.clock
-    if update.version == meeting.there.version:
+    one, other = meeting.incoming.clock, meeting.present.clock
+    if update.version == meeting.present.version:
         return dominates(update.clock, one)
     return dominates(update.clock, other) and not dominates(one, update.clock)
 
 
-def _signalled(view: PeerView, arrival: Arrival, uuids: set[str | None]) -> bool | None:
+def _is_signalled(view: PeerView, arrival: Arrival, uuids: set[str | None]) -> bool | None:
     if not view.can(pb.CAPABILITY_CONFLICT):
         return None
     first = arrival.step.index
     last = next((index for index in view.quiet if index > first), len(view.trace.steps))
-    return any(first <= index <= last and uuids & signalled for index, signalled in _signals(view))
+    return any(first <= index <= last and uuids & signalled for index, signalled in _signalled_conflicts(view))
 
 
 @once
-def _signals(view: PeerView) -> list[tuple[int, set[str | None]]]:
+def _signalled_conflicts(view: PeerView) -> list[tuple[int, set[str | None]]]:
     """All signalled conflicts: the index of the step, and the uuids."""
     return [
         (step.index, {event.uuid.lower(), event.incoming_uuid.lower()})
@@ -269,7 +269,7 @@ def _signals(view: PeerView) -> list[tuple[int, set[str | None]]]:
 # ---- Outcomes of conflicts -------------------------------------------------------------------------------------------
 
 
-def resolution(view: PeerView) -> int:
+def find_resolution(view: PeerView) -> int:
     """The conflict resolution that is in use or was requested. "Unspecified" means the rule of the text."""
     for configuration in (view.party.in_force, view.party.asked):
         if configuration.HasField("resolution"):
@@ -279,7 +279,7 @@ def resolution(view: PeerView) -> int:
 
 def by_default(view: PeerView) -> bool:
     """Is the rule of the text in use?"""
-    return resolution(view) == pb.RESOLUTION_UNSPECIFIED
+    return find_resolution(view) == pb.RESOLUTION_UNSPECIFIED
 
 
 class Contest:
@@ -289,32 +289,32 @@ class Contest:
         """``relayed``: the peer sent the arrived record to others."""
         self.meeting, self.shown = meeting, shown
         key, there = meeting.incoming.key, shown.records.values()
-        self.having = [seen for seen in there if not seen.deleted and seen.key == key]
+        self.with_key = [seen for seen in there if not seen.deleted and seen.key == key]
         """The records that are present with the key."""
         both = meeting.uuids <= shown.records.keys()
-        self.nobody = not self.having and both
+        self.key_is_lost = not self.with_key and both
         """Is certainly no record present?"""
         trace = relayed or meeting.signalled or meeting.incoming.uuid in shown.records
-        self.ignored = not trace and any(seen.uuid == meeting.there.uuid for seen in self.having)
+        self.ignored = not trace and any(seen.uuid == meeting.present.uuid for seen in self.with_key)
         """Is the state the same as if the update had not arrived?"""
-        self.left = ""
+        self.key_holder = ""
         """The record that has the key; "" if the state does not show it."""
-        if len(self.having) == 1 and (both or not shown.on_the_wire):
-            (seen,) = self.having
+        if len(self.with_key) == 1 and (both or not shown.on_the_wire):
+            (seen,) = self.with_key
             both_named = ((name, meeting.version(name)) for name in (INCOMING, PRESENT))
             alike = (name for name, u in both_named if seen.uuid == u.uuid and same_content(seen.content, u.content))
-            self.left = next(alike, "")
+            self.key_holder = next(alike, "")
 
 
 @once
-def contests(view: PeerView) -> list[Contest]:
+def find_contests(view: PeerView) -> list[Contest]:
     """The states that a peer showed after two records with one key met, until something else happened to them."""
     out = []
-    for meeting in keys_met(view):
+    for meeting in find_key_meetings(view):
         if not meeting.arrival.declined:
             sent = (u for u in view.sent if u.step.index >= meeting.step.index and u.uuid == meeting.incoming.uuid)
             relayed = any(sent)
-            out += [Contest(meeting, shown, relayed=relayed) for shown in shown_after(view, meeting)]
+            out += [Contest(meeting, shown, relayed=relayed) for shown in find_states_after(view, meeting)]
     return out
 
 
@@ -324,8 +324,8 @@ class Holding:
 
     meeting: Meeting
     shown: Shown
-    contents: tuple[Seen, ...]
-    versions: frozenset[Version | None]
+    contents: tuple[RecordVersion, ...]
+    versions: frozenset[VersionId | None]
     """The versions of the two records that ever arrived, or were written here."""
 
     @property
@@ -333,7 +333,7 @@ class Holding:
         values = [json_of(seen.value, 60) for seen in self.contents]
         return " and ".join(values) or "nothing"
 
-    def agrees(self, other: Holding) -> bool:
+    def agrees_with(self, other: Holding) -> bool:
         """Can both show the same record to applications?"""
         common = [one for one in self.contents if any(_are_alike(one, two) for two in other.contents)]
         if self.shown.on_the_wire or other.shown.on_the_wire:
@@ -341,21 +341,21 @@ class Holding:
         return len(common) == len(self.contents) == len(other.contents)
 
 
-def _are_alike(one: Seen, other: Seen) -> bool:
+def _are_alike(one: RecordVersion, other: RecordVersion) -> bool:
     return one.version == other.version or same_content(one.content, other.content)
 
 
-def disagreement(view: PeerView) -> Iterator[tuple[Holding, Holding, PeerView]]:
+def find_comparable_holdings(view: PeerView) -> Iterator[tuple[Holding, Holding, PeerView]]:
     """Yield the final states of two peers that know the same versions of two records with one key."""
-    for meeting in keys_met(view):
-        one = _holding(view, meeting)
-        for whose in view.everybody:
-            other = _holding(whose, meeting) if one is not None and whose is not view else None
+    for meeting in find_key_meetings(view):
+        one = _find_holding(view, meeting)
+        for other_view in view.everybody:
+            other = _find_holding(other_view, meeting) if one is not None and other_view is not view else None
             if one is not None and other is not None and one.versions == other.versions:
-                yield one, other, whose
+                yield one, other, other_view
 
 
-def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
+def _find_holding(view: PeerView, meeting: Meeting) -> Holding | None:
     """The final state of a key at a peer. None if the peer does not know both records, or has not shown them since;
     None as well if the outcome depends on the order of two versions with equal clocks.
     """
@@ -363,10 +363,10 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
     last, known = 0, set[str | None]()
     heard = [update for update in view.own if update.uuid in uuids]
     for arrival in view.arrivals:
-        if arrival.must_not or arrival.declined:
+        if arrival.prohibition or arrival.declined:
             continue
         if arrival.update.uuid in uuids or arrival.update.key == key:
-            if arrival.update.largest > SAFE_INTEGER:
+            if arrival.update.largest_integer > SAFE_INTEGER:
                 return None  # CSDB-25 and CSDB-41 judge this
             last = max(last, arrival.step.index)
             known.add(arrival.update.uuid)
@@ -377,12 +377,12 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
             known.add(change.uuid)
     # A third record would change the outcome.
     shown = [shown for shown in view.shown_states if shown.as_of.index > last]
-    if known != uuids or not shown or not takes_updates(view) or _clocks_of_two_versions_are_equal(heard):
+    if known != uuids or not shown or not accepts_updates(view) or _clocks_of_two_versions_are_equal(heard):
         return None
     best = next((each for each in reversed(shown) if not each.on_the_wire), shown[-1])
     contents = tuple(seen for seen in best.records.values() if not seen.deleted and seen.key == key)
     untraced = uuids - best.records.keys()
-    left_out = best.on_the_wire and any(uuids <= m.uuids and m.signalled for m in keys_met(view))
+    left_out = best.on_the_wire and any(uuids <= m.uuids and m.signalled for m in find_key_meetings(view))
     if not contents or (untraced and left_out):
         return None
     return Holding(meeting, best, contents, frozenset(update.version for update in heard))
@@ -390,7 +390,7 @@ def _holding(view: PeerView, meeting: Meeting) -> Holding | None:
 
 def _clocks_of_two_versions_are_equal(updates: Iterable[Update]) -> bool:
     """Do two of the versions have equal clocks? The second of them to arrive is discarded (CSDB-48)."""
-    versions: dict[tuple[str | None, frozenset[tuple[str, int]]], Version | None] = {}
+    versions: dict[tuple[str | None, frozenset[tuple[str, int]]], VersionId | None] = {}
     for update in updates:
         if update.clock is not None:
             first = versions.setdefault((update.uuid, frozenset(update.clock.items())), update.version)
@@ -399,40 +399,40 @@ def _clocks_of_two_versions_are_equal(updates: Iterable[Update]) -> bool:
     return False
 
 
-def ties(view: PeerView) -> Iterator[tuple[Fate, Fate, PeerView]]:
+def find_ties(view: PeerView) -> Iterator[tuple[Fate, Fate, PeerView]]:
     """Yield the outcomes at two peers of a conflict between versions with the same update_time."""
-    mine = [fate for fate in fates(view) if _is_tie(fate)]
-    for whose in view.everybody if mine else ():
-        for other in fates(whose) if whose is not view else ():
+    mine = [fate for fate in find_fates(view) if _is_tie(fate)]
+    for other_view in view.everybody if mine else ():
+        for other in find_fates(other_view) if other_view is not view else ():
             for one in mine:
                 if _is_tie(other) and _versions_that_met(one) == _versions_that_met(other):
-                    yield one, other, whose
+                    yield one, other, other_view
 
 
 def _is_tie(fate: Fate) -> bool:
     meeting = fate.meeting
-    same = meeting.incoming.time is not None and meeting.incoming.time == meeting.there.time and not meeting.alike
-    return bool(same and fate.left) and meeting.arrival.outcome == "conflict" and meeting.signalled is not False
+    same = meeting.incoming.time is not None and meeting.incoming.time == meeting.present.time and not meeting.alike
+    return bool(same and fate.survivor) and meeting.arrival.outcome == "conflict" and meeting.signalled is not False
 
 
-def _versions_that_met(fate: Fate) -> set[Version | None]:
-    return {fate.meeting.incoming.version, fate.meeting.there.version}
+def _versions_that_met(fate: Fate) -> set[VersionId | None]:
+    return {fate.meeting.incoming.version, fate.meeting.present.version}
 
 
-def unresolved(view: PeerView) -> Iterator[tuple[Meeting, Shown, str]]:
+def find_resolved_conflicts(view: PeerView) -> Iterator[tuple[Meeting, Shown, str]]:
     """Yield the conflicts that the application resolves, each with a later state and the content that this state lacks;
     "" if it lacks nothing.
     """
-    met = [fate.meeting for fate in fates(view) if fate.meeting.arrival.outcome == "conflict"]
-    for meeting in [*met, *keys_met(view)]:
-        one, other = meeting.incoming, meeting.there
+    met = [fate.meeting for fate in find_fates(view) if fate.meeting.arrival.outcome == "conflict"]
+    for meeting in [*met, *find_key_meetings(view)]:
+        one, other = meeting.incoming, meeting.present
         if one.deleted or other.deleted or meeting.alike or not meeting.later:
             continue
-        shown = next(shown_after(view, meeting), None)
+        shown = next(find_states_after(view, meeting), None)
         if shown is None:
             continue
         values = [seen.value for seen in shown.records.values() if not seen.deleted]
-        if resolution(view) == pb.RESOLUTION_SEPARATE:
+        if find_resolution(view) == pb.RESOLUTION_SEPARATE:
             lost = next((u for u in (one, other) if not any(equal(u.value, value) for value in values)), None)
             yield meeting, shown, "" if lost is None else f"the value of revision {lost.rev} is nowhere"
         elif isinstance(one.value, dict) and isinstance(other.value, dict):

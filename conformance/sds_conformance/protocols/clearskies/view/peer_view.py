@@ -19,25 +19,25 @@ from .facts import (
     Request,
     Shown,
     Update,
-    Version,
+    VersionId,
     changes_of,
-    first_quiet,
-    full_answers,
+    find_first_quiet_step,
+    find_full_answers,
+    find_observed_states,
+    find_quiet_steps,
     grouped,
-    name_of,
-    named,
-    observed,
-    quiet_steps,
+    name_peer,
+    name_update,
     renames_in_place,
     same_content,
 )
-from .knowledge import Arrival, Knowledge, excused, forbidden
+from .knowledge import Arrival, Knowledge, find_excuse, find_prohibition
 
 
 class Proof:
     """The outcome of an update, as the peer shows it."""
 
-    __slots__ = ("arrival", "is_shown", "is_there", "same", "seen", "shown")
+    __slots__ = ("arrival", "is_present", "is_shown", "is_unchanged", "seen", "shown")
 
     def __init__(self, arrival: Arrival, shown: Shown, *, relayed: bool) -> None:
         """``relayed``: the peer sent the update to others, so it was accepted even if an answer lacks it."""
@@ -46,8 +46,8 @@ class Proof:
         """The record; None if the state does not have it."""
         self.is_shown = seen is not None and seen.version == arrival.update.version
         """Is that version among those that the peer shows?"""
-        self.is_there = relayed or self.is_shown
-        self.same = seen is not None and self.is_shown and same_content(seen.content, arrival.update.content)
+        self.is_present = relayed or self.is_shown
+        self.is_unchanged = seen is not None and self.is_shown and same_content(seen.content, arrival.update.content)
         """Is the version present with the content that arrived?"""
 
 
@@ -103,15 +103,15 @@ class PeerView:
 
     def name(self, peer_id: str | None) -> str:
         """The name of a peer in findings."""
-        return name_of(self.trace, peer_id)
+        return name_peer(self.trace, peer_id)
 
-    def end_of(self, link: LinkView) -> str:
+    def name_other_end(self, link: LinkView) -> str:
         """The other end of a link, in findings."""
         return f"{self.name(link.peer_id)} (link {link.number})"
 
     def named(self, update: Update) -> str:
         """The name of an update in findings."""
-        return named(self.trace, update)
+        return name_update(self.trace, update)
 
     # ---- What came and went --------------------------------------------------------------------------------------
 
@@ -120,8 +120,8 @@ class PeerView:
         """The first copy of each own version that it sent, by revision."""
         first: dict[tuple[str, int, int], Update] = {}
         for update in self.sent:
-            if update.by == self.peer_id and update.rev is not None and not self._came_back(update):
-                which = (str(update.members.get("uuid")), update.rev, self._life(update.step))
+            if update.by == self.peer_id and update.rev is not None and not self._was_sent_back(update):
+                which = (str(update.members.get("uuid")), update.rev, self._count_losses(update.step))
                 first.setdefault(which, update)
         return sorted(first.values(), key=lambda update: (update.rev or 0, update.step.index))
 
@@ -137,21 +137,21 @@ class PeerView:
                 stores.add(store)
         return losses
 
-    def _life(self, step: Step) -> int:
+    def _count_losses(self, step: Step) -> int:
         """The number of times that it had lost its store by a step. In each life it may reuse revisions."""
         return bisect_right(self._losses, step.index)
 
-    def _came_back(self, update: Update) -> bool:
+    def _was_sent_back(self, update: Update) -> bool:
         """Is it an own version of an earlier life that other peers have sent back?"""
-        life = self._life(update.step)
+        life = self._count_losses(update.step)
         return life > 1 and any(
             same_content(other.content, update.content)
-            for other in self._received_as.get(update.version, ())
-            if other.step.index <= update.step.index and self._life(other.step) == life
+            for other in self._received_by_version.get(update.version, ())
+            if other.step.index <= update.step.index and self._count_losses(other.step) == life
         )
 
     @cached_property
-    def _received_as(self) -> dict[Version | None, list[Update]]:
+    def _received_by_version(self) -> dict[VersionId | None, list[Update]]:
         return grouped(self.received, lambda update: update.version)
 
     @cached_property
@@ -159,8 +159,8 @@ class PeerView:
         """The changes of its application."""
         out = []
         for life in range(len(self._losses) + 1):
-            steps = [step for step in self.steps if self._life(step) == life]
-            out += changes_of(steps, [update for update in self.own if self._life(update.step) == life])
+            steps = [step for step in self.steps if self._count_losses(step) == life]
+            out += changes_of(steps, [update for update in self.own if self._count_losses(update.step) == life])
         return out
 
     @cached_property
@@ -168,7 +168,7 @@ class PeerView:
         """Pairs of consecutive changes, unless the second is a late copy of a record that was written before."""
         shown = [(place, change) for place, change in enumerate(self.changes) if change.shown is not None]
         return [
-            Successive(one.shown, other.shown, self._at_most(one, before, place))
+            Successive(one.shown, other.shown, self._max_changes_between(one, before, place))
             for (before, one), (place, other) in pairwise(shown)
             if one.shown is not None and other.shown is not None and one.step.index < other.since
             if self._is_surely_of(one) and self._is_surely_of(other)
@@ -179,15 +179,15 @@ class PeerView:
         update = change.shown
         return update is not None and (update.step is change.step or not self.in_conflict(update.step))
 
-    def _at_most(self, one: Change, before: int, place: int) -> int | None:
+    def _max_changes_between(self, one: Change, before: int, place: int) -> int | None:
         """The largest number of changes between one at a place and an earlier one; None if that is uncertain."""
         if not self._is_undisturbed_between(one.step, self.changes[place].step):
             return None
-        if not all(self._is_one(at) for at in range(before + 1, place + 1)):
+        if not all(self._is_single_change(at) for at in range(before + 1, place + 1)):
             return None
         return place + 1 - bisect_right(self.changes, one.since, key=lambda change: change.step.index)
 
-    def _is_one(self, place: int) -> bool:
+    def _is_single_change(self, place: int) -> bool:
         """Is a change certainly exactly one change of one record? A rename to the same key may be none, and a key that
         another record has is first taken from that record.
         """
@@ -231,7 +231,7 @@ class PeerView:
     @cached_property
     def quiet(self) -> list[int]:
         """The indices of its quiet steps."""
-        return quiet_steps(self.trace, self.steps, [*self.sent, *self.asked])
+        return find_quiet_steps(self.trace, self.steps, [*self.sent, *self.asked])
 
     def quiet_before(self, step: Step) -> int:
         """The index of its last quiet step before a step; 0 if there is none."""
@@ -242,7 +242,7 @@ class PeerView:
         """The step at which everything that ``step`` makes due must have been sent on a link; None if the trace does
         not show it.
         """
-        index = first_quiet(self.quiet, step, link.readable)
+        index = find_first_quiet_step(self.quiet, step, link.readable_until)
         return self.trace.steps[index - 1] if index is not None else None
 
     # ---- What it knows -------------------------------------------------------------------------------------------
@@ -250,12 +250,12 @@ class PeerView:
     @cached_property
     def arrivals(self) -> list[Arrival]:
         """The arrivals, each with the required outcome."""
-        return self._read[0]
+        return self._read_steps[0]
 
     @cached_property
     def known(self) -> Knowledge:
         """The model of its knowledge."""
-        return self._read[1]
+        return self._read_steps[1]
 
     def in_conflict(self, step: Step) -> bool:
         """Was anything in conflict until then? A peer that resolves conflicts may make changes of its own (CA-8)."""
@@ -265,7 +265,7 @@ class PeerView:
         """The uuids of the records that were in conflict until then."""
         return {uuid for index, uuids in self.known.conflicts if index <= step.index for uuid in uuids}
 
-    def has(self, uuid: str, version: Version | None, step: Step) -> bool:
+    def has(self, uuid: str, version: VersionId | None, step: Step) -> bool:
         """Does it certainly have a version after a step, and none that is newer?"""
         held = self.known.at(uuid, step.index)
         return held is not None and held.update is not None and held.update.version == version
@@ -273,13 +273,13 @@ class PeerView:
     @cached_property
     def proofs(self) -> list[Proof]:
         """The outcomes of updates, where the peer shows them."""
-        return [proof for proof in map(self._proof, self.arrivals) if proof is not None]
+        return [proof for proof in map(self._make_proof, self.arrivals) if proof is not None]
 
-    def proof(self, arrival: Arrival) -> Proof | None:
+    def find_proof(self, arrival: Arrival) -> Proof | None:
         """The outcome of an arrival; None if it does not show."""
         return next((proof for proof in self.proofs if proof.arrival is arrival), None)
 
-    def _proof(self, arrival: Arrival) -> Proof | None:
+    def _make_proof(self, arrival: Arrival) -> Proof | None:
         """The first shown state of the record while the update must be present.
 
         An observed state may lack deleted records: it leaves out what the implementation cannot show.
@@ -302,19 +302,19 @@ class PeerView:
         return [step.index for step in self.steps if step.command == "open"]
 
     @cached_property
-    def untaken(self) -> set[Version | None]:
+    def unaccepted(self) -> set[VersionId | None]:
         """The versions that it failed to accept. The consequences belong to the same fault."""
-        return {p.arrival.update.version for p in self.proofs if p.arrival.due and not p.is_there}
+        return {p.arrival.update.version for p in self.proofs if p.arrival.due and not p.is_present}
 
     @cached_property
-    def took(self) -> bool | None:
+    def accepted_any(self) -> bool | None:
         """Did it accept anything that was sent to it? None if the trace does not show it, or if it had to accept
         nothing.
         """
         proofs = [proof for proof in self.proofs if proof.arrival.due]
-        return any(proof.is_there for proof in proofs) if proofs else None
+        return any(proof.is_present for proof in proofs) if proofs else None
 
-    def had(self, proof: Proof) -> str:
+    def describe_state(self, proof: Proof) -> str:
         """The state that it had instead of an update, for findings."""
         seen = proof.seen
         if seen is None:
@@ -322,59 +322,62 @@ class PeerView:
         what = "the deletion, " if seen.deleted else ""
         return f"{what}revision {seen.rev} of {self.name(seen.by)}"
 
-    def one_of_many(self, arrival: Arrival) -> bool:
+    def arrived_with_others(self, arrival: Arrival) -> bool:
         """Did more than one update arrive at once?"""
         return len(self._received_by_step[arrival.step.index]) > 1
 
-    def put_together(self, arrival: Arrival) -> bool:
+    def is_reassembled(self, arrival: Arrival) -> bool:
         """Did an update arrive with others, or in pieces while a whole one was accepted?"""
-        return self.one_of_many(arrival) or (arrival.update.in_pieces and self._takes_whole_ones)
+        return self.arrived_with_others(arrival) or (arrival.update.in_pieces and self._accepts_whole_updates)
 
     @cached_property
-    def _takes_whole_ones(self) -> bool:
-        due = (proof.arrival for proof in self.proofs if proof.arrival.due and proof.is_there)
-        return any(not (arrival.update.in_pieces or self.one_of_many(arrival)) for arrival in due)
+    def _accepts_whole_updates(self) -> bool:
+        due = (proof.arrival for proof in self.proofs if proof.arrival.due and proof.is_present)
+        return any(not (arrival.update.in_pieces or self.arrived_with_others(arrival)) for arrival in due)
 
     @cached_property
     def _received_by_step(self) -> dict[int, list[Update]]:
         return _by_step(self.received)
 
     @cached_property
-    def refused(self) -> list[Arrival]:
+    def forbidden_arrivals(self) -> list[Arrival]:
         """Arrivals that must be refused, without those that also arrived legally and copies of its own changes."""
-        taken = {arrival.update.version for arrival in self.arrivals if not arrival.must_not}
+        taken = {arrival.update.version for arrival in self.arrivals if not arrival.prohibition}
         made = {update.version: update.step.index for update in reversed(self.own)}
         return [
             a
             for a in self.arrivals
-            if a.must_not
+            if a.prohibition
             and a.update.version is not None
             and a.update.version not in taken
             and made.get(a.update.version, a.step.index) >= a.step.index
         ]
 
     @cached_property
-    def unsigned(self) -> set[Version | None]:
+    def unsigned_versions(self) -> set[VersionId | None]:
         """The versions that a read-write peer sent unsigned to this read-only peer (CA-17)."""
         return {
             arrival.update.version
-            for arrival in self.refused
+            for arrival in self.forbidden_arrivals
             if arrival.update.message.signature is None and self.link_of(arrival.update).level is READ_WRITE
         }
 
     @cached_property
-    def leaked(self) -> set[Version | None]:
+    def leaked_versions(self) -> set[VersionId | None]:
         """The versions among these that it had afterwards. Consequences of them are not judged."""
         traces = {update.version for update in self.sent}
         traces |= {seen.version for shown in self.shown_states for seen in shown.records.values()}
-        return traces & {arrival.update.version for arrival in self.refused}
+        return traces & {arrival.update.version for arrival in self.forbidden_arrivals}
 
     @cached_property
     def shown_states(self) -> list[Shown]:
         """The states that it showed of all records, in order: on the wire and, if declared, when observed."""
         under_test = {party.participant_id for party in self.trace.parties.values()}
         strangers = [link for link in self.links if link.peer_id not in under_test]
-        found = [*full_answers(strangers, self.quiet, self.trace.steps), *observed(self.steps, self.quiet)]
+        found = [
+            *find_full_answers(strangers, self.quiet, self.trace.steps),
+            *find_observed_states(self.steps, self.quiet),
+        ]
         return sorted(found, key=lambda shown: shown.step.index)
 
     @property
@@ -382,46 +385,46 @@ class PeerView:
         """Does it count the arrival or sending of other peers' versions in clocks (CA-15)? Shown by the clock of a
         copy, or of its own next version.
         """
-        if any(self._counts_all_that_came(update) for update in self.unexplained):
+        if any(self._counts_all_arrivals(update) for update in self.unexplained):
             return True
         came = {(update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.received}
         versions = {version for version, _ in came}
         sent = ((update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.sent)
         return any(version in versions and (version, number) not in came for version, number in sent)
 
-    def _counts_all_that_came(self, made: Update) -> bool:
+    def _counts_all_arrivals(self, made: Update) -> bool:
         came = sum(update.uuid == made.uuid and update.step.index <= made.step.index for update in self.received)
         return came > 1 and (made.clock or {}).get(self.peer_id, 0) > came
 
     @cached_property
-    def _read(self) -> tuple[list[Arrival], Knowledge]:
+    def _read_steps(self) -> tuple[list[Arrival], Knowledge]:
         known = Knowledge(self.peer_id, resolves_hops=bool(self.unexplained) and self._counts_hops)
         arrivals: list[Arrival] = []
         made = {change.step.index: change for change in self.changes}
         came, went, resolved = _by_step(self.received), _by_step(self.sent), _by_step(self.unexplained)
         for step in self.steps:
-            arrivals += [self._arrive(known, update) for update in came.get(step.index, ())]
+            arrivals += [self._read_arrival(known, update) for update in came.get(step.index, ())]
             if (change := made.get(step.index)) is not None and change.uuid:
-                known.write(change.uuid, change)
+                known.record_change(change.uuid, change)
             for update in resolved.get(step.index, ()):
-                known.show(update)
+                known.record_own_version(update)
             for update in went.get(step.index, ()):
-                known.send(update)
+                known.record_sending(update)
             if step.index in self._losses:
-                known.forget(step)
+                known.record_loss(step)
         return arrivals, known
 
-    def _arrive(self, known: Knowledge, update: Update) -> Arrival:
+    def _read_arrival(self, known: Knowledge, update: Update) -> Arrival:
         link = self.link_of(update)
-        must_not = forbidden(self.level, link, update)
-        may_not = excused(self.trace.declaration, update)
-        if not may_not and link.in_doubt(update.step):
-            may_not = "it came after something that could be refused"
-        if not may_not and self._broke_at_once(link, update):
-            may_not = "the link broke before the peer had been quiet"
-        arrival = known.arrive(update, must_not, may_not, self.quiet_before(update.step))
-        if must_not or may_not:
-            link.doubt = min(update.step.index, link.doubt or update.step.index)
+        prohibition = find_prohibition(self.level, link, update)
+        excuse = find_excuse(self.trace.declaration, update)
+        if not excuse and link.in_doubt(update.step):
+            excuse = "it came after something that could be refused"
+        if not excuse and self._broke_at_once(link, update):
+            excuse = "the link broke before the peer had been quiet"
+        arrival = known.record_arrival(update, prohibition, excuse, self.quiet_before(update.step))
+        if prohibition or excuse:
+            link.doubtful_from = min(update.step.index, link.doubtful_from or update.step.index)
         return arrival
 
     def _broke_at_once(self, link: LinkView, update: Update) -> bool:
@@ -453,7 +456,7 @@ def peer_views(trace: Trace) -> list[PeerView]:
     return views
 
 
-PRESENT: dict[str, Callable[[PeerView], object]] = {
+FACT_KINDS: dict[str, Callable[[PeerView], object]] = {
     "links": lambda view: view.links,
     "links-to-readers": lambda view: any(link.level is READ_ONLY for link in view.links),
     "writes": lambda view: view.writes,

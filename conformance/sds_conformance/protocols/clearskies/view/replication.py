@@ -14,18 +14,30 @@ from clearskies_reference.vector_clock import MAX_INTEGER, is_id
 from sds_harness.clearskies.trace import Step
 
 from ....judging.view_cache import once
-from .facts import Change, LinkView, Request, Seen, Shown, Update, Version, equal, grouped, of_record, same_content
+from .facts import (
+    Change,
+    LinkView,
+    RecordVersion,
+    Request,
+    Shown,
+    Update,
+    VersionId,
+    equal,
+    grouped,
+    parse_record,
+    same_content,
+)
 from .knowledge import SAFE_INTEGER, Arrival
-from .meetings import INCOMING, fates
+from .meetings import INCOMING, find_fates
 from .peer_view import PeerView
 
 # ---- Changes that are owed, and answers ------------------------------------------------------------------------------
 
 
-class Owed:
+class OwedUpdate:
     """A change that is owed on one link: by the peer's own application, or an update that arrived."""
 
-    __slots__ = ("arrival", "cause", "change", "copies", "link", "settled")
+    __slots__ = ("arrival", "cause", "change", "copies", "is_decided", "link")
 
     def __init__(self, link: LinkView, source: Change | Arrival, copies: list[Update], due: Step | None) -> None:
         """``due`` is the step that shows that nothing was sent; None if something was, or if the trace does not show
@@ -36,26 +48,28 @@ class Owed:
         self.arrival = source if isinstance(source, Arrival) else None
         self.copies = copies
         """The copies that were sent on the link from then on."""
-        self.settled = bool(copies) or due is not None
+        self.is_decided = bool(copies) or due is not None
         """Does the trace show whether it was sent?"""
 
 
 @once
-def changes_owed(view: PeerView) -> list[Owed]:
+def find_owed_changes(view: PeerView) -> list[OwedUpdate]:
     """The changes of its application, for each link with a request."""
     out = []
     for change in view.changes if view.writes else ():
-        for link in _subscribed(view, change.step):
-            later = (u for u in link.sent if u.step.index >= change.step.index and _in_time(view, link, change.step, u))
+        for link in _find_subscribed_links(view, change.step):
+            later = (
+                u for u in link.sent if u.step.index >= change.step.index and _is_in_time(view, link, change.step, u)
+            )
             copies = [update for update in later if _is_copy(view, change, update, link)]
-            told = change.shown is not None and _said_meanwhile(view, link, change.step, change.shown.version)
-            due = None if copies or told or _may_be_known(view, change, link) else _due(view, change, link)
-            out.append(Owed(link, change, copies, due))
+            told = change.shown is not None and _was_sent_by_other_end(view, link, change.step, change.shown.version)
+            due = None if copies or told or _may_be_known(view, change, link) else _find_due_step(view, change, link)
+            out.append(OwedUpdate(link, change, copies, due))
     return out
 
 
 @once
-def relays_owed(view: PeerView) -> list[Owed]:
+def find_owed_relays(view: PeerView) -> list[OwedUpdate]:
     """The updates that were new to it, for each link with a request except that of the sender."""
     out = []
     for arrival in view.arrivals:
@@ -63,20 +77,20 @@ def relays_owed(view: PeerView) -> list[Owed]:
             continue
         source = view.link_of(arrival.update).peer_id
         version = arrival.update.version
-        for link in _subscribed(view, arrival.step):
+        for link in _find_subscribed_links(view, arrival.step):
             if link.peer_id != source:
                 later = (u for u in link.sent if u.step.index >= arrival.step.index)
-                later = (u for u in later if _in_time(view, link, arrival.step, u))
+                later = (u for u in later if _is_in_time(view, link, arrival.step, u))
                 copies = [update for update in later if update.version == version]
-                told = not copies and _said_meanwhile(view, link, arrival.step, version)
-                known = _was_named(view, link, arrival)
+                told = not copies and _was_sent_by_other_end(view, link, arrival.step, version)
+                known = _is_named_as_known(view, link, arrival)
                 due = None if copies or told or known else view.due(arrival.step, link)
                 if due is not None and (
-                    version in view.untaken or not view.has(str(arrival.update.uuid), version, due)
+                    version in view.unaccepted or not view.has(str(arrival.update.uuid), version, due)
                 ):
                     due = None
-                out.append(Owed(link, arrival, copies, due))
-    return [*out, *_winners_owed(view)]
+                out.append(OwedUpdate(link, arrival, copies, due))
+    return [*out, *_find_owed_winners(view)]
 
 
 def _is_copy(view: PeerView, change: Change, update: Update, link: LinkView) -> bool:
@@ -89,37 +103,37 @@ def _is_copy(view: PeerView, change: Change, update: Update, link: LinkView) -> 
     return change.is_in(update) and (due is None or update.step.index <= due.index)
 
 
-def _was_named(view: PeerView, link: LinkView, arrival: Arrival) -> bool:
+def _is_named_as_known(view: PeerView, link: LinkView, arrival: Arrival) -> bool:
     """Did the other end name the update as known, in a request that may have been answered after its arrival?"""
     last = [request for request in link.requests if request.step.index < arrival.step.index][-1]
     named = (last.since or {}).get(str(arrival.update.by), 0) >= (arrival.update.rev or 0)
     return named and view.quiet_before(arrival.step) < last.step.index
 
 
-def _in_time(view: PeerView, link: LinkView, cause: Step, update: Update) -> bool:
+def _is_in_time(view: PeerView, link: LinkView, cause: Step, update: Update) -> bool:
     """Was an update sent before it was due, or at least without a new request since then?"""
     due = view.due(cause, link)
     return due is None or not any(due.index <= r.step.index <= update.step.index for r in link.requests)
 
 
-def _winners_owed(view: PeerView) -> Iterator[Owed]:
+def _find_owed_winners(view: PeerView) -> Iterator[OwedUpdate]:
     """Yield the versions that won a conflict, or the resolutions of it, once the peer shows that it has them and did
     not before.
     """
-    for fate in fates(view):
+    for fate in find_fates(view):
         arrival = fate.meeting.arrival
-        if arrival.outcome != "conflict" or fate.left != INCOMING or fate.meeting.alike:
+        if arrival.outcome != "conflict" or fate.survivor != INCOMING or fate.meeting.alike:
             continue
         source = view.link_of(arrival.update).peer_id
-        for link in _subscribed(view, arrival.step):
-            if link.peer_id != source and not _said_meanwhile(view, link, arrival.step, arrival.update.version):
+        for link in _find_subscribed_links(view, arrival.step):
+            if link.peer_id != source and not _was_sent_by_other_end(view, link, arrival.step, arrival.update.version):
                 later = (update for update in link.sent if update.step.index >= arrival.step.index)
                 copies = [update for update in later if update.uuid == arrival.update.uuid]
                 due = None if copies else view.due(fate.shown.step, link)
-                yield Owed(link, arrival, copies, due)
+                yield OwedUpdate(link, arrival, copies, due)
 
 
-def _said_meanwhile(view: PeerView, link: LinkView, step: Step, version: Version | None) -> bool:
+def _was_sent_by_other_end(view: PeerView, link: LinkView, step: Step, version: VersionId | None) -> bool:
     """Did the other end send a version on a link before it was due there? A peer need not send a version back to its
     sender.
     """
@@ -146,8 +160,8 @@ class Answer:
         held = [held for _, held in view.known.all_at(step.index) if held.step is not step]
         there = [each.update for each in held if each.update is not None]
         # A version that a forbidden one overwrote is absent; that is reported once.
-        gone = {version[0] for version in view.leaked if version is not None}
-        there = [u for u in there if u.version not in view.untaken and u.version is not None and u.uuid not in gone]
+        gone = {version[0] for version in view.leaked_versions if version is not None}
+        there = [u for u in there if u.version not in view.unaccepted and u.version is not None and u.uuid not in gone]
         new = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
         stale = {update.version for update in there} - {update.version for update in new}
         # A version that is overwritten before the answer is complete need not be sent.
@@ -155,7 +169,7 @@ class Answer:
         """The versions that the peer had and the client lacked."""
         wanted = {update.version for update in self.expected}
         later = [update for update in link.sent if step.index <= update.step.index <= last]
-        self.given = list(_first(update for update in later if update.version in wanted))
+        self.delivered = list(_first_copies(update for update in later if update.version in wanted))
         """The first sent copy of each of these after the request, in order."""
         sent = {update.version for update in link.sent if update.step.index <= last}
         self.missing = [update for update in self.expected if due is not None and update.version not in sent]
@@ -166,16 +180,18 @@ class Answer:
         again |= {c.shown.version for c in view.changes if c.shown is not None and quiet < c.step.index <= last}
         self.known = [update for update in later if update.version in stale - again]
         """Sent copies of versions that the client named as known."""
-        self.unsent = list(_unsent(view, link, request)) if due is not None and view.peer_id not in since else []
+        self.unsent = (
+            list(_find_unsent_changes(view, link, request)) if due is not None and view.peer_id not in since else []
+        )
         """Changes of its application that the client cannot know and that were never sent to any peer."""
-        self.silent = not later
+        self.is_silent = not later
         """Nothing was sent."""
-        self.nothing_came = bool(self.expected) and len(self.missing) == len(self.expected)
+        self.lacks_everything = bool(self.expected) and len(self.missing) == len(self.expected)
         """None of the expected versions was sent."""
 
     def has(self, update: Update) -> bool:
         """Does an update belong to it?"""
-        return update.step is self.request.step or any(update is given for given in self.given)
+        return update.step is self.request.step or any(update is given for given in self.delivered)
 
     def names(self, update: Update) -> bool:
         """Does the request name the writer of an update?"""
@@ -183,7 +199,7 @@ class Answer:
 
 
 @once
-def answers(view: PeerView) -> list[Answer]:
+def find_answers(view: PeerView) -> list[Answer]:
     """The answers to all requests."""
     return [
         Answer(view, link, request) for link in view.links for request in link.requests if request.since is not None
@@ -191,7 +207,7 @@ def answers(view: PeerView) -> list[Answer]:
 
 
 @once
-def untold(view: PeerView) -> list[tuple[Shown, LinkView, list[Seen]]]:
+def find_incomplete_answers(view: PeerView) -> list[tuple[Shown, LinkView, list[RecordVersion]]]:
     """Observed states, each with a link on which everything was requested shortly before or after, and the records that
     the answer lacks. No record changes between the two.
     """
@@ -212,7 +228,7 @@ def untold(view: PeerView) -> list[tuple[Shown, LinkView, list[Seen]]]:
     return out
 
 
-def _unsent(view: PeerView, link: LinkView, request: Request) -> Iterator[Change]:
+def _find_unsent_changes(view: PeerView, link: LinkView, request: Request) -> Iterator[Change]:
     for change in view.changes if view.writes else ():
         before = change.kind == "put" and change.shown is None and change.step.index < request.step.index
         # A peer that confuses two records fails elsewhere; one that rewrites a record with equal content need not
@@ -220,22 +236,24 @@ def _unsent(view: PeerView, link: LinkView, request: Request) -> Iterator[Change
         one = any(c.uuid == change.step.uuid != "" and c.key != change.key for c in view.changes)
         if not before or one or any(map(change.is_in, view.sent)) or view.in_conflict(request.step):
             continue
-        if view.known.same_era(change.step.index, request.step.index) and _due(view, change, link, request.step):
+        if view.known.same_era(change.step.index, request.step.index) and _find_due_step(
+            view, change, link, request.step
+        ):
             yield change
 
 
-def _first(updates: Iterable[Update]) -> Iterator[Update]:
-    seen: set[Version | None] = set()
+def _first_copies(updates: Iterable[Update]) -> Iterator[Update]:
+    seen: set[VersionId | None] = set()
     for update in updates:
         if update.version not in seen:
             seen.add(update.version)
             yield update
 
 
-def _subscribed(view: PeerView, step: Step) -> Iterator[LinkView]:
+def _find_subscribed_links(view: PeerView, step: Step) -> Iterator[LinkView]:
     """Yield the open links with a request before a step."""
     for link in view.links:
-        if link.subscribed is not None and link.subscribed < step.index and link.there(step):
+        if link.subscribed_at is not None and link.subscribed_at < step.index and link.is_open_in(step):
             yield link
 
 
@@ -247,7 +265,7 @@ def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
     return not any(last.step.index < index < change.step.index for index in view.quiet)
 
 
-def _need_not_be_told(view: PeerView, change: Change) -> bool:
+def _has_no_effect(view: PeerView, change: Change) -> bool:
     """Does a change have no effect for other peers: equal content, or the deletion of a record that was never sent?"""
     heard = [u for u in (*view.sent, *view.received) if u.step.index < change.step.index and u.key == change.key]
     if change.kind == "delete":
@@ -264,7 +282,7 @@ def _is_under_another_key(view: PeerView, update: Update, by: Step) -> bool:
     return any(other.deleted or other.key != update.key for other in heard)
 
 
-def _due(view: PeerView, change: Change, link: LinkView, since: Step | None = None) -> Step | None:
+def _find_due_step(view: PeerView, change: Change, link: LinkView, since: Step | None = None) -> Step | None:
     """The step by which a change must be sent to a client that asked at ``since``, unless a newer version exists by
     then.
     """
@@ -273,18 +291,18 @@ def _due(view: PeerView, change: Change, link: LinkView, since: Step | None = No
         return None
     if change.shown is not None and change.uuid:
         return due if view.has(change.uuid, change.shown.version, due) else None
-    if _need_not_be_told(view, change):
+    if _has_no_effect(view, change):
         return None
     keys, window = {change.key, change.old_key}, range(change.step.index + 1, due.index + 1)
     again = any(other.step.index in window and {other.key, other.old_key} & keys for other in view.changes)
-    came = any(a.step.index in window and not a.must_not and a.update.key in keys for a in view.arrivals)
+    came = any(a.step.index in window and not a.prohibition and a.update.key in keys for a in view.arrivals)
     return None if again or came else due
 
 
 # ---- Requests --------------------------------------------------------------------------------------------------------
 
 
-class Asking:
+class RevisionBounds:
     """One request, with the revisions of other peers that were known when it was sent."""
 
     def __init__(self, view: PeerView, request: Request) -> None:
@@ -293,20 +311,20 @@ class Asking:
         link = view.link_of(request)
         # A peer may build a request when the link begins, and send it later.
         formed = link.began if request is link.asked[0] else request.step.index
-        self.at_least = _least(view, formed)
+        self.at_least = _find_least_revisions(view, formed)
         """The highest revisions in a scan of all records that it certainly has (CA-11)."""
         came = (a.update for a in view.arrivals if a.step.index <= request.step.index)
-        self.at_most = _highest(came)
+        self.at_most = _find_highest_revisions(came)
         """The highest revisions that ever arrived. CSDB-03, CSDB-06 and CSDB-16 judge those of forbidden updates."""
 
 
 @once
-def askings(view: PeerView) -> list[Asking]:
+def find_revision_bounds(view: PeerView) -> list[RevisionBounds]:
     """All readable requests of a peer, without repetitions of the one before."""
-    return [Asking(view, each) for each in view.asked if each.since is not None and not each.message.repeated]
+    return [RevisionBounds(view, each) for each in view.asked if each.since is not None and not each.message.repeated]
 
 
-def _highest(updates: Iterable[Update]) -> dict[str, int]:
+def _find_highest_revisions(updates: Iterable[Update]) -> dict[str, int]:
     """The highest revision of each peer."""
     out: dict[str, int] = {}
     for update in updates:
@@ -315,7 +333,7 @@ def _highest(updates: Iterable[Update]) -> dict[str, int]:
     return out
 
 
-def _least(view: PeerView, index: int) -> dict[str, int]:
+def _find_least_revisions(view: PeerView, index: int) -> dict[str, int]:
     """The highest revisions of the records that it had at the last quiet step and still has: it may process messages
     late.
     """
@@ -325,8 +343,8 @@ def _least(view: PeerView, index: int) -> dict[str, int]:
     known = (held for _, held in view.known.all_at(index - 1) if held.step.index <= quiet)
     there = [held.update for held in known if held.update is not None and held.step.index not in closed]
     most = MAX_INTEGER if view.can(pb.CAPABILITY_WIDE_INTEGERS) else SAFE_INTEGER
-    sure = (u for u in there if u.version not in view.untaken and u.by != view.peer_id and 0 < (u.rev or 0) <= most)
-    return _highest(sure)
+    sure = (u for u in there if u.version not in view.unaccepted and u.by != view.peer_id and 0 < (u.rev or 0) <= most)
+    return _find_highest_revisions(sure)
 
 
 # ---- Copies of versions of others ------------------------------------------------------------------------------------
@@ -341,7 +359,7 @@ class Copy:
 
     __slots__ = ("arrival", "original", "seen", "signalled", "step")
 
-    def __init__(self, step: Step, seen: Seen, arrival: Arrival, *, signalled: bool) -> None:
+    def __init__(self, step: Step, seen: RecordVersion, arrival: Arrival, *, signalled: bool) -> None:
         """``arrival`` is the original with the same content, if there is one. The copy was sent, or ``signalled`` to
         the application.
         """
@@ -350,28 +368,28 @@ class Copy:
 
 
 @once
-def copies(view: PeerView) -> list[Copy]:
+def find_copies(view: PeerView) -> list[Copy]:
     """All copies: the sent ones, then those in Changed events."""
-    events = [(step, of_record(event.record), True) for step in view.steps for event in step.signals("changed")]
-    seen: list[tuple[Step, Seen, bool]] = [*((update.step, update, False) for update in view.sent), *events]
+    events = [(step, parse_record(event.record), True) for step in view.steps for event in step.signals("changed")]
+    seen: list[tuple[Step, RecordVersion, bool]] = [*((update.step, update, False) for update in view.sent), *events]
     return [
         Copy(step, copy, arrival, signalled=signalled)
         for step, copy, signalled in seen
-        if copy.by != view.peer_id and (arrival := _original(view, copy, step)) is not None
+        if copy.by != view.peer_id and (arrival := _find_original(view, copy, step)) is not None
     ]
 
 
-def _original(view: PeerView, copy: Seen, step: Step) -> Arrival | None:
+def _find_original(view: PeerView, copy: RecordVersion, step: Step) -> Arrival | None:
     """The original that arrived before a step; None if there is none, or if it was in conflict."""
-    came = [arrival for arrival in _received_as(view).get(copy.version, ()) if arrival.step.index <= step.index]
+    came = [arrival for arrival in _arrivals_by_version(view).get(copy.version, ()) if arrival.step.index <= step.index]
     if not came or copy.uuid in view.contested(step):
         return None
     return next((each for each in came if same_content(each.update.content, copy.content)), came[-1])
 
 
 @once
-def _received_as(view: PeerView) -> dict[Version | None, list[Arrival]]:
-    taken = (a for a in view.arrivals if a.update.version is not None and not (a.must_not or a.may_not))
+def _arrivals_by_version(view: PeerView) -> dict[VersionId | None, list[Arrival]]:
+    taken = (a for a in view.arrivals if a.update.version is not None and not (a.prohibition or a.excuse))
     return grouped(taken, lambda arrival: arrival.update.version)
 
 

@@ -7,7 +7,7 @@ from clearskies_reference import AccessLevel
 from .....vectors.model import Vector
 from .....vectors.running.subject import VectorResult, judge_outcome
 from ..fields import update_members
-from .subject import ClearSkiesSubject, arrive, found, keys_of, let_time_pass, same_found
+from .subject import ClearSkiesSubject, deliver_frames, keys_of, let_time_pass, matches_records, read_records
 
 
 def ask_admission(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
@@ -23,6 +23,6 @@ def ask_admission(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
             frame = frame.flipped()
         case "signature":
             frame = frame.forged()
-    arrive(link, frame)
+    deliver_frames(link, frame)
     let_time_pass(actor)
-    return judge_outcome(found(actor, keys_of(vector)), vector["outcomes"], same_found)
+    return judge_outcome(read_records(actor, keys_of(vector)), vector["outcomes"], matches_records)

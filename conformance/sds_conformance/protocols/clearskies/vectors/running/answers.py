@@ -13,9 +13,17 @@ from sds_harness.clearskies.streams import Message
 from .....vectors.model import Outcome, Vector
 from .....vectors.running.subject import VectorResult, VectorSkippedError, judge_outcome
 from ..fields import Fields, numbers, update_members
-from .subject import ClearSkiesSubject, arrive, held_to, let_time_pass, lowered, same_json, tell
+from .subject import (
+    ClearSkiesSubject,
+    deliver_frames,
+    deliver_updates,
+    legal_outcomes,
+    let_time_pass,
+    lower_uuid,
+    same_json,
+)
 
-ANOTHER = "another update"
+UNKNOWN_UPDATE = "another update"
 """An update that no peer wrote, or one with changed members."""
 
 
@@ -23,21 +31,21 @@ def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the updates that the peer sends on request."""
     stage = subject.stage(vector["id"])
     actor = subject.peer(stage, vector)
-    tell(actor, actor.link(stage.peer("teacher")), *vector["updates"])
+    deliver_updates(actor, actor.link(stage.peer("teacher")), *vector["updates"])
     let_time_pass(actor)
     asking = actor.link(stage.peer("client", read_only=vector["client"] == "read_only"))
     if asking.updates:
         # An update may be sent without a request (CA-1), and need not be sent again.
         raise VectorSkippedError("sends updates before it is asked for some")
-    arrive(asking, asking.peer.get_updates(numbers(vector["since"])))
+    deliver_frames(asking, asking.peer.get_updates(numbers(vector["since"])))
     let_time_pass(actor)
     sent = asking.updates
     seen = {
-        "sent": list(dict.fromkeys(_number(message, vector["updates"]) for message in sent)),
+        "sent": list(dict.fromkeys(_update_index(message, vector["updates"]) for message in sent)),
         "signed": all(message.signer is READ_WRITE for message in sent),
         **({"closed": True} if asking.broken else {}),
     }
-    return judge_outcome(seen, held_to(vector), _matches)
+    return judge_outcome(seen, legal_outcomes(vector), _matches)
 
 
 def _matches(seen: dict[str, Any], outcome: Outcome) -> bool:
@@ -49,17 +57,20 @@ def _matches(seen: dict[str, Any], outcome: Outcome) -> bool:
     return bool(seen["sent"] == outcome["sent"] and (seen["signed"] or not outcome.get("signed")))
 
 
-def _number(message: Message, updates: list[Fields]) -> int | str:
-    """The index of the update in a message, or `ANOTHER`."""
-    return next((number for number, fields in enumerate(updates) if _says(message.body.members, fields)), ANOTHER)
+def _update_index(message: Message, updates: list[Fields]) -> int | str:
+    """The index of the update in a message, or `UNKNOWN_UPDATE`."""
+    return next(
+        (number for number, fields in enumerate(updates) if _has_members_of(message.body.members, fields)),
+        UNKNOWN_UPDATE,
+    )
 
 
-def _says(members: dict[str, Any], fields: Fields) -> bool:
+def _has_members_of(members: dict[str, Any], fields: Fields) -> bool:
     """Does a message have the members of an update? Its clock may have larger numbers (CA-3)."""
     wanted = update_members(fields)
     deleted = wanted.get("deleted", False)
     names = ["last_updated_by", "last_updated_rev", *([] if deleted else ["key", "value"])]
-    if lowered(members.get("uuid")) != wanted["uuid"]:
+    if lower_uuid(members.get("uuid")) != wanted["uuid"]:
         return False
     if not all(name in members and same_json(members[name], wanted[name]) for name in names):
         return False

@@ -18,12 +18,12 @@ from sds_harness.clearskies.clubs import private_pem, public_pem, signer
 
 from .....vectors.model import Outcome, Vector
 from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, judge_outcome
-from .subject import ClearSkiesSubject, held_to
+from .subject import ClearSkiesSubject, legal_outcomes
 
 DEFAULT_PROFILE = "rsa-pkcs1-sha256"
 
 
-def _refused(reply: pb.Reply) -> bool:
+def _is_refusal(reply: pb.Reply) -> bool:
     return bool(reply.WhichOneof("answer") == "rejected")
 
 
@@ -34,18 +34,18 @@ def ask_comparison(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
         subject.need(pb.CAPABILITY_WIDE_INTEGERS)
     texts = {name: vector[name].encode() for name in ("one", "other")}
     members = subject.declaration.limit("clock_members")
-    if members is not None and any(_members(text) > members for text in texts.values()):
+    if members is not None and any(_count_members(text) > members for text in texts.values()):
         raise VectorSkippedError("declares a bound for members of a vector clock")
     reply = subject.call(pb.Request(compare_clocks=pb.CompareClocks(**texts)))
-    outcomes = held_to(vector)
-    if _refused(reply):
+    outcomes = legal_outcomes(vector)
+    if _is_refusal(reply):
         return judge_outcome(REFUSED, outcomes)
     relation = {(True, True): "equal", (True, False): "before", (False, True): "after", (False, False): "concurrent"}
     told = reply.comparison
     return judge_outcome({"relation": relation[told.one_before_other, told.other_before_one]}, outcomes)
 
 
-def _members(text: bytes) -> int:
+def _count_members(text: bytes) -> int:
     try:
         clock = json.loads(text)
     except ValueError:
@@ -56,7 +56,7 @@ def _members(text: bytes) -> int:
 # ---- Framing -------------------------------------------------------------------------------------------------------
 
 
-def _need_room(subject: ClearSkiesSubject, size: int) -> None:
+def _require_body_limit(subject: ClearSkiesSubject, size: int) -> None:
     room = subject.declaration.limit("body_bytes")
     if room is not None and size > room:
         raise VectorSkippedError("declares a bound for the body of a message")
@@ -66,9 +66,9 @@ def ask_unframe(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the messages that it reads from the bytes."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     stream = bytes.fromhex(vector["stream"])
-    _need_room(subject, max(len(stream), _told_length(stream)) if not _may_be_refused(vector) else 0)
+    _require_body_limit(subject, max(len(stream), _declared_length(stream)) if not _may_be_refused(vector) else 0)
     reply = subject.call(pb.Request(unframe=pb.Unframe(data=stream)))
-    if _refused(reply):
+    if _is_refusal(reply):
         return judge_outcome(REFUSED, vector["outcomes"])
     messages: list[dict[str, Any]] = [
         {"body": each.body.hex(), **({"signature": each.signature.hex()} if each.HasField("signature") else {})}
@@ -81,7 +81,7 @@ def _may_be_refused(vector: Vector) -> bool:
     return any(outcome.get("rejected") for outcome in vector["outcomes"])
 
 
-def _told_length(stream: bytes) -> int:
+def _declared_length(stream: bytes) -> int:
     """The length that an unsigned message declares at the beginning of a stream; 0 if there is none."""
     digits = stream[1:].partition(b"{")[0]
     return int(digits) if digits.isdigit() and len(digits) < 10 else 0
@@ -91,15 +91,15 @@ def ask_frame(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the bytes that it writes for a body."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     body = bytes.fromhex(vector["body"])
-    _need_room(subject, len(body))
+    _require_body_limit(subject, len(body))
     reply = subject.call(pb.Request(frame=pb.Frame(body=body)))
-    return judge_outcome(REFUSED if _refused(reply) else {"wire": reply.framed.data.hex()}, vector["outcomes"])
+    return judge_outcome(REFUSED if _is_refusal(reply) else {"wire": reply.framed.data.hex()}, vector["outcomes"])
 
 
 # ---- Signatures ----------------------------------------------------------------------------------------------------
 
 
-def _profile(subject: ClearSkiesSubject, vector: Vector) -> SignatureProfile:
+def _require_profile(subject: ClearSkiesSubject, vector: Vector) -> SignatureProfile:
     declared = subject.declaration.profile("signature") or DEFAULT_PROFILE
     if declared != vector["profile"]:
         raise VectorSkippedError(f"declares signatures as {declared}: these are others")
@@ -109,7 +109,7 @@ def _profile(subject: ClearSkiesSubject, vector: Vector) -> SignatureProfile:
 def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the verdict on a signature."""
     subject.need(pb.CAPABILITY_SIGNATURE_CODEC)
-    _profile(subject, vector)
+    _require_profile(subject, vector)
     command = pb.Verify(
         body=bytes.fromhex(vector["body"]),
         signature=bytes.fromhex(vector["signature"]),
@@ -117,16 +117,16 @@ def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     )
     reply = subject.call(pb.Request(verify=command))
     # An implementation that refuses to verify a signature has not accepted it.
-    return judge_outcome({"valid": not _refused(reply) and reply.verified.valid}, vector["outcomes"])
+    return judge_outcome({"valid": not _is_refusal(reply) and reply.verified.valid}, vector["outcomes"])
 
 
 def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the message that it makes of a body and a key."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
-    profile = _profile(subject, vector)
+    profile = _require_profile(subject, vector)
     body, level = bytes.fromhex(vector["body"]), AccessLevel(vector["signed_by"])
     reply = subject.call(pb.Request(frame=pb.Frame(body=body, private_key=private_pem(level))))
-    if _refused(reply):
+    if _is_refusal(reply):
         return VectorResult(Status.FAIL, "a signed message", "a refusal")
     wire = reply.framed.data
 

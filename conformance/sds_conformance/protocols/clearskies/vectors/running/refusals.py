@@ -9,7 +9,7 @@ from .....vectors.model import Vector
 from .....vectors.running.subject import Status, VectorResult
 from .subject import ClearSkiesSubject
 
-WANTED = {
+MANDATORY = {
     "open": "a peer to be opened",
     "connect": "a link to be taken",
     "disconnect": "a link to be closed",
@@ -20,14 +20,14 @@ WANTED = {
 }
 
 
-def held_to_the_protocol(subject: ClearSkiesSubject, vector: Vector, answer: VectorResult) -> VectorResult:
+def fail_illegal_refusals(subject: ClearSkiesSubject, vector: Vector, answer: VectorResult) -> VectorResult:
     """The answer to a vector; a failure if the implementation refused an operation without a legal reason."""
     if answer.status in (Status.FAIL, Status.ERROR):
         return answer
     for stage in subject.stages:
         for step in stage.trace.steps:
-            if step.command in WANTED and step.answer == "rejected":
-                return VectorResult(Status.FAIL, WANTED[step.command], f"a refusal: {step.refusal}")
+            if step.command in MANDATORY and step.answer == "rejected":
+                return VectorResult(Status.FAIL, MANDATORY[step.command], f"a refusal: {step.refusal}")
             if step.command == "connect" and step.signals("link_closed"):
-                return VectorResult(Status.FAIL, WANTED["connect"], "a link that is closed at once")
+                return VectorResult(Status.FAIL, MANDATORY["connect"], "a link that is closed at once")
     return answer

@@ -12,25 +12,33 @@ from sds_harness.clearskies.links import ScriptedLink
 from .....vectors.model import Vector
 from .....vectors.running.subject import VectorResult, judge_outcome
 from ..fields import Fields, numbers
-from .subject import ClearSkiesSubject, found, held_to, keys_of, let_time_pass, same_found, tell
+from .subject import (
+    ClearSkiesSubject,
+    deliver_updates,
+    keys_of,
+    legal_outcomes,
+    let_time_pass,
+    matches_records,
+    read_records,
+)
 
 DEPENDS = {"depends_on_order": True}
 
 
 def ask_settlement(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     """Compare the records at the end of each order of arrival."""
-    seen = [_played(subject, vector, order) for order in vector["orders"]]
-    outcomes = held_to(vector)
+    seen = [_play_order(subject, vector, order) for order in vector["orders"]]
+    outcomes = legal_outcomes(vector)
     if all(each == seen[0] for each in seen):
-        return judge_outcome(seen[0], outcomes, same_found)
+        return judge_outcome(seen[0], outcomes, matches_records)
     if any("depends_on_order" in outcome for outcome in outcomes):
         return judge_outcome(DEPENDS, outcomes)
     # Report the first order with a wrong result.
-    wrong = [each for each in seen if not any(same_found(each, outcome) for outcome in outcomes)]
-    return judge_outcome(wrong[0] if wrong else DEPENDS, outcomes, same_found)
+    wrong = [each for each in seen if not any(matches_records(each, outcome) for outcome in outcomes)]
+    return judge_outcome(wrong[0] if wrong else DEPENDS, outcomes, matches_records)
 
 
-def _played(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]) -> dict[str, Any]:
+def _play_order(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]) -> dict[str, Any]:
     stage = subject.stage(f"{vector['id']} in the order {' '.join(map(str, order))}")
     actor = subject.peer(stage, vector)
     links: dict[str, ScriptedLink] = {}
@@ -43,13 +51,13 @@ def _played(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]) ->
             peer = stage.peer(f"writer {writer} {len(stage.trace.steps)}")
             peer.peer_id = writer
             links[writer] = actor.link(peer)
-        tell(actor, links[writer], {**fields, "seen": _saw_all(fields, arrived)}, observing=True)
+        deliver_updates(actor, links[writer], {**fields, "seen": _writer_saw_all(fields, arrived)}, observing=True)
         arrived.append(fields)
     let_time_pass(actor)
-    return found(actor, keys_of(vector))
+    return read_records(actor, keys_of(vector))
 
 
-def _saw_all(fields: Fields, arrived: Sequence[Fields]) -> bool:
+def _writer_saw_all(fields: Fields, arrived: Sequence[Fields]) -> bool:
     """Had the writer of an update seen the record of the peer, to which ``arrived`` led?
 
     If one of these is not an ancestor of the update, its writer cannot know the number that the peer has now.

@@ -56,12 +56,12 @@ class ClearSkiesSubject(Subject):
         return reply
 
 
-def opened(session: Session, revision: str, dialect: str | None, remembered: dict[str, str]) -> ClearSkiesSubject:
+def open_subject(session: Session, revision: str, dialect: str | None, remembered: dict[str, str]) -> ClearSkiesSubject:
     """Create the subject for one vector. There are no dialects."""
     return ClearSkiesSubject(session, revision, remembered)
 
 
-def held_to(vector: Vector) -> list[Outcome]:
+def legal_outcomes(vector: Vector) -> list[Outcome]:
     """The outcomes of a vector for an implementation that declares 64-bit integers: the loss of bits is then no
     warning.
 
@@ -70,7 +70,7 @@ def held_to(vector: Vector) -> list[Outcome]:
     return [each for each in vector["outcomes"] if not (each.get("warned") and each.get("position") == WIDE)]
 
 
-def tell(actor: Actor, link: ScriptedLink, *updates: Fields, observing: bool = False) -> None:
+def deliver_updates(actor: Actor, link: ScriptedLink, *updates: Fields, observing: bool = False) -> None:
     """Deliver updates of a vector, signed if needed, in one step unless one of them depends on the one before.
 
     If the writer of an update had ``seen`` the records of the peer, its clock includes the peer's own number if that is
@@ -80,13 +80,13 @@ def tell(actor: Actor, link: ScriptedLink, *updates: Fields, observing: bool = F
     for fields in updates:
         members = update_members(fields)
         if fields.get("seen"):
-            arrive(link, *waiting)
+            deliver_frames(link, *waiting)
             waiting.clear()
             let_time_pass(actor)  # it may read when it is ticked
             if own := _own_number(actor, fields["uuid"], observing=observing):
                 members["vector_clock"] = {**members["vector_clock"], actor.peer_id: own}
         waiting.append(link.peer.sign_if_required(link.peer.frame(members), link.level))
-    arrive(link, *waiting)
+    deliver_frames(link, *waiting)
 
 
 def _own_number(actor: Actor, uuid: str, *, observing: bool) -> int:
@@ -99,11 +99,11 @@ def _own_number(actor: Actor, uuid: str, *, observing: bool) -> int:
     own = sent.get(actor.peer_id) if isinstance(sent, dict) else None
     state = actor.observe() if observing else None
     records = state.records if state is not None else ()
-    numbers = [record.vector_clock.get(actor.peer_id, 0) for record in records if lowered(record.uuid) == uuid]
+    numbers = [record.vector_clock.get(actor.peer_id, 0) for record in records if lower_uuid(record.uuid) == uuid]
     return max([*numbers, own if type(own) is int else 0])
 
 
-def arrive(link: ScriptedLink, *frames: Frame) -> None:
+def deliver_frames(link: ScriptedLink, *frames: Frame) -> None:
     """Deliver messages in one step. If the peer has closed the link, they are lost, and the result shows it."""
     if frames and not link.broken:
         link.send(b"".join(frame.wire for frame in frames))
@@ -122,7 +122,7 @@ def keys_of(vector: Vector) -> list[str]:
     return list(dict.fromkeys(spoken))
 
 
-def found(actor: Actor, keys: list[str]) -> dict[str, Any]:
+def read_records(actor: Actor, keys: list[str]) -> dict[str, Any]:
     """The records that the application has under keys, in the form of an outcome.
 
     They come from the observed state if it has records, else from the updates that the peer sends, one for each key.
@@ -132,7 +132,7 @@ def found(actor: Actor, keys: list[str]) -> dict[str, Any]:
     if state is not None and state.records:
         for record in state.records:
             if record.key in values and not record.deleted:
-                values[record.key].append(_read(record.value))
+                values[record.key].append(_parse_value(record.value))
     else:
         told = look(actor).values
         values = {key: told.get(key, []) for key in keys}
@@ -154,7 +154,7 @@ def canonical_json(values: list[Any]) -> str:
         return UNREADABLE
 
 
-def lowered(uuid: Any) -> Any:
+def lower_uuid(uuid: Any) -> Any:
     """A uuid in lower case: the text does not define the case of its digits."""
     return uuid.lower() if isinstance(uuid, str) else uuid
 
@@ -167,7 +167,7 @@ def same_json(one: Any, other: Any) -> bool:
         return False
 
 
-def _read(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     """The value of the JSON text that an implementation shows."""
     try:
         return json.loads(text)
@@ -175,7 +175,7 @@ def _read(text: str) -> Any:
         return {UNREADABLE: text}
 
 
-def same_found(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
+def matches_records(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
     """Does the result match the outcome?"""
     if "keys" not in seen or "keys" not in outcome:
         return False

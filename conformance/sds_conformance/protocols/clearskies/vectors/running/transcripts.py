@@ -14,9 +14,19 @@ from sds_harness.clearskies.streams import Message
 from .....vectors.model import Outcome, Vector
 from .....vectors.running.subject import Status, VectorResult, VectorSkippedError, judge_outcome, worst
 from ..fields import numbers
-from .subject import ClearSkiesSubject, arrive, found, keys_of, let_time_pass, lowered, same_found, same_json, tell
+from .subject import (
+    ClearSkiesSubject,
+    deliver_frames,
+    deliver_updates,
+    keys_of,
+    let_time_pass,
+    lower_uuid,
+    matches_records,
+    read_records,
+    same_json,
+)
 
-Seen = dict[str, Any]
+StepResult = dict[str, Any]
 
 
 def ask_transcript(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
@@ -33,7 +43,7 @@ def ask_transcript(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     return worst(answers)
 
 
-def _matches(seen: Seen, outcome: Outcome) -> bool:
+def _matches(seen: StepResult, outcome: Outcome) -> bool:
     """Does the result match the outcome? Parts that the outcome leaves out may have any value."""
     if "since" in outcome and seen.get("since") != outcome["since"]:
         return False
@@ -41,10 +51,10 @@ def _matches(seen: Seen, outcome: Outcome) -> bool:
         got = seen["updates"].get(link, [])
         if len(got) != len(updates) or not all(map(_has_values, got, updates)):
             return False
-    return "keys" not in outcome or same_found(seen, outcome)
+    return "keys" not in outcome or matches_records(seen, outcome)
 
 
-def _has_values(got: Seen, wanted: Seen) -> bool:
+def _has_values(got: StepResult, wanted: StepResult) -> bool:
     return all(got.get(name) == value for name, value in wanted.items())
 
 
@@ -58,33 +68,33 @@ class _Player:
         self._known: dict[str, int] = {}
         """The number of updates on each link in earlier steps."""
         self._bound: dict[str, Message] = {}
-        self._does: dict[str, Callable[[dict[str, Any]], None]] = {
+        self._actions: dict[str, Callable[[dict[str, Any]], None]] = {
             "connect": self._connect,
-            "disconnect": lambda step: self._open(step).cut(),
-            "ask": lambda step: arrive(self._open(step), self._asking(step)),
-            "update": lambda step: tell(self._actor, self._open(step), step["update"]),
-            "repeat": lambda step: arrive(self._open(step), self._repeated(step)),
-            "put": lambda step: self._ignored(self._actor.put(step["key"], json.loads(step["value"]))),
-            "delete": lambda step: self._ignored(self._actor.delete(step["key"])),
+            "disconnect": lambda step: self._open_link(step).cut(),
+            "ask": lambda step: deliver_frames(self._open_link(step), self._request_frame(step)),
+            "update": lambda step: deliver_updates(self._actor, self._open_link(step), step["update"]),
+            "repeat": lambda step: deliver_frames(self._open_link(step), self._repeated_frame(step)),
+            "put": lambda step: self._ignore_result(self._actor.put(step["key"], json.loads(step["value"]))),
+            "delete": lambda step: self._ignore_result(self._actor.delete(step["key"])),
             "look": lambda step: None,
         }
 
-    def play(self, step: dict[str, Any]) -> Seen:
+    def play(self, step: dict[str, Any]) -> StepResult:
         """Play a step and return the result. Skips the vector if a link that it needs is closed."""
-        self._does[step["do"]](step)
+        self._actions[step["do"]](step)
         let_time_pass(self._actor)
-        seen: Seen = {"updates": {}}
+        seen: StepResult = {"updates": {}}
         for name, link in self._links.items():
             new = link.updates[self._known.get(name, 0) :]
             self._known[name] = len(link.updates)
             if new:
-                seen["updates"][name] = _drop_superseded(_without_copies(map(_update_in_vectors, new)))
+                seen["updates"][name] = _drop_superseded(_drop_copies(map(_to_vector_update, new)))
                 if "binds" in step:
                     self._bound[step["binds"]] = new[0]
         if step["do"] == "connect":
-            seen["since"] = self._requested_revisions(self._open(step))
+            seen["since"] = self._requested_revisions(self._open_link(step))
         if step["do"] == "look":
-            seen.update(found(self._actor, keys_of(step)))
+            seen.update(read_records(self._actor, keys_of(step)))
         return seen
 
     def _connect(self, step: dict[str, Any]) -> None:
@@ -100,61 +110,61 @@ class _Player:
         if not isinstance(since, dict):
             return since
         known = {peer: rev for peer, rev in since.items() if type(rev) is not int or rev}
-        return {peer: _in_vectors(rev) for peer, rev in known.items() if peer != self._actor.peer_id}
+        return {peer: _to_vector_value(rev) for peer, rev in known.items() if peer != self._actor.peer_id}
 
-    def _open(self, step: dict[str, Any]) -> ScriptedLink:
+    def _open_link(self, step: dict[str, Any]) -> ScriptedLink:
         if step["link"] not in self._links:
             raise VectorSkippedError(f"there is no link {step['link']}")
         return self._links[step["link"]]
 
-    def _asking(self, step: dict[str, Any]) -> Frame:
-        return self._open(step).peer.get_updates(numbers(step["since"]))
+    def _request_frame(self, step: dict[str, Any]) -> Frame:
+        return self._open_link(step).peer.get_updates(numbers(step["since"]))
 
-    def _repeated(self, step: dict[str, Any]) -> Frame:
+    def _repeated_frame(self, step: dict[str, Any]) -> Frame:
         if step["update"] not in self._bound:
             raise VectorSkippedError(f"{step['update']} was never sent")
         message = self._bound[step["update"]]
         return Frame(message.body.raw, message.signature)
 
-    def _ignored(self, step: object) -> None:
+    def _ignore_result(self, step: object) -> None:
         """Do nothing: the effect of a change is read from the links."""
 
 
-def _without_copies(told: Iterable[Seen]) -> list[Seen]:
+def _drop_copies(told: Iterable[StepResult]) -> list[StepResult]:
     """Remove repetitions: a second copy of an update has no effect."""
-    out: list[Seen] = []
+    out: list[StepResult] = []
     for each in told:
         if not any(same_json(each, other) for other in out):
             out.append(each)
     return out
 
 
-def _drop_superseded(updates: list[Seen]) -> list[Seen]:
+def _drop_superseded(updates: list[StepResult]) -> list[StepResult]:
     """Remove versions of a record that a later one of the same writer follows: a peer may answer with all versions."""
 
-    def is_superseded(one: Seen) -> bool:
+    def is_superseded(one: StepResult) -> bool:
         return any(_same_record(one, other) and _is_later(other, one) for other in updates)
 
     return [update for update in updates if not is_superseded(update)]
 
 
-def _same_record(one: Seen, other: Seen) -> bool:
+def _same_record(one: StepResult, other: StepResult) -> bool:
     return all(same_json(one[name], other[name]) for name in ("uuid", "last_updated_by"))
 
 
-def _is_later(one: Seen, other: Seen) -> bool:
+def _is_later(one: StepResult, other: StepResult) -> bool:
     """Does it have a greater revision? A revision that is not an integer is not comparable."""
     revisions = one["last_updated_rev"], other["last_updated_rev"]
     return all(isinstance(each, str) for each in revisions) and int(revisions[0]) > int(revisions[1])
 
 
-def _update_in_vectors(message: Message) -> Seen:
+def _to_vector_update(message: Message) -> StepResult:
     members = message.body.members
-    said = {name: members.get(name) for name in ("last_updated_by", "key")} | {"uuid": lowered(members.get("uuid"))}
-    revision = _in_vectors(members.get("last_updated_rev"))
+    said = {name: members.get(name) for name in ("last_updated_by", "key")} | {"uuid": lower_uuid(members.get("uuid"))}
+    revision = _to_vector_value(members.get("last_updated_rev"))
     return {**said, "last_updated_rev": revision, "deleted": members.get("deleted", False)}
 
 
-def _in_vectors(value: Any) -> Any:
+def _to_vector_value(value: Any) -> Any:
     """An integer in the form of vectors; any other value unchanged, so that it differs from an integer."""
     return str(value) if type(value) is int else [value]

@@ -14,28 +14,28 @@ from ....vectors.model import Outcome, Vector
 from .fields import Fields
 
 
-def of_answer(vector: Vector) -> Iterator[str]:
+def find_answer_errors(vector: Vector) -> Iterator[str]:
     """Yield errors of a request: it may expect only updates of the vector."""
-    yield from _values("updates", vector["updates"])
+    yield from _find_bad_values("updates", vector["updates"])
     for number, outcome in enumerate(vector["outcomes"]):
-        yield from _places(f"outcomes/{number}/sent", outcome["sent"], vector)
+        yield from _find_bad_indices(f"outcomes/{number}/sent", outcome["sent"], vector)
 
 
-def of_settlement(vector: Vector) -> Iterator[str]:
+def find_settlement_errors(vector: Vector) -> Iterator[str]:
     """Yield errors of orders of arrival: they may contain only updates of the vector."""
-    yield from _values("updates", vector["updates"])
+    yield from _find_bad_values("updates", vector["updates"])
     for number, order in enumerate(vector["orders"]):
-        yield from _places(f"orders/{number}", order, vector)
-    yield from _found("", vector["outcomes"])
+        yield from _find_bad_indices(f"orders/{number}", order, vector)
+    yield from _find_bad_records("", vector["outcomes"])
 
 
-def of_admission(vector: Vector) -> Iterator[str]:
+def find_admission_errors(vector: Vector) -> Iterator[str]:
     """Yield errors of one update."""
-    yield from _json("update/value", vector["update"]["value"])
-    yield from _found("", vector["outcomes"])
+    yield from _find_bad_json("update/value", vector["update"]["value"])
+    yield from _find_bad_records("", vector["outcomes"])
 
 
-def of_transcript(vector: Vector) -> Iterator[str]:
+def find_transcript_errors(vector: Vector) -> Iterator[str]:
     """Yield errors of steps: a link must exist before it is used, and a repetition needs an original."""
     links: set[str] = set()
     bound: set[str] = set()
@@ -47,34 +47,34 @@ def of_transcript(vector: Vector) -> Iterator[str]:
             yield f"{at}/link: {link!r} was not connected before"
         match step["do"]:
             case "update":
-                yield from _json(f"{at}/update/value", step["update"]["value"])
+                yield from _find_bad_json(f"{at}/update/value", step["update"]["value"])
             case "put":
-                yield from _json(f"{at}/value", step["value"])
+                yield from _find_bad_json(f"{at}/value", step["value"])
                 bound.add(step["binds"])
             case "repeat" if step["update"] not in bound:
                 yield f"{at}/update: {step['update']!r} was not bound before"
-        yield from _found(f"{at}/", step["outcomes"])
+        yield from _find_bad_records(f"{at}/", step["outcomes"])
 
 
-def _places(at: str, places: Iterable[int], vector: Vector) -> Iterator[str]:
+def _find_bad_indices(at: str, places: Iterable[int], vector: Vector) -> Iterator[str]:
     count = len(vector["updates"])
     for place in places:
         if place >= count:
             yield f"{at}: there is no update {place}: there are {count}, and the first is 0"
 
 
-def _values(at: str, updates: Iterable[Fields]) -> Iterator[str]:
+def _find_bad_values(at: str, updates: Iterable[Fields]) -> Iterator[str]:
     for number, update in enumerate(updates):
-        yield from _json(f"{at}/{number}/value", update["value"])
+        yield from _find_bad_json(f"{at}/{number}/value", update["value"])
 
 
-def _found(at: str, outcomes: Iterable[Outcome]) -> Iterator[str]:
+def _find_bad_records(at: str, outcomes: Iterable[Outcome]) -> Iterator[str]:
     for number, outcome in enumerate(outcomes):
         for key, value in outcome.get("keys", {}).items():
-            yield from _json(f"{at}outcomes/{number}/keys/{key}", value)
+            yield from _find_bad_json(f"{at}outcomes/{number}/keys/{key}", value)
 
 
-def _json(at: str, text: str) -> Iterator[str]:
+def _find_bad_json(at: str, text: str) -> Iterator[str]:
     try:
         read(text.encode())
     except MalformedMessageError as error:
