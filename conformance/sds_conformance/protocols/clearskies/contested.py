@@ -45,9 +45,11 @@ def in_conflict(case: DivergentSteps) -> bool:
 def _find_keys(facts: ClearSkiesRowReader, view: PeerView, act: Act, records: set[str]) -> set[str]:
     """The keys that these records ever had."""
     name = facts.names.record
-    told = (u.key for u in (*view.sent, *view.received) if u.step.index <= act.step.index and name(u.uuid) in records)
+    sent_keys = (
+        u.key for u in (*view.sent, *view.received) if u.step.index <= act.step.index and name(u.uuid) in records
+    )
     changed = (key for c in view.changes if name(c.uuid) in records for key in (c.key, c.old_key))
-    return {key for key in (*told, *changed) if key is not None}
+    return {key for key in (*sent_keys, *changed) if key is not None}
 
 
 def _keys_in_command(act: Act) -> set[str]:
@@ -71,7 +73,7 @@ def _values_without_conflicts(
         name = names.record(uuid)
         return name in records or "/record" in name
 
-    told = [message for message in act.trace.out(step) if message.type == UPDATE]
+    updates = [message for message in act.trace.out(step) if message.type == UPDATE]
     since = [message.body.members.get("since") for message in act.trace.out(step) if message.type == GET_UPDATES]
     counting = _find_possible_resolvers(side)
     known = [step.state.known.since] if step.state is not None else []
@@ -80,7 +82,7 @@ def _values_without_conflicts(
         "record": "" if is_excluded(step.uuid) else names.record(step.uuid),
         "sent": sorted(
             json.dumps([message.link, *facts.content_of(message)[1:]])
-            for message in told
+            for message in updates
             if not is_excluded(message.body.members.get("uuid"))
         ),
         "changed": sorted(
@@ -122,13 +124,13 @@ def only_one_refuses_taken_key(case: DivergentSteps) -> bool:
         view, key = view_of(side, case.participant), act.step.request.rename.new_key
         if act.step.answer != "rejected" or view is None:
             continue
-        told = any(u.key == key and u.step.index < act.step.index for u in (*view.sent, *view.received))
+        seen = any(u.key == key and u.step.index < act.step.index for u in (*view.sent, *view.received))
         written = any(
             key in (step.request.put.key, step.request.rename.new_key)
             for step in view.steps
             if step.index < act.step.index and step.command in ("put", "rename")
         )
-        return told or written
+        return seen or written
     return False
 
 

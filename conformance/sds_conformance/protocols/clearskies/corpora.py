@@ -23,13 +23,13 @@ def kind() -> CorpusKind:
 
 def in_words(row: Mapping[str, Any]) -> str:
     """Describe the command of a row and the result of its step."""
-    said = [f"link {row['link']}" if row["link"] else "", row["record"], ", ".join(row["arrives"])]
+    parts = [f"link {row['link']}" if row["link"] else "", row["record"], ", ".join(row["arrives"])]
     if row["sent"]:
-        said.append(f"sends {', '.join(row['sent'])}")
-    said += [f"{verb} {', '.join(row[name])}" for name, verb in _SIGNALS if row[name]]
+        parts.append(f"sends {', '.join(row['sent'])}")
+    parts += [f"{verb} {', '.join(row[name])}" for name, verb in _SIGNALS if row[name]]
     if row["answer"] not in ("effects", "opened", "state"):
-        said.append(row["answer"] or "no answer")
-    return "; ".join(text for text in said if text)
+        parts.append(row["answer"] or "no answer")
+    return "; ".join(text for text in parts if text)
 
 
 CORPORA = Corpora(kind, in_words, FREEDOMS, find_dependent_columns)

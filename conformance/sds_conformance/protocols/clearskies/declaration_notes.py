@@ -24,7 +24,7 @@ def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str,
     """
     named = declared.profile("signature") or RSA_PKCS1_SHA256.name
     if named in SIGNATURES:
-        told = f"{named}. The text leaves padding and hash open: who signs otherwise is not believed."
+        effect = f"{named}. The text leaves padding and hash open; other signatures are refused."
     else:
-        told = f"{named!r}, which is an unknown profile; requirements about signatures cannot be judged."
-    return [("Signing", told), *limit_notes(declared)]
+        effect = f"{named!r} is an unknown profile, so requirements about signatures cannot be judged."
+    return [("Signing", effect), *limit_notes(declared)]

@@ -63,16 +63,16 @@ def revisions(stage: Stage, size: int) -> None:
 def tombstones(stage: Stage, size: int) -> str | None:
     """N records are deleted; then a peer connects that still has the first, the last and one between."""
     alice, bob, carol = stage.open("alice"), stage.peer("bob"), stage.peer("carol")
-    told = alice.link(bob)
+    link = alice.link(bob)
     both, old = {bob.peer_id: 1, carol.peer_id: 1}, {carol.peer_id: 1}
     for number in range(size):
-        tell(told, version(bob, f"record {number}", None, both, deleted=True))
+        tell(link, version(bob, f"record {number}", None, both, deleted=True))
     look(alice)
     ghosts = alice.link(carol)
     for number in sorted({0, size // 2, size - 1}):
         tell(ghosts, version(carol, f"record {number}", "there", old))
     look(alice)
-    return _describe_closing(told)
+    return _describe_closing(link)
 
 
 @count_dimension("listeners", "14", "20", "35", demanded=12)

@@ -56,14 +56,14 @@ class Aspect(StrEnum):
 
 
 MEANINGS: Mapping[str, str] = {
-    Aspect.UPDATE: "the column takes what the row writes",
-    Aspect.ANSWER: "the column asks, and gets what the row had written before",
+    Aspect.UPDATE: "the column accepts what the row writes",
+    Aspect.ANSWER: "the column requests updates, and receives what the row wrote before",
     Aspect.DELETION: "the column deletes what the row deletes",
     Aspect.RENAMING: "the column has a record under the key that the row gives it",
-    Aspect.SIGNATURE: "the column, read-only, believes the signatures of the row",
-    Aspect.RELAY: "the column takes what the row, read-only, repeats",
-    Aspect.CONFLICT: "both come to the same when both have changed a record",
-    Aspect.KEY: "both come to the same when both have made a record of one key",
+    Aspect.SIGNATURE: "the column, read-only, accepts the signatures of the row",
+    Aspect.RELAY: "the column accepts what the row, read-only, relays",
+    Aspect.CONFLICT: "both end with the same record after both changed it",
+    Aspect.KEY: "both end with the same record after both wrote one with the same key",
 }
 
 
@@ -78,10 +78,10 @@ class ExchangeResult:
     def live_records(self, who: str) -> dict[str, RecordVersion] | None:
         """The records of a member at the end that are not deleted, by key; None if it sent none to any peer."""
         side = self._view.histories.get(who)
-        told = [shown for shown in side.view.shown_states if shown.on_the_wire] if side is not None else []
-        if not told:
+        states = [shown for shown in side.view.shown_states if shown.on_the_wire] if side is not None else []
+        if not states:
             return None
-        live = [seen for seen in told[-1].records.values() if not seen.deleted and seen.key is not None]
+        live = [seen for seen in states[-1].records.values() if not seen.deleted and seen.key is not None]
         out: dict[str, RecordVersion] = {}
         for seen in live:
             known = out.get(str(seen.key))
@@ -119,15 +119,15 @@ def _judge_value(met: ExchangeResult, pair: Pair, *, key: str, value: Any, where
         return left_open("not both answer a stranger's request for everything")
     if key in there and is_same_value(there[key].value, value):
         return YES
-    seen = f"it has {there[key].value!r} there" if key in there else "it has nothing there"
+    seen = f"it shows {there[key].value!r}" if key in there else "it shows nothing under that key"
     refused = f": {why}" if (why := met.refused(where)) else ""
     return failed_cell(
-        f"{pair.receiver.name} lacks {key!r}, which {pair.sender.name} has told it; {printable(seen, 80)}{refused}"
+        f"{pair.receiver.name} lacks {key!r}, which {pair.sender.name} sent to it; {printable(seen, 80)}{refused}"
     )
 
 
 def _judge_absence(met: ExchangeResult, pair: Pair, *, key: str) -> Cell:
-    """Does the receiver lack a key at the end, and have the other one?"""
+    """Does the receiver lack a key at the end?"""
     if why := met.left_out():
         return left_open(why)
     if (there := met.live_records(RECEIVER)) is None:
@@ -155,7 +155,9 @@ def _judge_agreement(met: ExchangeResult, pair: Pair) -> Cell:
         if "k" not in there or not is_same_value(there["k"].value, "later")
     ]
     if wrong:
-        return failed_cell(f"{' and '.join(dict.fromkeys(wrong))} must act: the largest update_time does not win there")
+        return failed_cell(
+            f"{' and '.join(dict.fromkeys(wrong))} must change: the largest update_time does not win there"
+        )
     return YES
 
 
@@ -240,7 +242,7 @@ def notes(pair: Pair) -> Iterator[str]:
     if ours != theirs:
         yield (
             f"signatures differ: {pair.sender.name} declares {ours}, {pair.receiver.name} {theirs}. The text leaves "
-            f"padding and hash open: they have to agree on one"
+            f"padding and hash open, so the two have to agree"
         )
 
 

@@ -40,7 +40,7 @@ def find_dependent_columns(fields: frozenset[str], command: str) -> frozenset[st
 def _extra_entries_with_links(
     case: DivergentSteps, field: str
 ) -> Iterator[tuple[DivergentSide, str, PeerView | None, LinkView | None]]:
-    """Yield the entries of a column that only one side has, each with its link in the participant's view."""
+    """Yield the entries of a column that only one side has: side, entry, view of the participant, and link."""
     for side, _, more in find_extra_entries(case, field):
         view = view_of(side, case.participant)
         for entry in more:
@@ -89,17 +89,17 @@ def _find_arrived_messages(side: DivergentSide, who: str) -> set[str]:
 
 
 def _scans_records(case: DivergentSteps) -> bool:
-    """Has the side that names the lower revision received a higher one, whose record it may no longer have?"""
+    """Has the side with the lower revision received a higher one, whose record may have been overwritten?"""
     if not case.differs_only_in("since", "known"):
         return False
     asked: list[dict[str, int]] = []
-    told: list[dict[str, int]] = []
+    received: list[dict[str, int]] = []
     for side, act in case.played():
         names = ClearSkiesRowReader(side.performance).names
         known = [message.body.members.get("since") for message in act.trace.out(act.step)]
         known += [act.step.state.known.since] if act.step.state is not None else []
         asked.append({})
-        told.append({})
+        received.append({})
         for revisions, found in (
             (asked[-1], pair) for each in known if isinstance(each, Mapping) for pair in each.items()
         ):
@@ -108,12 +108,14 @@ def _scans_records(case: DivergentSteps) -> bool:
             for message in earlier.trace.into(earlier.step) if earlier.who == case.participant else ():
                 by = message.body.members.get("last_updated_by")
                 _raise_revision(
-                    told[-1], names.name_of(by), names.revision(by, message.body.members.get("last_updated_rev"))
+                    received[-1], names.name_of(by), names.revision(by, message.body.members.get("last_updated_rev"))
                 )
     unlike = {who for each in asked for who in each if len({known.get(who, 0) for known in asked}) > 1}
     lower = {who: min((0, 1), key=lambda place: asked[place].get(who, 0)) for who in unlike}
     return (
-        bool(lower) and len(asked) == 2 and all(asked[n].get(who, 0) < told[n].get(who, 0) for who, n in lower.items())
+        bool(lower)
+        and len(asked) == 2
+        and all(asked[n].get(who, 0) < received[n].get(who, 0) for who, n in lower.items())
     )
 
 
@@ -126,7 +128,7 @@ def _raise_revision(known: dict[str, int], who: str, revision: int | str) -> Non
 
 
 def _is_from_scripted_peer(side: DivergentSide, act: Act) -> bool:
-    """Did a scripted peer send what arrives?"""
+    """Did a scripted peer send the arriving message?"""
     return act.packet is not None and act.packet.sender not in side.performance.schedule.names
 
 
@@ -163,11 +165,11 @@ def _only_one_keeps_store(case: DivergentSteps) -> bool:
 FREEDOMS: tuple[Freedom, ...] = (
     Freedom("other-signals", "a signal that only one of them declares", one_declares(_SIGNALS)),
     Freedom("undeclared", "a capability that only one of them declares", left_out),
-    Freedom("signatures", "whether what read-write peers tell each other is signed", _signs_unnecessarily),
-    Freedom("update-times", "how precise an update_time is, and how it goes on", differ_only_in("times")),
-    Freedom("known-revisions", "whether one looks for revisions in records that are there", _scans_records),
-    Freedom("unasked", "whether updates are sent on a link that has not asked for any", _sends_unasked),
-    Freedom("echoes", "whether an update is repeated to whom it came from", _sends_back),
+    Freedom("signatures", "whether messages between read-write peers are signed", _signs_unnecessarily),
+    Freedom("update-times", "how precise an update_time is, and how it advances", differ_only_in("times")),
+    Freedom("known-revisions", "whether known revisions are found by a scan of the present records", _scans_records),
+    Freedom("unasked", "whether updates are sent on a link without a request", _sends_unasked),
+    Freedom("echoes", "whether an update is sent back to its sender", _sends_back),
     Freedom(
         "conflicts",
         "how a conflict is resolved, which peer writes the resolution as a change, "
@@ -179,13 +181,13 @@ FREEDOMS: tuple[Freedom, ...] = (
         "whether to give a record a key that another has is refused, or a conflict",
         only_one_refuses_taken_key,
     ),
-    Freedom("hops", "whether the vector clocks of records count that they are sent and received", only_one_counts_hops),
-    Freedom("first-revisions", "with which revision one begins to count", _numbers_from_another_start),
-    Freedom("odd-messages", "what becomes of messages that may be refused, and of their links", _has_refusable_message),
-    Freedom("moments", "when one sends and takes what there is", is_sent_later),
-    Freedom("order-of-updates", "in which order updates of several are sent", is_in_another_order),
-    Freedom("pieces", "in which pieces a stream is written, and what else is", is_in_other_pieces),
-    Freedom("stores", "whether what is known is there again when one is opened again", _only_one_keeps_store),
-    Freedom("calm", "how long it takes until nothing happens any more", calm),
+    Freedom("hops", "whether the vector clocks of records count sending and receiving", only_one_counts_hops),
+    Freedom("first-revisions", "the revision of the first change", _numbers_from_another_start),
+    Freedom("odd-messages", "how messages that may be refused are handled, and their links", _has_refusable_message),
+    Freedom("moments", "when messages are sent and processed", is_sent_later),
+    Freedom("order-of-updates", "the order of updates of different writers", is_in_another_order),
+    Freedom("pieces", "the pieces in which a stream is written, and additional messages in it", is_in_other_pieces),
+    Freedom("stores", "whether records are kept when a participant is opened again", _only_one_keeps_store),
+    Freedom("calm", "how long it takes until all participants are quiet", calm),
 )
 """The freedoms, in the order in which they are tried."""

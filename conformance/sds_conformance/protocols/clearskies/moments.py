@@ -74,11 +74,12 @@ def is_in_another_order(case: DivergentSteps) -> bool:
     names = [ClearSkiesRowReader(side.performance).names for side in case.sides]
     moved = False
     for acts in zip(*map(acts_before, case.sides), strict=False):
-        told = [_find_written_messages(named, act) for named, act in zip(names, acts, strict=True)]
-        if told[0] != told[1] and sorted(told[0]) == sorted(told[1]):
+        messages = [_find_written_messages(named, act) for named, act in zip(names, acts, strict=True)]
+        if messages[0] != messages[1] and sorted(messages[0]) == sorted(messages[1]):
             if any(
-                [e for e in told[0] if _link_and_writer(e) == of] != [e for e in told[1] if _link_and_writer(e) == of]
-                for of in map(_link_and_writer, told[0])
+                [e for e in messages[0] if _link_and_writer(e) == of]
+                != [e for e in messages[1] if _link_and_writer(e) == of]
+                for of in map(_link_and_writer, messages[0])
             ):
                 return False
             moved = True

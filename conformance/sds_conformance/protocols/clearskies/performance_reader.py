@@ -229,8 +229,8 @@ class ClearSkiesReading(Reading):
                 held = ", and nothing arrives yet" if op.held else ""
                 return f"{short(op.who)} and {short(op.to)} are linked{held}"
             case Say():
-                told = teller.describe_message(packets[0]) if packets else short(op.label)
-                return f"{short(op.peer)}, a scripted peer, tells {short(op.to)} {told}"
+                message = teller.describe_message(packets[0]) if packets else short(op.label)
+                return f"{short(op.peer)}, a scripted peer, tells {short(op.to)} {message}"
             case Write():
                 return f"{short(op.peer)}, a scripted peer, writes {short(op.label)}"
             case Connect():

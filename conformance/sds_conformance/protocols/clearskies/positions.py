@@ -1,4 +1,4 @@
-"""Shows which option of a position a peer takes: to whom it sends what, what it asks for, and what its records are.
+"""Finds the option of each position that a peer takes: what it sends, requests and shows.
 
 Each function yields the steps that prove an option; its docstring says what the proof is.
 """
@@ -19,7 +19,7 @@ from .view.replication import find_revision_bounds
 
 @shows("CA-1", of="changes links")
 def updates_sent_before_requests(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """A change is made while a link is open that has not asked: it is sent there, or not by the time it is due."""
+    """A change is made while a link without a request is open: it is sent there, or not before it is due."""
     for change in view.changes:
         for link in view.links:
             if not link.is_open_in(change.step) or (link.subscribed_at or change.step.index) < change.step.index:
@@ -37,7 +37,7 @@ def updates_sent_before_requests(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 @shows("CA-2", of="writes links-to-readers received")
 def updates_relayed_to_readers(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """A signed update goes on to a read-only peer byte by byte, with a member unknown to it; or in other bytes."""
+    """A signed update with an unknown member is relayed to a read-only peer: with the same bytes, or others."""
     signed = (arrival.update for arrival in view.arrivals if arrival.update.message.signature is not None)
     came = {update.version: update.message.body.raw for update in signed}
     for link in view.links:
@@ -51,7 +51,7 @@ def updates_relayed_to_readers(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 @shows("CA-4", of="own")
 def first_revision(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """The first change of a peer that is opened for the first time has the one or the other."""
+    """The first change of a new peer has revision 1 or 2."""
     for change in view.changes[:1]:
         if change.shown is not None and view.opened_afresh(change.step) and change.shown.rev in (1, 2):
             yield change.shown.step, "one" if change.shown.rev == 1 else "two"
@@ -59,7 +59,7 @@ def first_revision(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 @shows("CA-11", of="asked received")
 def known_revisions(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """The newest record of a peer was written over, and a request names its revision still, or the one before."""
+    """The newest record of a peer was overwritten: a later request still names its revision, or the one before."""
     for asking in find_revision_bounds(view):
         taken = [a.update for a in view.arrivals if a.step.index < asking.step.index and a.outcome in ("new", "newer")]
         began = next(view.link_of(request).began for request in view.asked if request.step is asking.step)
@@ -79,8 +79,8 @@ def known_revisions(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 @shows("CA-7", of="changes")
 def scope_of_own_numbers(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """Of two new records that are sent as they are made, to the same peers, the second one's number is the larger one,
-    or as large."""
+    """Two new records are sent at once to the same peers: the own number of the second one is larger than that of the
+    first one, or equal."""
     made = [c for c in view.changes if c.kind == "put" and c.shown is not None and c.shown.step is c.step]
     came = {arrival.update.key for arrival in view.arrivals}
     for one, other in pairwise(made):
@@ -98,7 +98,7 @@ def scope_of_own_numbers(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 @shows("CA-8", of="received shown")
 def fate_of_losing_records(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """Two records arrive with one key, and no deletion of either: the one that loses is shown as it was, or not."""
+    """Two records with one key arrive, and no deletion of either: the losing one is shown unchanged, or not."""
     for shown in view.shown_states if by_default(view) else ():
         came = [arrival.update for arrival in view.arrivals if arrival.step.index < shown.asked.index]
         live = {update.uuid: update.key for update in came if not update.deleted}
@@ -120,7 +120,7 @@ def fate_of_losing_records(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 @shows("CA-13", of="changes")
 def value_of_deletions(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """A deletion is sent, with null for a value or none at all, or with another one."""
+    """A deletion is sent: its value is null or missing, or it has another value."""
     for change in view.changes:
         if change.kind == "delete" and change.shown is not None and change.shown.deleted:
             yield change.shown.step, "kept" if change.shown.value is not None else "emptied"

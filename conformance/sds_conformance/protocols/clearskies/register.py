@@ -31,7 +31,7 @@ class Rule(NamedTuple, Generic[F]):
     """Does the requirement apply to the fact?"""
     met: Callable[[PeerView, F], object]
     expected_and_seen: Callable[[PeerView, F], tuple[str, str]]
-    """Returns the expected and the seen. Called only for violations, like ``code`` and ``position``."""
+    """Returns the expected and the seen text. Called only for violations, like ``code`` and ``position``."""
     position: str | Text[F] = ""
     needs: tuple[int, ...] = ()
     """The capabilities that it needs, as for a check."""
@@ -40,14 +40,14 @@ class Rule(NamedTuple, Generic[F]):
 def table(rules: Sequence[Rule[F]], *, of: str = "") -> Callable[[Callable[[PeerView], Iterable[tuple[Step, F]]]], Any]:
     """Register a check for each requirement of a table, and for each set of capabilities that its rules need.
 
-    The decorated function gives the facts, each with the step at which it is judged. Every rule that applies to a fact
+    The decorated function yields the facts, each with the step at which it is judged. Each rule that applies to a fact
     makes an observation.
     """
 
     def register(facts: Callable[[PeerView], Iterable[tuple[Step, F]]]) -> Any:
         for requirement, needs in dict.fromkeys((rule.requirement, rule.needs) for rule in rules):
-            those = [rule for rule in rules if (rule.requirement, rule.needs) == (requirement, needs)]
-            check(requirement, *needs, of=of)(_make_check(those, facts))
+            selected = [rule for rule in rules if (rule.requirement, rule.needs) == (requirement, needs)]
+            check(requirement, *needs, of=of)(_make_check(selected, facts))
         return facts
 
     return register
@@ -66,7 +66,7 @@ def _make_check(
                     yield held(step)
                 else:
                     code, position = (
-                        given if isinstance(given, str) else given(view, fact) for given in (rule.code, rule.position)
+                        text if isinstance(text, str) else text(view, fact) for text in (rule.code, rule.position)
                     )
                     yield violated(step, code, *rule.expected_and_seen(view, fact), position)
 

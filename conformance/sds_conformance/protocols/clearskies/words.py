@@ -131,16 +131,16 @@ class Narrator:
         by = {READ_WRITE: "signed", READ_ONLY: "signed by a read-only peer", None: "with a signature of no known peer"}
         return f", {by[message.signer]}"
 
-    def _update(self, said: Mapping[str, Any], signed: str) -> str:
-        key = said.get("key")
+    def _update(self, members: Mapping[str, Any], signed: str) -> str:
+        key = members.get("key")
         record = identifier(key) if isinstance(key, str) else "a record without a key"
-        by, rev = said.get("last_updated_by"), said.get("last_updated_rev")
+        by, rev = members.get("last_updated_by"), members.get("last_updated_rev")
         who = name_peer(self._trace, by) if isinstance(by, str) else "nobody"
-        what = "a deletion of " if said.get("deleted") is True else "an update of "
-        value = "" if said.get("deleted") is True else f", which is {_quote(said.get('value'))}"
+        what = "a deletion of " if members.get("deleted") is True else "an update of "
+        value = "" if members.get("deleted") is True else f", which is {_quote(members.get('value'))}"
         details = [f"revision {printable(str(rev), 24)} of {short(who)}"]
-        details += [f"of {printable(str(said['update_time']), 40)}"] if "update_time" in said else []
-        details += [f"clock {self._revisions(said.get('vector_clock'))}"]
+        details += [f"of {printable(str(members['update_time']), 40)}"] if "update_time" in members else []
+        details += [f"clock {self._revisions(members.get('vector_clock'))}"]
         return f"{what}{record}{value} ({', '.join(details)}{signed})"
 
     def _revisions(self, numbers: object) -> str:
@@ -148,8 +148,8 @@ class Narrator:
         if not isinstance(numbers, dict):
             return f"{_quote(numbers)}, which is no object"
         shown, more = foremost(list(numbers.items()), lambda each: False, FEW)
-        told = [f"{name_peer(self._trace, peer)} {printable(str(number), 24)}" for peer, number in shown]
-        return (", ".join(told) + (f" and {more} more" if more else "")) or "nothing"
+        listed = [f"{name_peer(self._trace, peer)} {printable(str(number), 24)}" for peer, number in shown]
+        return (", ".join(listed) + (f" and {more} more" if more else "")) or "nothing"
 
     def _incomplete_parts(self, step: Step) -> Iterator[tuple[int, str]]:
         """Yield the links on which a step sends an incomplete message, and the number of bytes sent there."""
@@ -191,8 +191,8 @@ class Narrator:
         if state.HasField("revision"):
             out.append(f"revision counter {state.revision}")
         shown, more = foremost(list(state.records), lambda record: bool({record.uuid, record.key} & about), FEW)
-        told: Iterable[str] = map(self._record, shown)
-        out.append(("; ".join(told) + (f" and {more} more" if more else "")) or "no records")
+        listed: Iterable[str] = map(self._record, shown)
+        out.append(("; ".join(listed) + (f" and {more} more" if more else "")) or "no records")
         if state.known.since:
             out.append(f"knows {self._revisions(dict(state.known.since))}")
         return out

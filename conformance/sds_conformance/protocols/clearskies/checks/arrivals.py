@@ -1,4 +1,4 @@
-"""Checks of what becomes of updates that come: they are taken or refused, and repeated as they came."""
+"""Checks of arriving updates: a peer accepts or refuses them, and relays them unchanged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _is_wide(update: Update) -> bool:
 
 
 def _change_code(seen: Update | RecordVersion, original: Update) -> str:
-    """The code for a record that says something else than the original."""
+    """The code for a record that differs from the original."""
     return "key-changed" if seen.key != original.key else "value-changed"
 
 
@@ -42,17 +42,17 @@ def _wide_numbers_position(view: PeerView, update: Update) -> str:
     return "CA-6" if has_wide_numbers(update.value) and not view.can(pb.CAPABILITY_WIDE_INTEGERS) else ""
 
 
-# ---- They are there afterwards, as they came -------------------------------------------------------------------------
+# ---- Accepted updates ------------------------------------------------------------------------------------------------
 
 
 def _acceptance_rule(
     requirement: str,
     code: str,
     applies: Callable[[PeerView, Arrival], object],
-    how: Callable[[Arrival], str] = lambda arrival: "which came",
+    how: Callable[[Arrival], str] = lambda arrival: "received",
     position: str = "",
 ) -> Rule[Proof]:
-    """A rule by which an update is there afterwards; ``how`` says in findings how it came."""
+    """A rule that a peer accepts an update; ``how`` describes its arrival in findings."""
     return Rule(
         requirement,
         code,
@@ -67,7 +67,7 @@ def _acceptance_rule(
 
 
 def _is_ordinary(view: PeerView, arrival: Arrival) -> bool:
-    """Is an update none of those that CSDB-11, CSDB-25, CSDB-37, CSDB-41 and CSDB-43 are about?"""
+    """Does an update have nothing unusual? CSDB-11, CSDB-25, CSDB-37, CSDB-41 and CSDB-43 judge the others."""
     update = arrival.update
     known_form = update.in_milliseconds or update.by == view.peer_id
     return known_form and not (_is_wide(update) or view.is_reassembled(arrival) or has_zeros(update))
@@ -78,18 +78,18 @@ def _is_new(arrival: Arrival) -> bool:
 
 
 def _is_foreign(view: PeerView, arrival: Arrival) -> bool:
-    """Is an update new, and not one that the peer wrote itself, whose form of time it can read?"""
+    """Is an update new, and written by another peer? A peer can read its own form of time."""
     return _is_new(arrival) and arrival.update.by != view.peer_id
 
 
 def _is_for_writers(view: PeerView, arrival: Arrival) -> bool:
-    """Does an update come from a read-write peer to another one?"""
+    """Does an update go from one read-write peer to another?"""
     between_writers = view.writes and view.link_of(arrival.update).level is READ_WRITE
     return between_writers and arrival.due and not _is_wide(arrival.update)
 
 
 def _time_text(arrival: Arrival) -> str:
-    return f"of {arrival.update.members.get('update_time')!r}, which came"
+    return f"with the update_time {arrival.update.members.get('update_time')!r}, received"
 
 
 def _has_wide_revision(proof: Proof) -> bool:
@@ -97,7 +97,7 @@ def _has_wide_revision(proof: Proof) -> bool:
 
 
 def _is_kept(proof: Proof) -> bool:
-    """Is a record there that is not deleted, with another key than before if it came with one?"""
+    """Does the peer show the record, and not as deleted? CSDB-22 judges a record that keeps its earlier key."""
     arrival, seen, before = proof.arrival, proof.seen, proof.arrival.before
     if not (arrival.due and proof.is_shown) or seen is None or arrival.update.deleted or seen.deleted:
         return False
@@ -105,7 +105,7 @@ def _is_kept(proof: Proof) -> bool:
 
 
 def _is_renamed(proof: Proof) -> bool:
-    """Is an update that came the change of a key?"""
+    """Does an update change the key of a record that the peer shows?"""
     update, before = proof.arrival.update, proof.arrival.before
     if proof.arrival.outcome != "newer" or before is None or before.deleted or update.deleted:
         return False
@@ -114,7 +114,7 @@ def _is_renamed(proof: Proof) -> bool:
 
 def _content_text(view: PeerView, proof: Proof) -> str:
     update = proof.arrival.update
-    return f"{quoted(update.value)} under {update.key!r}, which came at step {update.step.index}"
+    return f"{quoted(update.value)} under {update.key!r}, received at step {update.step.index}"
 
 
 def _evidence_text(view: PeerView, proof: Proof) -> str:
@@ -155,7 +155,7 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
         lambda view, proof: _is_new(proof.arrival) and not proof.arrival.update.deleted and proof.is_shown,
         lambda view, proof: proof.seen is not None and not proof.seen.deleted,
         lambda view, proof: (
-            f"{view.named(proof.arrival.update)}, which is not deleted (step {proof.arrival.step.index})",
+            f"{view.named(proof.arrival.update)}, not deleted (received at step {proof.arrival.step.index})",
             _evidence_text(view, proof),
         ),
     ),
@@ -163,13 +163,13 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
         "CSDB-17",
         "unsigned-not-taken",
         lambda view, a: _is_for_writers(view, a) and a.update.message.signature is None,
-        lambda a: "which came without a signature",
+        lambda a: "received without a signature",
     ),
     _acceptance_rule(
         "CSDB-17",
         "signed-not-taken",
         lambda view, a: _is_for_writers(view, a) and a.update.message.signature is not None,
-        lambda a: "which came signed",
+        lambda a: "received with a signature",
     ),
     Rule(
         "CSDB-22",
@@ -191,7 +191,7 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
         "CSDB-37",
         "update-of-several-skipped",
         lambda view, a: _is_new(a) and view.arrived_with_others(a) and not _is_wide(a.update),
-        lambda a: "one of several that came",
+        lambda a: "received together with others",
     ),
     _acceptance_rule(
         "CSDB-37",
@@ -199,7 +199,7 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
         lambda view, a: (
             _is_new(a) and view.is_reassembled(a) and not view.arrived_with_others(a) and not _is_wide(a.update)
         ),
-        lambda a: "which came in pieces, until",
+        lambda a: "received in pieces, the last of them",
     ),
     # The zero is not the reason if the peer accepts no other record either.
     _acceptance_rule(
@@ -212,15 +212,15 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
 
 @table(ACCEPTANCE_RULES, of="received shown")
 def required_updates_are_accepted(view: PeerView) -> Iterator[tuple[Step, Proof]]:
-    """An update that a peer must take is there afterwards, with its key and its value."""
+    """A peer accepts each update that it must accept, with its key and its value."""
     return ((proof.shown.step, proof) for proof in view.proofs)
 
 
 @check("CSDB-42", of="received shown")
 def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
-    """A record is taken although its revision is another number than that of its writer in the vector clock.
+    """A peer accepts a record whose revision differs from its writer's number in the vector clock.
 
-    A peer that waits for missing revisions violates CSDB-02: after a gap, only records after a gap are comparable.
+    A peer that waits for missing revisions violates CSDB-02, so records after a gap are compared only with each other.
     """
     alike: set[bool] = set()
     last: dict[object, int] = {}
@@ -236,35 +236,35 @@ def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
         elif is_traced(view, update):
             yield held(arrival.step)
         elif alike & {True, after_gap} and (proof := view.find_proof(arrival)) is not None:
-            expected = f"{view.named(update)}, in whose clock {view.name(update.by)} has {number}"
-            seen = f"{view.describe_state(proof)}; others, where the two are alike, are taken"
+            expected = f"{view.named(update)}, although {view.name(update.by)} has {number} in its clock"
+            seen = f"{view.describe_state(proof)}; records with equal numbers are accepted"
             yield violated(proof.shown.step, "revision-compared-with-clock", expected, seen)
 
 
 @check("CSDB-13", of="received shown")
 def updates_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
-    """A record is not deleted by an update of another one."""
+    """An update of one record does not delete another record."""
     alive = {arrival.update.version: arrival.update for arrival in view.arrivals if not arrival.update.deleted}
     for shown in view.shown_states:
         contested = view.contested(shown.step)
         for uuid, seen in shown.records.items():
             update = alive.get(seen.version) if seen.deleted and uuid not in contested else None
             if update is not None and view.has(uuid, seen.version, shown.step):
-                expected = f"{view.named(update)}, which was not deleted"
+                expected = f"{view.named(update)}, not deleted"
                 yield violated(shown.step, "other-record-deleted", expected, "it is deleted")
 
 
-# ---- They are refused ------------------------------------------------------------------------------------------------
+# ---- Refused updates -------------------------------------------------------------------------------------------------
 
 
 class ForbiddenUpdate(NamedTuple):
-    """An update that must be refused, and what shows that it was not."""
+    """An update that must be refused, and the evidence that it was not."""
 
     arrival: Arrival
     leak: str
-    """Empty if there is no trace of it."""
+    """The evidence; empty if there is none."""
     counted: bool = False
-    """Its revision is counted as known."""
+    """The evidence is a request that names its revision as known."""
 
 
 def _refusal_rule(
@@ -275,14 +275,14 @@ def _refusal_rule(
     position: str = "",
     *needs: int,
 ) -> Rule[ForbiddenUpdate]:
-    """A rule by which nothing is shown or sent of an update, nor its revision asked from."""
+    """A rule that a peer neither shows nor sends an update, nor counts its revision as known."""
     return Rule(
         requirement,
         lambda view, refused: counted if refused.counted else taken,
         lambda view, refused: concerns(view, refused.arrival),
         lambda view, refused: not refused.leak,
         lambda view, refused: (
-            f"no trace of {view.named(refused.arrival.update)}, which came at step {refused.arrival.step.index}: "
+            f"no trace of {view.named(refused.arrival.update)}, received at step {refused.arrival.step.index}: "
             f"{refused.arrival.prohibition}",
             refused.leak,
         ),
@@ -319,39 +319,39 @@ REFUSAL_RULES: tuple[Rule[ForbiddenUpdate], ...] = (
 
 @table(REFUSAL_RULES, of="received")
 def forbidden_updates_are_refused(view: PeerView) -> Iterator[tuple[Step, ForbiddenUpdate]]:
-    """An update that a peer must not take is neither kept nor relayed, nor is its revision asked from."""
+    """A peer neither keeps nor relays an update that it must refuse, and does not count its revision as known."""
     for arrival in view.forbidden_arrivals:
         update, after = arrival.update, arrival.step.index
         sent = next((u for u in view.sent if u.step.index >= after and _is_copy(u, update)), None)
         others = any(a.update.by == update.by and a is not arrival for a in view.arrivals)
         asked = [r for r in view.asked if r.step.index > after and str(update.by) in (r.since or {})]
-        asked = asked if update.by != view.peer_id else []  # of its own it knows better
+        asked = asked if update.by != view.peer_id else []  # it knows its own revisions without the update
         if sent is not None:
-            yield sent.step, ForbiddenUpdate(arrival, f"a copy for {view.name_other_end(view.link_of(sent))}")
+            yield sent.step, ForbiddenUpdate(arrival, f"a copy was sent to {view.name_other_end(view.link_of(sent))}")
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
-            yield asked[0].step, ForbiddenUpdate(arrival, "a request for all that follows it", counted=True)
+            yield asked[0].step, ForbiddenUpdate(arrival, "a request for all updates after it", counted=True)
         elif later := [shown for shown in view.shown_states if shown.as_of.index > after]:
             has = (s for s in later if (seen := s.records.get(str(update.uuid))) and _is_copy(seen, update))
             there = next(has, None)
-            yield (there or later[0]).step, ForbiddenUpdate(arrival, "it is there" if there else "")
+            yield (there or later[0]).step, ForbiddenUpdate(arrival, "it is present" if there else "")
 
 
-def _is_copy(found: Update | RecordVersion, of: Update) -> bool:
-    """Is it that update? A peer may by chance make a version of the same number with another content."""
-    return found.version == of.version and same_content(found.content, of.content)
+def _is_copy(one: Update | RecordVersion, update: Update) -> bool:
+    """Is one a copy of an update? By chance, a peer may write other content under the same revision."""
+    return one.version == update.version and same_content(one.content, update.content)
 
 
-# ---- They are repeated as they came ----------------------------------------------------------------------------------
+# ---- Relayed updates -------------------------------------------------------------------------------------------------
 
 
 def _keeps_earlier_key(copy: Copy) -> bool:
-    """Is the key of a copy another one than that of the original, and the one that its record had before (CSDB-22)?"""
+    """Does a copy have the earlier key of its record instead of the original's key (CSDB-22)?"""
     before, key = copy.arrival.held, copy.seen.key
     return key != copy.original.key and before is not None and any(each.key == key for each in before.candidates)
 
 
 def _copy_rules(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
-    """The rules of copies on the wire, or of those that are ``signalled`` to the application."""
+    """The rules for copies on the wire, or for those that are ``signalled`` to the application."""
     return (
         Rule(
             "CSDB-07",
@@ -369,7 +369,7 @@ def _copy_rules(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
         Rule(
             "CSDB-13",
             lambda view, copy: "deletion-made-up" if copy.seen.deleted else "deletion-lost",
-            # A Changed event may say of a hidden record that it is deleted.
+            # A Changed event may report a hidden record as deleted.
             lambda view, copy: copy.signalled is signalled and (copy.original.deleted or not signalled),
             lambda view, copy: copy.seen.deleted == copy.original.deleted,
             lambda view, copy: (
@@ -384,19 +384,19 @@ def _copy_rules(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
 def _original_text(view: PeerView, copy: Copy) -> str:
     original = copy.original
     if original.deleted:
-        return f"{view.named(original)}, as it came at step {original.step.index}"
-    return f"{quoted(original.value)} under {original.key!r}, as it came at step {original.step.index}"
+        return f"{view.named(original)}, as received at step {original.step.index}"
+    return f"{quoted(original.value)} under {original.key!r}, as received at step {original.step.index}"
 
 
 @table((*_copy_rules(False), *_copy_rules(True, pb.CAPABILITY_CHANGED)), of="received")
 def copies_equal_the_original(view: PeerView) -> Iterator[tuple[Step, Copy]]:
-    """A copy of a version of another peer, on the wire or in a Changed event, says what the original does."""
+    """A copy of another peer's version equals the original, on the wire and in a Changed event."""
     return ((copy.step, copy) for copy in find_copies(view))
 
 
 @check("CSDB-09", of="sent")
 def writers_are_named(view: PeerView) -> Iterator[Observation]:
-    """last_updated_by is a peer ID, and that of the last writer, also in what is relayed."""
+    """last_updated_by is the peer ID of the last writer, also in relayed updates."""
     theirs = {arrival.update.version for arrival in view.arrivals}
     mine = {update.version for update in view.unexplained}
     for update in view.sent:
@@ -410,12 +410,12 @@ def writers_are_named(view: PeerView) -> Iterator[Observation]:
         elif update.version in mine and (original := repeated(view, update)) is not None:
             writer, place = view.name(original.by), original.step.index
             expected = f"{writer}, the writer of {original.key!r} (step {place})"
-            yield violated(update.step, "wrong-writer", expected, "its own name")
+            yield violated(update.step, "wrong-writer", expected, "the ID of the peer itself")
 
 
 @check("CSDB-23", of="received sent")
 def relayed_updates_keep_their_uuid(view: PeerView) -> Iterator[Observation]:
-    """A relayed update is of the record that it came of, whichever key that has."""
+    """A relayed update keeps the uuid of its record, even if another record has the same key."""
     came = grouped((arrival.update for arrival in view.arrivals), lambda u: (u.by, u.rev))
     theirs = {(arrival.update.uuid, arrival.update.by) for arrival in view.arrivals}
     for update in view.sent:
@@ -424,59 +424,59 @@ def relayed_updates_keep_their_uuid(view: PeerView) -> Iterator[Observation]:
             continue  # CSDB-47, if it is another version
         original = next((each for each in originals if same_content(each.content, update.content)), None)
         if original is not None:
-            expected = f"{original.uuid!r}, the uuid of {view.named(original)}, as it came"
+            expected = f"{original.uuid!r}, the uuid of {view.named(original)}, as received"
             yield violated(update.step, "uuid-changed-by-relay", expected, f"{update.uuid!r}")
 
 
 @check("CSDB-25", pb.CAPABILITY_WIDE_INTEGERS, of="received sent")
 def wide_revisions_are_relayed(view: PeerView) -> Iterator[Observation]:
-    """A revision above 2^53 is the same when the record is relayed."""
+    """A relayed record keeps a revision above 2^53."""
     came = {arrival.update.version for arrival in view.arrivals}
     wide = [arrival.update for arrival in view.arrivals if (arrival.update.rev or 0) > SAFE_INTEGER]
     for update in view.sent if wide else ():
         for other in wide if update.version not in came else ():
             if (other.uuid, other.by) == (update.uuid, update.by) and same_content(other.content, update.content):
-                expected = f"revision {other.rev}, as it came"
+                expected = f"revision {other.rev}, as received"
                 yield violated(update.step, "wide-revision-changed", expected, f"{update.rev}", "CA-6")
 
 
 @check("CSDB-41", of="received")
 def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
-    """A number above 2^53 in a vector clock is afterwards the number that came."""
+    """A peer keeps a number above 2^53 in a vector clock."""
     came = find_wide_numbers(view)
     position = "" if view.can(pb.CAPABILITY_WIDE_INTEGERS) else "CA-6"
     for step, uuid, clock in find_shown_clocks(view) if came else ():
         for member, number in clock.items():
             if (uuid, member) in came:
                 most = max(came[uuid, member])
-                expected = f"{most} for {view.name(member)}, as it came"
-                # A number above the received one was counted, so nothing was lost: CSDB-44 and CSDB-46.
+                expected = f"{most} for {view.name(member)}, as received"
+                # A larger number was counted, so nothing was lost; CSDB-44 and CSDB-46 judge that.
                 met = number in came[uuid, member] or number == most + 1 != int(float(most))
                 yield judged(step, "wide-number-lost", met, expected, f"{number}", position)
 
 
 @check("CSDB-46", of="received sent")
 def clock_numbers_are_not_invented(view: PeerView) -> Iterator[Observation]:
-    """Of another peer no clock has a larger number than the max of all that came."""
+    """No clock has a larger number for another peer than the largest one received."""
     most: dict[str, int] = {}
     came = iter(view.received)
     following = next(came, None)
     for update in view.sent:
         while following is not None and following.step.index <= update.step.index:
             if following.clock is None:
-                return  # it is not known how the peer reads it
+                return  # the peer may read this clock in any way
             for member, number in following.clock.items():
                 most[member] = max(number, most.get(member, 0))
             following = next(came, None)
         for member, number in (update.clock or {}).items():
             if member != view.peer_id and most.get(member, 0) < number <= SAFE_INTEGER:
-                expected = f"at most {most.get(member, 0)} for {view.name(member)}, which is the largest that came"
+                expected = f"at most {most.get(member, 0)} for {view.name(member)}, the largest number received"
                 yield violated(update.step, "number-made-up", expected, f"{number}")
 
 
 @check("CSDB-47", of="received sent")
 def relayed_updates_keep_their_version(view: PeerView) -> Iterator[Observation]:
-    """A relayed update has the writer, the revision and the update_time that it came with."""
+    """A relayed update keeps its writer, its revision and its update_time."""
     came = grouped((a.update for a in view.arrivals if a.update.version is not None), lambda u: u.version)
     for update in view.sent:
         if update.by is None or update.by == view.peer_id or update.version is None:
@@ -486,12 +486,12 @@ def relayed_updates_keep_their_version(view: PeerView) -> Iterator[Observation]:
             every = (u for same in came.values() for u in same)
             alike = [u for u in every if u.uuid == update.uuid and same_content(u.content, update.content)]
             if alike and not _is_wide(alike[0]):
-                expected = f"revision {alike[0].rev} of {view.name(alike[0].by)}, as it came"
+                expected = f"revision {alike[0].rev} of {view.name(alike[0].by)}, as received"
                 code = "revision-changed" if any(u.by == update.by for u in alike) else "writer-changed"
                 yield violated(update.step, code, expected, f"revision {update.rev} of {view.name(update.by)}")
         elif update.time is not None:
-            # A peer that has lost its store may use a revision again.
+            # A peer that has lost its store may reuse a revision.
             times = [original.time for original in originals if original.time is not None]
             if times:
-                met, expected = update.time in times, f"{times[-1].text}, as it came"
+                met, expected = update.time in times, f"{times[-1].text}, as received"
                 yield judged(update.step, "time-changed", met, expected, update.time.text)

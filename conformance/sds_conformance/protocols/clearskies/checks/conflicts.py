@@ -1,4 +1,4 @@
-"""Checks of sections "Conflicts" and "Deleted Records": which of two versions or records is there afterwards."""
+"""Checks of sections "Conflicts" and "Deleted Records": which of two versions or records survives."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ..view.peer_view import PeerView
 def _survivor_rule(
     requirement: str, code: str, which: str, applies: Callable[[PeerView, Fate], object], why: str
 ) -> Rule[Fate]:
-    """A rule by which one of two versions is there after they met; ``why`` says so in findings."""
+    """A rule that ``which`` of two versions survives their meeting; ``why`` is the reason in findings."""
     return Rule(
         requirement,
         code,
@@ -50,13 +50,13 @@ def _survivor_rule(
 
 
 def _decided_by_clocks(fate: Fate, outcome: str) -> bool:
-    """Has an update that outcome, neither by numbers above 2^53 (CSDB-41) nor by zeros (CSDB-43)?"""
+    """Does an update have that outcome without numbers above 2^53 (CSDB-41) and without zeros (CSDB-43)?"""
     plain = not (fate.meeting.differs_only_beyond_doubles or fate.involves_zeros)
     return plain and fate.meeting.arrival.outcome == outcome
 
 
 def _descends(view: PeerView, fate: Fate) -> bool:
-    """Has a descendant come that is no deletion (CSDB-02), to a peer that takes updates at all?"""
+    """Has a descendant arrived that is not a deletion (CSDB-02), at a peer that accepts updates at all?"""
     replaces = _decided_by_clocks(fate, "newer") and not fate.meeting.incoming.deleted
     return replaces and _is_taken_or_refused(view, fate)
 
@@ -70,8 +70,8 @@ def _is_an_ancestor(fate: Fate) -> bool:
 
 
 def _is_equal(fate: Fate) -> bool:
-    """Has an update an equal clock? It "can be discarded": where it has another content, a peer that decides between
-    the two as in a conflict is right as well."""
+    """Does an update have an equal clock? It "can be discarded". If its content differs, a peer may also decide between
+    the two as in a conflict."""
     meeting = fate.meeting
     as_in_a_conflict = fate.survivor == INCOMING and not meeting.alike and meeting.later != PRESENT
     return _decided_by_clocks(fate, "equal") and not meeting.present.deleted and not as_in_a_conflict
@@ -82,14 +82,14 @@ def _depends_on_zeros(view: PeerView, fate: Fate, outcome: str) -> bool:
 
 
 def _is_a_ghost(view: PeerView, fate: Fate) -> bool:
-    """Has a version come from before a deletion?"""
+    """Has a version arrived that is older than the deletion of the record?"""
     meeting = fate.meeting
     ghost = meeting.present.deleted and not meeting.incoming.deleted and meeting.arrival.outcome == "older"
     return ghost and is_traced(view, meeting.present)
 
 
-ZERO_REASON = "a zero is as if the number were not there"
-DESCENDANT_REASON = "the version that came descends from the other one"
+ZERO_REASON = "a zero means the same as an absent number"
+DESCENDANT_REASON = "the received version descends from the other one"
 
 SURVIVOR_RULES: tuple[Rule[Fate], ...] = (
     _survivor_rule(
@@ -114,14 +114,14 @@ SURVIVOR_RULES: tuple[Rule[Fate], ...] = (
         "equal-not-discarded",
         PRESENT,
         lambda view, fate: _is_equal(fate),
-        "the version that came has the same vector clock",
+        "the received version has the same vector clock",
     ),
     _survivor_rule(
         "CSDB-49",
         "ancestor-not-discarded",
         PRESENT,
         lambda view, fate: _is_an_ancestor(fate),
-        "it descends from the version that came",
+        "it descends from the received version",
     ),
     _survivor_rule("CSDB-50", "descendant-discarded", INCOMING, _descends, DESCENDANT_REASON),
     _survivor_rule(
@@ -129,17 +129,17 @@ SURVIVOR_RULES: tuple[Rule[Fate], ...] = (
         "earlier-descendant-discarded",
         INCOMING,
         lambda view, fate: _descends(view, fate) and fate.meeting.later == PRESENT,
-        f"{DESCENDANT_REASON}, which is later",
+        f"{DESCENDANT_REASON}, which has the later update_time",
     ),
     _survivor_rule(
         "CSDB-55",
         "later-ancestor-taken",
         PRESENT,
         lambda view, fate: _is_an_ancestor(fate) and fate.meeting.later == INCOMING,
-        "it descends from the version that came, which is later",
+        "it descends from the received version, which has the later update_time",
     ),
     _survivor_rule(
-        "CSDB-56", "ghost-reappears", PRESENT, _is_a_ghost, "the record was deleted before the other version came"
+        "CSDB-56", "ghost-reappears", PRESENT, _is_a_ghost, "the record was deleted before the other version arrived"
     ),
 )
 
@@ -152,44 +152,44 @@ def descendants_survive(view: PeerView) -> Iterator[tuple[Step, Fate]]:
 
 @check("CSDB-56", of="shown")
 def deletions_are_remembered(view: PeerView) -> Iterator[Observation]:
-    """The answer to a request for everything has deletions, too. Those that come later are relayed (CSDB-35)."""
+    """The answer to a request for everything includes deletions. CSDB-35 judges the relay of later ones."""
     for shown in view.shown_states:
         if shown.link is None:
             continue
-        said = {update.version for update in shown.link.received}  # these need not be sent back
+        received = {update.version for update in shown.link.received}  # these need not be sent back
         then = shown.asked.index
         held_ = ((uuid, held.update) for uuid, held in view.known.all_at(shown.step.index) if held.step.index < then)
         there = {
             uuid: update
             for uuid, update in held_
-            if update is not None and update.version not in said and (not update.deleted or is_traced(view, update))
+            if update is not None and update.version not in received and (not update.deleted or is_traced(view, update))
         }
         missing = [uuid for uuid in there if uuid not in shown.records]
         deleted = [uuid for uuid, update in there.items() if update.deleted]
-        # One can be missing for other reasons; all deletions, and nothing else, for one alone.
+        # One deletion can be missing for other reasons. All deletions, and nothing else, are missing only if forgotten.
         if len(there) > len(deleted) > 1 and missing in ([], deleted):
-            expected = f"the deletion of {there[deleted[0]].key!r}, beside other records"
-            yield judged(shown.step, "deletion-forgotten", not missing, expected, "nothing that is deleted")
+            expected = f"the deletion of {there[deleted[0]].key!r}, in addition to other records"
+            yield judged(shown.step, "deletion-forgotten", not missing, expected, "no deletions")
 
 
-# ---- Neither does ----------------------------------------------------------------------------------------------------
+# ---- Concurrent versions ---------------------------------------------------------------------------------------------
 
 
 @check("CSDB-39", pb.CAPABILITY_CONFLICT, of="received")
 def concurrent_changes_do_not_replace(view: PeerView) -> Iterator[Observation]:
-    """A change that does not know of the version there does not count as a newer one: there is a conflict."""
+    """A change that does not include the present version is not a newer one: the two are in conflict."""
     yield from _judge_concurrent(view, "concurrent-change-taken", INCOMING)
 
 
 @check("CSDB-51", pb.CAPABILITY_CONFLICT, of="received")
 def concurrent_changes_are_not_discarded(view: PeerView) -> Iterator[Observation]:
-    """A change that does not know of the version there does not count as an older one: there is a conflict."""
+    """A change that does not include the present version is not an older one: the two are in conflict."""
     yield from _judge_concurrent(view, "concurrent-change-discarded", PRESENT)
 
 
 def _judge_concurrent(view: PeerView, code: str, which: str) -> Iterator[Observation]:
-    """Versions with different contents that meet, neither of which descends from the other: a conflict is signalled,
-    or it is not ``which`` that is there."""
+    """Judge each meeting of two concurrent versions with different contents: the peer signals a conflict. It violates
+    that only if ``which`` of the two survives."""
     left = {id(fate.meeting): fate.survivor for fate in find_fates(view)}
     for meeting in find_version_meetings(view):
         if meeting.arrival.outcome != "conflict" or meeting.signalled is None or meeting.alike:
@@ -198,13 +198,13 @@ def _judge_concurrent(view: PeerView, code: str, which: str) -> Iterator[Observa
         if meeting.signalled:
             yield held(meeting.step)
         elif left.get(id(meeting)) == which and surely:
-            seen = f"none is signalled, and {view.named(meeting.version(which))} is there"
+            seen = f"no conflict is signalled, and {view.named(meeting.version(which))} is present"
             yield violated(meeting.step, code, _conflict_text(view, meeting), seen)
 
 
 def _conflict_text(view: PeerView, meeting: Meeting) -> str:
-    came = f"{view.named(meeting.incoming)}, which came at step {meeting.step.index}"
-    return f"a conflict of {view.named(meeting.present)} and {came}"
+    incoming = f"{view.named(meeting.incoming)}, received at step {meeting.step.index}"
+    return f"a conflict of {view.named(meeting.present)} and {incoming}"
 
 
 # ---- Two records with one key ----------------------------------------------------------------------------------------
@@ -212,12 +212,12 @@ def _conflict_text(view: PeerView, meeting: Meeting) -> str:
 
 @check("CSDB-38", of="received shown")
 def one_of_two_records_has_the_key(view: PeerView) -> Iterator[Observation]:
-    """Of two records with one key, one has it afterwards, and not because it came first."""
+    """One of two records with the same key keeps it, and not because it arrived first."""
     for contest in find_contests(view):
         meeting, step = contest.meeting, contest.shown.step
         if meeting.later == INCOMING and contest.ignored and accepts_updates(view):
-            expected = f"a trace of {view.named(meeting.incoming)}, which came at step {meeting.step.index}"
-            yield violated(step, "second-record-ignored", expected, "none, as if nothing had come")
+            expected = f"a trace of {view.named(meeting.incoming)}, received at step {meeting.step.index}"
+            yield violated(step, "second-record-ignored", expected, "none, as if it had not arrived")
         elif contest.key_is_lost and by_default(view):
             yield violated(step, "key-lost", f"a record with the key {meeting.incoming.key!r}", "none")
         elif contest.with_key:
@@ -226,7 +226,7 @@ def one_of_two_records_has_the_key(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-38", of="received shown")
 def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
-    """All peers that know of two records with one key come to have the same one there."""
+    """All peers that know two records with the same key show the same one under it."""
     for one, other, other_view in find_comparable_holdings(view):
         seen = f"{one.values_text} here, {other.values_text} at {other_view.party.name}"
         expected = f"one record with the key {one.meeting.incoming.key!r}, the same one everywhere"
@@ -236,21 +236,21 @@ def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-38", pb.CAPABILITY_CONFLICT, of="received")
 def conflicts_about_keys_are_signalled(view: PeerView) -> Iterator[Observation]:
-    """A second record with a key is a conflict, which is signalled where the application learns of conflicts."""
+    """A second record with the same key is a conflict. It is signalled if the peer declares such signals."""
     for meeting in find_key_meetings(view):
         if meeting.signalled is None or meeting.alike:
             continue
         if meeting.signalled:
             yield held(meeting.step)
         elif is_traced(view, meeting.incoming) and any(index > meeting.step.index for index in view.quiet):
-            # A record that is not taken is a finding of its own.
+            # A record that is not accepted is another finding.
             expected = f"a conflict of {view.named(meeting.incoming)} and {view.named(meeting.present)}"
-            yield violated(meeting.step, "conflict-not-signalled", expected, "none is signalled")
+            yield violated(meeting.step, "conflict-not-signalled", expected, "no conflict is signalled")
 
 
 @check("CSDB-40", of="received")
 def second_records_are_accepted(view: PeerView) -> Iterator[Observation]:
-    """A record is not refused because another one has its key."""
+    """A peer does not refuse a record because another one has its key."""
     met = find_key_meetings(view)
     rivals = {id(meeting.arrival) for meeting in met}
     alone = [arrival for arrival in view.arrivals if arrival.outcome == "new" and id(arrival) not in rivals]
@@ -259,7 +259,7 @@ def second_records_are_accepted(view: PeerView) -> Iterator[Observation]:
         if not meeting.arrival.declined:
             yield held(meeting.step)
         elif accepts_updates(view) and not declines:
-            expected = f"a second record with the key {meeting.incoming.key!r}, beside {meeting.present.uuid}"
+            expected = f"a second record with the key {meeting.incoming.key!r}, in addition to {meeting.present.uuid}"
             yield violated(meeting.step, "second-record-refused", expected, "it is refused")
 
 
@@ -268,7 +268,7 @@ def second_records_are_accepted(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-54", of="received shown")
 def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
-    """Of two in conflict the one with the larger update_time is there, unless the application has decided."""
+    """The version with the larger update_time wins a conflict, unless the application decides."""
     for fate in find_fates(view) if by_default(view) else ():
         meeting = fate.meeting
         decided = meeting.arrival.outcome == "conflict" and meeting.signalled is not False
@@ -278,7 +278,7 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
             yield _judge_winner(view, meeting, fate.shown.step, fate.survivor)
             if fate.is_mixed:
                 seen = f"its revision with the content of the other one: {describe_record(fate.seen)}"
-                expected = f"{view.named(meeting.version(fate.survivor))}, as it came"
+                expected = f"{view.named(meeting.version(fate.survivor))}, as received"
                 yield violated(fate.shown.step, "winner-mixed", expected, seen)
     for contest in find_contests(view) if by_default(view) else ():
         if contest.meeting.later and contest.key_holder and not contest.ignored:
@@ -295,7 +295,7 @@ def _judge_winner(view: PeerView, meeting: Meeting, step: Step, left: str) -> Ob
 
 @check("CSDB-54", of="received shown")
 def ties_are_decided_equally(view: PeerView) -> Iterator[Observation]:
-    """Of two in conflict with the same update_time, the same one is there on all peers, whichever came first."""
+    """All peers decide a conflict with equal update_times in the same way, whichever version arrived first."""
     for one, other, other_view in find_ties(view) if by_default(view) else ():
         expected = f"one outcome of {_conflict_text(view, one.meeting)}, the same on all peers"
         here, there = (fate.meeting.version(fate.survivor) for fate in (one, other))
@@ -305,13 +305,13 @@ def ties_are_decided_equally(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-53", pb.CAPABILITY_RESOLUTION_MERGE, of="writes received shown")
 def conflicts_are_merged(view: PeerView) -> Iterator[Observation]:
-    """Where the application merges two objects, the members of both are there afterwards."""
+    """If the application merges two objects, the result has the members of both."""
     yield from _judge_resolution(view, pb.RESOLUTION_MERGE, "not-merged")
 
 
 @check("CSDB-53", pb.CAPABILITY_RESOLUTION_SEPARATE, of="writes received shown")
 def conflicts_are_separated(view: PeerView) -> Iterator[Observation]:
-    """Where the application separates two records, both values are there afterwards."""
+    """If the application separates two records, both values remain."""
     yield from _judge_resolution(view, pb.RESOLUTION_SEPARATE, "not-separated")
 
 
@@ -321,12 +321,12 @@ def _judge_resolution(view: PeerView, by: int, code: str) -> Iterator[Observatio
         yield judged(shown.step, code, not missing, expected, missing)
 
 
-# ---- Clocks that are merged and compared -----------------------------------------------------------------------------
+# ---- Merged and compared clocks --------------------------------------------------------------------------------------
 
 
 @check("CSDB-46", of="received")
 def arrivals_lower_no_clock_number(view: PeerView) -> Iterator[Observation]:
-    """The clock of a record that stays has no smaller number than before another version of it came."""
+    """The clock of a surviving version has no smaller number than before the other version arrived."""
     for fate, step, clock in find_merges(view):
         if fate.survivor == PRESENT:
             lost = lacks(view, clock, fate.meeting.present.clock)
@@ -342,14 +342,14 @@ def conflict_outcomes_merge_clocks(view: PeerView) -> Iterator[Observation]:
         meeting = fate.meeting
         lost = lacks(view, clock, meeting.incoming.clock) or lacks(view, clock, meeting.present.clock)
         expected, seen = lost or ("", "")
-        expected = f"{expected}: it was in conflict at step {meeting.step.index}"
+        expected = f"{expected}: the versions were in conflict at step {meeting.step.index}"
         yield judged(step, "clocks-not-merged", lost is None, expected, seen)
 
 
 def _comparison_rule(
     requirement: str, code: str, applies: Callable[[ClockComparison], object], *needs: int
 ) -> Rule[ClockComparison]:
-    """A rule by which the implementation compares two vector clocks as the text does."""
+    """A rule that the implementation compares two vector clocks as the text does."""
     return Rule(
         requirement,
         code,

@@ -23,7 +23,7 @@ from ..view.peer_view import PeerView
 _DATE = r"(?:\d{4}|[+-]\d{4,10})(?:-?\d{2}-?\d{2}|-\d{2}|-?W\d{2}-?\d|-?\d{3})"
 _CLOCK = r"\d{2}(?:(?::?\d{2}){1,2})?(?:[.,]\d+)?"
 _ISO_8601 = re.compile(rf"{_DATE}T{_CLOCK}(?:Z|[+-]\d{{2}}(?::?\d{{2}})?)", re.IGNORECASE | re.ASCII)
-"""A date and a time with a zone, in any form of ISO 8601: the text leaves the form open."""
+"""A date and a time with a zone, in any form of ISO 8601, because the text leaves the form open."""
 
 
 @check("CSDB-01")
@@ -42,22 +42,22 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
     for link in view.links:
         whom, sent = view.name_other_end(link), link.connection.sent
         if sent.broken is not None:
-            step, seen = view.trace.steps[sent.broken.step - 1], f"bytes that are none: {sent.broken.reason}"
+            step, seen = view.trace.steps[sent.broken.step - 1], f"bytes that are no message: {sent.broken.reason}"
             yield violated(step, "framing-broken", f"a message for {whom}", seen)
         elif (begun := sent.unfinished) is not None and any(begun < index <= link.ended for index in view.quiet):
-            step, seen = view.trace.steps[begun - 1], f"{sent.incomplete_bytes} bytes, and no more of it"
+            step, seen = view.trace.steps[begun - 1], f"{sent.incomplete_bytes} bytes, and then nothing more"
             yield violated(step, "message-incomplete", f"a whole message for {whom}", seen)
         for message in sent.messages:
             body = message.body
             code, wrong = "body-not-object", body.error or ("" if isinstance(body.value, dict) else "no JSON object")
             if not wrong and body.twice and body.raw not in find_received_bodies(view):  # a copy may repeat the fault
-                code, wrong = "member-twice", f"{body.twice[0]!r} is in it twice"
+                code, wrong = "member-twice", f"it has the member {body.twice[0]!r} twice"
             yield judged(view.trace.steps[message.step - 1], code, not wrong, "a body that is a JSON object", wrong)
 
 
 @check("CSDB-16", of="writes links-to-readers sent")
 def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
-    """An update from a read-write peer to a read-only one has the signature of a read-write peer."""
+    """An update for a read-only peer has the signature of a read-write peer."""
     for link in view.links:
         for update in link.sent if link.level is READ_ONLY else ():
             if update.message.signature is None or update.message.profile is not None:
@@ -69,7 +69,7 @@ def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
 
 
 def find_signature_fault(update: Update) -> tuple[str, str]:
-    """The code for an update that has not the signature of a read-write peer, and what is seen of that."""
+    """The code and the seen text for an update without the signature of a read-write peer."""
     if update.message.signature is None:
         return "not-signed", "no signature"
     return "wrong-signature", "a signature of another peer"
@@ -77,7 +77,7 @@ def find_signature_fault(update: Update) -> tuple[str, str]:
 
 @check("CSDB-30", of="asked")
 def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
-    """A request is a ``database.get_updates``, and its since an object of integers by peer ID."""
+    """A request is a ``database.get_updates``; its since is an object of integers by peer ID."""
     for request in view.asked:
         kind, since = request.message.type, request.message.body.members.get("since")
         if kind != GET_UPDATES:
@@ -86,7 +86,7 @@ def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
             expected = "since, an object of revisions by peer ID"
             yield violated(request.step, "since-not-object", expected, json_of(since, 120))
         else:
-            wrong = {peer: said for peer, said in since.items() if not is_id(peer) or type(said) is not int}
+            wrong = {peer: entry for peer, entry in since.items() if not is_id(peer) or type(entry) is not int}
             code = "revision-not-integer" if all(map(is_id, wrong)) else "peer-id-malformed"
             expected = "since has integers by peer ID, 32 hex digits"
             yield judged(request.step, code, not wrong, expected, json_of(wrong, 120))
@@ -96,7 +96,7 @@ def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
 
 
 def _missing_field(update: Update) -> str:
-    """The first field that an update lacks; those of a deletion need no key and no value (CA-13)."""
+    """The first field that an update lacks, "" if it lacks none. A deletion needs no key and no value (CA-13)."""
     optional = {"vector_clock", "key", "value"} if update.deleted else {"vector_clock"}  # vector_clock: CSDB-12
     return next((name for name in FIELDS if name not in update.members and name not in optional), "")
 
@@ -109,7 +109,7 @@ def _malformed_clock_member(update: Update) -> tuple[str, object] | None:
 
 @once
 def _versions_without_writer(view: PeerView) -> set[VersionId | None]:
-    """The versions that came with a vector clock that lacks their writer."""
+    """The versions that arrived with a vector clock that lacks their writer."""
     return {a.update.version for a in view.arrivals if a.update.by not in (a.update.clock or {})}
 
 
@@ -173,14 +173,14 @@ UPDATE_RULES: tuple[Rule[Update], ...] = (
         "field-missing",
         lambda view, u: u.message.type == UPDATE or _missing_field(u),
         lambda view, u: not _missing_field(u),
-        lambda view, u: (f"an update with the field {_missing_field(u)}", "it has none"),
+        lambda view, u: (f"an update with the field {_missing_field(u)}", "the field is missing"),
     ),
     Rule(
         "CSDB-18",
         lambda view, u: "signature-changed" if u.message.body.raw in _arrived_bodies(view) else "bytes-changed",
         lambda view, u: not view.writes,
         lambda view, u: (u.message.body.raw, u.message.signature) in _arrived_messages(view),
-        lambda view, u: (f"{view.named(u)}, as it came", "other bytes, or another signature"),
+        lambda view, u: (f"{view.named(u)}, as received", "other bytes, or another signature"),
         needs=(pb.CAPABILITY_READ_ONLY,),
     ),
     Rule(

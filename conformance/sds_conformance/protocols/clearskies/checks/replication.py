@@ -1,4 +1,4 @@
-"""Checks of how updates spread: requests, answers, and the changes that are sent to all who have asked."""
+"""Checks of replication: requests, answers, and the changes that are sent to all peers with a request."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def updates_are_requested_on_each_connection(view: PeerView) -> Iterator[Observa
         start = view.trace.steps[link.began - 1]
         if link.asked or view.due(start, link) is not None:
             step, expected = link.asked[0].step if link.asked else start, f"a request to {view.name_other_end(link)}"
-            yield judged(step, "not-asked", bool(link.asked), expected, "none was sent")
+            yield judged(step, "not-asked", bool(link.asked), expected, "no request was sent")
 
 
 @check("CSDB-29", of="asked received")
@@ -46,13 +46,13 @@ def requests_name_the_highest_known_revisions(view: PeerView) -> Iterator[Observ
         for peer, least in asking.at_least.items():
             seen = asking.since.get(peer, 0)
             code = "since-too-low" if peer in asking.since else "known-peer-not-named"
-            expected = f"at least {least} for {view.name(peer)}, which it has"
+            expected = f"at least {least} for {view.name(peer)}, the highest revision of its records"
             yield judged(asking.step, code, seen >= least, expected, f"{seen or 'nothing'}")
 
 
 @check("CSDB-37", of="asked")
 def requests_name_no_unknown_revisions(view: PeerView) -> Iterator[Observation]:
-    """A request names no revision above the known ones: the updates in between would never come."""
+    """A request names no revision above the known ones: the updates in between would never be sent."""
     for asking in find_revision_bounds(view):
         for peer, seen in asking.since.items():
             if peer != view.peer_id:
@@ -63,19 +63,19 @@ def requests_name_no_unknown_revisions(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-36", of="links")
 def updates_are_requested_on_one_connection(view: PeerView) -> Iterator[Observation]:
-    """Of several connections to a peer, updates are asked for on one."""
+    """A peer requests updates on only one of several connections to the same peer."""
     for link in view.links:
         step, other = view.trace.steps[link.began - 1], _find_earlier_connection(view, link)
         if other is not None and other.asked and view.due(step, link) is not None:
             twice = [request for request in link.asked if request.step.index < other.ended]
-            seen = f"another one after that at step {other.asked[0].step.index}"
+            seen = f"a second request, after that at step {other.asked[0].step.index}"
             step, expected = twice[0].step if twice else step, "no request on a second connection"
             yield judged(step, "asked-twice", not twice, expected, seen)
 
 
 @check("CSDB-36", of="links")
 def several_connections_are_tolerated(view: PeerView) -> Iterator[Observation]:
-    """A connection stays when the same peer opens another one, and the other one stays as well."""
+    """A peer keeps both connections open when the same peer opens a second one."""
     for link in view.links:
         if (other := _find_earlier_connection(view, link)) is None:
             continue
@@ -89,7 +89,7 @@ def several_connections_are_tolerated(view: PeerView) -> Iterator[Observation]:
 
 
 def _find_earlier_connection(view: PeerView, link: LinkView) -> LinkView | None:
-    """An earlier connection to the same peer that is still there."""
+    """An earlier connection to the same peer that is still open; None if there is none."""
     return next((o for o in view.links if o.peer_id == link.peer_id and o.began < link.began <= o.ended), None)
 
 
@@ -105,13 +105,13 @@ def peers_that_request_also_answer(view: PeerView) -> Iterator[Observation]:
                 yield held(answer.request.step)
             elif answer.lacks_everything and answer.is_silent:
                 whom = view.name_other_end(answer.link)
-                expected = f"an answer for {whom}, which has something to get: {view.named(answer.missing[0])}"
-                yield violated(answer.request.step, "not-answered", expected, "nothing came")
+                expected = f"an answer for {whom}, which lacks {view.named(answer.missing[0])}"
+                yield violated(answer.request.step, "not-answered", expected, "no answer was sent")
 
 
 @check("CSDB-32", of="requests")
 def answers_can_be_empty(view: PeerView) -> Iterator[Observation]:
-    """Where there is nothing to send nothing is sent, and the connection stays."""
+    """If there is nothing to send, the peer sends nothing and keeps the connection open."""
     for answer in find_answers(view):
         link, step = answer.link, answer.request.step
         if answer.expected or answer.known or link.in_doubt(step):
@@ -125,7 +125,7 @@ def answers_can_be_empty(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-32", of="requests")
 def each_request_is_answered(view: PeerView) -> Iterator[Observation]:
-    """A second request on a connection is answered like the first one, with all that it does not name."""
+    """A peer answers the second request on a connection like the first one."""
     for answer in find_answers(view):
         first, step = answer.link.requests[0], answer.request.step
         if answer.request is first or not answer.expected or answer.link.in_doubt(step):
@@ -151,13 +151,13 @@ def answers_are_sorted(view: PeerView) -> Iterator[Observation]:
 
 
 ExpectedUpdate = tuple[Answer, Update]
-"""An update that belongs in an answer, where it is known whether it was given."""
+"""An update that belongs in an answer, if the trace shows whether it was sent."""
 
 
 def _answer_rule(
     requirement: str, code: str, applies: Callable[[PeerView, Answer, Update], object], *needs: int
 ) -> Rule[ExpectedUpdate]:
-    """A rule by which an update is part of an answer."""
+    """A rule that an answer contains an update."""
     return Rule(
         requirement,
         code,
@@ -165,14 +165,14 @@ def _answer_rule(
         lambda view, given: given[1] not in given[0].missing,
         lambda view, given: (
             f"{view.named(given[1])}, for {view.name_other_end(given[0].link)}",
-            "nothing of it on that connection",
+            "no copy on that connection",
         ),
         needs=needs,
     )
 
 
 def _is_live_in_partial_answer(answer: Answer, update: Update) -> bool:
-    """Is a record in question, which is not deleted, of an answer that is not empty? Empty ones are CSDB-31."""
+    """Is the update no deletion, and does the answer have other expected updates? CSDB-31 judges empty answers."""
     return not (answer.lacks_everything or update.deleted)
 
 
@@ -219,7 +219,7 @@ ANSWER_RULES: tuple[Rule[ExpectedUpdate], ...] = (
 
 @table(ANSWER_RULES, of="requests")
 def answers_are_complete(view: PeerView) -> Iterator[tuple[Step, ExpectedUpdate]]:
-    """An answer has all records that the client does not know, after a restart as well."""
+    """An answer has all records that the client does not know, even after a restart."""
     for answer in find_answers(view):
         for update in answer.expected:
             if answer.delivered or update in answer.missing:
@@ -228,7 +228,7 @@ def answers_are_complete(view: PeerView) -> Iterator[tuple[Step, ExpectedUpdate]
 
 @check("CSDB-59", of="writes requests")
 def answers_begin_after_the_named_revisions(view: PeerView) -> Iterator[Observation]:
-    """Of a peer that the request names, an answer has nothing up to its revision."""
+    """An answer has no update up to the revision that the request names for its writer."""
     for answer in find_answers(view):
         for update in answer.known:
             since = (answer.request.since or {}).get(str(update.by), 0)
@@ -238,11 +238,11 @@ def answers_begin_after_the_named_revisions(view: PeerView) -> Iterator[Observat
 
 @check("CSDB-37", of="writes requests")
 def own_records_are_in_answers(view: PeerView) -> Iterator[Observation]:
-    """An answer has the records that the application has written, also those that were never sent before."""
+    """An answer has the records that the application wrote, even if they were never sent before."""
     for answer in find_answers(view):
         for change in answer.unsent if answer.delivered else ():
             expected = f"{change.key!r}, written at step {change.step.index}, for {view.name(answer.link.peer_id)}"
-            yield violated(answer.request.step, "record-left-out", expected, "nothing of it, there or elsewhere")
+            yield violated(answer.request.step, "record-left-out", expected, "no copy on any connection")
 
 
 @check("CSDB-37", pb.CAPABILITY_OBSERVE, of="writes shown")
@@ -257,13 +257,13 @@ def readers_keep_the_messages_of_what_they_show(view: PeerView) -> Iterator[Obse
     yield from _judge_completeness(view, "message-not-kept", view.unsigned_versions)  # CSDB-05
 
 
-def _judge_completeness(view: PeerView, code: str, but: Collection[VersionId | None]) -> Iterator[Observation]:
-    """Is anything shown that is not in an answer to a request for everything, except some versions?"""
+def _judge_completeness(view: PeerView, code: str, excluded: Collection[VersionId | None]) -> Iterator[Observation]:
+    """Judge that an answer to a request for everything has all shown records, except the ``excluded`` versions."""
     for shown, link, missing in find_incomplete_answers(view):
-        left = [seen for seen in missing if seen.version not in but]
+        left = [seen for seen in missing if seen.version not in excluded]
         expected = f"{left[0].key!r}, which is shown" if left else ""
         yield judged(
-            shown.step, code, not left, expected, f"nothing of it for {view.name_other_end(link)}, who asked for all"
+            shown.step, code, not left, expected, f"no copy for {view.name_other_end(link)}, which requested everything"
         )
 
 
@@ -271,7 +271,7 @@ def _judge_completeness(view: PeerView, code: str, but: Collection[VersionId | N
 
 
 def _owed_rule(requirement: str, applies: Callable[[PeerView, OwedUpdate], object]) -> Rule[OwedUpdate]:
-    """A rule by which a change is sent on each link whose other end has asked for updates."""
+    """A rule that a change is sent on each link whose other end has requested updates."""
     return Rule(
         requirement,
         _not_sent_code,
@@ -279,7 +279,7 @@ def _owed_rule(requirement: str, applies: Callable[[PeerView, OwedUpdate], objec
         lambda view, owed: owed.copies,
         lambda view, owed: (
             f"{_change_text(view, owed)}, for {view.name_other_end(owed.link)}",
-            "nothing of it on that link",
+            "no copy on that link",
         ),
     )
 
@@ -307,23 +307,21 @@ OWED_RULES: tuple[Rule[OwedUpdate], ...] = (
 
 @table(OWED_RULES, of="requests")
 def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Iterator[tuple[Step, OwedUpdate]]:
-    """Local changes, and updates that were not there before, are sent to all peers that have asked for updates."""
+    """Local changes and new updates are sent to all peers that have requested updates."""
     return ((owed.cause, owed) for owed in (*find_owed_changes(view), *find_owed_relays(view)) if owed.is_decided)
 
 
 @check("CSDB-05", pb.CAPABILITY_READ_ONLY, of="reads-only")
 def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
-    """A read-only peer relays updates to all who have asked, each with the signature of a read-write peer."""
+    """A read-only peer relays updates to all peers with a request, each with the signature of a read-write peer."""
     for owed in find_owed_relays(view):
         if owed.is_decided:
             expected = f"{_change_text(view, owed)}, for {view.name_other_end(owed.link)}"
-            yield judged(
-                owed.cause, _not_sent_code(view, owed), bool(owed.copies), expected, "nothing of it on that link"
-            )
+            yield judged(owed.cause, _not_sent_code(view, owed), bool(owed.copies), expected, "no copy on that link")
     for shown, link, missing in find_incomplete_answers(view):
         for left in (seen for seen in missing if seen.version in view.unsigned_versions):  # CA-17
             expected = f"{left.key!r}, which is shown, for {view.name_other_end(link)}, with a signature"
-            seen = "nothing of it: it came without one, and was kept"
+            seen = "no copy: it was received without a signature, and kept"
             yield violated(shown.step, "unsigned-update-kept", expected, seen)
     not_to_relay = {arrival.update.version for arrival in view.arrivals if arrival.prohibition} - view.unsigned_versions
     for update in view.sent:
@@ -337,13 +335,13 @@ def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-19", of="received")
 def known_updates_are_not_relayed_again(view: PeerView) -> Iterator[Observation]:
-    """An update that comes again is not relayed again."""
+    """An update that arrives again is not relayed again."""
     for arrival in view.arrivals:
         if arrival.outcome != "present":
             continue
         version = arrival.update.version
         for link in view.links:
-            # A late copy, or one in an answer, is not there because the update came again.
+            # A late copy, or one in an answer, is not sent because the update came again.
             settled = view.quiet_before(arrival.step)
             asked = any(request.step.index > settled for request in link.requests)
             first = min(a.step.index for a in view.arrivals if a.update.version == version)
@@ -356,22 +354,22 @@ def known_updates_are_not_relayed_again(view: PeerView) -> Iterator[Observation]
             ]
             if again and before:
                 expected = f"no second {view.named(arrival.update)} for {view.name_other_end(link)}"
-                seen = f"one more, because it came again at step {arrival.step.index}"
+                seen = f"a second copy, after the update arrived again at step {arrival.step.index}"
                 yield violated(again[0].step, "relayed-again", expected, seen)
             elif copies and view.due(arrival.step, link) is not None:
                 yield held(arrival.step)
 
 
 def _adds_clock_numbers(view: PeerView, update: Update, before: list[Update]) -> bool:
-    """Has its clock a number of another peer that no earlier copy has? So the winner of a conflict goes out again, with
-    the clocks merged (CA-3, CA-8)."""
+    """Does its clock have a number of another peer that no earlier copy has? The winner of a conflict is sent again
+    with merged clocks (CA-3, CA-8)."""
     others = {member: n for member, n in (update.clock or {}).items() if member != view.peer_id}
     return not any(dominates(each.clock, others) for each in before)
 
 
 @check("CSDB-21", of="received requests")
 def updates_are_not_sent_back(view: PeerView) -> Iterator[Observation]:
-    """An update is not repeated to the peer that sent it: "as an optimization", so that a copy is only noted."""
+    """An update is not sent back to its sender. The text calls this an optimization, so a copy is only noted."""
     for arrival in view.arrivals:
         link = view.link_of(arrival.update)
         asked = any(request.step.index >= arrival.step.index for request in link.requests)
@@ -379,16 +377,16 @@ def updates_are_not_sent_back(view: PeerView) -> Iterator[Observation]:
             continue
         back = [u for u in link.sent if u.step.index >= arrival.step.index and u.version == arrival.update.version]
         if back:
-            yield noted(back[0].step, f"{view.named(arrival.update)} goes back to {view.name_other_end(link)}")
+            yield noted(back[0].step, f"{view.named(arrival.update)} is sent back to {view.name_other_end(link)}")
         elif view.due(arrival.step, link) is not None:
             yield held(arrival.step)
 
 
 @check("CSDB-37", of="sent received")
 def relayed_updates_keep_their_order(view: PeerView) -> Iterator[Observation]:
-    """Updates that come from one peer in the order of its revisions are relayed in that order."""
+    """A peer relays the updates of one writer in the order of their revisions, if they arrived in that order."""
     sources = dict.fromkeys((change.shown.version for change in view.changes if change.shown is not None), 0)
-    # To a peer that has lost its store its own updates come from others.
+    # A peer that has lost its store receives its own updates from others.
     sources |= {arrival.update.version: arrival.update.link.number for arrival in view.arrivals if arrival.due}
     answered = {id(update) for answer in find_answers(view) for update in answer.link.sent if answer.has(update)}
     for link in view.links:
@@ -407,12 +405,12 @@ def relayed_updates_keep_their_order(view: PeerView) -> Iterator[Observation]:
                     (update.rev or 0) > (before.rev or 0),
                     f"{view.named(update)} before {view.named(before)}",
                 )
-                yield judged(update.step, "relayed-out-of-order", met, expected, "it came after that")
+                yield judged(update.step, "relayed-out-of-order", met, expected, "it was sent after that")
             last[update.by, source] = update
 
 
 def _arrived_in_order(view: PeerView, one: Update, other: Update) -> bool:
-    """Did two versions of one writer come about here in the order of their revisions?"""
+    """Did two versions of one writer arrive, or were they written, in the order of their revisions?"""
     first, second = sorted((one, other), key=lambda update: update.rev or 0)
     until = max(one.step.index, other.step.index)
     # A peer that has lost its store reuses its revisions for other versions.

@@ -54,8 +54,8 @@ class VersionFacts:
         """Add another copy."""
         if update.clock is not None and update.clock not in self.clocks:
             self.clocks.append(update.clock)
-        if (said := comparable_content(update)) not in self.contents:
-            self.contents.append(said)
+        if (content := comparable_content(update)) not in self.contents:
+            self.contents.append(content)
 
 
 def comparable_content(update: Update) -> tuple[object, ...]:

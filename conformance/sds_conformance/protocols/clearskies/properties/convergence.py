@@ -76,8 +76,8 @@ def _find_differences(side: PeerHistory, act: Act, shown: Shown, expected: Seque
         values = [seen.value for seen in (_latest(there) if shown.on_the_wire else there)]
         right = not values if one.update is None else any(is_same_value(value, one.update.value) for value in values)
         if not right:
-            told = all(version in side.known_versions for version in one.needed)
-            yield Difference(side, act, one, tuple(values), told)
+            informed = all(version in side.known_versions for version in one.needed)
+            yield Difference(side, act, one, tuple(values), informed)
 
 
 def _latest(there: list[RecordVersion]) -> list[RecordVersion]:
@@ -127,12 +127,12 @@ def connected_peers_have_equal_records(view: ClubView) -> Iterator[Sighting]:
     The loss of a change that arrives by several paths at the same time is a known weakness of the text (CA-5).
     """
     for ending in find_endings(view):
-        untold = [d for d in ending.differences if not d.was_informed]
-        for difference in _first_of_each(untold):
+        missed = [d for d in ending.differences if not d.was_informed]
+        for difference in _first_of_each(missed):
             expected, seen = _expected_and_seen(view, difference)
             expected += ", which others have that it reaches"
             yield violated(difference.act, "", difference.code, expected, seen, "CA-5" if view.has_cycles else "")
-        if ending.last is not None and ending.expected and not untold:
+        if ending.last is not None and ending.expected and not missed:
             yield held(ending.last)
 
 

@@ -25,20 +25,20 @@ def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: P
     """Newer versions of records arrive with an earlier time, or before the older versions."""
     carol.revision = 20
     from_carol = alice.link(carol)
-    told = listening(alice, bob)
+    link = listening(alice, bob)
     from_carol.update("lamp", "on")
     door = alice.after(1_000).put("door", "open")
     script.settle()
-    told.update("door", "shut", after=door, time=-HOUR_MS)
+    link.update("door", "shut", after=door, time=-HOUR_MS)
     for key, old_key, later_ms in (("gate", "gate", HOUR_MS), ("bell", "old bell", -HOUR_MS)):
-        version(told, key, "new", {carol: 1, bob: 1})
+        version(link, key, "new", {carol: 1, bob: 1})
         script.settle()
         version(from_carol, old_key, "old", {carol: 1}, time=later_ms, record=key)
-    version(told, "mast", "new", {carol: 1, bob: 1})
+    version(link, "mast", "new", {carol: 1, bob: 1})
     script.settle()
     version(from_carol, "mast", None, {carol: 1}, time=HOUR_MS, deleted=True)
     clock = {bob: 1, carol: 1}
-    version(told, "roof", "whole", clock)
+    version(link, "roof", "whole", clock)
     script.settle()
     version(from_carol, "roof", "open", clock, time=-HOUR_MS)
     look(alice)
@@ -48,8 +48,8 @@ def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: P
 @scenario("39", "51", "54", "52", "46")
 def neither_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob and Carol changed seven records concurrently, with times in different order and form."""
-    told = alice.link(bob)
-    told.update("lamp", "on")
+    link = alice.link(bob)
+    link.update("lamp", "on")
     early, late = -2 * HOUR_MS, -HOUR_MS
     times: tuple[tuple[str, int | str, int | str], ...] = (
         ("first", late, early),
@@ -61,9 +61,9 @@ def neither_descends_from_the_other(script: Script, alice: Part, bob: Peer, caro
         ("deleted", early, late),
     )
     for key, one, other in times:
-        version(told, key, "of bob", {bob: 2}, time=one)
+        version(link, key, "of bob", {bob: 2}, time=one)
         clock, deleted = {bob: 1, carol: 1}, key in ("edited", "deleted")
-        told.send(version(carol, key, "of carol", clock, time=other, deleted=deleted))
+        link.send(version(carol, key, "of carol", clock, time=other, deleted=deleted))
     look(alice)
     alice.observe()
     for key, _, _ in times[:2]:
@@ -74,10 +74,10 @@ def neither_descends_from_the_other(script: Script, alice: Part, bob: Peer, caro
 @scenario("26", "54")
 def a_conflict_between_two_changes(script: Script, alice: Part, bob: Peer) -> None:
     """Bob sends a concurrent, later change of a record of the application, which then writes another one."""
-    told = listening(alice, bob)
+    link = listening(alice, bob)
     door = alice.put("door", "open")
     script.settle()
-    told.update("door", "shut", after=door, concurrent=True, time=HOUR_MS)
+    link.update("door", "shut", after=door, concurrent=True, time=HOUR_MS)
     script.settle()
     alice.observe()
     alice.after(1_000).put("window", "open")
@@ -88,8 +88,8 @@ def a_conflict_between_two_changes(script: Script, alice: Part, bob: Peer) -> No
 def times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Bob and Carol changed records concurrently, with times with offsets and one to nine digits."""
     listening(alice, dave)
-    told = alice.link(bob)
-    told.update("lamp", "on")
+    link = alice.link(bob)
+    link.update("lamp", "on")
     times = (
         ("east", "2014-02-23T23:45:39+05:30", "2014-02-23T20:00:00Z"),
         ("west", "2014-02-23T20:45:39-08:00", "2014-02-23T23:00:00Z"),
@@ -101,9 +101,9 @@ def times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer, dave:
         ("long", "2014-02-23T23:45:39.999999999Z", "2014-02-23T23:45:45Z"),
     )
     for key, one, other in times:
-        version(told, key, "of bob", {bob: 2}, time=one)
+        version(link, key, "of bob", {bob: 2}, time=one)
         clock = {bob: 1, carol: 1}
-        told.send(version(carol, key, "of carol", clock, time=other))
+        link.send(version(carol, key, "of carol", clock, time=other))
     look(alice)
     alice.observe()
 
@@ -111,19 +111,19 @@ def times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer, dave:
 @scenario("51", "54", long=True)
 def one_conflict_after_the_other(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """A conflict is followed by a change of its outcome, and by a concurrent change of Dave."""
-    told = alice.link(bob)
-    told.update("lamp", "on")
+    link = alice.link(bob)
+    link.update("lamp", "on")
     for key, later_ms in (("door", HOUR_MS), ("gate", -HOUR_MS)):
         for peer, clock in (
             (bob, {bob: 2}),
             (carol, {bob: 1, carol: 1}),
             (bob, {bob: 9, carol: 1, alice: 9}),
         ):
-            told.send(version(peer, key, f"of {peer.name}", clock))
+            link.send(version(peer, key, f"of {peer.name}", clock))
             script.advance(1_000)
         look(alice)
         clock = {bob: 1, dave: 1}
-        told.send(version(dave, key, "of dave", clock, time=later_ms))
+        link.send(version(dave, key, "of dave", clock, time=later_ms))
         look(alice)
     alice.observe()
 
@@ -131,8 +131,8 @@ def one_conflict_after_the_other(script: Script, alice: Part, bob: Peer, carol: 
 @scenario("43", long=True)
 def zeros_in_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Newer versions arrive first; one of the two vector clocks has a zero."""
-    told = alice.link(bob)
-    told.update("lamp", "on")
+    link = alice.link(bob)
+    link.update("lamp", "on")
     for number, (key, old, new) in enumerate(
         (
             ("first", {bob: 1, carol: 0}, {bob: 2}),
@@ -140,9 +140,9 @@ def zeros_in_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None
         )
     ):
         bob.revision = 20 + number
-        version(told, key, "new", new)
+        version(link, key, "new", new)
         bob.revision = 10 + number
-        version(told, key, "old", old, time=HOUR_MS)
+        version(link, key, "old", old, time=HOUR_MS)
     look(alice)
     alice.observe()
 
@@ -150,18 +150,18 @@ def zeros_in_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None
 @scenario("49", "50", "51", "54", long=True)
 def clocks_with_many_members(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Vector clocks of more than twelve members differ in the last numbers alone."""
-    told = alice.link(bob)
-    told.update("lamp", "on")
+    link = alice.link(bob)
+    link.update("lamp", "on")
     many: dict[Peer | str, int] = {f"member {number}": number + 1 for number in range(12)}
     for key, times in (("first", (-2 * HOUR_MS, -HOUR_MS)), ("last", (-HOUR_MS, -2 * HOUR_MS))):
         old, new = {**many, bob: 1}, {**many, bob: 2}
-        version(told, f"{key} descendant", "old", old, time=times[0])
-        version(told, f"{key} descendant", "new", new, time=times[1])
-        version(told, f"{key} ancestor", "new", new, time=times[0])
-        version(told, f"{key} ancestor", "old", old, time=times[1])
-        version(told, f"{key} conflict", "of bob", new, time=times[0])
+        version(link, f"{key} descendant", "old", old, time=times[0])
+        version(link, f"{key} descendant", "new", new, time=times[1])
+        version(link, f"{key} ancestor", "new", new, time=times[0])
+        version(link, f"{key} ancestor", "old", old, time=times[1])
+        version(link, f"{key} conflict", "of bob", new, time=times[0])
         clock = {**old, carol: 1}
-        told.send(version(carol, f"{key} conflict", "of carol", clock, time=times[1]))
+        link.send(version(carol, f"{key} conflict", "of carol", clock, time=times[1]))
     look(alice)
     alice.observe()
 
@@ -181,8 +181,8 @@ def its_own_number_is_large(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("54", long=True)
 def two_keys_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob and Carol concurrently gave records different keys, or deleted them."""
-    told = alice.link(bob)
-    told.update("lamp", "on")
+    link = alice.link(bob)
+    link.update("lamp", "on")
     early, late = -2 * HOUR_MS, -HOUR_MS
     for number, (one, other) in enumerate(((early, late), (late, early)) * 3):
         record = f"record {number} of two keys"
@@ -193,7 +193,7 @@ def two_keys_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) ->
             (carol, {bob: 1, carol: 1}, other, theirs),
         ):
             key = f"{number} by {peer.name}"
-            told.send(version(peer, key, f"of {peer.name}", clock, time=time, deleted=deleted, record=record))
+            link.send(version(peer, key, f"of {peer.name}", clock, time=time, deleted=deleted, record=record))
     look(alice)
     alice.observe()
 
@@ -202,12 +202,12 @@ def two_keys_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 def a_conflict_for_readers(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
     """A version that was sent to a read-only peer wins a conflict; another read-only peer asks."""
     listening(alice, rolf)
-    told = alice.link(bob)
-    version(told, "door", "of bob", {bob: 2}, time=-HOUR_MS)
+    link = alice.link(bob)
+    version(link, "door", "of bob", {bob: 2}, time=-HOUR_MS)
     alice.put("gate", "of alice")
     script.settle()
     clock = {bob: 1, carol: 1}
-    told.send(version(carol, "door", "of carol", clock, time=-2 * HOUR_MS))
+    link.send(version(carol, "door", "of carol", clock, time=-2 * HOUR_MS))
     look(alice, read_only=True)
 
 
@@ -226,12 +226,12 @@ def three_records_with_one_key(script: Script, alice: Part, bob: Peer, carol: Pe
 def clocks_of_many(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Vector clocks have forty members, zeros, or numbers of several digits; changes follow."""
     listening(alice, carol)
-    told = alice.link(bob)
+    link = alice.link(bob)
     crowd = {f"writer {number}": number for number in range(1, 41)}
-    version(told, "crowd", 1, {bob: 1, **crowd})
-    version(told, "zeros", 1, {bob: 1, carol: 0})
-    version(told, "digits", "later", {bob: 10, carol: 1})
-    told.send(version(carol, "digits", "earlier", {bob: 9, carol: 2}, time=-HOUR_MS))
+    version(link, "crowd", 1, {bob: 1, **crowd})
+    version(link, "zeros", 1, {bob: 1, carol: 0})
+    version(link, "digits", "later", {bob: 10, carol: 1})
+    link.send(version(carol, "digits", "earlier", {bob: 9, carol: 2}, time=-HOUR_MS))
     look(alice)
     alice.after(1_000).put("crowd", 2)
     alice.after(1_000).put("digits", "mine")
@@ -257,12 +257,12 @@ def a_record_in_turn(script: Script, alice: Part, bob: Peer, carol: Peer) -> Non
 def a_conflict_is_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """The later of two concurrent changes arrives last, while Dave listens."""
     listening(alice, dave)
-    told = alice.link(bob)
-    told.update("lamp", "on")
-    version(told, "door", "of bob", {bob: 2}, time=-2 * HOUR_MS)
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    version(link, "door", "of bob", {bob: 2}, time=-2 * HOUR_MS)
     script.settle()
     clock = {bob: 1, carol: 1}
-    told.send(version(carol, "door", "of carol", clock, time=-HOUR_MS))
+    link.send(version(carol, "door", "of carol", clock, time=-HOUR_MS))
     look(alice)
     alice.observe()
     script.settle()
@@ -271,12 +271,12 @@ def a_conflict_is_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer,
 @scenario("39", "51", "52", "54", needs=(pb.CAPABILITY_READ_ONLY,))
 def a_reader_hears_of_both(script: Script, rita: Part, bob: Peer, carol: Peer) -> None:
     """A read-only peer receives two conflicts; in one of them the later change arrives first."""
-    told = rita.link(bob)
-    told.update("lamp", "on")
+    link = rita.link(bob)
+    link.update("lamp", "on")
     for key, later_ms in (("first", -HOUR_MS), ("last", HOUR_MS)):
-        version(told, key, "of bob", {bob: 2})
+        version(link, key, "of bob", {bob: 2})
         clock = {bob: 1, carol: 1}
-        told.send(version(carol, key, "of carol", clock, time=later_ms))
+        link.send(version(carol, key, "of carol", clock, time=later_ms))
     look(rita, read_only=True)
     rita.observe()
 
@@ -325,11 +325,11 @@ def changed_on_two_sides(script: Script, alice: Part, alan: Part, bob: Peer) -> 
 @scenario("38", "40", "54")
 def a_key_that_is_taken(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Carol's records have the keys of Bob's records, with a later or an earlier time."""
-    told = alice.link(bob)
-    told.update("lamp", "on")
+    link = alice.link(bob)
+    link.update("lamp", "on")
     for key, one, other in (("door", 2 * HOUR_MS, HOUR_MS), ("gate", HOUR_MS, 2 * HOUR_MS)):
-        told.update(key, "of bob", time=-one)
-        told.send(carol.update(key, "of carol", time=-other))
+        link.update(key, "of bob", time=-one)
+        link.send(carol.update(key, "of carol", time=-other))
     look(alice)
     alice.observe()
 
@@ -360,7 +360,7 @@ def a_record_of_others_again(script: Script, alice: Part, bob: Peer, carol: Peer
 def numbers_of_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Numbers in vector clocks equal revisions or differ from them, or exceed 53 bits."""
     listening(alice, carol)
-    told = alice.link(bob)
+    link = alice.link(bob)
     for key, revision, clock in (
         ("alike", 2, {bob: 2}),
         ("alike after a gap", 9, {bob: 9}),
@@ -368,12 +368,12 @@ def numbers_of_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> No
         ("ahead", 44, {bob: 15, carol: 1}),
     ):
         bob.revision = revision - 1
-        version(told, key, revision, clock)
+        version(link, key, revision, clock)
     look(alice)
-    version(told, "wide", "numbers", {bob: WIDE, carol: WIDEST})
+    version(link, "wide", "numbers", {bob: WIDE, carol: WIDEST})
     look(alice)
     for number in (bob.revision + 1, WIDE - 1, WIDE):
-        version(told, "near", f"{number}", {bob: number})
+        version(link, "near", f"{number}", {bob: number})
         look(alice)
     alice.after(1_000).put("wide", 5)
     look(alice)
@@ -384,10 +384,10 @@ def numbers_of_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> No
 def numbers_grow_longer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Numbers in vector clocks grow by one digit or by one bit."""
     listening(alice, carol)
-    told = alice.link(bob)
+    link = alice.link(bob)
     for key, number in (("ten", 10), ("hundred", 100), ("half", HALF), ("whole", 2 * HALF)):
         for value in (number - 1, number):
-            version(told, key, value, {bob: value, carol: 2})
+            version(link, key, value, {bob: value, carol: 2})
             script.advance(1_000)
     look(alice)
     alice.observe()
@@ -426,15 +426,15 @@ def clocks_are_compared(script: Script, alice: Part) -> None:
 
 def _in_conflict(alice: Part, bob: Peer, carol: Peer) -> None:
     """Two versions of one record, and two records with one key."""
-    told = alice.link(bob)
+    link = alice.link(bob)
     early, late = -2 * HOUR_MS, -HOUR_MS
     for key, first, second in (("later", early, late), ("earlier", late, early)):
         one, other = ({"who": who, who: [1, None], "of": key} for who in ("bob", "carol"))
-        version(told, key, one, {bob: 2}, time=first)
-        told.send(version(carol, key, other, {bob: 1, carol: 1}, time=second))
+        version(link, key, one, {bob: 2}, time=first)
+        link.send(version(carol, key, other, {bob: 1, carol: 1}, time=second))
         one, other = ({**value, "of": f"{key} key"} for value in (one, other))
-        told.update(f"{key} key", one, time=first)
-        told.send(carol.update(f"{key} key", other, time=second))
+        link.update(f"{key} key", one, time=first)
+        link.send(carol.update(f"{key} key", other, time=second))
     look(alice)
 
 

@@ -1,6 +1,6 @@
-"""The growth of a peer's vector clocks, where it shows: in sent updates and observed states.
+"""The growth of a peer's vector clocks in sent updates and observed states.
 
-Peers count in different ways (CA-7, CA-15), so the size of a step is not judged; that nothing is lost is.
+Peers count in different ways (CA-7, CA-15), so checks judge only lost numbers, and not how much a number grows.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def lacks(view: PeerView, clock: VectorClock, other: VectorClock | None) -> tupl
     """
     for member, number in sorted((other or {}).items()):
         if member != view.peer_id and clock.get(member, 0) < number <= SAFE_INTEGER:
-            return f"{number} for {view.name(member)} at least", f"{clock.get(member, 0)}"
+            return f"at least {number} for {view.name(member)}", f"{clock.get(member, 0)}"
     return None
 
 
@@ -145,9 +145,9 @@ def known_bases(view: PeerView) -> list[tuple[Update, Update]]:
 class ClockComparison:
     """Two vector clocks that the implementation compared in a codec operation."""
 
-    def __init__(self, step: Step, one: VectorClock, other: VectorClock, said: tuple[bool, bool]) -> None:
+    def __init__(self, step: Step, one: VectorClock, other: VectorClock, answer: tuple[bool, bool]) -> None:
         """``answer`` is the answer: is the first before the other, and the other before the first?"""
-        self.step, self.answer = step, said
+        self.step, self.answer = step, answer
         self.correct_answer = right = _relation(one, other)
         self.error_kind = "numbers"
         """The kind of error that the clocks can show: in ``wide`` numbers or ``absent`` members, if the answer is right
@@ -157,8 +157,8 @@ class ClockComparison:
         of_both = _relation(*({m: n for m, n in clock.items() if m in common} for clock in (one, other)))
         if max([0, *one.values(), *other.values()]) > SAFE_INTEGER:
             doubles = _relation(*({m: int(float(n)) for m, n in clock.items()} for clock in (one, other)))
-            self.error_kind = "wide" if said in (right, doubles) else ""
-        elif of_both != right and said in (right, of_both):
+            self.error_kind = "wide" if answer in (right, doubles) else ""
+        elif of_both != right and answer in (right, of_both):
             self.error_kind = "absent"
 
 
@@ -172,10 +172,10 @@ def find_comparisons(view: PeerView) -> list[ClockComparison]:
     out = []
     for step in view.steps:
         if step.command == "compare_clocks" and step.reply is not None and step.answer == "comparison":
-            asked, said = step.request.compare_clocks, step.reply.comparison
+            asked, answer = step.request.compare_clocks, step.reply.comparison
             try:
                 one, other = vector_clock(json.loads(asked.one)), vector_clock(json.loads(asked.other))
             except (ValueError, MalformedMessageError):
                 continue
-            out.append(ClockComparison(step, one, other, (said.one_before_other, said.other_before_one)))
+            out.append(ClockComparison(step, one, other, (answer.one_before_other, answer.other_before_one)))
     return out

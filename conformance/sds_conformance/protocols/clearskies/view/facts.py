@@ -90,7 +90,7 @@ class Update(RecordVersion):
 
     @property
     def largest_integer(self) -> int:
-        """The largest integer in it: many JSON readers do not keep large ones (CA-6)."""
+        """The largest integer in the message. Many JSON readers do not keep large ones (CA-6)."""
         return max([self.rev or 0, *(self.clock or {}).values()])
 
     @property
@@ -115,23 +115,23 @@ class Update(RecordVersion):
 
     @property
     def fault(self) -> str:
-        """The fault of the body; "" if it has none. An update with a fault may be refused."""
+        """The fault of the message; "" if it has none. An update with a fault may be refused."""
         body = self.message.body
         if body.twice:
-            return f"{body.twice[0]} is in it twice"
+            return f"it has the member {body.twice[0]} twice"
         if not body.is_unicode:
-            return "it has half a surrogate pair, which is no text"
+            return "it has half a surrogate pair, which is not valid text"
         if self.message.type != UPDATE:
             return f"its type is {self.message.type[:40]!r}"
         missing = [name for name in FIELDS if name not in self.members and not (name == "value" and self.deleted)]
         if missing:
             return f"it has no {missing[0]}"
         if type(self.members.get("deleted", False)) is not bool:
-            return "deleted is no boolean"
+            return "its deleted is no boolean"
         read = (self.key, self.uuid, self.by, self.rev, self.time, self.clock)
         parsed = zip((name for name in FIELDS if name != "value"), read, strict=True)
         if wrong := [name for name, found in parsed if found is None]:
-            return f"its {wrong[0]} is none"
+            return f"its {wrong[0]} is malformed"
         return "its revision is 0, and the counter starts with one" if self.rev == 0 else ""
 
 
@@ -180,14 +180,14 @@ FIELDS = ("key", "value", "uuid", "last_updated_by", "last_updated_rev", "update
 
 
 def reads_as_update(message: Message) -> bool:
-    """Is it an update, by its type or by its fields?"""
+    """Does a message have the type or the fields of an update?"""
     if message.type == UPDATE:
         return True
     return not message.type.startswith("core.") and {"uuid", "vector_clock"} <= message.body.members.keys()
 
 
 def reads_as_request(message: Message) -> bool:
-    """Is it a request for updates, by its type or by its only field?"""
+    """Does a message have the type or the field of a request for updates?"""
     return message.type == GET_UPDATES or (message.type.endswith("get_updates") and "since" in message.body.members)
 
 
@@ -208,18 +208,18 @@ def has_wide_numbers(value: object) -> bool:
 
 
 def has_zeros(update: Update) -> bool:
-    """Does its vector clock have a zero, which means the same as an absent member?"""
+    """Does the vector clock have a zero? A zero means the same as an absent member."""
     clock = update.members.get("vector_clock")
     return isinstance(clock, dict) and any(type(number) is int and number == 0 for number in clock.values())
 
 
 def dominates(one: VectorClock | None, other: VectorClock | None) -> bool:
-    """Is ``other`` before ``one``, or equal to it (CA-12)? False if one of them does not parse."""
+    """Is the clock ``other`` before ``one``, or equal to it (CA-12)? False if one of them does not parse."""
     return one is not None and other is not None and is_before(other, one)
 
 
 def is_superseded_by(one: Update, other: Update) -> bool:
-    """Does a peer that receives both versions keep the other? It descends from this one, or is the later of two in
+    """Does a peer that receives both versions keep the other one? It descends from this one, or is the later of two in
     conflict.
     """
     if one.version == other.version or dominates(one.clock, other.clock):
@@ -229,7 +229,7 @@ def is_superseded_by(one: Update, other: Update) -> bool:
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Are two JSON values equal? Integers and floats are one type, and booleans are another."""
+    """Are two JSON values equal? Integers and floats are one type; booleans are another type."""
     pairs = [(one, other)]  # no recursion: values may have very many levels
     while pairs:
         one, other = pairs.pop()
@@ -249,7 +249,7 @@ def same_content(one: tuple[Any, Any, bool], other: tuple[Any, Any, bool]) -> bo
     return one[0] == other[0] and one[2] == other[2] and equal(one[1], other[1])
 
 
-# ---- What the application did ----------------------------------------------------------------------------------------
+# ---- Commands of the application -------------------------------------------------------------------------------------
 
 
 COMMANDS = ("put", "rename", "delete")
@@ -286,7 +286,7 @@ class Change:
         return self.kind == "rename" and self.key == self.old_key
 
     def says_the_same(self, other: Change) -> bool:
-        """Do both write the same content under the same key?"""
+        """Do both changes write the same value under the same key?"""
         return self.kind == other.kind == "put" and self.key == other.key and equal(self.value, other.value)
 
     def is_in(self, update: Update) -> bool:
@@ -348,9 +348,7 @@ def _set_unsent_since(changes: list[Change]) -> None:
 
 
 def _belongs_to_change(update: Update, change: Change, changes: list[Change]) -> bool:
-    """Does an update with other content belong to a change? It may be the deletion of a record that lost its key to
-    another.
-    """
+    """Does an update with other content belong to a change? It may be the deletion of a record that lost its key."""
     uuid = change.step.uuid
     if update.step is change.step:
         return uuid in ("", update.uuid or update.members.get("uuid"))
@@ -385,7 +383,7 @@ def _parse_change(step: Step) -> Change | None:
     return Change(step, "delete", request.delete.key, request.delete.key)
 
 
-# ---- What went over one link -----------------------------------------------------------------------------------------
+# ---- Links -----------------------------------------------------------------------------------------------------------
 
 
 class LinkView:
@@ -440,18 +438,18 @@ def _read(connection: Connection, stream: Stream, trace: Trace) -> tuple[list[Up
     return updates, requests
 
 
-# ---- When a peer was quiet -------------------------------------------------------------------------------------------
+# ---- Quiet steps -----------------------------------------------------------------------------------------------------
 
 
-def find_quiet_steps(trace: Trace, steps: Iterable[Step], said: Iterable[Update | Request]) -> list[int]:
-    """The indices of the quiet steps of a peer, given its ``steps`` and the messages that it ``said``.
+def find_quiet_steps(trace: Trace, steps: Iterable[Step], messages: Iterable[Update | Request]) -> list[int]:
+    """The indices of the quiet steps of a peer, given its ``steps`` and sent ``messages``.
 
     Facts that are due are expected at the next quiet step: some peers send at once, others when they are ticked. A peer
-    is quiet after two ticks in a row, each later than all times before, and the second at least seconds after the
+    is quiet after two ticks in a row, each later than all times before, and the second at least ROUND_MS after the
     first, if it sends nothing about databases and nothing arrives in between. If a clock steps back, a peer may wait
     until the earlier time comes. Repeated requests and answers do not count, at either end.
     """
-    spoke = {each.step.index for each in said if not each.message.repeated}
+    sending = {each.step.index for each in messages if not each.message.repeated}
     out: list[int] = []
     latest_ms = -1
     silent_ms: int | None = None
@@ -459,9 +457,9 @@ def find_quiet_steps(trace: Trace, steps: Iterable[Step], said: Iterable[Update 
     for step in steps:
         came = trace.into(step) if step.command == "receive" else []
         asked_again = bool(came) and all(message.repeated for message in came)
-        if step.command == "observe" or (asked_again and step.index not in spoke):
+        if step.command == "observe" or (asked_again and step.index not in sending):
             continue
-        if step.command != "tick" or step.effects is None or step.index in spoke:
+        if step.command != "tick" or step.effects is None or step.index in sending:
             silent_ms = None
         elif step.now_ms > latest_ms:
             silent_ms = step.now_ms if silent_ms is None else silent_ms
@@ -479,7 +477,7 @@ def find_first_quiet_step(quiet: list[int], step: Step, until: int) -> int | Non
     return quiet[place] if place < len(quiet) and quiet[place] <= until else None
 
 
-# ---- What a peer showed ----------------------------------------------------------------------------------------------
+# ---- Shown records ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -552,14 +550,14 @@ def parse_record(record: pb.Record) -> RecordVersion:
     """Convert a record of the testee protocol."""
     time = _parse_or_none(timestamp, record.update_time)
     # A value that is nested too deep is collapsed as in an update.
-    said = bodies.read(b'{"value":%s}' % record.value.encode()) if record.value else None
-    value = None if said is None else said.members.get("value", record.value)
+    parsed = bodies.read(b'{"value":%s}' % record.value.encode()) if record.value else None
+    value = None if parsed is None else parsed.members.get("value", record.value)
     clock = {peer_id: number for peer_id, number in record.vector_clock.items() if number}
     by, rev = record.last_updated_by, record.last_updated_rev
     return RecordVersion(record.uuid.lower(), record.key, value, record.deleted, by, rev, time, clock)
 
 
-# ---- How findings name things ----------------------------------------------------------------------------------------
+# ---- Names in findings -----------------------------------------------------------------------------------------------
 
 
 ID_DIGITS = 8

@@ -40,9 +40,9 @@ def find_prohibition(level: AccessLevel, link: LinkView, update: Update) -> str:
             return "its signature is not that of a read-write peer"
         return ""
     if level is READ_ONLY:
-        return "it is not signed, and comes to a read-only peer"
+        return "it is not signed, and the receiver is a read-only peer"
     if link.level is READ_ONLY:
-        return "it is not signed, and comes from a read-only peer"
+        return "it is not signed, and the sender is a read-only peer"
     return ""
 
 
@@ -67,11 +67,11 @@ def find_excuse(declared: Declaration, update: Update) -> str:
     if _exceeds(len(clock), declared.limit("clock_members")):
         return "its vector clock has more members than declared"
     if not declared.can(pb.CAPABILITY_WIDE_INTEGERS) and max([update.rev or 0, *clock.values()]) > SAFE_INTEGER:
-        return "it has integers above 2^53, and wide ones are not declared"
+        return "it has integers above 2^53, and wide integers are not declared"
     if _exceeds(1 + _depth(update.value), declared.limit("depth")):
         return "its value is nested deeper than declared"
     if update.message.body.depth:
-        return "its value is nested deeper than most readers of JSON go"
+        return "its value is nested deeper than most JSON readers support"
     return ""
 
 
@@ -88,7 +88,7 @@ def fits_limits(declared: Declaration, text: str) -> bool:
 
 
 def _reject_constant(text: str) -> None:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _exceeds(number: int, limit: int | None) -> bool:
@@ -104,7 +104,7 @@ def _depth(value: object) -> int:
     return deepest
 
 
-# ---- What a peer must know -------------------------------------------------------------------------------------------
+# ---- The versions that a peer must have ------------------------------------------------------------------------------
 
 
 class RecordState:
@@ -131,13 +131,13 @@ class RecordState:
         self.change = change
         """The peer's own change, if the version is one."""
         self.conflict = conflict
-        """Neither of two versions descends from the other."""
+        """Two of the candidates are concurrent."""
         self.update = candidates[0] if sure and candidates else None
         """The version that is present, if that is certain; else None."""
         self.versions = {update.version for update in candidates if update.version is not None}
 
     def make_unsure(self, step: Step, *more: Update) -> RecordState:
-        """Return the same from another step on, with more candidates and unsure."""
+        """Return a copy from another step on that is unsure and has more candidates."""
         return RecordState(step, (*self.candidates, *more), sure=False, change=self.change, conflict=self.conflict)
 
 
@@ -263,8 +263,8 @@ class Knowledge:
             return arrival
         self._sent.pop(uuid, None)
         if not prohibition:
-            told = self._largest_numbers.setdefault(uuid, {})
-            told |= {member: n for member, n in (update.clock or {}).items() if n > told.get(member, 0)}
+            numbers = self._largest_numbers.setdefault(uuid, {})
+            numbers |= {member: n for member, n in (update.clock or {}).items() if n > numbers.get(member, 0)}
         match outcome:
             case "new" | "newer":
                 if outcome == "newer" and self._resolves_hops:
@@ -313,7 +313,7 @@ class Knowledge:
         return "conflict" if self._is_surely_concurrent(held, update) else "open"
 
     def _is_surely_newer(self, held: RecordState, update: Update) -> bool:
-        """Does an update certainly replace the present version, even if peers count sending and receiving?
+        """Does an update certainly replace the present version, even if peers count sending and receiving in clocks?
 
         By the letter of rules 3 and 4, a peer that receives a record counts that in its clock. Then a change that does
         not include this count is concurrent, and the larger update_time wins.
@@ -324,12 +324,12 @@ class Knowledge:
         return _is_later(update, held)
 
     def _is_surely_concurrent(self, held: RecordState, update: Update) -> bool:
-        """Does an update include something new here, and lack something that the peer did not count itself? The result
-        of a conflict includes both clocks, whichever version won.
+        """Does an update have a number that is new to the peer? The result of a conflict includes both clocks, so a
+        smaller number proves nothing.
         """
-        there, told = held.candidates[0].clock or {}, self._largest_numbers.get(str(update.uuid), {})
+        there, numbers = held.candidates[0].clock or {}, self._largest_numbers.get(str(update.uuid), {})
         return any(
-            n > max(there.get(member, 0), told.get(member, 0))
+            n > max(there.get(member, 0), numbers.get(member, 0))
             for member, n in (update.clock or {}).items()
             if member != self._peer_id
         )
@@ -357,9 +357,9 @@ class Knowledge:
 
 
 def _may_overtake(update: Update, held: RecordState, outcome: str, quiet: int) -> bool:
-    """May a peer read an update before the version there, and keep the update then?
+    """May a peer read an update before the present version, and then keep the update?
 
-    "Order is kept on one link" (core protocol), and between two links there is none.
+    The core protocol keeps the order of messages on one link, but not between two links.
     """
     there = held.update
     if outcome not in ("older", "equal") or there is None or there.link.number == update.link.number:
@@ -380,8 +380,8 @@ def _last_before(history: list[RecordState], index: int) -> RecordState | None:
 
 
 def _possible_keys(held: RecordState | None) -> set[object]:
-    """The keys that a record may have; empty if it is deleted. The first copy of a change may show the result of a
-    conflict about the requested key.
+    """The keys that a record may have; empty if it is deleted. The first copy of a change may have another key than the
+    requested one, after a conflict about that key.
     """
     if held is None:
         return set()

@@ -20,7 +20,7 @@ from .facts import RecordVersion, Shown, Update, VersionId, dominates, equal, ha
 from .knowledge import SAFE_INTEGER, Arrival
 from .peer_view import PeerView
 
-# ---- Two versions, or two records with one key -----------------------------------------------------------------------
+# ---- Meetings --------------------------------------------------------------------------------------------------------
 
 
 INCOMING, PRESENT = "incoming", "present"
@@ -118,7 +118,7 @@ def find_key_meetings(view: PeerView) -> list[Meeting]:
 
 
 def _keeps_key(view: PeerView, arrival: Arrival) -> bool:
-    """Does the record of an update have the key afterwards that it had before (CSDB-22)?"""
+    """Does the record of an update keep its earlier key (CSDB-22)?"""
     before = arrival.before
     if before is None or before.key == arrival.update.key:
         return False
@@ -175,7 +175,7 @@ class Fate:
 
     @property
     def is_mixed(self) -> bool:
-        """Does the present version have the revision of one of the two, and content of the other?"""
+        """Does the surviving version have the revision of one of the two, and content of the other?"""
         update, seen = self.meeting.version(self.survivor), self.seen
         other = self.meeting.present if update is self.meeting.incoming else self.meeting.incoming
         if seen.version != update.version or same_content(seen.content, update.content):
@@ -241,7 +241,7 @@ def _find_end(view: PeerView, meeting: Meeting) -> int:
 
 
 def _descends_from_both(update: Update, meeting: Meeting) -> bool:
-    """Is an update a later one under the version of one of the two? A peer that lost its store reuses revisions."""
+    """Is an update a descendant of both, with the version of one of them? A peer without its store reuses revisions."""
     one, other = meeting.incoming.clock, meeting.present.clock
     if update.version == meeting.present.version:
         return dominates(update.clock, one)
@@ -293,10 +293,10 @@ class Contest:
         """The records that are present with the key."""
         both = meeting.uuids <= shown.records.keys()
         self.key_is_lost = not self.with_key and both
-        """Is certainly no record present?"""
+        """Both records are present, and neither has the key."""
         trace = relayed or meeting.signalled or meeting.incoming.uuid in shown.records
         self.ignored = not trace and any(seen.uuid == meeting.present.uuid for seen in self.with_key)
-        """Is the state the same as if the update had not arrived?"""
+        """The state is the same as if the update had not arrived."""
         self.key_holder = ""
         """The record that has the key; "" if the state does not show it."""
         if len(self.with_key) == 1 and (both or not shown.on_the_wire):
@@ -326,7 +326,7 @@ class Holding:
     shown: Shown
     contents: tuple[RecordVersion, ...]
     versions: frozenset[VersionId | None]
-    """The versions of the two records that ever arrived, or were written here."""
+    """The versions of the two records that arrived, or that the peer wrote."""
 
     @property
     def values_text(self) -> str:
@@ -420,8 +420,8 @@ def _versions_that_met(fate: Fate) -> set[VersionId | None]:
 
 
 def find_resolved_conflicts(view: PeerView) -> Iterator[tuple[Meeting, Shown, str]]:
-    """Yield the conflicts that the application resolves, each with a later state and the content that this state lacks;
-    "" if it lacks nothing.
+    """Yield the conflicts that the application resolves, each with the next state and a sentence on the content that
+    this state lacks; "" if it lacks nothing.
     """
     met = [fate.meeting for fate in find_fates(view) if fate.meeting.arrival.outcome == "conflict"]
     for meeting in [*met, *find_key_meetings(view)]:
@@ -434,8 +434,8 @@ def find_resolved_conflicts(view: PeerView) -> Iterator[tuple[Meeting, Shown, st
         values = [seen.value for seen in shown.records.values() if not seen.deleted]
         if find_resolution(view) == pb.RESOLUTION_SEPARATE:
             lost = next((u for u in (one, other) if not any(equal(u.value, value) for value in values)), None)
-            yield meeting, shown, "" if lost is None else f"the value of revision {lost.rev} is nowhere"
+            yield meeting, shown, "" if lost is None else f"no record has the value of revision {lost.rev}"
         elif isinstance(one.value, dict) and isinstance(other.value, dict):
             whole = {**one.value, **other.value} if meeting.later == PRESENT else {**other.value, **one.value}
             there = any(equal(value, whole) for value in values)
-            yield meeting, shown, "" if there else "there is no record with the members of both"
+            yield meeting, shown, "" if there else "no record has the members of both"

@@ -94,7 +94,7 @@ class PeerView:
         return self.level is READ_WRITE
 
     def can(self, *capabilities: int) -> bool:
-        """Does it declare all of these?"""
+        """Does it declare all of these capabilities?"""
         return self.trace.declaration.can(*capabilities)
 
     def link_of(self, update: Update | Request) -> LinkView:
@@ -113,7 +113,7 @@ class PeerView:
         """The name of an update in findings."""
         return name_update(self.trace, update)
 
-    # ---- What came and went --------------------------------------------------------------------------------------
+    # ---- Versions and changes -------------------------------------------------------------------------------------
 
     @cached_property
     def own(self) -> list[Update]:
@@ -138,16 +138,16 @@ class PeerView:
         return losses
 
     def _count_losses(self, step: Step) -> int:
-        """The number of times that it had lost its store by a step. In each life it may reuse revisions."""
+        """The number of times that it had lost its store by a step. After each loss it may reuse revisions."""
         return bisect_right(self._losses, step.index)
 
     def _was_sent_back(self, update: Update) -> bool:
-        """Is it an own version of an earlier life that other peers have sent back?"""
-        life = self._count_losses(update.step)
-        return life > 1 and any(
+        """Is it an own version from before the last loss of the store, which other peers have sent back?"""
+        losses = self._count_losses(update.step)
+        return losses > 1 and any(
             same_content(other.content, update.content)
             for other in self._received_by_version.get(update.version, ())
-            if other.step.index <= update.step.index and self._count_losses(other.step) == life
+            if other.step.index <= update.step.index and self._count_losses(other.step) == losses
         )
 
     @cached_property
@@ -188,8 +188,8 @@ class PeerView:
         return place + 1 - bisect_right(self.changes, one.since, key=lambda change: change.step.index)
 
     def _is_single_change(self, place: int) -> bool:
-        """Is a change certainly exactly one change of one record? A rename to the same key may be none, and a key that
-        another record has is first taken from that record.
+        """Is a change certainly exactly one change of one record? A rename to the same key may change nothing. A rename
+        to the key of another record may first change that record.
         """
         change, earlier = self.changes[place], self.changes[:place]
         if change.kind != "rename":
@@ -204,8 +204,8 @@ class PeerView:
         return not unsure and not self.in_conflict(other)
 
     def untouched(self, change: Change, until: Step) -> bool:
-        """Is it certain that nothing about the record of a change arrived until a step, and that the store was kept? If
-        the record is unknown, everything may be about it.
+        """Is it certain that no update of the changed record arrived until a step, and that the store was kept? If the
+        record is unknown, each update may be about it.
         """
         window = range(change.step.index + 1, until.index)
         came = (a.update.uuid for a in self.arrivals if a.step.index in window and a.outcome != "present")
@@ -226,7 +226,7 @@ class PeerView:
         """The index of its last opening before a step; 0 if there is none."""
         return max((opened for opened in self._openings if opened < index), default=0)
 
-    # ---- When ----------------------------------------------------------------------------------------------------
+    # ---- Quiet steps and due steps -------------------------------------------------------------------------------
 
     @cached_property
     def quiet(self) -> list[int]:
@@ -245,7 +245,7 @@ class PeerView:
         index = find_first_quiet_step(self.quiet, step, link.readable_until)
         return self.trace.steps[index - 1] if index is not None else None
 
-    # ---- What it knows -------------------------------------------------------------------------------------------
+    # ---- Arrivals and their outcomes -----------------------------------------------------------------------------
 
     @cached_property
     def arrivals(self) -> list[Arrival]:
@@ -266,7 +266,7 @@ class PeerView:
         return {uuid for index, uuids in self.known.conflicts if index <= step.index for uuid in uuids}
 
     def has(self, uuid: str, version: VersionId | None, step: Step) -> bool:
-        """Does it certainly have a version after a step, and none that is newer?"""
+        """Does it certainly have a version after a step, and no newer one?"""
         held = self.known.at(uuid, step.index)
         return held is not None and held.update is not None and held.update.version == version
 
@@ -292,7 +292,7 @@ class PeerView:
         if shown is None or not self.has(uuid, arrival.update.version, shown.step):
             return None
         if any(arrival.step.index < index < shown.asked.index for index in self._openings):
-            return None  # other checks judge what is kept for the next start
+            return None  # other checks judge the records that a restarted peer keeps
         copies = (update for update in self.sent if update.step.index >= arrival.step.index)
         relayed = any(update.version == arrival.update.version for update in copies)
         return Proof(arrival, shown, relayed=relayed)
@@ -303,14 +303,12 @@ class PeerView:
 
     @cached_property
     def unaccepted(self) -> set[VersionId | None]:
-        """The versions that it failed to accept. The consequences belong to the same fault."""
+        """The versions that it failed to accept. Their consequences are not judged again."""
         return {p.arrival.update.version for p in self.proofs if p.arrival.due and not p.is_present}
 
     @cached_property
     def accepted_any(self) -> bool | None:
-        """Did it accept anything that was sent to it? None if the trace does not show it, or if it had to accept
-        nothing.
-        """
+        """Did it accept any update that it had to accept? None if the trace does not show it, or if there was none."""
         proofs = [proof for proof in self.proofs if proof.arrival.due]
         return any(proof.is_present for proof in proofs) if proofs else None
 
@@ -327,7 +325,7 @@ class PeerView:
         return len(self._received_by_step[arrival.step.index]) > 1
 
     def is_reassembled(self, arrival: Arrival) -> bool:
-        """Did an update arrive with others, or in pieces while a whole one was accepted?"""
+        """Did an update arrive with others, or in pieces at a peer that accepts whole updates?"""
         return self.arrived_with_others(arrival) or (arrival.update.in_pieces and self._accepts_whole_updates)
 
     @cached_property
@@ -364,7 +362,7 @@ class PeerView:
 
     @cached_property
     def leaked_versions(self) -> set[VersionId | None]:
-        """The versions among these that it had afterwards. Consequences of them are not judged."""
+        """The versions of forbidden arrivals that it had afterwards. Their consequences are not judged."""
         traces = {update.version for update in self.sent}
         traces |= {seen.version for shown in self.shown_states for seen in shown.records.values()}
         return traces & {arrival.update.version for arrival in self.forbidden_arrivals}
@@ -419,7 +417,7 @@ class PeerView:
         prohibition = find_prohibition(self.level, link, update)
         excuse = find_excuse(self.trace.declaration, update)
         if not excuse and link.in_doubt(update.step):
-            excuse = "it came after something that could be refused"
+            excuse = "it arrived after a message that could be refused"
         if not excuse and self._broke_at_once(link, update):
             excuse = "the link broke before the peer had been quiet"
         arrival = known.record_arrival(update, prohibition, excuse, self.quiet_before(update.step))

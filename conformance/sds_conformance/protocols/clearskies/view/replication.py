@@ -62,8 +62,14 @@ def find_owed_changes(view: PeerView) -> list[OwedUpdate]:
                 u for u in link.sent if u.step.index >= change.step.index and _is_in_time(view, link, change.step, u)
             )
             copies = [update for update in later if _is_copy(view, change, update, link)]
-            told = change.shown is not None and _was_sent_by_other_end(view, link, change.step, change.shown.version)
-            due = None if copies or told or _may_be_known(view, change, link) else _find_due_step(view, change, link)
+            sent_by_client = change.shown is not None and _was_sent_by_other_end(
+                view, link, change.step, change.shown.version
+            )
+            due = (
+                None
+                if copies or sent_by_client or _may_be_known(view, change, link)
+                else _find_due_step(view, change, link)
+            )
             out.append(OwedUpdate(link, change, copies, due))
     return out
 
@@ -82,9 +88,9 @@ def find_owed_relays(view: PeerView) -> list[OwedUpdate]:
                 later = (u for u in link.sent if u.step.index >= arrival.step.index)
                 later = (u for u in later if _is_in_time(view, link, arrival.step, u))
                 copies = [update for update in later if update.version == version]
-                told = not copies and _was_sent_by_other_end(view, link, arrival.step, version)
+                sent_by_client = not copies and _was_sent_by_other_end(view, link, arrival.step, version)
                 known = _is_named_as_known(view, link, arrival)
-                due = None if copies or told or known else view.due(arrival.step, link)
+                due = None if copies or sent_by_client or known else view.due(arrival.step, link)
                 if due is not None and (
                     version in view.unaccepted or not view.has(str(arrival.update.uuid), version, due)
                 ):
@@ -104,7 +110,7 @@ def _is_copy(view: PeerView, change: Change, update: Update, link: LinkView) -> 
 
 
 def _is_named_as_known(view: PeerView, link: LinkView, arrival: Arrival) -> bool:
-    """Did the other end name the update as known, in a request that may have been answered after its arrival?"""
+    """Did the other end name the update as known in its last request? The peer may answer that after the arrival."""
     last = [request for request in link.requests if request.step.index < arrival.step.index][-1]
     named = (last.since or {}).get(str(arrival.update.by), 0) >= (arrival.update.rev or 0)
     return named and view.quiet_before(arrival.step) < last.step.index
@@ -159,7 +165,7 @@ class Answer:
         # An update that arrived with the request may have been processed after it.
         held = [held for _, held in view.known.all_at(step.index) if held.step is not step]
         there = [each.update for each in held if each.update is not None]
-        # A version that a forbidden one overwrote is absent; that is reported once.
+        # A version that a forbidden one overwrote is absent; only the forbidden one is reported.
         gone = {version[0] for version in view.leaked_versions if version is not None}
         there = [u for u in there if u.version not in view.unaccepted and u.version is not None and u.uuid not in gone]
         new = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
@@ -222,17 +228,16 @@ def find_incomplete_answers(view: PeerView) -> list[tuple[Shown, LinkView, list[
         came = any(a.step.index in window for a in view.arrivals)
         if link is None or changed or came or view.due(asked.asked, link) is None:
             continue
-        told = {(update.uuid, update.deleted) for update in link.sent}
+        answered = {(update.uuid, update.deleted) for update in link.sent}
         there = [seen for seen in observed.records.values() if not seen.deleted and is_id(seen.uuid)]
-        out.append((observed, link, [seen for seen in there if (seen.uuid, False) not in told]))
+        out.append((observed, link, [seen for seen in there if (seen.uuid, False) not in answered]))
     return out
 
 
 def _find_unsent_changes(view: PeerView, link: LinkView, request: Request) -> Iterator[Change]:
     for change in view.changes if view.writes else ():
         before = change.kind == "put" and change.shown is None and change.step.index < request.step.index
-        # A peer that confuses two records fails elsewhere; one that rewrites a record with equal content need not
-        # change it.
+        # Other checks judge a peer that confuses two records. Equal content need not change a record.
         one = any(c.uuid == change.step.uuid != "" and c.key != change.key for c in view.changes)
         if not before or one or any(map(change.is_in, view.sent)) or view.in_conflict(request.step):
             continue
@@ -266,7 +271,7 @@ def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
 
 
 def _has_no_effect(view: PeerView, change: Change) -> bool:
-    """Does a change have no effect for other peers: equal content, or the deletion of a record that was never sent?"""
+    """Does a change not concern other peers? It writes equal content, or deletes a record that was never sent."""
     heard = [u for u in (*view.sent, *view.received) if u.step.index < change.step.index and u.key == change.key]
     if change.kind == "delete":
         return all(_is_under_another_key(view, update, change.step) for update in heard)

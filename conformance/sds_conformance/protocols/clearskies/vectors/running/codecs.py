@@ -41,8 +41,8 @@ def ask_comparison(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     if _is_refusal(reply):
         return judge_outcome(REFUSED, outcomes)
     relation = {(True, True): "equal", (True, False): "before", (False, True): "after", (False, False): "concurrent"}
-    told = reply.comparison
-    return judge_outcome({"relation": relation[told.one_before_other, told.other_before_one]}, outcomes)
+    comparison = reply.comparison
+    return judge_outcome({"relation": relation[comparison.one_before_other, comparison.other_before_one]}, outcomes)
 
 
 def _count_members(text: bytes) -> int:

@@ -134,8 +134,8 @@ def read_records(actor: Actor, keys: list[str]) -> dict[str, Any]:
             if record.key in values and not record.deleted:
                 values[record.key].append(_parse_value(record.value))
     else:
-        told = look(actor).values
-        values = {key: told.get(key, []) for key in keys}
+        answered_values = look(actor).values
+        values = {key: answered_values.get(key, []) for key in keys}
         if any(len(several) > 1 for several in values.values()):
             raise VectorSkippedError(f"{NEEDS}observe: other peers receive all records that ever had the key")
     return {

@@ -130,10 +130,10 @@ class _Player:
         """Do nothing: the effect of a change is read from the links."""
 
 
-def _drop_copies(told: Iterable[StepResult]) -> list[StepResult]:
+def _drop_copies(updates: Iterable[StepResult]) -> list[StepResult]:
     """Remove repetitions: a second copy of an update has no effect."""
     out: list[StepResult] = []
-    for each in told:
+    for each in updates:
         if not any(same_json(each, other) for other in out):
             out.append(each)
     return out
@@ -160,9 +160,11 @@ def _is_later(one: StepResult, other: StepResult) -> bool:
 
 def _to_vector_update(message: Message) -> StepResult:
     members = message.body.members
-    said = {name: members.get(name) for name in ("last_updated_by", "key")} | {"uuid": lower_uuid(members.get("uuid"))}
+    fields = {name: members.get(name) for name in ("last_updated_by", "key")} | {
+        "uuid": lower_uuid(members.get("uuid"))
+    }
     revision = _to_vector_value(members.get("last_updated_rev"))
-    return {**said, "last_updated_rev": revision, "deleted": members.get("deleted", False)}
+    return {**fields, "last_updated_rev": revision, "deleted": members.get("deleted", False)}
 
 
 def _to_vector_value(value: Any) -> Any:
