@@ -21,7 +21,7 @@ from typing import Any
 
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import CampaignOrder
-from sds_conformance.judging.garbage import garbage_at_the_end, rarely_collecting
+from sds_conformance.judging.garbage import garbage_collected_at_end, rare_garbage_collection
 from sds_harness.link import Limits, StdioLink
 from sds_harness.schedules import Performance
 from sds_harness.sds.generator import generate_schedule
@@ -67,7 +67,7 @@ def recording() -> Iterator[Work]:
 @contextmanager
 def judging(scope: Scope) -> Iterator[Work]:
     """Runs all checks, like a worker of a campaign."""
-    with rarely_collecting():
+    with rare_garbage_collection():
         yield partial(judge, scope)
 
 
@@ -98,7 +98,7 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
                 times.append(time.perf_counter())
                 performance = company.play(schedule)
                 times.append(time.perf_counter())
-                with nullcontext() if record else garbage_at_the_end():
+                with nullcontext() if record else garbage_collected_at_end():
                     work(index, performance, company.participants_under_test(schedule))
                     steps += performance.steps
                     del performance

@@ -33,7 +33,7 @@ from sds_conformance.exploration.casts import NotPlayedError
 from sds_conformance.exploration.exhaustion import ChunkResults, Exhaustion, Prober, Task, alphabet_of, play_chunks
 from sds_conformance.exploration.hunt import names_to_hunt, order_for
 from sds_conformance.judging.exercise import NOTHING
-from sds_conformance.judging.garbage import rarely_collecting
+from sds_conformance.judging.garbage import rare_garbage_collection
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols import default
 from sds_harness.files import write_whole
@@ -146,7 +146,7 @@ def price(events: int, alphabet: tuple[AlphabetPart, ...]) -> list[tuple[int, fl
         order = order.for_whom(company.start())
         for bound in range(1, events + 1):
             began = time.perf_counter()
-            with rarely_collecting():
+            with rare_garbage_collection():
                 for _ in play_chunks(order, company, [Task(bound, 0)]):
                     pass
             out.append((order.world.count(bound), time.perf_counter() - began))

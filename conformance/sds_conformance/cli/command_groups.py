@@ -11,7 +11,7 @@ import click
 
 from sds_harness.docstrings import docstring
 
-from ..judging.garbage import garbage_waits
+from ..judging.garbage import garbage_collection_paused
 from . import configuration
 from .option_names import with_new_names
 
@@ -34,7 +34,7 @@ class LazyCommand(click.Command):
         module = name.replace("-", "_") + ("_" if hasattr(builtins, name) else "")
         # Imported modules are never freed: collecting garbage among them takes a tenth of the time.
         try:
-            with garbage_waits():
+            with garbage_collection_paused():
                 found: click.Command = getattr(
                     import_module(f"{package}.{module}"), f"{name.replace('-', '_')}_command"
                 )

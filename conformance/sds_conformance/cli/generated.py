@@ -18,11 +18,17 @@ from rich.console import Console
 from sds_harness.suggestions import did_you_mean
 
 from ..exploration import other_methods
-from ..judging.alterations.coverage import RunCoverage, StatementCoverage, functions, reach, statements
+from ..judging.alterations.coverage import (
+    RunCoverage,
+    StatementCoverage,
+    find_functions,
+    measure_coverage,
+    number_statements,
+)
 from ..judging.alterations.examination import AlterationExaminer
 from ..judging.alterations.excuses import read_excuses
 from ..judging.alterations.fates import AlterationResult, End
-from ..judging.alterations.places import AlterationPlace, find_places, source_of
+from ..judging.alterations.places import AlterationPlace, find_module_file, find_places
 from ..judging.alterations.source import Configuration, ModelSource
 from ..judging.alterations.summary import GOAL, GOAL_BY_RUN, AlterationSummary
 from ..judging.exits import Exit
@@ -99,8 +105,8 @@ def _measure_coverage(err: Console, protocol: Protocol, source: ModelSource, job
         for configuration, found in zip(source.configurations, pool.map(_reach, source.configurations), strict=True):
             reaches[configuration] = found
             bar.advance(task)
-    known = statements(source)
-    return StatementCoverage(known, reaches, functions(source, known))
+    known = number_statements(source)
+    return StatementCoverage(known, reaches, find_functions(source, known))
 
 
 def _examine_places(
@@ -127,7 +133,7 @@ def _begin(reached: StatementCoverage | None = None) -> None:
 
 def _reach(configuration: Configuration) -> list[RunCoverage]:
     protocol, source = protocol_with_source()
-    return reach(protocol.rules, source, configuration)
+    return measure_coverage(protocol.rules, source, configuration)
 
 
 def _examine(place: AlterationPlace, excused: bool) -> AlterationResult:
@@ -190,7 +196,7 @@ def _list(out: Console, source: ModelSource, title: str, fates: Sequence[Alterat
 
 
 def _file(source: ModelSource, place: AlterationPlace) -> str:
-    path, here = source_of(source.package, place.module), Path.cwd()
+    path, here = find_module_file(source.package, place.module), Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 

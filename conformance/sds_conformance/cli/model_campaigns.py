@@ -21,7 +21,7 @@ from sds_harness.signals import follow_parent
 from sds_harness.suggestions import did_you_mean
 
 from ..judging.exits import Exit
-from ..judging.garbage import collect_rarely
+from ..judging.garbage import make_garbage_collection_rare
 from ..judging.workers import prepare
 from .files import write_file
 from .name_types import Pattern
@@ -110,7 +110,7 @@ def processes(jobs: int, begin: Callable[..., None] | None = None, given: tuple[
 
 def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
     follow_parent()
-    collect_rarely()
+    make_garbage_collection_rare()
     if begin is not None:
         begin(*given)
 

@@ -20,7 +20,7 @@ from sds_harness.suggestions import did_you_mean
 
 from ..judging.certification import Certification, certify, not_driven
 from ..judging.exits import Exit
-from ..judging.flakiness import repeat
+from ..judging.flakiness import replay_failures
 from ..judging.formats import format_count
 from ..judging.plan import plan
 from ..judging.registry import scenario_of
@@ -224,7 +224,7 @@ def run_command(
             )
             plays.end()
             again = lambda what, *of: bar(f"again: {what}", *of)  # noqa: E731
-            repeat(outcome, driven.connect, driven.limits, dialect=driven.dialect, progress=again)
+            replay_failures(outcome, driven.connect, driven.limits, dialect=driven.dialect, progress=again)
     except TesteeError as fault:
         name = printable(Path(driven.words[0]).name) or "?"
         outcome = not_driven(what, name, fault, driven.dialect, strict)

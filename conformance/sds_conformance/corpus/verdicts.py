@@ -35,7 +35,7 @@ from ..exploration.assessment import Scope, assess, judged_revision
 from ..exploration.campaign import CampaignTally, Played
 from ..exploration.company import Casting, under_test
 from ..exploration.exhaustion import join
-from ..judging.garbage import garbage_at_the_end, rarely_collecting
+from ..judging.garbage import garbage_collected_at_end, rare_garbage_collection
 from .company import compare_twins
 from .tally_rows import ROWS, row_of, rows_of, sum_rows, take
 
@@ -71,7 +71,7 @@ class Checker:
             counted = {"steps": count.steps, "rows": count.rows}
         for stored in stored_in(self.corpus, shard):
             found.append(stored.schedule)
-            with garbage_at_the_end():
+            with garbage_collected_at_end():
                 played = self.judge(shard, stored)
             tally.add(played)
         hold_to_manifest(self.corpus, shard, found)
@@ -124,7 +124,7 @@ def check_here(
     """Judge a corpus in this process; with ``everything``, verify it first. Raises CorpusError if it is damaged."""
     checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
     tally, counted = CampaignTally(declaration_in(corpus)), Counter[str]()
-    with faults_named(), rarely_collecting():
+    with faults_named(), rare_garbage_collection():
         for shard in range(manifest.shards):
             of_shard, counts = checker.tally(shard)
             join(tally, of_shard)

@@ -13,9 +13,9 @@ from sds_harness.schedules import Performance
 from sds_harness.trace import Trace
 
 from ..judging.catalogue import Requirement
-from ..judging.garbage import garbage_waits
+from ..judging.garbage import garbage_collection_paused
 from ..judging.judgement import Outcome
-from ..judging.observations import Applicable, Sight, apply_checks
+from ..judging.observations import Applicable, CheckResult, apply_checks
 from ..judging.rules import Rules, View
 from ..judging.run_summary import report_observation
 from ..judging.runner import OUR_LIMITS
@@ -132,7 +132,7 @@ def assess(
     are examined as well. If only the ``newest`` participants saw something new, the others are only compared with each
     other.
     """
-    with garbage_waits():
+    with garbage_collection_paused():
         return _assess(performance, scope, judged or performance.schedule.names, replay, newest)
 
 
@@ -188,7 +188,7 @@ def _views(trace: Trace[Any], scope: Scope, out: Assessment) -> Iterable[View]:
         return ()
 
 
-def _tell(sight: Sight, trace: Trace[Any], scope: Scope, out: Assessment) -> None:
+def _tell(sight: CheckResult, trace: Trace[Any], scope: Scope, out: Assessment) -> None:
     requirement = scope.by_id[sight.check.requirement]
     reported: set[Verdict] = set()
     if sight.places:
@@ -200,8 +200,8 @@ def _tell(sight: Sight, trace: Trace[Any], scope: Scope, out: Assessment) -> Non
         reported.add(severity)
         seen = report_observation(sight, observation, trace)
         out.findings.append(finding_of(requirement, seen, severity, trace.schedule, trace.environment, trace.recorded))
-    if sight.wrong:
-        out.errors[sight.check.name] = sight.wrong
+    if sight.exception:
+        out.errors[sight.check.name] = sight.exception
 
 
 def _examine(

@@ -24,7 +24,7 @@ from sds_harness.schedules import Schedule
 from ..judging.catalogue import ANOTHER_LAYOUT
 from ..judging.exits import Exit
 from ..judging.finding_replays import FindingReplays
-from ..judging.garbage import garbage_at_the_end, rarely_collecting
+from ..judging.garbage import garbage_collected_at_end, rare_garbage_collection
 from ..judging.runner import Connect
 from ..judging.verdict import RANK, Finding, Verdict
 from ..judging.workers import workers
@@ -228,7 +228,7 @@ def explore(
 
 def play_one(order: CampaignOrder, company: Company, index: int, scope: Scope | None = None) -> Played:
     """Play and judge the schedule with that number; ``scope`` replaces that of the order. Raises NotPlayedError."""
-    with garbage_at_the_end():
+    with garbage_collected_at_end():
         return _play_one(order, company, index, scope or order.scope)
 
 
@@ -244,7 +244,7 @@ def _play_one(order: CampaignOrder, company: Company, index: int, scope: Scope) 
 def _play_here(
     order: CampaignOrder, company: Company, tally: CampaignTally, began: float, indices: Iterable[int]
 ) -> Generator[Played, None, None]:
-    with rarely_collecting():
+    with rare_garbage_collection():
         for index in indices:
             if _is_out_of_time(order, began):
                 tally.out_of_time = True
@@ -293,7 +293,7 @@ def _play_with_workers(order: CampaignOrder, tally: CampaignTally, began: float)
                     left[got.worker] = got
                 else:
                     del left[got.worker]
-        lost = others.lost()
+        lost = others.wait_for_failures()
     if lost:
         tally.errors["worker"] = f"a worker ended with exit code {lost[-1]}"
         return
@@ -321,7 +321,7 @@ def _work(results: Any, order: CampaignOrder, worker: int, stop: Event) -> None:
     company, index = order.company(), worker
     try:
         company.start()
-        with rarely_collecting():
+        with rare_garbage_collection():
             for index in range(worker, order.schedules, order.jobs):
                 if stop.is_set():
                     break

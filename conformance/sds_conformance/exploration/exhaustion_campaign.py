@@ -13,7 +13,7 @@ from typing import Any
 from sds_harness.faults import TesteeError
 from sds_harness.resources import MissingResourceError, usable_processors
 
-from ..judging.garbage import rarely_collecting
+from ..judging.garbage import rare_garbage_collection
 from ..judging.workers import workers
 from .cached_company import CachingCompany
 from .campaign import NO_ROOM, CampaignTally, WorkerEnded
@@ -253,7 +253,7 @@ def _plan(order: Exhaustion, coverage: Coverage, last: int | None, each_s: float
 def _play_here(
     order: Exhaustion, company: CachingCompany, tasks: list[Task], late: Callable[[], bool]
 ) -> Generator[ChunkResults, None, None]:
-    with rarely_collecting():
+    with rare_garbage_collection():
         yield from play_chunks(order, company, tasks, ended=late)
 
 
@@ -289,7 +289,7 @@ def _play_with_workers(
                     left[got.worker] = got.not_started
                 else:
                     del left[got.worker]
-        lost = others.lost()
+        lost = others.wait_for_failures()
     if lost:
         tally.errors["worker"] = f"a worker ended with exit code {lost[-1]}"
         return
@@ -310,7 +310,7 @@ def _play_nth_chunks(
     order: Exhaustion, company: CachingCompany, tasks: list[Task], worker: int, ended: Callable[[], bool]
 ) -> Iterator[ChunkResults]:
     """Play every n-th chunk."""
-    with rarely_collecting():
+    with rare_garbage_collection():
         yield from play_chunks(
             order, company, tasks, lambda events, chunk: (events + chunk) % order.jobs == worker, ended
         )

@@ -17,13 +17,13 @@ from sds_harness.trace import Trace
 
 from .causes import Cause, causes
 from .exits import Exit
-from .garbage import rarely_collecting
+from .garbage import rare_garbage_collection
 from .known_runs import KnownRuns
-from .plan import Plan, left_out
+from .plan import Plan, find_unplayable_environments
 from .positions import WayShown
 from .registry import Run, scenario_of
 from .run_player import EVERYTHING, Keep, RunPlayer
-from .run_results import Gathering
+from .run_results import ResultCollector
 from .runner import ALL_RUNS, BrokenRun, Connect, Runner, tolerated_breakdowns
 from .trace_storage import dumps
 from .verdict import Judge, RequirementVerdict, Verdict
@@ -150,14 +150,16 @@ def certify(
         declaration = runner.start()
         used = runner.dialect
         out = Certification(what, declaration, used.name if used else "", strict)
-        out.left_out = left_out(what.environments, declaration, what.rules.revisions[what.revision], running)
+        out.left_out = find_unplayable_environments(
+            what.environments, declaration, what.rules.revisions[what.revision], running
+        )
         runs = [run for run in what.runs if run.environment.name not in out.left_out]
         begun(out, len(runs))
         units = units_of([run for run in runs if run.name in first])
         units += units_of([run for run in runs if run.name not in first])
-        got = Gathering(what.rules, what.requirements, runs, strict=strict)
+        collector = ResultCollector(what.rules, what.requirements, runs, strict=strict)
         reporter = _ProgressReporter(progress, len(runs))
-        player = RunPlayer(runner, what.rules, what.requirements, keep, known=known, announced=reporter.on_start)
+        player = RunPlayer(runner, what.rules, what.requirements, keep, known=known, on_start=reporter.on_start)
         with ExitStack() as stack:
             source: ResultSource = LocalWork(player, units)
             if sharing is not None and (jobs := sharing.jobs_for(units)) > 1 and not declaration.alone:
@@ -167,38 +169,38 @@ def certify(
                 order = WorkerOrder(connect, limits, what.revision, dialect, declared, what.requirements, keep, files)
                 source = SharedWork(player, units, others, what.rules.language, reporter.on_end)
                 source.begin(order, sharing.rules_of, jobs)
-            stack.enter_context(rarely_collecting())
+            stack.enter_context(rare_garbage_collection())
             try:
                 for result in source.results():
                     if isinstance(result, LostUnit):
-                        got.lost(result, declaration)
+                        collector.record_lost_unit(result, declaration)
                         continue
-                    got.take(result)
+                    collector.take(result)
                     if result.run:
                         reporter.on_processed(result.run)
-                        failing(len(got.judge.failed_requirements))
-                    if got.gave_up:
+                        failing(len(collector.judge.failed_requirements))
+                    if collector.gave_up:
                         break
-                    if result.run and enough is not None and got.should_stop(enough):
-                        out.ended_early = len(got.played) < len(runs)
-                        got.take(player.end())
+                    if result.run and enough is not None and collector.should_stop(enough):
+                        out.ended_early = len(collector.played) < len(runs)
+                        collector.take(player.end())
                         break
             except KeyboardInterrupt:
                 out.interrupted = True
                 with held():
                     for result in source.drain():
-                        got.take(result)
+                        collector.take(result)
     finally:
         runner.kill()
     with held():
-        _conclude(out, got, runs)
+        _conclude(out, collector, runs)
         out.seconds = time.monotonic() - began
     return out
 
 
-def _conclude(out: Certification, got: Gathering, runs: Iterable[Run]) -> None:
+def _conclude(out: Certification, collector: ResultCollector, runs: Iterable[Run]) -> None:
     """Set the verdicts and all other results from the collected runs."""
-    out.gave_up, out.exhausted_resource = got.gave_up, got.exhausted_resource
+    out.gave_up, out.exhausted_resource = collector.gave_up, collector.exhausted_resource
     why_unplayed = ""
     if out.interrupted:
         why_unplayed = "not played, because the run was interrupted"
@@ -208,19 +210,19 @@ def _conclude(out: Certification, got: Gathering, runs: Iterable[Run]) -> None:
         why_unplayed = f"not played: {out.exhausted_resource} was used up"
     elif out.gave_up:
         why_unplayed = "not played: too many breakdowns"
-    played = set(got.played)
+    played = set(collector.played)
     for run in runs:
         if run.name not in played:
-            got.judge.record_unplayed(run, why_unplayed or "not played: too many breakdowns")
-    out.verdicts = got.judge.verdicts()
-    out.ways, out.way_errors = got.ways.group_by_position(out.plan.rules), got.ways.errors
-    out.sightings = {requirement: got.judge.sightings(requirement) for requirement in out.plan.requirements}
+            collector.judge.record_unplayed(run, why_unplayed or "not played: too many breakdowns")
+    out.verdicts = collector.judge.verdicts()
+    out.ways, out.way_errors = collector.ways.group_by_position(out.plan.rules), collector.ways.errors
+    out.sightings = {requirement: collector.judge.sightings(requirement) for requirement in out.plan.requirements}
     out.causes = causes(out.plan.rules, out.verdicts, out.sightings, out.dialect)
-    out.breakdowns, out.traces, out.doubt_data = got.breakdowns, got.traces, got.heard
-    if not why_unplayed and got.hearing.deaf:
-        out.breakdowns.append(BrokenRun.at_last_step(ALL_RUNS, got.hearing.breakdown))
-    out.played_runs, out.steps = got.played, got.steps
-    out.unmet_expectations, out.unchecked = got.unmet, got.unchecked
+    out.breakdowns, out.traces, out.doubt_data = collector.breakdowns, collector.traces, collector.doubt_data
+    if not why_unplayed and collector.hearing.deaf:
+        out.breakdowns.append(BrokenRun.at_last_step(ALL_RUNS, collector.hearing.breakdown))
+    out.played_runs, out.steps = collector.played, collector.steps
+    out.unmet_expectations, out.unchecked = collector.unmet, collector.unchecked
 
 
 class _ProgressReporter:

@@ -9,7 +9,7 @@ FALSE_ALARM = 1e-6
 """Largest probability that a statistical check rejects a conforming implementation."""
 
 
-def exceeded_rarely(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
+def upper_bound_of_hits(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
     """Return the count of hits that ``samples``, each a hit with probability ``share``, exceed with probability <
     ``alarm``.
     """
@@ -26,10 +26,10 @@ def exceeded_rarely(samples: int, share: float, alarm: float = FALSE_ALARM) -> i
 
 def least(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
     """Return the count of hits that ``samples`` stay below with probability < ``alarm``."""
-    return samples - exceeded_rarely(samples, 1 - share, alarm)
+    return samples - upper_bound_of_hits(samples, 1 - share, alarm)
 
 
-def least_distinct(
+def lower_bound_of_distinct_values(
     samples: int, values: int, tests: int = 1, *, of: int | None = None, share: float | None = None
 ) -> int:
     """Return a lower bound on the number of different values among this number of samples.

@@ -26,9 +26,9 @@ _MOST = 1_000
 class CheckSelection(Generic[A]):
     """Selects the functions whose facts a view has, in their order."""
 
-    def __init__(self, facts: Facts, those: Iterable[A]) -> None:
-        self.those = tuple(those)
-        self._names = tuple(dict.fromkeys(name for one in self.those for name in one.of))
+    def __init__(self, facts: Facts, functions: Iterable[A]) -> None:
+        self.functions = tuple(functions)
+        self._names = tuple(dict.fromkeys(name for one in self.functions for name in one.of))
         self._facts = [facts[name] for name in self._names]
         self._known: dict[tuple[bool, ...], tuple[tuple[int, A], ...]] = {}
         """By the facts that are present. Most views have the same combination of facts."""
@@ -39,7 +39,7 @@ class CheckSelection(Generic[A]):
         selected = self._known.get(present)
         if selected is None:
             missing = {name for name, is_there in zip(self._names, present, strict=True) if not is_there}
-            selected = tuple((place, one) for place, one in enumerate(self.those) if missing.isdisjoint(one.of))
+            selected = tuple((place, one) for place, one in enumerate(self.functions) if missing.isdisjoint(one.of))
             if len(self._known) >= _MOST:
                 self._known.clear()
             self._known[present] = selected

@@ -46,7 +46,7 @@ _EDGES = (0, 1, 2, 1_000, 60_000, _LARGEST)
 """Values for every limit, in addition to the edges of the supported ones."""
 PRIVATE = "private"
 """The name of a profile that the suite does not know."""
-_AGAINST = (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
+_ADVERSE_VERDICTS = (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def _unexplained_accusations(rules: Rules, model: Model, declared: Declared) -> 
 
 def _accusations(rules: Rules, model: Model, declared: Declared) -> dict[str, None]:
     outcome = _play(rules, model, declared, HONEST)
-    wrong = [f"{v.requirement.id} {v.verdict.value}" for v in outcome.verdicts if v.verdict in _AGAINST]
+    wrong = [f"{v.requirement.id} {v.verdict.value}" for v in outcome.verdicts if v.verdict in _ADVERSE_VERDICTS]
     wrong += [f"broke down: {b.breakdown.kind.value}" for b in outcome.breakdowns]
     wrong += [f"exit {outcome.exit_code}"] if outcome.exit_code and not wrong else []
     return dict.fromkeys(wrong)

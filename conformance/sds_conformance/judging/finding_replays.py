@@ -32,9 +32,9 @@ class FindingReplays:
     @property
     def sentence(self) -> str:
         """Explanation of the label, in one sentence."""
-        why = "it does not do the same twice" + ("" if self.shown else ", or goes by what was played before")
+        why = "it is not deterministic" + ("" if self.shown else ", or depends on what was played before")
         times = format_count(self.played, "time")
-        return f"It showed {self.shown} of the {times} that it was played again, each time afresh: {why}."
+        return f"It showed {self.shown} of the {times} that it was replayed, each time in a new process: {why}."
 
 
 NEVER = FindingReplays(0, 0)

@@ -45,7 +45,7 @@ class _FailedRun:
         return ENOUGH if self.findings else 1
 
 
-def repeat(
+def replay_failures(
     outcome: Certification,
     connect: Connect,
     limits: Limits,
@@ -64,7 +64,7 @@ def repeat(
         for number, played in enumerate(chosen):
             progress(played.run.name, number, len(chosen))
             again = _replay_run(played, partial(_replay_failures, outcome, played, connect, limits, dialect))
-            _note(outcome, played, again)
+            _store_replays(outcome, played, again)
     except KeyboardInterrupt:
         pass  # all runs are done, and their findings remain valid
     outcome.seconds += time.monotonic() - began
@@ -79,11 +79,11 @@ def _select_runs(outcome: Certification) -> list[_FailedRun]:
         if finding is not None and (finding.run in chosen or len(chosen) < MOST_RUNS):
             played = chosen.setdefault(finding.run, _FailedRun(runs[finding.run]))
             played.findings[finding.requirement] = finding
-    sorts = set[tuple[FaultKind, str, str]]()
+    kinds = set[tuple[FaultKind, str, str]]()
     for broken in outcome.breakdowns:
-        sort = (broken.breakdown.kind, broken.breakdown.detail, broken.command)
-        if broken.where in runs and sort not in sorts and len(sorts) < MOST_BREAKDOWNS:
-            sorts.add(sort)
+        kind = (broken.breakdown.kind, broken.breakdown.detail, broken.command)
+        if broken.where in runs and kind not in kinds and len(kinds) < MOST_BREAKDOWNS:
+            kinds.add(kind)
             chosen.setdefault(broken.where, _FailedRun(runs[broken.where])).broke = broken.breakdown.kind
     return list(chosen.values())
 
@@ -109,19 +109,21 @@ def _replay_failures(
             judge = Judge(plan.rules, played.findings, strict=outcome.strict)
             judge.add(trace, run)
             found = [finding for verdict in judge.verdicts() for finding in verdict.findings]
-            back = [what for what, before in played.findings.items() if any(_shows_again(before, now) for now in found)]
+            reproduced = [
+                what for what, before in played.findings.items() if any(_is_reproduced(before, now) for now in found)
+            ]
             broke = trace.breakdown is not None and trace.breakdown.kind is played.broke
-            return [*back, *([played.broke.value] if played.broke is not None and broke else [])]
+            return [*reproduced, *([played.broke.value] if played.broke is not None and broke else [])]
         return []
     finally:
         runner.kill()
 
 
-def _shows_again(before: Finding, now: Finding) -> bool:
+def _is_reproduced(before: Finding, now: Finding) -> bool:
     return now.is_like(before) and RANK[now.severity] >= RANK[before.severity]
 
 
-def _note(outcome: Certification, played: _FailedRun, again: dict[str, FindingReplays]) -> None:
+def _store_replays(outcome: Certification, played: _FailedRun, again: dict[str, FindingReplays]) -> None:
     for verdict in outcome.verdicts:
         if verdict.requirement.id in played.findings:
             verdict.replays = again[verdict.requirement.id]

@@ -11,39 +11,39 @@ PIECES = 500
 
 
 @contextmanager
-def garbage_waits() -> Iterator[None]:
+def garbage_collection_paused() -> Iterator[None]:
     """Disable the collector while a trace or code is read: it would find no garbage and take a sixth of the time."""
-    looked_for = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if looked_for:
+        if was_enabled:
             gc.enable()
 
 
 @contextmanager
-def garbage_at_the_end() -> Iterator[None]:
+def garbage_collected_at_end() -> Iterator[None]:
     """Collect once after a piece of work of which only the result is kept.
 
     Traces are full of reference cycles, which can be freed only when the work is done.
     """
-    with garbage_waits():
+    with garbage_collection_paused():
         yield
         gc.collect(2 if gc.get_count()[2] >= PIECES else 1)
 
 
-def collect_rarely() -> None:
+def make_garbage_collection_rare() -> None:
     """Collect rarely from now on: in a process that plays many runs, frequent collections take a fifth of the time."""
     gc.set_threshold(100_000, 20, 20)
 
 
 @contextmanager
-def rarely_collecting() -> Iterator[None]:
+def rare_garbage_collection() -> Iterator[None]:
     """Collect rarely while many runs are played."""
     before = gc.get_threshold()
     gc.freeze()
-    collect_rarely()
+    make_garbage_collection_rare()
     try:
         yield
     finally:

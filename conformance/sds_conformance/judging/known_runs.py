@@ -23,14 +23,14 @@ from .registry import Run
 from .run_summary import RunSummary
 from .runner import Runner
 
-_NOBODY = -1
+_NO_PARTICIPANT = -1
 """The participant of a request that has no handle."""
 
 
 class _Point:
     """A point that some known runs have in common: the same requests and replies led to it."""
 
-    __slots__ = ("before", "further", "participant", "reply", "request", "shown")
+    __slots__ = ("before", "next_points", "participant", "reply", "request", "result")
 
     def __init__(self, before: _Point | None = None, reply: bytes = b"") -> None:
         self.before = before
@@ -38,11 +38,11 @@ class _Point:
         """The digest of the reply that led here."""
         self.request: bytes | None = None
         """The next request, without its number and handle; None at the end of a run."""
-        self.participant = _NOBODY
+        self.participant = _NO_PARTICIPANT
         """The participant that gets the request: its place in the order of opening."""
-        self.further: dict[bytes, _Point] = {}
+        self.next_points: dict[bytes, _Point] = {}
         """The points after it, by the digest of the reply."""
-        self.shown: RunSummary | None = None
+        self.result: RunSummary | None = None
         """The result, only at the end of a run."""
 
 
@@ -71,11 +71,11 @@ class KnownRuns:
         except TesteeError:
             runner.kill()  # it breaks down again when it is played
             return None
-        if end is None or end.shown is None:
+        if end is None or end.result is None:
             return None
         self.recalled += 1
         self._ends.move_to_end(end)
-        return replace(end.shown, declaration=session.declaration)
+        return replace(end.result, declaration=session.declaration)
 
     def add(self, runner: Runner, trace: Trace[Any], requirements: tuple[str, ...], summary: RunSummary) -> None:
         """Store the result of a run, unless the implementation broke down or the suite made an error.
@@ -97,8 +97,8 @@ class KnownRuns:
                     at.request, at.participant = request, participant
                 if (at.request, at.participant) != (request, participant):
                     return  # it does not depend on the replies alone
-                at = at.further.setdefault(reply, _Point(at, reply))
-            at.shown = summary
+                at = at.next_points.setdefault(reply, _Point(at, reply))
+            at.result = summary
             self._ends[at] = None
             if len(self._ends) > self._size:
                 self._forget(self._ends.popitem(last=False)[0])
@@ -106,10 +106,10 @@ class KnownRuns:
     @staticmethod
     def _forget(end: _Point) -> None:
         """Remove a run, up to the last point that it has in common with another one."""
-        end.shown = None
-        while end.before is not None and not end.further and end.shown is None:
+        end.result = None
+        while end.before is not None and not end.next_points and end.result is None:
             before, end.before = end.before, None  # no cycle is left for the garbage collector, which runs rarely
-            del before.further[end.reply]
+            del before.next_points[end.reply]
             end = before
 
     def _key(self, session: Session, runner: Runner, run: str, requirements: tuple[str, ...]) -> Hashable:
@@ -120,8 +120,8 @@ class KnownRuns:
             hello.name = hello.version = hello.language = hello.homepage = ""
             self._declared = declared, hello.SerializeToString(deterministic=True)
         dialect = runner.dialect
-        around = session.revision, dialect.name if dialect is not None else "", declared.outside_clock
-        return run, requirements, around, self._declared[1]
+        setting = session.revision, dialect.name if dialect is not None else "", declared.outside_clock
+        return run, requirements, setting, self._declared[1]
 
 
 def _follow(session: Session, at: _Point) -> _Point | None:
@@ -132,7 +132,7 @@ def _follow(session: Session, at: _Point) -> _Point | None:
     found: _Point | None = at
     while found is not None and found.request is not None:
         request = session.language.request.FromString(found.request)
-        if found.participant != _NOBODY:
+        if found.participant != _NO_PARTICIPANT:
             getattr(request, request.WhichOneof("command")).handle = handles[found.participant]
         reply = session.call(request)
         opened = reply.WhichOneof("answer") == "opened"
@@ -140,7 +140,7 @@ def _follow(session: Session, at: _Point) -> _Point | None:
             handles.append(reply.opened.handle)
             reply.opened.handle = 0
         reply.id = 0
-        found = found.further.get(_digest(reply))
+        found = found.next_points.get(_digest(reply))
     for handle in handles:
         close = session.language.request()
         close.close.handle = handle
@@ -160,7 +160,7 @@ def _normalize_step(step: Step, places: dict[int, int]) -> tuple[bytes, int, byt
     request.CopyFrom(step.whole_request)
     reply.CopyFrom(answered)
     request.id = reply.id = 0
-    command, participant = getattr(request, step.command), _NOBODY
+    command, participant = getattr(request, step.command), _NO_PARTICIPANT
     if "handle" in command.DESCRIPTOR.fields_by_name:
         participant = places[command.handle]
         command.handle = 0

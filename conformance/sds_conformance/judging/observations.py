@@ -19,7 +19,7 @@ from .rules import Rules, View
 
 
 @dataclass(slots=True)
-class Sight:
+class CheckResult:
     """The result of one check on one view, if it observed anything or raised an error."""
 
     check: Check
@@ -34,16 +34,16 @@ class Sight:
     reported: list[Observation]
     """Violations and notes."""
     schedule: str = ""
-    wrong: str = ""
+    exception: str = ""
     """The exception that the check raised."""
 
     @property
     def error(self) -> str:
         """The error with the check and the schedule; "" if there was none."""
-        return f"{self.check.name} on {self.schedule}: {self.wrong}" if self.wrong else ""
+        return f"{self.check.name} on {self.schedule}: {self.exception}" if self.exception else ""
 
 
-class Sights(dict[str, list[Sight]]):
+class CheckResults(dict[str, list[CheckResult]]):
     """Results by requirement, for all requirements that the trace counts for."""
 
     hearing: Hearing
@@ -73,11 +73,11 @@ class Applicable(dict[str, list[Check]]):
         return CheckSelection(self._facts, (check for checks in self.values() for check in checks))
 
 
-def observe(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable) -> Sights:
+def observe(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable) -> CheckResults:
     """Apply every check to every view of a trace that has the facts which the check is about."""
-    heard = [(view, rules.accepted_any(view)) for view in views]
-    sights = Sights(_counting_requirements(rules, trace, views, applicable))
-    for sight in apply_checks(applicable, heard):
+    accepted = [(view, rules.accepted_any(view)) for view in views]
+    sights = CheckResults(_counting_requirements(rules, trace, views, applicable))
+    for sight in apply_checks(applicable, accepted):
         if sight.check.requirement in sights:
             sights[sight.check.requirement].append(sight)
     for view in views:
@@ -85,11 +85,11 @@ def observe(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: 
     return sights
 
 
-def apply_checks(applicable: Applicable, heard: Iterable[tuple[View, bool | None]]) -> list[Sight]:
+def apply_checks(applicable: Applicable, accepted: Iterable[tuple[View, bool | None]]) -> list[CheckResult]:
     """Return the results ordered by check, then by view."""
     found = [
         (place, number, sight)
-        for number, (view, took) in enumerate(heard)
+        for number, (view, took) in enumerate(accepted)
         for place, check in applicable.selection.select(view)
         if (sight := _apply_check(check, view, took)) is not None
     ]
@@ -114,7 +114,7 @@ def _counting_requirements(
     return [*applicable]
 
 
-def _apply_check(check: Check, view: View, took: bool | None) -> Sight | None:
+def _apply_check(check: Check, view: View, took: bool | None) -> CheckResult | None:
     places, reported, wrong = 0, [], ""
     try:
         for observation in check.function(view):
@@ -126,7 +126,7 @@ def _apply_check(check: Check, view: View, took: bool | None) -> Sight | None:
     if not places and not wrong:
         return None
     schedule = view.trace.schedule
-    return Sight(
+    return CheckResult(
         check, view.party.name, view.channel_id, took, places, places - len(reported), reported, schedule, wrong
     )
 

@@ -74,16 +74,21 @@ def plan(
     """
     profile, revision = profile or rules.full, revision or rules.current
     known = rules.catalogue.requirements
-    select, deselect, played, entered = list(select), list(deselect), list(scenarios), list(environments)
-    names, globs = {*played}, [glob for glob in played if glob not in rules.register.scenarios]
+    select, deselect, scenario_globs, environment_globs = (
+        list(select),
+        list(deselect),
+        list(scenarios),
+        list(environments),
+    )
+    names, globs = {*scenario_globs}, [glob for glob in scenario_globs if glob not in rules.register.scenarios]
     chosen = tuple(
         requirement.id
         for requirement in rules.judged_requirements(revision, profile)
         if not select or any(fnmatchcase(requirement.id, glob) for glob in select)
         if not any(fnmatchcase(requirement.id, glob) for glob in deselect)
     )
-    spoken = {requirement for requirement in known if requirement.startswith(f"{rules.revisions[revision].prefix}-")}
-    within = {requirement for requirement in spoken if rules.is_in_profile(known[requirement], profile)}
+    stated = {requirement for requirement in known if requirement.startswith(f"{rules.revisions[revision].prefix}-")}
+    in_profile = {requirement for requirement in stated if rules.is_in_profile(known[requirement], profile)}
     return Plan(
         rules,
         revision,
@@ -92,29 +97,29 @@ def plan(
         tuple(
             s
             for s in rules.register.scenarios.values()
-            if spoken.intersection(s.exercises)
+            if stated.intersection(s.exercises)
             if (
                 s.name in names or any(fnmatchcase(s.name, glob) for glob in globs)
-                if played
-                else within.intersection(s.exercises)
+                if scenario_globs
+                else in_profile.intersection(s.exercises)
             )
-            if played or not files
+            if scenario_globs or not files
         )
         + tuple(files),
-        tuple(e for e in rules.environments.values() if any(fnmatchcase(e.name, glob) for glob in entered)),
+        tuple(e for e in rules.environments.values() if any(fnmatchcase(e.name, glob) for glob in environment_globs)),
         frozenset(
             what
             for what, some in {
                 "requirements": select or deselect,
-                "scenarios": played or files,
-                "environments": "*" not in entered,
+                "scenarios": scenario_globs or files,
+                "environments": "*" not in environment_globs,
             }.items()
             if some
         ),
     )
 
 
-def left_out(
+def find_unplayable_environments(
     environments: Iterable[Environment], declared: Declaration, revision: Revision, running: bool
 ) -> dict[str, str]:
     """Environments that cannot be played, with the reason; ``running``: the implementation cannot be started again."""
@@ -123,7 +128,9 @@ def left_out(
         if unfit := environment.why_unfit(revision):
             out[environment.name] = unfit
         elif running and environment.variables:
-            out[environment.name] = "skipped, for it needs a process of its own, and the implementation runs already"
+            out[environment.name] = (
+                "skipped, because it needs its own process, and the implementation is already running"
+            )
         elif lacking := declared.missing_capabilities(environment.needs):
             out[environment.name] = declared.why_skipped(lacking)
     return out

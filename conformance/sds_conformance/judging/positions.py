@@ -102,16 +102,16 @@ class WayReader:
         selected = [(place, n, one) for n, view in enumerate(hearing) for place, one in self._showing.select(view)]
         for _, n, showing in sorted(selected, key=lambda each: each[:2]):
             if all(trace.declaration.can(capability) for capability in showing.needs):
-                self._show(showing, hearing[n], ways)
+                self._read_position(showing, hearing[n], ways)
         return ways
 
-    def _show(self, showing: Showing, view: View, ways: Ways) -> None:
+    def _read_position(self, showing: Showing, view: View, ways: Ways) -> None:
         trace, position = view.trace, showing.position
         try:
             for step, way in showing.function(view):
                 if way not in self._rules.catalogue.positions[position].options:
                     raise LookupError(f"{way!r} is none of its options")
                 ways.add(position, way, _Sighting((trace.environment != PLAIN.name, step.index), trace.schedule))
-        except Exception as error:  # an error of one function must not cost the others
+        except Exception as error:  # an error of one function must not end the others
             where = f"{showing.name} on {trace.schedule}"
             ways.errors.setdefault(position, f"{where}: {type(error).__name__}: {error}")

@@ -9,15 +9,15 @@ from typing import Any
 from sds_harness.faults import Breakdown
 from sds_harness.trace import Trace
 
-from .garbage import garbage_at_the_end
+from .garbage import garbage_collected_at_end
 from .known_runs import KnownRuns
 from .registry import Run
 from .rules import Rules
-from .run_summary import Looker, RunSummary
+from .run_summary import RunSummary, TraceJudge
 from .runner import OUR_LIMITS, BrokenRun, Runner
 from .trace_storage import pack
 
-Announced = Callable[[str], None]
+RunListener = Callable[[str], None]
 """Called with the name of a run that starts."""
 
 
@@ -73,39 +73,39 @@ class RunPlayer:
         keep: Keep,
         *,
         known: KnownRuns | None = None,
-        announced: Announced = lambda run: None,
+        on_start: RunListener = lambda run: None,
     ) -> None:
         """Results of runs that were played before are taken from ``known``; then ``keep`` must be `VERDICTS`."""
         assert known is None or keep == VERDICTS, "a known run has a result and no trace"
         self.runner = runner
         self._requirements = tuple(requirements)
-        self._looker = Looker(rules, self._requirements, ways=keep.ways)
+        self._trace_judge = TraceJudge(rules, self._requirements, ways=keep.ways)
         self._known = known
         self._rules = rules
         self._keep = keep
-        self._announced = announced
-        self._endless = False
+        self._on_start = on_start
+        self._never_exits = False
         """The process did not exit by itself once; do not wait for that again."""
-        self._told = 0
+        self._reported_count = 0
 
     def play_unit(self, runs: Sequence[Run]) -> Iterator[RunResult]:
         """Play the runs, and yield the result of each and of the end of the process."""
         self.runner.begin()
         for run in runs:
-            self._announced(run.name)
-            yield self._recall(run) or self._played(run)
+            self._on_start(run.name)
+            yield self._recall(run) or self._play_and_collect(run)
             if self.runner.gave_up:
                 break
         yield self.end()
 
     def end(self) -> RunResult:
         """End the process and return the result."""
-        if self._endless:
+        if self._never_exits:
             self.runner.kill()
         else:
             self.runner.close()
         broken = self._new_breakdowns()
-        self._endless |= bool(broken)
+        self._never_exits |= bool(broken)
         return RunResult(breakdowns=broken)
 
     def _recall(self, run: Run) -> RunResult | None:
@@ -115,29 +115,29 @@ class RunPlayer:
         self.runner.begin()
         return RunResult(run.name, summary)
 
-    def _played(self, run: Run) -> RunResult:
-        with garbage_at_the_end():
+    def _play_and_collect(self, run: Run) -> RunResult:
+        with garbage_collected_at_end():
             return self._play(run)
 
     def _play(self, run: Run) -> RunResult:
         trace = self.runner.trace_of(run)
         if trace is None:
             return RunResult(run.name, None, self._new_breakdowns())
-        summary = self._looker.look(trace)
+        summary = self._trace_judge.judge(trace)
         if self._known is not None:
             self._known.add(self.runner, trace, self._requirements, summary)
         is_notable = summary.has_reports or trace.breakdown is not None or bool(trace.unmet)
         is_kept = is_notable or (self._keep.plain and run.plain)
-        heard = self._rules.extract_doubt_data(trace) if self._keep.traces and (is_notable or run.plain) else None
+        doubt_data = self._rules.extract_doubt_data(trace) if self._keep.traces and (is_notable or run.plain) else None
         packed = pack(trace) if self._keep.traces and is_kept else None
         return RunResult(
-            run.name, summary, self._new_breakdowns(), packed, heard, trace.unmet, _why_unchecked(run, trace)
+            run.name, summary, self._new_breakdowns(), packed, doubt_data, trace.unmet, _why_unchecked(run, trace)
         )
 
     def _new_breakdowns(self) -> tuple[BrokenRun, ...]:
         """The breakdowns since the last call."""
-        new = self.runner.breakdowns[self._told :]
-        self._told += len(new)
+        new = self.runner.breakdowns[self._reported_count :]
+        self._reported_count += len(new)
         return tuple(new)
 
 
@@ -146,10 +146,10 @@ def _why_unchecked(run: Run, trace: Trace[Any]) -> str:
     if run.scenario.file is None or not run.scenario.file.expected:
         return ""
     if trace.breakdown is not None:
-        return broke_first(trace.breakdown)
+        return describe_first_breakdown(trace.breakdown)
     return trace.unchecked or trace.suite_error
 
 
-def broke_first(breakdown: Breakdown) -> str:
+def describe_first_breakdown(breakdown: Breakdown) -> str:
     """Why expectations were not checked, as text."""
     return f"the implementation broke down first ({breakdown.kind.value})"

@@ -19,7 +19,7 @@ from .verdict import Judge
 from .work_distribution import LostUnit
 
 
-class Gathering:
+class ResultCollector:
     """The results so far."""
 
     def __init__(self, rules: Rules, requirements: Sequence[str], runs: Iterable[Run], *, strict: bool) -> None:
@@ -31,17 +31,17 @@ class Gathering:
         """How many of the received messages the participants showed, over all runs."""
         self.steps = 0
         self.breakdowns: list[BrokenRun] = []
-        self.heard: list[Any] = []
+        self.doubt_data: list[Any] = []
         """What `Rules.extract_doubt_data` extracted from each run."""
         self.unmet: dict[str, tuple[tuple[int, str], ...]] = {}
         """By run of a scenario file: the expectations that were not met."""
         self.unchecked: dict[str, str] = {}
         """By run of a scenario file: why its expectations were not checked."""
         self._runs = {run.name: run for run in runs}
-        self._told = {run.name for run in self._runs.values() if run.plain}
+        self._plain_runs = {run.name for run in self._runs.values() if run.plain}
         """The runs whose traces are kept even without findings."""
-        self._in_a_row = 0
-        self._broke = self._surprised = False
+        self._consecutive_breakdowns = 0
+        self._broke = self._missed_expectation = False
 
     @property
     def exhausted_resource(self) -> str:
@@ -51,17 +51,17 @@ class Gathering:
     @property
     def gave_up(self) -> bool:
         """No further run can be played, or further runs would show nothing new."""
-        return self._in_a_row >= PATIENCE or bool(self.exhausted_resource)
+        return self._consecutive_breakdowns >= PATIENCE or bool(self.exhausted_resource)
 
     def take(self, result: RunResult) -> None:
         """Add the next result."""
-        self._in_a_row = result.count_consecutive_breakdowns(self._in_a_row)
+        self._consecutive_breakdowns = result.count_consecutive_breakdowns(self._consecutive_breakdowns)
         # Report a process that does not exit only once.
         known = any(broken.where == END for broken in self.breakdowns)
         self.breakdowns += [broken for broken in result.breakdowns if not (known and broken.where == END)]
         summary = result.summary
         self._broke = summary is not None and summary.breakdown is not None
-        self._surprised = bool(result.unmet)
+        self._missed_expectation = bool(result.unmet)
         if summary is None:
             return
         if result.unmet:
@@ -74,11 +74,11 @@ class Gathering:
         self.played.append(result.run)
         self.steps += summary.steps
         if result.doubt_data is not None:
-            self.heard.append(result.doubt_data)
+            self.doubt_data.append(result.doubt_data)
         if result.trace is not None:
             self._keep(result.run, result.trace)
 
-    def lost(self, lost: LostUnit, declaration: Declaration) -> None:
+    def record_lost_unit(self, lost: LostUnit, declaration: Declaration) -> None:
         """Record the unplayed runs of a unit as an error of the suite: a worker process has ended."""
         for run in lost.unit:
             if run.name not in self.played:
@@ -90,10 +90,10 @@ class Gathering:
     def should_stop(self, enough: Callable[[str], bool]) -> bool:
         """Does ``enough`` hold for a requirement that fails by now, or for "breakdown" or "expectation" if the last run
         broke, or did not meet an expectation?"""
-        last = {"breakdown": self._broke, "expectation": self._surprised}
+        last = {"breakdown": self._broke, "expectation": self._missed_expectation}
         return any(map(enough, [*self.judge.failed_requirements, *(what for what, so in last.items() if so)]))
 
     def _keep(self, run: str, packed: bytes) -> None:
         self.traces.add(run, packed)
         found = {finding.run for verdict in self.judge.evidence for finding in verdict.findings}
-        self.traces.keep_only(found | self._told | {*self.unmet} | {broken.where for broken in self.breakdowns})
+        self.traces.keep_only(found | self._plain_runs | {*self.unmet} | {broken.where for broken in self.breakdowns})

@@ -11,9 +11,9 @@ from sds_harness.faults import Breakdown
 from sds_harness.trace import Trace
 
 from .deafness import Hearing
-from .garbage import garbage_waits
+from .garbage import garbage_collection_paused
 from .judgement import Observation
-from .observations import Applicable, Sight, Sights, observe
+from .observations import Applicable, CheckResult, CheckResults, observe
 from .positions import WayReader, Ways
 from .rules import Rules
 
@@ -63,7 +63,7 @@ class RunSummary:
     """How many of the received messages the participants showed."""
     results: dict[str, RequirementResult] = field(default_factory=dict)
     """Results by requirement, only for those with observations or errors."""
-    unread: str = ""
+    reading_error: str = ""
     """The error that occurred when the trace was read; nothing else is known of the run in that case."""
     ways: Ways = field(default_factory=Ways)
     """The ways of the implementation that the run shows."""
@@ -88,7 +88,7 @@ class RunSummary:
         return any(met.reported for met in self.results.values())
 
 
-class Looker:
+class TraceJudge:
     """Judges traces, one by one, for some requirements."""
 
     def __init__(self, rules: Rules, requirements: Iterable[str], *, ways: bool = False) -> None:
@@ -99,23 +99,23 @@ class Looker:
         self._checks_for: dict[frozenset[int], Applicable] = {}
         """Applicable checks by requirement, by the declared capabilities."""
 
-    def look(self, trace: Trace[Any]) -> RunSummary:
+    def judge(self, trace: Trace[Any]) -> RunSummary:
         """Judge one trace."""
         summary = RunSummary.from_trace(trace)
         try:
-            sights = self._sights(trace, summary)
+            sights = self._apply_checks(trace, summary)
         except Exception as error:  # an error of the suite must not become a verdict on the implementation
-            summary.unread = f"{trace.schedule}: {type(error).__name__}: {error}"
+            summary.reading_error = f"{trace.schedule}: {type(error).__name__}: {error}"
             return summary
         summary.counted = tuple(sights)
         summary.hearing = sights.hearing
         summary.results = {
-            requirement: _result_of_sightings(seen, trace) for requirement, seen in sights.items() if seen
+            requirement: _merge_check_results(seen, trace) for requirement, seen in sights.items() if seen
         }
         return summary
 
-    def _sights(self, trace: Trace[Any], summary: RunSummary) -> Sights:
-        with garbage_waits():
+    def _apply_checks(self, trace: Trace[Any], summary: RunSummary) -> CheckResults:
+        with garbage_collection_paused():
             views = self._rules.views(trace)
             if self._ways is not None:
                 summary.ways = self._ways.read(trace, views)
@@ -129,14 +129,14 @@ class Looker:
         return known
 
 
-def report_observation(sight: Sight, observation: Observation, trace: Trace[Any]) -> ReportedObservation:
+def report_observation(sight: CheckResult, observation: Observation, trace: Trace[Any]) -> ReportedObservation:
     """Return an observation of a check with its place."""
     step = observation.step
     stderr = trace.steps[step - 1].stderr if 0 < step <= len(trace.steps) else ()
     return ReportedObservation(sight.check.name, sight.participant, sight.channel_id, observation, stderr)
 
 
-def _result_of_sightings(seen: Iterable[Sight], trace: Trace[Any]) -> RequirementResult:
+def _merge_check_results(seen: Iterable[CheckResult], trace: Trace[Any]) -> RequirementResult:
     met = RequirementResult()
     for sight in seen:
         if sight.error:

@@ -74,7 +74,7 @@ class Runner:
         self._session: Session | None = None
         self.breakdowns: list[BrokenRun] = []
         self.declaration = declaration
-        self._in_a_row = 0
+        self._consecutive_breakdowns = 0
 
     def start(self) -> Declaration:
         """Perform the handshake and the honesty probe. Raises TesteeError if the implementation cannot be driven at
@@ -95,7 +95,7 @@ class Runner:
 
     def begin(self) -> None:
         """Reset the count of consecutive breakdowns before the next runs."""
-        self._in_a_row = 0
+        self._consecutive_breakdowns = 0
 
     def play(self, runs: Iterable[Run]) -> Iterator[tuple[Run, Trace[Any]]]:
         """Play the runs; yield the trace of each, possibly incomplete."""
@@ -125,7 +125,7 @@ class Runner:
             session = self.session(run)
         except TesteeError as fault:
             self._record_breakdown("handshake", None, fault)
-            self._in_a_row += 1
+            self._consecutive_breakdowns += 1
             return None
         stage = self._rules.stage(session, run.name, self.dialect, run.environment)
         stage.room = MemoryBudget(self._limits.kept_bytes)
@@ -138,14 +138,14 @@ class Runner:
         try:
             try:
                 yield
-                self._in_a_row = 0
+                self._consecutive_breakdowns = 0
             except ScheduleStoppedError as stopped:
                 stage.trace.stopped = str(stopped)
-                self._in_a_row = 0 if stage.trace.steps else self._in_a_row
+                self._consecutive_breakdowns = 0 if stage.trace.steps else self._consecutive_breakdowns
             stage.close()
         except TesteeError as fault:
             self._record_breakdown(stage.trace.schedule, stage.trace, fault)
-            self._in_a_row += fault.breakdown.kind not in OUR_LIMITS
+            self._consecutive_breakdowns += fault.breakdown.kind not in OUR_LIMITS
         except Exception as error:  # an error of the suite in one scenario must not end the others
             stage.trace.suite_error = f"{stage.trace.schedule}: {type(error).__name__}: {error}"
             self.kill()
@@ -153,7 +153,7 @@ class Runner:
     @property
     def gave_up(self) -> bool:
         """It broke down too often in a row, or no further run can be played."""
-        return self._in_a_row >= PATIENCE or bool(exhausted_resource(self.breakdowns))
+        return self._consecutive_breakdowns >= PATIENCE or bool(exhausted_resource(self.breakdowns))
 
     def close(self) -> None:
         """End the session; a process that does not exit is recorded as a breakdown."""

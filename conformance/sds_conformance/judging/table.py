@@ -45,8 +45,8 @@ class RuleRow(NamedTuple, Generic[E]):
 class Table(Generic[E]):
     """Rows in order of precedence.
 
-    The first row that applies to a fact and is wrong is violated, and the other rows are not exercised: one mistake is
-    one violation. If no row is wrong, all rows that apply are met.
+    The first row that applies to a fact and is wrong is reported as violated. The other rows are then not exercised, so
+    that one mistake is one violation. If no row is wrong, all rows that apply are met.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Table(Generic[E]):
         the expected and the seen value of a fact that violates a row.
         """
         self.rows = tuple(rows)
-        self._facts, self._told = facts, describe
+        self._facts, self._describe = facts, describe
         self._judged = once(self._judge)
 
     def check(self, requirement: str, needs: tuple[int, ...]) -> Callable[[Any], Iterator[Observation]]:
@@ -79,22 +79,22 @@ class Table(Generic[E]):
         ]
         found: dict[tuple[str, tuple[int, ...]], list[Observation]] = {}
         for fact in self._facts(view):
-            condition, does, met = None, False, []
+            condition, is_applicable, met = None, False, []
             for applies, is_wrong, key, row in rows:  # rows with the same condition are adjacent
                 if applies is not condition:
-                    condition, does = applies, bool(applies(fact))
-                if does and is_wrong(fact):
-                    found.setdefault(key, []).append(self._blame(fact, row))
+                    condition, is_applicable = applies, bool(applies(fact))
+                if is_applicable and is_wrong(fact):
+                    found.setdefault(key, []).append(self._make_violation(fact, row))
                     break
-                if does and key not in met:
+                if is_applicable and key not in met:
                     met.append(key)
             else:
                 for key in met:
                     found.setdefault(key, []).append(held(fact.step))
         return found
 
-    def _blame(self, fact: E, row: RuleRow[E]) -> Observation:
-        expected, seen = self._told(fact, row)
+    def _make_violation(self, fact: E, row: RuleRow[E]) -> Observation:
+        expected, seen = self._describe(fact, row)
         if not row.code:
             return noted(fact.step, f"{seen} where {expected}")
         position = row.position if isinstance(row.position, str) else row.position(fact)

@@ -17,7 +17,7 @@ from .finding_replays import FindingReplays
 from .judgement import Observation, Outcome
 from .registry import Run, scenario_of
 from .rules import Rules
-from .run_summary import Looker, ReportedObservation, RunSummary
+from .run_summary import ReportedObservation, RunSummary, TraceJudge
 from .tally import Tally, ViolationKind
 
 OBSERVE = "observe"
@@ -179,20 +179,20 @@ class Judge:
         self._observed: dict[str, dict[str, int]] = {}
         self._declared: Declaration | None = None
         self._worst: dict[str, Verdict] = {}
-        self._met: set[frozenset[int]] = set()
+        self._seen_capabilities: set[frozenset[int]] = set()
         """The sets of capabilities that were declared so far."""
 
     def add(self, trace: Trace[Any], run: Run | None = None) -> None:
         """Judge one trace; ``run`` is the run that it was played for."""
-        self.take(Looker(self._rules, self._verdicts).look(trace), run)
+        self.take(TraceJudge(self._rules, self._verdicts).judge(trace), run)
 
     def take(self, summary: RunSummary, run: Run | None = None) -> None:
         """Add the results of a run."""
         self._declared = summary.declaration
         self._note_lacking(summary.declaration)
-        if summary.unread:
+        if summary.reading_error:
             for requirement_id in self._verdicts:
-                self._errors.setdefault(requirement_id, summary.unread)
+                self._errors.setdefault(requirement_id, summary.reading_error)
             return
         for requirement_id, met in summary.results.items():
             verdict = self._verdicts[requirement_id]
@@ -216,9 +216,9 @@ class Judge:
 
     def _note_lacking(self, declared: Declaration) -> None:
         """Store which needed capabilities are not declared, by requirement."""
-        if declared.capabilities in self._met:
+        if declared.capabilities in self._seen_capabilities:
             return
-        self._met.add(declared.capabilities)
+        self._seen_capabilities.add(declared.capabilities)
         for requirement_id in self._verdicts:
             checks = self._rules.register.checks.get(requirement_id, ())
             if lacking := {name for check in checks for name in declared.missing_capabilities(check.needs)}:
@@ -290,7 +290,7 @@ class Judge:
         if True in verdict.places or (verdict.exercised and False not in verdict.places):
             return Verdict.PASS, ""
         if verdict.places:
-            return Verdict.INCONCLUSIVE, "all that others sent was refused, or came to nothing"
+            return Verdict.INCONCLUSIVE, "all messages of others were refused, or had no effect"
         obstacles = self._obstacles.get(requirement_id, [])
         broken = [why for why in obstacles if "broke down" in why]
         if broken:

@@ -17,7 +17,7 @@ from sds_harness.language import Language
 from sds_harness.link import Limits
 from sds_harness.resources import MissingResourceError
 
-from .garbage import rarely_collecting
+from .garbage import rare_garbage_collection
 from .registry import IN, Run, Scenario
 from .rules import Rules
 from .run_player import Keep, RunPlayer, RunResult
@@ -126,10 +126,10 @@ class SharedWork(ResultSource):
         self._units = units
         self._others = others
         self._received = received
-        self._taken = others.context.Value("i", 0)
-        self._came: defaultdict[int, deque[bytes | RunResult]] = defaultdict(deque)
+        self._unit_counter = others.context.Value("i", 0)
+        self._arrived_results: defaultdict[int, deque[bytes | RunResult]] = defaultdict(deque)
         """By unit; results of workers stay pickled until they are yielded."""
-        self._at = 0
+        self._current_unit = 0
         self._returned: list[int] = []
         """Units that workers could not start, for example because the implementation lacked memory."""
         self._begun: set[int] = set()
@@ -137,11 +137,11 @@ class SharedWork(ResultSource):
 
     def begin(self, order: WorkerOrder, rules_of: RulesOf, jobs: int) -> None:
         """Start workers, so that ``jobs`` processes play in total."""
-        self._taken.value = 1  # this process plays the first unit, because it has the implementation running
+        self._unit_counter.value = 1  # this process plays the first unit, because it has the implementation running
         names = [[run.name for run in unit] for unit in self._units]
         for _ in range(jobs - 1):
             try:
-                self._others.start(_work, order, rules_of, names, self._taken)
+                self._others.start(_play_units, order, rules_of, names, self._unit_counter)
             except MissingResourceError:
                 return  # fewer processes play the units
 
@@ -149,39 +149,40 @@ class SharedWork(ResultSource):
         mine: int | None = 0
         while mine is not None:
             yield from self._play(mine)
-            mine = _next(self._taken, len(self._units))
-        while self._at < len(self._units):
+            mine = _claim_next_unit(self._unit_counter, len(self._units))
+        while self._current_unit < len(self._units):
             alive = self._others.alive_count
-            took = self._take_in(wait=True)
+            took = self._process_report(wait=True)
             if self._returned:
                 yield from self._play(self._returned.pop())
             elif not took and not alive:
-                lost = self._others.lost()
-                if lost or self._at in self._begun:
+                lost = self._others.wait_for_failures()
+                if lost or self._current_unit in self._begun:
                     codes = ", ".join(map(str, lost)) or "none"
                     yield LostUnit(
-                        self._units[self._at], f"a process of the suite ended before its work was done: {codes}"
+                        self._units[self._current_unit],
+                        f"a process of the suite ended before its work was done: {codes}",
                     )
-                    self._at += 1
+                    self._current_unit += 1
                 else:
-                    yield from self._play(self._at)
+                    yield from self._play(self._current_unit)
             yield from self._results_in_order()
 
     def _play(self, number: int) -> Iterator[RunResult]:
         for result in self._player.play_unit(self._units[number]):
-            self._came[number].append(result)
-            while self._take_in(wait=False):
+            self._arrived_results[number].append(result)
+            while self._process_report(wait=False):
                 pass
             yield from self._results_in_order()
 
     def drain(self) -> Iterator[RunResult]:
         while self._receive(wait=False) is not None:  # no progress is reported after an interrupt
             pass
-        for unit in sorted(self._came):
-            while self._came[unit]:
-                yield self._unpack(self._came[unit].popleft())
+        for unit in sorted(self._arrived_results):
+            while self._arrived_results[unit]:
+                yield self._unpack(self._arrived_results[unit].popleft())
 
-    def _take_in(self, *, wait: bool) -> bool:
+    def _process_report(self, *, wait: bool) -> bool:
         run = self._receive(wait=wait)
         if run:
             self._received(run)
@@ -197,13 +198,13 @@ class SharedWork(ResultSource):
             self._returned.append(unit)
             return ""
         self._begun.add(unit)
-        self._came[unit].append(result)
+        self._arrived_results[unit].append(result)
         return str(run)
 
     def _results_in_order(self) -> Iterator[RunResult]:
-        while self._came[self._at]:
-            result = self._unpack(self._came[self._at].popleft())
-            self._at += not result.run
+        while self._arrived_results[self._current_unit]:
+            result = self._unpack(self._arrived_results[self._current_unit].popleft())
+            self._current_unit += not result.run
             yield result
 
     def _unpack(self, result: bytes | RunResult) -> RunResult:
@@ -217,23 +218,25 @@ def find_run(rules: Rules, name: str, files: Sequence[Scenario] = ()) -> Run:
     return Run(known, rules.environments[environment or PLAIN.name])
 
 
-def _next(taken: Any, there_are: int) -> int | None:
+def _claim_next_unit(unit_counter: Any, unit_count: int) -> int | None:
     """Return the number of the next unit that no process plays; None if there is none."""
-    with taken.get_lock():
-        number: int = taken.value
-        taken.value += 1
-    return number if number < there_are else None
+    with unit_counter.get_lock():
+        number: int = unit_counter.value
+        unit_counter.value += 1
+    return number if number < unit_count else None
 
 
-def _work(reports: Any, order: WorkerOrder, rules_of: RulesOf, units: Sequence[Sequence[str]], taken: Any) -> None:
+def _play_units(
+    reports: Any, order: WorkerOrder, rules_of: RulesOf, units: Sequence[Sequence[str]], unit_counter: Any
+) -> None:
     """Play units, given as names of runs, until none is left."""
     rules = rules_of(order.revision)
     declared = loads(order.declaration, rules.language)
     runner = Runner(order.connect, order.limits, rules, order.revision, order.dialect, declared)
     player = RunPlayer(runner, rules, order.requirements, order.keep)
     try:
-        with rarely_collecting():
-            while (number := _next(taken, len(units))) is not None:
+        with rare_garbage_collection():
+            while (number := _claim_next_unit(unit_counter, len(units))) is not None:
                 for place, result in enumerate(
                     player.play_unit([find_run(rules, name, order.files) for name in units[number]])
                 ):

@@ -21,12 +21,12 @@ from sds_harness.signals import follow_parent
 from sds_harness.watchdog import watch_worker
 
 PATIENCE_S = 5.0
-FAREWELL_S = 0.5
+ENDING_S = 0.5
 """Seconds that a worker has to end its implementation; after that it is killed, and the guardian process does it."""
 _AT_ONCE_S = 0.2
 _NO_ROOM = 75
 """The exit code of a worker that lacks a resource of the machine: EX_TEMPFAIL."""
-_FORKED_BY_NOBODY = 255
+_FORK_SERVER_ENDED = 255
 """The exit code that multiprocessing reports if the fork server has ended because it could not fork."""
 
 
@@ -43,7 +43,7 @@ class Workers:
         with safe_path(), suppress(OSError):  # otherwise the first lock would start it with an unsafe path
             resource_tracker.ensure_running()
 
-    def start(self, work: Callable[..., None], *given: Any) -> None:
+    def start(self, work: Callable[..., None], *arguments: Any) -> None:
         """Start a worker that calls ``work`` with the queue of reports and the given arguments, which must be
         picklable. Raises MissingResourceError.
         """
@@ -52,8 +52,8 @@ class Workers:
             if self._reports is None:
                 prepare()
                 self._reports = self.context.Queue()
-            self.context.set_forkserver_preload(["__main__", *_ours()])
-            worker = self.context.Process(target=_begin, args=(environment, work, self._reports, *given))
+            self.context.set_forkserver_preload(["__main__", *_find_suite_modules()])
+            worker = self.context.Process(target=_run_worker, args=(environment, work, self._reports, *arguments))
             try:
                 worker.start()
             except (EOFError, OSError) as error:
@@ -79,7 +79,7 @@ class Workers:
     def alive_count(self) -> int:
         return sum(worker.is_alive() for worker in self._processes)
 
-    def lost(self) -> list[int]:
+    def wait_for_failures(self) -> list[int]:
         """Wait for all workers, and return the exit codes of those that failed.
 
         Workers that lacked a system resource are not included: this process must do the work that they left.
@@ -87,14 +87,14 @@ class Workers:
         for worker in self._processes:
             worker.join(PATIENCE_S)
         codes = [worker.exitcode for worker in self._processes if worker.exitcode]
-        return [code for code in codes if code not in (_NO_ROOM, _FORKED_BY_NOBODY)]
+        return [code for code in codes if code not in (_NO_ROOM, _FORK_SERVER_ENDED)]
 
     def end(self) -> None:
         """End all running workers, and their implementations with them."""
         for worker in self._processes:
             worker.terminate()
         for worker in self._processes:
-            worker.join(FAREWELL_S)
+            worker.join(ENDING_S)
             if worker.is_alive():
                 worker.kill()
                 worker.join()
@@ -120,20 +120,20 @@ def workers() -> Iterator[Workers]:
         out.end()
 
 
-def _ours() -> list[str]:
+def _find_suite_modules() -> list[str]:
     """The imported modules of this suite, in the order of import."""
     suite = __name__.partition(".")[0]
     return [name for name in sys.modules if name.partition(".")[0] == suite]
 
 
-def _begin(environment: Mapping[str, str], work: Callable[..., None], reports: Any, *given: Any) -> None:
+def _run_worker(environment: Mapping[str, str], work: Callable[..., None], reports: Any, *arguments: Any) -> None:
     try:
         follow_parent(unwinding=True)
         adopt()
         watch_worker()
         os.environ.clear()  # a fork has the environment of the fork server
         os.environ.update(environment)
-        work(reports, *given)
+        work(reports, *arguments)
     except SystemExit:
         reports.cancel_join_thread()  # the reports are not read any more
         raise

@@ -14,7 +14,7 @@ from sds_harness.stage import Stage
 from sds_harness.trace import Trace
 
 from ..judging.certification import Certification
-from ..judging.plan import left_out
+from ..judging.plan import find_unplayable_environments
 from ..judging.registry import Run, Scenario
 from ..judging.rules import UnknownDialectError
 from ..judging.runner import BrokenRun, Runner, tolerated_breakdowns
@@ -94,7 +94,9 @@ class Engagement:
             sentence = printable(str(error), LONGEST)
             raise StoryError(sentence, sentence) from None
         self._dialect = known.name if known is not None else ""
-        self._left_out = left_out(what.environments, declared, what.rules.revisions[what.revision], False)
+        self._left_out = find_unplayable_environments(
+            what.environments, declared, what.rules.revisions[what.revision], False
+        )
         self._declaration = declared
 
     def honesty(self) -> None:

@@ -16,7 +16,7 @@ from sds_harness.schedules import Performance
 from sds_harness.schedules.operations import Expectation
 from sds_harness.stage import NEEDS
 
-from ..judging.run_player import broke_first
+from ..judging.run_player import describe_first_breakdown
 from ..protocols.performance_reader import ACKNOWLEDGED, DELIVERED, Reading
 
 UNSUPPORTED = "was answered `unsupported`"
@@ -73,7 +73,7 @@ def check(performance: Performance, reading: Reading) -> ExpectationResult:
     if not expectations:
         return ExpectationResult()
     if performance.breakdown is not None:
-        return ExpectationResult(unchecked=broke_first(performance.breakdown))
+        return ExpectationResult(unchecked=describe_first_breakdown(performance.breakdown))
     if performance.ended:
         return ExpectationResult(unchecked=performance.ended)
     if why := next((why for why in performance.left_out.values() if NEEDS in why or UNSUPPORTED in why), ""):

@@ -63,7 +63,7 @@ def test_a_fault_that_does_not_come_back_each_time_is_flaky(later: tuple[bool, .
     tally.flaky[SHOWS] = again
     told = StringIO()
     show_flaky(Console(file=told, width=200), tally.found[SHOWS], "seed 0, schedule 0", again)
-    assert f"Flaky     It showed {again.shown} of the 5 times that it was played again, " in told.getvalue()
+    assert f"Flaky     It showed {again.shown} of the 5 times that it was replayed, " in told.getvalue()
     roots = roots_in(tally, some_processes())
     assert " failed, 1 of them flaky" in last_line(tally, roots, "it").plain
     (row,) = (row for row in as_json(tally, some_processes(), roots, {})["findings"] if row["id"] == SHOWS)
@@ -71,7 +71,7 @@ def test_a_fault_that_does_not_come_back_each_time_is_flaky(later: tuple[bool, .
 
 
 def test_one_repetition_is_called_one_time() -> None:
-    assert FindingReplays(0, 1).sentence.startswith("It showed 0 of the 1 time that it was played again, ")
+    assert FindingReplays(0, 1).sentence.startswith("It showed 0 of the 1 time that it was replayed, ")
 
 
 def test_what_takes_a_long_schedule_is_proven_by_that_and_not_by_a_short_one() -> None:

@@ -9,9 +9,15 @@ from unittest.mock import patch
 import pytest
 
 from sds_conformance.judging.alterations import coverage
-from sds_conformance.judging.alterations.coverage import RunCoverage, StatementCoverage, functions, reach, statements
-from sds_conformance.judging.alterations.examination import AlterationExaminer, Means
-from sds_conformance.judging.alterations.excuses import EQUIVALENT, LEGAL, read_excuses, stale
+from sds_conformance.judging.alterations.coverage import (
+    RunCoverage,
+    StatementCoverage,
+    find_functions,
+    measure_coverage,
+    number_statements,
+)
+from sds_conformance.judging.alterations.examination import AlterationExaminer, OtherMethod
+from sds_conformance.judging.alterations.excuses import EQUIVALENT, LEGAL, find_stale_excuses, read_excuses
 from sds_conformance.judging.alterations.fates import AlterationResult, End
 from sds_conformance.judging.alterations.places import AlterationPlace, find_places
 from sds_conformance.judging.alterations.source import Configuration
@@ -31,14 +37,14 @@ def reached() -> StatementCoverage:
 
     all_of_it = coverage.runs_of
     with patch.object(coverage, "runs_of", lambda rules, configuration: all_of_it(rules, configuration)[::3]):
-        few = {c: [r for r in reach(RULES, SOURCE, c) if r.steps < 40] for c in (AS_IT_IS, OTHER)}
-    known = statements(SOURCE)
-    return StatementCoverage(known, few, functions(SOURCE, known))
+        few = {c: [r for r in measure_coverage(RULES, SOURCE, c) if r.steps < 40] for c in (AS_IT_IS, OTHER)}
+    known = number_statements(SOURCE)
+    return StatementCoverage(known, few, find_functions(SOURCE, known))
 
 
 @pytest.fixture
 def fate_of(reached: StatementCoverage) -> Callable[..., AlterationResult]:
-    def examine(name: str, *means: tuple[str, Means]) -> AlterationResult:
+    def examine(name: str, *means: tuple[str, OtherMethod]) -> AlterationResult:
         return AlterationExaminer(RULES, SOURCE, reached, means).examine(PLACES[name])
 
     return examine
@@ -52,7 +58,7 @@ def found_something(connect: Connect, configuration: Configuration) -> str:
     return "no good"
 
 
-def found_once() -> Means:
+def found_once() -> OtherMethod:
     """Means that have something against the first who comes, which is the one that is altered."""
     said = iter(["no good"])
     return lambda connect, configuration: next(said, "")
@@ -174,12 +180,15 @@ SOME = [*PLACES.values()][:10]
 def test_an_excuse_without_place_or_of_what_is_killed_is_out_of_date() -> None:
     text = "\n".join(f"{EQUIVALENT}\t{name}\twhy" for name in ("gone", SOME[0].name, SOME[1].name, SOME[2].name))
     fates = [a_fate(SOME[0]), a_fate(SOME[1], End.LIVES)]
-    assert stale(read_excuses(text), SOME, fates) == {"gone": "there is no such place", SOME[0].name: "killed: fails"}
+    assert find_stale_excuses(read_excuses(text), SOME, fates) == {
+        "gone": "there is no such place",
+        SOME[0].name: "killed: fails",
+    }
 
 
 def test_the_excuses_of_the_model_name_places_and_are_few() -> None:
     excuses = read_excuses(SOURCE.excuses())
-    assert stale(excuses, PLACES.values(), ()) == {}
+    assert find_stale_excuses(excuses, PLACES.values(), ()) == {}
     assert len(excuses) <= len(PLACES) / 5
 
 

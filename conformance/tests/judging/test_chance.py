@@ -12,10 +12,10 @@ from sds_conformance.judging.chance import (
     FALSE_ALARM,
     chi_square_limit,
     equal_products,
-    exceeded_rarely,
     least,
-    least_distinct,
+    lower_bound_of_distinct_values,
     probability_of_agreement,
+    upper_bound_of_hits,
 )
 
 TENTH = Fraction(1, 10)
@@ -33,7 +33,7 @@ def at_least(count: int, samples: int, share: Fraction) -> Fraction:
 @pytest.mark.parametrize("samples", [1, 12, 100])
 @pytest.mark.parametrize("share", [Fraction(1, 128), TENTH, Fraction(1, 2), Fraction(9, 10)])
 def test_bounds_of_a_count_are_as_narrow_as_the_alarm_allows(samples: int, share: Fraction, alarm: float) -> None:
-    high, low = exceeded_rarely(samples, float(share), alarm), least(samples, float(share), alarm)
+    high, low = upper_bound_of_hits(samples, float(share), alarm), least(samples, float(share), alarm)
     assert at_least(high + 1, samples, share) < alarm
     assert high == 0 or at_least(high, samples, share) >= alarm
     assert 1 - at_least(low, samples, share) < alarm
@@ -43,17 +43,17 @@ def test_bounds_of_a_count_are_as_narrow_as_the_alarm_allows(samples: int, share
 
 @pytest.mark.parametrize("samples", [0, 1, 50])
 def test_what_is_certain_has_no_room(samples: int) -> None:
-    assert (least(samples, 0.0), exceeded_rarely(samples, 0.0)) == (0, 0)
-    assert (least(samples, 1.0), exceeded_rarely(samples, 1.0)) == (samples, samples)
+    assert (least(samples, 0.0), upper_bound_of_hits(samples, 0.0)) == (0, 0)
+    assert (least(samples, 1.0), upper_bound_of_hits(samples, 1.0)) == (samples, samples)
 
 
 def test_of_no_samples_there_are_no_hits() -> None:
-    assert (least(0, 0.5), exceeded_rarely(0, 0.5)) == (0, 0)
+    assert (least(0, 0.5), upper_bound_of_hits(0, 0.5)) == (0, 0)
 
 
 def test_many_samples_are_no_matter() -> None:
     """More than a float can count: comb(2000, 1000) has 601 digits, and 2**-2000 is none at all."""
-    high, low = exceeded_rarely(2_000, 0.5), least(2_000, 0.5)
+    high, low = upper_bound_of_hits(2_000, 0.5), least(2_000, 0.5)
     above = sum(comb(2_000, count) for count in range(high + 1, 2_001))
     assert high + low == 2_000
     assert Fraction(above, 2**2_000) < FALSE_ALARM <= Fraction(above + comb(2_000, high), 2**2_000)
@@ -83,39 +83,39 @@ def test_the_exact_probability_of_a_test_is_that_of_all_the_ways_there_are() -> 
 @pytest.mark.parametrize("tests", [1, 50])
 @pytest.mark.parametrize(("samples", "values"), [(8, 3), (8, 90), (20, 90), (50, 90), (50, 570), (50, 12), (1_000, 90)])
 def test_fewer_values_are_no_chance(samples: int, values: int, tests: int) -> None:
-    enough = least_distinct(samples, values, tests)
+    enough = lower_bound_of_distinct_values(samples, values, tests)
     assert 1 <= enough <= min(samples, values)
     assert tests * fewer_distinct(enough, samples, values) < FALSE_ALARM
 
 
 def test_the_bound_on_values_tells_something() -> None:
-    assert least_distinct(20, 90) == 11
-    assert least_distinct(50, 90) == 25
-    assert least_distinct(50, 90, tests=50) == 24
-    assert least_distinct(1_000, 12) == 12
+    assert lower_bound_of_distinct_values(20, 90) == 11
+    assert lower_bound_of_distinct_values(50, 90) == 25
+    assert lower_bound_of_distinct_values(50, 90, tests=50) == 24
+    assert lower_bound_of_distinct_values(1_000, 12) == 12
 
 
 @pytest.mark.parametrize(("samples", "values"), [(0, 90), (1, 90), (8, 1), (8, 2)])
 def test_of_few_samples_or_values_nothing_is_asked(samples: int, values: int) -> None:
-    assert least_distinct(samples, values) == 1
+    assert lower_bound_of_distinct_values(samples, values) == 1
 
 
 def test_of_values_that_are_likelier_more_is_left_to_chance() -> None:
-    assert least_distinct(50, 90, share=1 / 45) == 16
-    assert least_distinct(50, 90, share=1 / 90) == least_distinct(50, 90)
-    assert least_distinct(50, 90, share=1.0) == 1
+    assert lower_bound_of_distinct_values(50, 90, share=1 / 45) == 16
+    assert lower_bound_of_distinct_values(50, 90, share=1 / 90) == lower_bound_of_distinct_values(50, 90)
+    assert lower_bound_of_distinct_values(50, 90, share=1.0) == 1
 
 
 def test_what_is_known_of_some_may_be_known_of_the_worst() -> None:
     """Ten of three hundred may well be alike; ten of ten are not."""
-    assert least_distinct(10, 90, of=10) == least_distinct(10, 90) > 1
-    assert least_distinct(10, 90, of=300) == 1
-    assert [least_distinct(20, 90, of=of) for of in (20, 21, 30, 60)] == [11, 10, 7, 4]
+    assert lower_bound_of_distinct_values(10, 90, of=10) == lower_bound_of_distinct_values(10, 90) > 1
+    assert lower_bound_of_distinct_values(10, 90, of=300) == 1
+    assert [lower_bound_of_distinct_values(20, 90, of=of) for of in (20, 21, 30, 60)] == [11, 10, 7, 4]
 
 
 def test_values_without_number_are_no_matter() -> None:
     """An implementation may say that T_max is 2**63 ms: comb(2**63, 30) is beyond any float."""
-    assert least_distinct(50, 2**63) == 49
+    assert lower_bound_of_distinct_values(50, 2**63) == 49
 
 
 # ---- Chi-square ------------------------------------------------------------------------------------------------------

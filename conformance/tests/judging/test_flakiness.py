@@ -18,7 +18,7 @@ from sds_conformance.cli.options import DrivenImplementation
 from sds_conformance.judging import flakiness
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.finding_replays import FindingReplays
-from sds_conformance.judging.flakiness import repeat
+from sds_conformance.judging.flakiness import replay_failures
 from sds_conformance.judging.runner import Connect
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.invocation import Invocation
@@ -62,7 +62,7 @@ def one_after_the_other(*kinds: bool, fault: Callable[[], Link] = faulty, then: 
 def played(connect: Connect, environment: str = "plain") -> Certification:
     what = plan([FAULT], scenarios=[SCENARIO], environments=[environment])
     outcome = certify(connect, what, Limits())
-    repeat(outcome, connect, Limits())
+    replay_failures(outcome, connect, Limits())
     return outcome
 
 
@@ -136,7 +136,7 @@ def test_few_scenarios_are_played_again_however_much_fails(monkeypatch: pytest.M
     monkeypatch.setattr(flakiness, "MOST_RUNS", 1)
     outcome = certify(connect, plan(scenarios=[SCENARIO, "ties", "named-in-a-history", "received-syncs"]), Limits())
     processes.clear()
-    repeat(outcome, connect, Limits())
+    replay_failures(outcome, connect, Limits())
     assert len([cause for cause in outcome.causes if cause.verdict.verdict is Verdict.FAIL]) > 1
     assert len(processes) == 3
     told = {verdict.findings[0].run for verdict in outcome.verdicts if verdict.replays == FindingReplays(3, 3)}
@@ -160,7 +160,7 @@ def test_an_interrupt_ends_the_playing_and_keeps_what_was_found() -> None:
     def interrupted(_: Mapping[str, str]) -> Link:
         raise KeyboardInterrupt
 
-    repeat(outcome, interrupted, Limits())
+    replay_failures(outcome, interrupted, Limits())
     assert verdict_on(outcome, FAULT).replays is None
     assert outcome.exit_code == 1
 

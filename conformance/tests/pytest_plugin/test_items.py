@@ -116,7 +116,7 @@ def test_what_is_not_declared_is_skipped_with_the_reason(pytester: pytest.Pytest
 
 def test_what_was_refused_is_inconclusive(pytester: pytest.Pytester) -> None:
     result = run(pytester, odd_adapter("refuses-in-colour"), DIAMOND, "sds::every-kind-of-message")
-    result.stdout.fnmatch_lines(["SKIPPED * sds:*: inconclusive: all that others sent was refused, *"])
+    result.stdout.fnmatch_lines(["SKIPPED * sds:*: inconclusive: all messages of others were refused, *"])
     assert result.parseoutcomes()["failed"]  # a refusal is no alibi
 
 

@@ -15,7 +15,7 @@ from sds_harness.trace import Step, Trace
 
 from ...judging.registry import Run, Scenario
 from ...judging.rules import Rules
-from ...judging.run_summary import Looker, RunSummary
+from ...judging.run_summary import RunSummary, TraceJudge
 from ...judging.runner import Runner
 from ...judging.verdict import RANK, Finding, Verdict, finding_of, severity_of
 from ...protocols.dimensions import Dimension
@@ -110,7 +110,7 @@ class Cases:
         self.runner = runner
         self._rules = rules
         self._strict = strict
-        self._looker = Looker(rules, requirements)
+        self._looker = TraceJudge(rules, requirements)
 
     def play(self, dimension: Dimension, size: int, known: frozenset[str] = frozenset()) -> SizeResult:
         """Play a size. Requirements in ``known`` are violated at any size, so they do not count."""
@@ -132,7 +132,7 @@ class Cases:
                 size, _breakdown_outcome(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began
             )
         # A timed dimension is not judged: another dimension plays the same.
-        summary = RunSummary.from_trace(trace) if dimension.timed else self._looker.look(trace)
+        summary = RunSummary.from_trace(trace) if dimension.timed else self._looker.judge(trace)
         findings = self._findings(summary)
         new = [finding for finding in findings if finding.requirement not in known]
         how, why = _result_of(trace, summary, bool(new), "".join(parts))
@@ -170,7 +170,11 @@ class Cases:
 
 def _result_of(trace: Trace[Any], summary: RunSummary, violated: bool, stop_reason: str) -> tuple[SizeOutcome, str]:
     """The result of a trace without a breakdown, and the reason."""
-    ours = trace.suite_error or summary.unread or next((met.error for met in summary.results.values() if met.error), "")
+    ours = (
+        trace.suite_error
+        or summary.reading_error
+        or next((met.error for met in summary.results.values() if met.error), "")
+    )
     if ours:
         return SizeOutcome.OURS, ours
     if NEEDS in trace.stopped:

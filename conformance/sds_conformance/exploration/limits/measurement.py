@@ -16,7 +16,7 @@ from sds_harness.moment import Moment
 from sds_testee.version import suite_version
 
 from ...judging.exits import Exit
-from ...judging.garbage import rarely_collecting
+from ...judging.garbage import rare_garbage_collection
 from ...judging.rules import Rules
 from ...judging.runner import Connect, Runner
 from ...protocols.dimensions import Dimension
@@ -97,7 +97,7 @@ def measure(
     """Measure each dimension within its share of the budget; after an interrupt the results so far are kept."""
     began = time.monotonic()
     ends = began + order.budget_s
-    with rarely_collecting():
+    with rare_garbage_collection():
         for number, dimension in enumerate(order.dimensions):
             share = (ends - time.monotonic()) / (len(order.dimensions) - number)
             one = _DimensionMeasurement(order, out.declaration, dimension, share, ends)

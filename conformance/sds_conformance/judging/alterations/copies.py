@@ -50,7 +50,7 @@ class _CopyFinder(MetaPathFinder):
         if fullname != self._name and not fullname.startswith(f"{self._name}."):
             return None
         within = fullname[len(self._name) + 1 :]
-        spec = _original(f"{self._package}.{within}".rstrip("."))
+        spec = _find_original_spec(f"{self._package}.{within}".rstrip("."))
         if spec is None or spec.origin is None:
             return None
         loader = _Loader(fullname, spec.origin)
@@ -63,9 +63,9 @@ class _CopyFinder(MetaPathFinder):
 
 
 @cache
-def _original(fullname: str) -> ModuleSpec | None:
+def _find_original_spec(fullname: str) -> ModuleSpec | None:
     parent, _, _ = fullname.rpartition(".")
-    above = _original(parent) if parent else None
+    above = _find_original_spec(parent) if parent else None
     return PathFinder.find_spec(fullname, above.submodule_search_locations if above else None)
 
 

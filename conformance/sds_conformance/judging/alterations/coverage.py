@@ -18,7 +18,7 @@ from ..plan import Plan, plan
 from ..registry import Run
 from ..rules import Rules
 from .copies import importable_copy
-from .places import AlterationPlace, text_of
+from .places import AlterationPlace, read_module_text
 from .source import Configuration, ModelSource
 from .timed_run import HashingLink, play
 
@@ -77,22 +77,22 @@ class StatementCoverage:
         return out
 
 
-def statements(source: ModelSource) -> Statements:
+def number_statements(source: ModelSource) -> Statements:
     """Number the statements of the functions in all modules of the protocol."""
     known: dict[tuple[str, int], int] = {}
     for module in source.modules:
-        for function in _functions(ast.parse(text_of(source.package, module))).values():
+        for function in _functions(ast.parse(read_module_text(source.package, module))).values():
             for line in _lines(function):
                 known.setdefault((module, line), len(known))
     return known
 
 
-def functions(source: ModelSource, known: Statements) -> dict[tuple[str, str], int]:
+def find_functions(source: ModelSource, known: Statements) -> dict[tuple[str, str], int]:
     """The statements of each function, as bit masks."""
     return {
         (module, name): sum(1 << known[module, line] for line in _lines(function))
         for module in source.modules
-        for name, function in _functions(ast.parse(text_of(source.package, module))).items()
+        for name, function in _functions(ast.parse(read_module_text(source.package, module))).items()
     }
 
 
@@ -113,9 +113,9 @@ def _lines(function: ast.FunctionDef) -> set[int]:
     return {node.lineno for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function}
 
 
-def reach(rules: Rules, source: ModelSource, configuration: Configuration) -> list[RunCoverage]:
+def measure_coverage(rules: Rules, source: ModelSource, configuration: Configuration) -> list[RunCoverage]:
     """Play a configuration and record the executed statements."""
-    known = statements(source)
+    known = number_statements(source)
     executed: set[int] = set()
     marked = {module: _mark_statements(source.package, module, known) for module in source.modules}
     out = []
@@ -143,20 +143,20 @@ def runs_of(rules: Rules, configuration: Configuration) -> list[Run]:
 
 def _mark_statements(package: str, module: str, known: Statements) -> ast.Module:
     """The module with a mark before each statement of its functions, and without caches, which hide executions."""
-    tree = ast.parse(text_of(package, module))
+    tree = ast.parse(read_module_text(package, module))
     for function in _functions(tree).values():
         function.decorator_list = [one for one in function.decorator_list if "cache" not in ast.unparse(one)]
     for function in _functions(tree).values():
         for node in [function, *(inner for inner in ast.walk(function) if isinstance(inner, ast.stmt))]:
             for field in ("body", "orelse", "finalbody"):
                 if isinstance(body := getattr(node, field, None), list):
-                    setattr(node, field, _with_marks(body, module, known))
+                    setattr(node, field, _insert_marks(body, module, known))
             for handler in getattr(node, "handlers", ()):
-                handler.body = _with_marks(handler.body, module, known)
+                handler.body = _insert_marks(handler.body, module, known)
     return ast.fix_missing_locations(tree)
 
 
-def _with_marks(body: list[ast.stmt], module: str, known: Statements) -> list[ast.stmt]:
+def _insert_marks(body: list[ast.stmt], module: str, known: Statements) -> list[ast.stmt]:
     out: list[ast.stmt] = []
     for statement in body:
         mark = ast.Call(ast.Name(_MARK, ast.Load()), [ast.Constant(known[module, statement.lineno])], [])

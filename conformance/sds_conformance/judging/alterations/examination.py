@@ -25,12 +25,12 @@ BUDGET_S = 20.0
 """CPU seconds for judging one place; a run that has started is completed."""
 PATIENCE_S = 180.0
 """Seconds after which the suite is assumed to hang."""
-BRIEFLY_S = 5.0
+BRIEF_BUDGET_S = 5.0
 """CPU seconds for an excused place: enough to see whether the excuse still holds."""
-TRIED_OTHERWISE = 3
+MOST_CONFIGURATIONS = 3
 """Number of configurations in which other methods are tried."""
 
-Means = Callable[[Connect, Configuration], str]
+OtherMethod = Callable[[Connect, Configuration], str]
 """Another method to find a fault: returns what is wrong with a model in a configuration; "" if nothing."""
 
 _WORST = ((Verdict.FAIL, End.FAILS), (Verdict.WARN, End.WARNS), (Verdict.ERROR, End.SUITE_ERROR))
@@ -43,7 +43,7 @@ class AlterationExaminer:
     rules: Rules
     source: ModelSource
     reached: StatementCoverage
-    means: Sequence[tuple[str, Means]] = ()
+    other_methods: Sequence[tuple[str, OtherMethod]] = ()
     """Other methods by name, for alterations that judging accepts."""
 
     def examine(self, place: AlterationPlace, *, briefly: bool = False) -> AlterationResult:
@@ -67,7 +67,7 @@ class AlterationExaminer:
             self.source.start(package, self.source.configurations[0])
         except Exception as error:
             return replace(fate, end=End.BREAKS, seen=f"no start: {type(error).__name__}: {error}")
-        ends = began + (BRIEFLY_S if briefly else BUDGET_S)
+        ends = began + (BRIEF_BUDGET_S if briefly else BUDGET_S)
         for configuration, reaches in reaching:
             if time.process_time() > ends:
                 break
@@ -77,7 +77,7 @@ class AlterationExaminer:
                 return fate
         # Other methods may find alterations that no run executes.
         tried = [configuration for configuration, _ in reaching] or self.source.configurations[:1]
-        return fate if briefly else self._found_otherwise(fate, package, tried)
+        return fate if briefly else self._try_other_methods(fate, package, tried)
 
     def _judge_runs(
         self,
@@ -128,21 +128,21 @@ class AlterationExaminer:
                 return replace(fate, end=end, by=against.requirement.id, seen=_describe_verdict(against)), True
         return fate, any(found.exercised for found in verdicts)
 
-    def _found_otherwise(
+    def _try_other_methods(
         self, fate: AlterationResult, package: str, reaching: Sequence[Configuration]
     ) -> AlterationResult:
         """Try other methods, which are more expensive or test less."""
         tried = list(dict.fromkeys(replace(configuration, environment="plain") for configuration in reaching))
-        for configuration in tried[:TRIED_OTHERWISE]:
-            for name, means in self.means:
+        for configuration in tried[:MOST_CONFIGURATIONS]:
+            for name, means in self.other_methods:
                 # A finding against the unchanged model is no finding against the change.
-                if (seen := self._apply_means(means, package, configuration)) and not self._apply_means(
+                if (seen := self._apply_method(means, package, configuration)) and not self._apply_method(
                     means, self.source.package, configuration
                 ):
                     return replace(fate, end=End.FOUND, by=name, seen=seen, configuration=str(configuration))
         return fate
 
-    def _apply_means(self, means: Means, package: str, configuration: Configuration) -> str:
+    def _apply_method(self, means: OtherMethod, package: str, configuration: Configuration) -> str:
         return means(lambda _: HashingLink(self.source.start(package, configuration)), configuration)
 
 

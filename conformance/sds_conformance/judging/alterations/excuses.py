@@ -47,7 +47,7 @@ def read_excuses(text: str) -> dict[str, Excuse]:
     return out
 
 
-def stale(
+def find_stale_excuses(
     excuses: Mapping[str, Excuse], places: Iterable[AlterationPlace], fates: Iterable[AlterationResult]
 ) -> dict[str, str]:
     """The outdated excuses by place, with the reason."""

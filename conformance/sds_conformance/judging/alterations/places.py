@@ -29,7 +29,7 @@ class AlterationPlace:
     about: str
     """Source of the node that names the place."""
     old: str
-    """Source that is replaced, usually the same."""
+    """The source text that is replaced, usually equal to ``about``."""
     new: str
     """Source of the replacement."""
     occurrence: int
@@ -49,7 +49,7 @@ class AlterationPlace:
         return f"{where}: {self.rule}: {self.about}{again}"
 
 
-def source_of(package: str, module: str) -> Path:
+def find_module_file(package: str, module: str) -> Path:
     """Return the file of a module. Raises ModuleNotFoundError."""
     spec = find_spec(f"{package}.{module}" if module else package)
     if spec is None or spec.origin is None:
@@ -58,15 +58,19 @@ def source_of(package: str, module: str) -> Path:
 
 
 @cache
-def text_of(package: str, module: str) -> str:
-    return source_of(package, module).read_text("utf-8")
+def read_module_text(package: str, module: str) -> str:
+    return find_module_file(package, module).read_text("utf-8")
 
 
 def find_places(source: ModelSource) -> list[AlterationPlace]:
     """All places in the modules of the protocol, except choices that the text leaves open, and except checks of misuse
     by the caller of the model.
     """
-    every = (place for module in source.modules for place in _find_places_in(module, text_of(source.package, module)))
+    every = (
+        place
+        for module in source.modules
+        for place in _find_places_in(module, read_module_text(source.package, module))
+    )
     found = (place for place in every if place.refusal not in source.misuse)
     return [p for p in found if p.rule not in _TURNED or not source.choice(p.about.removeprefix("not "))]
 
@@ -90,7 +94,7 @@ def _one_line(node: ast.AST) -> str:
 
 def alter_module(package: str, place: AlterationPlace) -> ast.Module:
     """Return the syntax tree of the module of ``place`` with the alteration."""
-    tree = ast.parse(text_of(package, place.module))
+    tree = ast.parse(read_module_text(package, place.module))
     _alteration_at(alterations(tree), place.number).apply()
     return tree
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from .excuses import LARGEST_SHARE, Excuse, stale
+from .excuses import LARGEST_SHARE, Excuse, find_stale_excuses
 from .fates import AlterationResult, End
 from .places import AlterationPlace
 
@@ -32,7 +32,7 @@ class AlterationSummary:
 
     @cached_property
     def stale(self) -> dict[str, str]:
-        return stale(self.excuses, self.places, self.fates)
+        return find_stale_excuses(self.excuses, self.places, self.fates)
 
     @cached_property
     def counted_results(self) -> list[AlterationResult]:

@@ -201,7 +201,7 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
         ),
         lambda a: "received in pieces, the last of them",
     ),
-    # The zero is not the reason if the peer accepts no other record either.
+    # If the peer accepts no record at all, the zero is not the reason.
     _acceptance_rule(
         "CSDB-43",
         "zero-not-taken",

@@ -139,8 +139,8 @@ def _uuids_by_key(view: PeerView) -> dict[str | None, set[str | None]]:
 
 
 def _find_rival(view: PeerView, arrival: Arrival) -> Update | None:
-    """The only other record that certainly had the key of an update when it arrived; None if the record itself had the
-    key.
+    """The only other record that certainly had the key of an update when it arrived; None if the updated record had the
+    key itself.
     """
     update, before = arrival.update, arrival.step.index - 1
     own = arrival.held

@@ -1,6 +1,4 @@
-"""Vectors of updates in several orders of arrival, each at a new peer, and the records that the application has at the
-end.
-"""
+"""Vectors of updates that arrive in several orders, each order at a new peer; the records at the end are compared."""
 
 from __future__ import annotations
 

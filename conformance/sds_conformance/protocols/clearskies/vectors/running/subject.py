@@ -92,8 +92,8 @@ def deliver_updates(actor: Actor, link: ScriptedLink, *updates: Fields, observin
 def _own_number(actor: Actor, uuid: str, *, observing: bool) -> int:
     """The own number of a peer in the vector clock of a record; 0 if it has none there, or shows none.
 
-    With ``observing`` it is the greater one of the record that it sends and of its state: a peer that repeats messages
-    as they came sends no number of its own.
+    With ``observing``, return the larger of the number that it sends and the number in its state: a peer that relays
+    messages byte by byte sends no number of its own.
     """
     sent = look(actor).records.get(uuid, {}).get("vector_clock")
     own = sent.get(actor.peer_id) if isinstance(sent, dict) else None

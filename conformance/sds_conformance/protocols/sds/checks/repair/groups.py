@@ -8,7 +8,7 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, default_response_groups, in_response_group
 
-from .....judging.chance import exceeded_rarely, least
+from .....judging.chance import least, upper_bound_of_hits
 from .....judging.formats import format_count
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
@@ -108,7 +108,7 @@ class _Share:
 
     @property
     def most(self) -> int:
-        return exceeded_rarely(self.samples, 1 / self.groups, ALARM)
+        return upper_bound_of_hits(self.samples, 1 / self.groups, ALARM)
 
 
 @check("SDS-R-GROUP-01", pb.CAPABILITY_SDS_R, pb.CAPABILITY_REPAIR_TIMES, of="sds-r")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
 
-from .....judging.chance import chi_square_limit, least_distinct
+from .....judging.chance import chi_square_limit, lower_bound_of_distinct_values
 from .....judging.judgement import Observation, judged, violated
 from .....judging.view_cache import once
 from ...register import check
@@ -206,7 +206,7 @@ class _Set:
         if room < 3 * apart:
             return None
         values = len(self.looks) + room // apart if any(o.exact for o in self.known) else len(self.looks)
-        return least_distinct(len(self.known), values, tests, of=self.number, share=apart / room)
+        return lower_bound_of_distinct_values(len(self.known), values, tests, of=self.number, share=apart / room)
 
 
 def _judge(step: Step, times: _Set, least: int | None, what: str) -> Iterator[Observation]:

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from sds_harness.sds.trace import Step
 
-from .....judging.chance import exceeded_rarely
+from .....judging.chance import upper_bound_of_hits
 from .....judging.judgement import Observation, judged
 from ...register import check
 from ...view.channel_view import ChannelView
@@ -54,7 +54,7 @@ def _allowed(
     pause = max(_longest_pause(steps, min(start, first), max(by, spoke[-1].now_ms)) for steps in turns)
     room_ms -= first - start
     share = certain + (by - first + 2 * pause) / room_ms if room_ms > 0 else 1.0
-    return 1 + exceeded_rarely(len(turns) - 1, share) if share <= 0.5 else None
+    return 1 + upper_bound_of_hits(len(turns) - 1, share) if share <= 0.5 else None
 
 
 @check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere", together=True)
