@@ -75,10 +75,12 @@ def shortest(name: str, events: int, alphabet: tuple[AlphabetPart, ...]) -> Deat
 def _shortest(name: str, events: int, wanted: tuple[AlphabetPart, ...]) -> Death | None:
     mutant = default().model.mutants[name]
     campaign = order_for(mutant)
-    order = Exhaustion(campaign.connect, revision=campaign.revision, told=campaign.told, alphabet=wanted)
+    order = Exhaustion(
+        campaign.connect, revision=campaign.revision, include_notes=campaign.include_notes, alphabet=wanted
+    )
     company = order.make_company()
     try:
-        order = order.for_whom(company.start())
+        order = order.restrict_to(company.start())
         prober = Prober(order, company)
         for bound in range(1, events + 1):
             for index, word in enumerate(order.world.words(bound)):
@@ -143,7 +145,7 @@ def price(events: int, alphabet: tuple[AlphabetPart, ...]) -> list[tuple[int, fl
     company = order.make_company()
     out = []
     try:
-        order = order.for_whom(company.start())
+        order = order.restrict_to(company.start())
         for bound in range(1, events + 1):
             began = time.perf_counter()
             with rare_garbage_collection():
@@ -185,9 +187,9 @@ def main() -> None:
     deaths = {name: kept.deaths[name] for name in mutants}
     paid = price(arguments.events, alphabet)
     if arguments.json:
-        told = [{"events": n, "schedules": s, "seconds": t} for n, (s, t) in enumerate(paid, 1)]
+        bounds = [{"events": n, "schedules": s, "seconds": t} for n, (s, t) in enumerate(paid, 1)]
         found = {name: asdict(death) if death is not None else None for name, death in deaths.items()}
-        print(json.dumps({"alphabet": list(map(str, alphabet)), "bounds": told, "mutants": found}, indent=1))
+        print(json.dumps({"alphabet": list(map(str, alphabet)), "bounds": bounds, "mutants": found}, indent=1))
         return
     requirements = {name: default().model.mutants[name].requirement for name in mutants}
     repairs = {name for name in mutants if requirements[name].startswith(REPAIRS)}

@@ -25,7 +25,7 @@ from ..exploration.checkpoint import ResumeError, load, save
 from ..exploration.company import Casting
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, alphabet_of
 from ..exploration.exhaustion_campaign import MOST_EVENTS, Coverage, Source, exhaust
-from ..exploration.text import Shrunk, as_json, cause_lines, exercised_line, failures_in_words, roots_in
+from ..exploration.text import Shrunk, as_json, cause_lines, exercised_line, roots_in, summarize_failures
 from ..judging.causes import Root
 from ..judging.exits import Exit
 from ..judging.formats import format_count
@@ -190,7 +190,7 @@ def exhaust_command(
     company = order.make_company()
     with driven_or_ended(err, driven):
         declared = company.start()
-    order = order.for_whom(declared)
+    order = order.restrict_to(declared)
     shows = not (json_wanted or quiet)
     if shows:
         show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.transport)
@@ -371,7 +371,7 @@ def _letters(coverage: Coverage) -> str:
 def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
     """The verdict in a sentence."""
     tally = coverage.tally
-    failed = failures_in_words(tally, roots)
+    failed = summarize_failures(tally, roots)
     warned = sum(finding.severity is Verdict.WARN for finding in tally.found.values())
     cut = ", interrupted" if tally.interrupted else ", as many as the time allowed" if tally.out_of_time else ""
     played = f"{describe_progress(coverage)} ({tally.seconds:.1f} s{cut})"

@@ -27,10 +27,10 @@ from ..exploration.text import (
     last_line,
     plain_story,
     roots_in,
-    show_again,
     show_counterexample,
     show_coverage,
     show_flaky,
+    show_replay_command,
     show_unshrunk,
     svg_of,
 )
@@ -299,7 +299,7 @@ def tell_found(
                     if not tally.interrupted:
                         with shrinking_bar(err, what, number, total):
                             if not number:
-                                company.start_again()
+                                company.restart()
                             example = counterexample_of(order, company, tally.found_at[what], finding)
                 except NotPlayedError as reason:
                     late = isinstance(reason, OutOfTimeError)
@@ -339,7 +339,7 @@ def tell_found(
                 show_under(out, root.under, details.__getitem__)
                 _, files = shrunk.get(root.id, (None, {}))
                 if files:
-                    show_again(out, files, driven.format_command("replay", str(files["schedule"])))
+                    show_replay_command(out, files, driven.format_command("replay", str(files["schedule"])))
                 out.print()
         left = len(roots) - (stories or 0)
         if stories and left > 0:

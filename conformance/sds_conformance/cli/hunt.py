@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from ..exploration.hunt import EXAMPLES, MutantHunt, VariantHunt, hunt, leave_in_peace, names_to_hunt, not_found
+from ..exploration.hunt import EXAMPLES, MutantHunt, VariantHunt, hunt, hunt_false_accusations, names_to_hunt, not_found
 from ..judging.exits import Exit
 from ..judging.formats import format_count
 from ..presentation.story import plain_table, unwrapped_column
@@ -142,7 +142,7 @@ def hunt_command(
     peaces: list[VariantHunt] = []
     with catch_interrupt() as interruption, processes(jobs) as pool:
         hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), within)
-        peacefully = partial(leave_in_peace, examples=peaceful, seed=seed, revision=revision or "")
+        peacefully = partial(hunt_false_accusations, examples=peaceful, seed=seed, revision=revision or "")
         sparing = pool.map(peacefully, variants)
         for catch in with_progress(err, "mutants", hunting, len(within)):
             caught[catch.mutant] = catch

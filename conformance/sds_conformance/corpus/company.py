@@ -47,7 +47,7 @@ class RestartingCompany:
             self._company.kill()
             self._company = self._order.company()
         try:
-            self._company.start_again()
+            self._company.restart()
             return self._company.play(schedule)
         except NotPlayedError as again:
             raise NotDrivenError(f"{schedule.name} was not played: {again}.") from None

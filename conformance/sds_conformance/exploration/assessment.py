@@ -40,11 +40,11 @@ class UnknownRevisionError(ValueError):
 def judged_revision(recorded: str) -> str:
     """The revision by which a stored schedule is judged: the one that it names, or the current one if it names none.
 
-    Raises UnknownRevisionError: judging by another revision would report violations that are none.
+    Raises UnknownRevisionError: judging by another revision would report false violations.
     """
     if recorded and recorded not in revisions():
         raise UnknownRevisionError(
-            f"{printable(repr(recorded), 60)} is a revision that this suite does not know (it knows "
+            f"{printable(repr(recorded), 60)} is a revision that this suite does not know (known are "
             f"{', '.join(revisions())}): use the suite that wrote it, or a newer one"
         )
     return recorded or default().rules.current
@@ -58,22 +58,24 @@ class Scope:
     requirements: tuple[Requirement, ...]
     properties: tuple[str, ...]
     strict: bool = False
-    told: bool = False
+    include_notes: bool = False
     """Notes count as findings as well, such as a deviation from a MAY."""
     _known: dict[tuple[frozenset[int], bool], Applicable] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def __reduce__(self) -> tuple[type[Scope], tuple[object, ...]]:
-        return Scope, (self.revision, self.requirements, self.properties, self.strict, self.told)
+        return Scope, (self.revision, self.requirements, self.properties, self.strict, self.include_notes)
 
     @classmethod
-    def select(cls, profile: str = "", revision: str = "", *, strict: bool = False, told: bool = False) -> Scope:
+    def select(
+        cls, profile: str = "", revision: str = "", *, strict: bool = False, include_notes: bool = False
+    ) -> Scope:
         """All requirements with checks in a profile of a revision; by default all of the current one."""
         revision = revision or default().rules.current
         rules = protocol_of(revision).rules
         requirements = tuple(rules.judged_requirements(revision, profile or rules.full))
-        return cls(revision, requirements, tuple(repertoire_of(revision).properties), strict, told)
+        return cls(revision, requirements, tuple(repertoire_of(revision).properties), strict, include_notes)
 
     @property
     def rules(self) -> Rules:
@@ -148,13 +150,13 @@ def _assess(
     views: list[View] = []
     if scope.requirements:
         for trace in performance.traces:
-            those = [view for view in _views(trace, scope, out) if view.party.name in judged]
-            views += those
+            present = [view for view in _views(trace, scope, out) if view.party.name in judged]
+            views += present
             for together in (False,) if newest is None else (False, True):
-                some = [v for v in those if newest is None or (v.party.name not in newest) is together]
+                some = [v for v in present if newest is None or (v.party.name not in newest) is together]
                 applicable = scope.applicable_checks(trace.declaration, together=together)
-                for sight in apply_checks(applicable, [(view, None) for view in some]):
-                    _tell(sight, trace, scope, out)
+                for result in apply_checks(applicable, [(view, None) for view in some]):
+                    _add_result(result, trace, scope, out)
     if scope.properties:
         _examine(performance, scope, judged, replay, out)
     beyond = performance.breakdown is not None and performance.breakdown.kind in OUR_LIMITS
@@ -188,20 +190,20 @@ def _views(trace: Trace[Any], scope: Scope, out: Assessment) -> Iterable[View]:
         return ()
 
 
-def _tell(sight: CheckResult, trace: Trace[Any], scope: Scope, out: Assessment) -> None:
-    requirement = scope.by_id[sight.check.requirement]
+def _add_result(result: CheckResult, trace: Trace[Any], scope: Scope, out: Assessment) -> None:
+    requirement = scope.by_id[result.check.requirement]
     reported: set[Verdict] = set()
-    if sight.places:
-        out.exercised[requirement.id] += sight.places
-    for observation in sight.reported:
+    if result.places:
+        out.exercised[requirement.id] += result.places
+    for observation in result.reported:
         severity = severity_of(requirement, observation, strict=scope.strict)
-        if severity in reported or (severity is Verdict.PASS and not scope.told):
+        if severity in reported or (severity is Verdict.PASS and not scope.include_notes):
             continue
         reported.add(severity)
-        seen = report_observation(sight, observation, trace)
+        seen = report_observation(result, observation, trace)
         out.findings.append(finding_of(requirement, seen, severity, trace.schedule, trace.environment, trace.recorded))
-    if sight.exception:
-        out.errors[sight.check.name] = sight.exception
+    if result.exception:
+        out.errors[result.check.name] = result.exception
 
 
 def _examine(

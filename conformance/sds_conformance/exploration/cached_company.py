@@ -33,9 +33,9 @@ class Suspects:
             self._sound |= kinds
 
     def find(self, odd: frozenset[int]) -> bool:
-        """After consecutive breakdowns, blame the kinds that occur in no other word, else their common ``odd`` kinds.
+        """After consecutive breakdowns, suspect the kinds that occur in no other word, else their common ``odd`` kinds.
 
-        Returns False if there are none, or if every word so far broke down.
+        Returns False if there are no such kinds, or if every word so far broke down.
         """
         if not (self._sound and self._broken):
             return False

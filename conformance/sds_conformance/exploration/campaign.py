@@ -58,7 +58,7 @@ class CampaignOrder:
     jobs: int = 1
     strict: bool = False
     twins: bool = True
-    told: bool = False
+    include_notes: bool = False
     """Deviations from a MAY count as findings."""
     files: tuple[Schedule, ...] = ()
     """Schedules of users, which are played first. Their expectations are checked."""
@@ -67,7 +67,7 @@ class CampaignOrder:
 
     @cached_property
     def scope(self) -> Scope:
-        return Scope.select(self.profile, self.revision, strict=self.strict, told=self.told)
+        return Scope.select(self.profile, self.revision, strict=self.strict, include_notes=self.include_notes)
 
     def schedule(self, index: int) -> Schedule:
         """The schedule with that number. Schedules of users come first."""

@@ -138,7 +138,7 @@ class Cast:
         """The implementations that completed the handshake, in order."""
         return tuple(name for name in self.declarations if name not in self.undriven)
 
-    def hold_to_text(self) -> None:
+    def check_text(self) -> None:
         """Raise RevisionMismatchError if an implementation declares only revisions of another text: they cannot be
         judged."""
         known, text = revisions(), revisions()[self.revision].prefix
@@ -184,16 +184,16 @@ class Cast:
                 raise not_played_error(name, stage.trace.breakdown, "")
         return show
 
-    def play_afresh(self, schedule: Schedule, roles: Mapping[str, str]) -> Performance:
+    def play_after_breakdowns(self, schedule: Schedule, roles: Mapping[str, str]) -> Performance:
         """Play even if an implementation was abandoned, because shrinking a breakdown causes many of them."""
         try:
             return self.play(schedule, roles)
         except NotPlayedError:
             self.kill()
-            self.forgive()
+            self.resume()
             return self.play(schedule, roles)
 
-    def forgive(self) -> None:
+    def resume(self) -> None:
         """Continue with an abandoned implementation: the events at which it breaks down are now left out."""
         self._in_a_row.clear()
 

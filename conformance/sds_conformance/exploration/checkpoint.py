@@ -103,14 +103,14 @@ def load(path: Path, order: Exhaustion, company: CachingCompany) -> Coverage:
         raise ResumeError("something is missing in it, or is what it cannot be") from None
     if any(index >= coverage.count_shorter(len(coverage.bounds) + 1) for index in found):
         raise ResumeError("what was found has a number that no schedule has")
-    _find_again(coverage, company, found)
+    _replay_findings(coverage, company, found)
     if lost := [what for what in often if what not in tally.found]:
         raise ResumeError(f"{printable(lost[0])} was found, and does not show when that schedule is played again")
     tally.found_in = Counter({what: often.get(what, 1) for what in tally.found})
     return coverage
 
 
-def _find_again(coverage: Coverage, company: CachingCompany, found: Iterable[int]) -> None:
+def _replay_findings(coverage: Coverage, company: CachingCompany, found: Iterable[int]) -> None:
     """Replay the schedules that had findings; they count as before."""
     order, tally = coverage.order, coverage.tally
     prober = Prober(order, company)

@@ -65,10 +65,10 @@ class Company:
         for breakdown in self.cast.undriven.values():
             raise TesteeError(breakdown.kind, breakdown.detail, breakdown.stderr, breakdown.hint)
         if self.casting is Casting.AMONG:
-            self.cast.hold_to_text()
+            self.cast.check_text()
         return self.declaration
 
-    def start_again(self) -> None:
+    def restart(self) -> None:
         """Repeat the handshake of an implementation that was driven before. Raises NotPlayedError if that fails."""
         name = self._under_test[0]
         try:
@@ -87,10 +87,10 @@ class Company:
         """Play a schedule. Raises NotPlayedError if the implementation was abandoned."""
         return self.cast.play(schedule, self._roles(schedule))
 
-    def play_afresh(self, schedule: Schedule) -> Performance:
+    def play_after_breakdowns(self, schedule: Schedule) -> Performance:
         """Play a schedule even if the implementation was abandoned, as in shrinking a breakdown. Raises
         NotPlayedError."""
-        return self.cast.play_afresh(schedule, self._roles(schedule))
+        return self.cast.play_after_breakdowns(schedule, self._roles(schedule))
 
     def participants_under_test(self, schedule: Schedule) -> tuple[str, ...]:
         """The participants that are under test."""

@@ -56,7 +56,7 @@ class Counterexample:
     @property
     def slug(self) -> str:
         """Name for files."""
-        return slug_of(self.what)
+        return make_slug(self.what)
 
     @classmethod
     def from_unshrunk(cls, finding: Finding, performance: Performance, **more: Any) -> Self:
@@ -65,7 +65,7 @@ class Counterexample:
         return cls(finding.requirement, finding, schedule, performance, schedule, 0, **more)
 
 
-def slug_of(what: str) -> str:
+def make_slug(what: str) -> str:
     """File name for a requirement or property."""
     return re.sub(r"[^A-Za-z0-9-]+", "-", what)
 
@@ -78,7 +78,7 @@ def find_reproduction(found: Finding, findings: Iterable[Finding]) -> Finding | 
     return None
 
 
-def smallest(
+def shrink_to_smallest(
     schedule: Schedule,
     shown: Shown,
     notes: Notes,
@@ -123,7 +123,7 @@ def counterexample(
     twin = found.requirement in scope.properties and found.requirement not in {r.id for r in scope.requirements}
 
     def reproduce(candidate: Schedule) -> tuple[Performance, Finding] | None:
-        performance = company.play_afresh(candidate)
+        performance = company.play_after_breakdowns(candidate)
         replay = company.play if twin and performance.breakdown is None else None
         finding = find_reproduction(
             found, assess(performance, scope, company.participants_under_test(candidate), replay).findings
@@ -132,13 +132,13 @@ def counterexample(
 
     last: list[tuple[Performance, Finding]] = []
 
-    def shown_afresh(candidate: Schedule) -> bool:
+    def replay_in_new_process(candidate: Schedule) -> bool:
         company.kill()
         seen = reproduce(candidate)
         last[:] = [seen] if seen is not None else last
         return seen is not None
 
-    at_all = replay_finding(lambda: shown_afresh(schedule), 1)
+    at_all = replay_finding(lambda: replay_in_new_process(schedule), 1)
     if at_all.flaky:
         return at_all
     repertoire = order.scope.repertoire
@@ -146,13 +146,13 @@ def counterexample(
     implementation = f"{declared.name} {declared.version}".strip()
     notes = make_notes(found, schedule, order.revision, cast=order.casting.value, implementation=implementation)
     budget_s = order.shrink_budget_s or math.inf
-    small = smallest(schedule, reproduce, lambda _: notes, repertoire, max_attempts, budget_s)
-    if small is not None and all(shown_afresh(small.schedule) for _ in range(ENOUGH)):
+    small = shrink_to_smallest(schedule, reproduce, lambda _: notes, repertoire, max_attempts, budget_s)
+    if small is not None and all(replay_in_new_process(small.schedule) for _ in range(ENOUGH)):
         performance, finding = last[0]
         return replace(small, performance=performance, finding=finding)
     # The shrunk schedule may depend on what the process had played before: replay the whole schedule instead.
     whole = replace(schedule, notes=notes)
-    again = replay_finding(lambda: shown_afresh(whole), TIMES, at_all)
+    again = replay_finding(lambda: replay_in_new_process(whole), TIMES, at_all)
     return again if again.flaky else Counterexample(found.requirement, last[0][1], whole, last[0][0], schedule, 0)
 
 
@@ -201,4 +201,4 @@ def save_unshrunk(order: CampaignOrder, index: int, found: Finding, folder: Path
     folder.mkdir(parents=True, exist_ok=True)
     schedule = order.schedule(index)
     annotated = replace(schedule, notes=make_notes(found, schedule, order.revision, cast=order.casting.value))
-    return {"schedule": write_whole(folder / f"{slug_of(found.requirement)}.json", escape_json(dumps(annotated)))}
+    return {"schedule": write_whole(folder / f"{make_slug(found.requirement)}.json", escape_json(dumps(annotated)))}

@@ -98,7 +98,7 @@ class Exhaustion(CampaignOrder):
 
         return setting
 
-    def for_whom(self, declared: Declaration) -> Exhaustion:
+    def restrict_to(self, declared: Declaration) -> Exhaustion:
         """Restrict the alphabet to what an implementation with this declaration supports."""
         return replace(self, alphabet=self.letters.select_possible(declared, self.profile, self.alphabet))
 
@@ -234,13 +234,13 @@ class Prober:
         odd = frozenset(number for number, kind in enumerate(self._order.world.kinds) if kind.most)
         found = self._suspects.find(odd)
         if found:
-            self._company.cast.forgive()
+            self._company.cast.resume()
         return found
 
     def play(self, word: Word, index: int) -> Played | None:
         """Play a word and judge it; None if it is impossible. Raises NotPlayedError."""
         self._keep(word)
-        if self._cannot(word):
+        if self._is_impossible(word):
             return None
         unfolded = self._order.make_schedule(word, index)
         company, schedule = self._company, unfolded.schedule
@@ -249,7 +249,7 @@ class Prober:
         company.whole |= company.forgetful
         if performance.breakdown is None:
             self._last, self._missing = word, unfolded.find_missing(performance)
-            if self._cannot(word):
+            if self._is_impossible(word):
                 return None
         twin = company.play if not index % TWINS_EVERY and performance.breakdown is None else None
         newest = None
@@ -258,7 +258,7 @@ class Prober:
         assessment = assess(performance, self._order.scope, company.participants_under_test(schedule), twin, newest)
         return Played(index, performance.steps, assessment, performance.breakdown)
 
-    def _cannot(self, word: Word) -> bool:
+    def _is_impossible(self, word: Word) -> bool:
         return bool(self._missing) and any((event.who, event.sender, event.nth) in self._missing for event in word)
 
     def _keep(self, word: Word) -> None:

@@ -87,7 +87,7 @@ class Coverage:
         """Number of remaining schedules up to the target."""
         return sum(bound.schedules for bound in self.bounds) - self.settled_count
 
-    def aim(self, schedules: int) -> Bound:
+    def add_bound(self, schedules: int) -> Bound:
         """Add a bound with one event more, and that many schedules."""
         self.bounds.append(Bound(len(self.bounds) + 1, schedules))
         return self.bounds[-1]
@@ -109,7 +109,8 @@ class Coverage:
 
 CoverageListener = Callable[[Coverage], None]
 Source = Callable[[Exhaustion, list[Task], CampaignTally, float], Generator[ChunkResults, None, None]]
-"""Plays tasks. Takes the tally, to record that the implementation was abandoned, and the seconds left, 0 for no limit.
+"""Plays tasks. Its last arguments are the tally, which records an abandoned implementation, and the seconds left, 0 for
+no limit.
 """
 
 
@@ -236,7 +237,7 @@ def _sample(
 def _add_next_bound(order: Exhaustion, coverage: Coverage, most: int | None = None) -> Bound | None:
     """Add the next bound; None if it has no schedules, or more than ``most``."""
     schedules = order.world.count(len(coverage.bounds) + 1, None if most is None else most + 1)
-    return coverage.aim(schedules) if schedules and (most is None or schedules <= most) else None
+    return coverage.add_bound(schedules) if schedules and (most is None or schedules <= most) else None
 
 
 def _plan(order: Exhaustion, coverage: Coverage, last: int | None, each_s: float, left_s: float) -> bool:

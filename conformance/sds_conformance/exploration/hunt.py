@@ -76,7 +76,7 @@ def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0,
     without = capabilities_left_out(protocol.rules, mutant)
     connect = lambda _: protocol.model.mutant(mutant.name, without)  # noqa: E731
     judged = revision or violated.revisions[0]
-    return CampaignOrder(connect, revision=judged, casting=casting, seed=seed, told=violated.optional)
+    return CampaignOrder(connect, revision=judged, casting=casting, seed=seed, include_notes=violated.optional)
 
 
 def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "") -> MutantHunt:
@@ -93,7 +93,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
     scope = orders[0].scope
     own = replace(scope.restricted_to(mutant.requirement), properties=())
     # Notes of other requirements prove nothing.
-    for narrowed in (own, replace(scope, told=False)):
+    for narrowed in (own, replace(scope, include_notes=False)):
         for index, finding in _findings(orders, companies, narrowed, examples):
             if finding.requirement == BREAKDOWN:
                 continue
@@ -142,7 +142,7 @@ class VariantHunt:
     accused: tuple[str, ...]
 
 
-def leave_in_peace(name: str, examples: int, seed: int = 0, revision: str = "") -> VariantHunt:
+def hunt_false_accusations(name: str, examples: int, seed: int = 0, revision: str = "") -> VariantHunt:
     """Play schedules against a legal variant, by default under every revision that has schedules."""
     protocol = _protocol(revision)
     scheduled, left_out = _revisions_with_schedules(protocol, revision), protocol.model.variants[name].leaves_out

@@ -126,7 +126,7 @@ class _Shrinker:
             return
         performance = self._fails(self.best)
         if performance is not None:
-            self._try(told_by_routes(self.best, performance))
+            self._try(store_route_effects(self.best, performance))
 
     def _simplify_operations(self) -> None:
         index = len(self.best.operations) - 1
@@ -210,7 +210,7 @@ def _route_without(route: Route, name: str) -> Route:
     )
 
 
-def told_by_routes(schedule: Schedule, performance: Performance) -> Schedule:
+def store_route_effects(schedule: Schedule, performance: Performance) -> Schedule:
     """Store the effects of network rules at each operation."""
     lost: dict[int, dict[str, None]] = {}
     late: dict[int, dict[str, int]] = {}

@@ -180,7 +180,7 @@ def show_dropped_expectations(console: Console, example: Counterexample) -> None
         print_labelled(console, "", Text("without the expectations of its file, which are about all of its steps"))
 
 
-def show_again(console: Console, files: Mapping[str, Path], again: str) -> None:
+def show_replay_command(console: Console, files: Mapping[str, Path], again: str) -> None:
     """Print the path of the picture, if there is one, and the command to replay."""
     if "picture" in files:
         print_labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
@@ -207,8 +207,8 @@ def show_flaky(
 
 def show_unstable(console: Console, finding: Finding, found_by: str, who: str) -> None:
     """Print a finding that was not reproduced when its schedule was replayed."""
-    print_labelled(console, "Found", Text(f"by {found_by}, and not when that was played again:"))
-    print_labelled(console, "", Text(f"{who} does not do the same twice, so nothing could be shrunk."))
+    print_labelled(console, "Found", Text(f"by {found_by}, but not when that was replayed:"))
+    print_labelled(console, "", Text(f"{who} is not deterministic, so nothing could be shrunk."))
     show_seen(console, finding)
 
 
@@ -254,7 +254,7 @@ def show_coverage(console: Console, tally: CampaignTally, scope: Scope) -> None:
     console.print()
 
 
-def failures_in_words(tally: CampaignTally, found: Iterable[Root]) -> str:
+def summarize_failures(tally: CampaignTally, found: Iterable[Root]) -> str:
     """How much failed, and of how many root causes, and how many expectations were not met; "" if nothing failed."""
     failed = sum(finding.severity is Verdict.FAIL for finding in tally.found.values())
     causes = sum(tally.found[root.id].severity is Verdict.FAIL for root in found)
@@ -266,7 +266,7 @@ def failures_in_words(tally: CampaignTally, found: Iterable[Root]) -> str:
 
 def last_line(tally: CampaignTally, found: Iterable[Root], name: str) -> Text:
     """The verdict, in one sentence."""
-    failed = failures_in_words(tally, found)
+    failed = summarize_failures(tally, found)
     warned = sum(f.severity is Verdict.WARN for f in tally.found.values())
     played = f"{format_count(tally.schedules, 'schedule')}, {format_count(tally.steps, 'step')}, {tally.seconds:.1f} s"
     if tally.shrinking_s >= 0.1:
@@ -359,18 +359,18 @@ def as_json(tally: CampaignTally, order: CampaignOrder, roots: Iterable[Root], s
     }
 
 
-def said_json(finding: Finding) -> dict[str, Any]:
+def stderr_json(finding: Finding) -> dict[str, Any]:
     """The lines on stderr as JSON, if there are any."""
     return {"stderr": list(finding.said)} if finding.said else {}
 
 
 def _example_json(example: Counterexample | None, found: Finding) -> dict[str, Any]:
     if example is None:
-        return {"expected": found.expected, "seen": found.seen, **said_json(found), "reproduced": False}
+        return {"expected": found.expected, "seen": found.seen, **stderr_json(found), "reproduced": False}
     return {
         "expected": example.finding.expected,
         "seen": example.finding.seen,
-        **said_json(example.finding),
+        **stderr_json(example.finding),
         "reproduced": True,
         "operations": len(example.schedule.operations),
         "shrunk_from": len(example.original.operations),

@@ -153,7 +153,7 @@ def explore(
     An interrupt ends the playing; the exchanges that were played count. Raises RevisionMismatchError.
     """
     cast.start()
-    cast.hold_to_text()
+    cast.check_text()
     dialects = {name: cast.dialect(name) for name in cast.driven}
     sides = {n: PairSide(n, cast.declarations[n], d.name if d is not None else "") for n, d in dialects.items()}
     exchanges = exchanges_of(cast.revision)

@@ -11,7 +11,14 @@ from sds_harness.schedules import Performance, Schedule
 from sds_testee.version import suite_version
 
 from ..exploration.assessment import BREAKDOWN, STORM, Scope
-from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, find_reproduction, make_notes, save, smallest
+from ..exploration.counterexample import (
+    BROKEN_ATTEMPTS,
+    Counterexample,
+    find_reproduction,
+    make_notes,
+    save,
+    shrink_to_smallest,
+)
 from ..exploration.text import plain_story, svg_of
 from ..judging.verdict import Finding
 from ..protocols import property_of
@@ -79,7 +86,7 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
         roles = roles_in(candidate)
         if discovery.name not in (GROUP, *roles.values()):
             return None
-        performance = cast.play_afresh(candidate, roles)
+        performance = cast.play_after_breakdowns(candidate, roles)
         judged = judge(troupe, performance, roles, narrowed, twins=twins)[discovery.name]
         finding = find_reproduction(discovery.finding, judged.findings)
         if finding is None:
@@ -98,7 +105,7 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
         }
         return make_notes(discovery.finding, discovery.schedule, cast.revision, **more)
 
-    small = smallest(discovery.schedule, reproduce, notes, narrowed.repertoire, min(max_attempts, limit))
+    small = shrink_to_smallest(discovery.schedule, reproduce, notes, narrowed.repertoire, min(max_attempts, limit))
     if small is None:
         return None
     parts = {field.name: getattr(small, field.name) for field in fields(Counterexample)}

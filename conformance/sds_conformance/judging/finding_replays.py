@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from .formats import format_count
 
 ENOUGH = 3
-"""Replays after which a finding is reported as reproducible, if each of them showed it."""
+"""Number of replays after which a finding is reported as reproducible, if each of them shows it."""
 TIMES = 5
-"""Replays of a finding that some replay did not show, to report how flaky it is."""
+"""Number of replays if one of them does not show the finding, to report how flaky it is."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""When to run the cyclic garbage collector: playing and reading create many objects that live and die together."""
+"""Decides when the cyclic garbage collector runs. Playing and reading create many objects that are freed together."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Results of runs that were played before: most of what a mutant does, the reference model does as well.
+"""Results of runs that were played before. A mutant behaves like the reference model in most runs.
 
-A schedule decides each request from the replies before it, and checks see nothing but requests and replies. So the
-requests of known runs are sent without a stage. If each reply equals the reply in a known run, the result of that run
+A schedule decides each request from the replies before it, and checks see only requests and replies. So the requests
+of known runs are sent without a stage. If each reply equals the reply in a known run, the result of that run
 is used. At the first other reply the run is played and judged as usual.
 """
 
@@ -96,7 +96,7 @@ class KnownRuns:
                 if at.request is None:
                     at.request, at.participant = request, participant
                 if (at.request, at.participant) != (request, participant):
-                    return  # it does not depend on the replies alone
+                    return  # the requests do not depend on the replies alone
                 at = at.next_points.setdefault(reply, _Point(at, reply))
             at.result = summary
             self._ends[at] = None

@@ -204,7 +204,7 @@ def tolerated_breakdowns(*, strict: bool = False, narrowed: Collection[str] = ()
     """Return the kinds of breakdowns that do not make an implementation fail; fewer if ``strict``.
 
     If ``narrowed`` says that only some requirements or scenarios were played, a deaf implementation only gets a
-    warning: the runs may not have given it an occasion.
+    warning: the played runs may not have required it to show a message.
     """
     soft = {kind.value for kind in OUR_LIMITS}
     soft |= set() if strict else {kind.value for kind in SOFT_FAULTS}

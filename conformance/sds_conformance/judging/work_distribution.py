@@ -219,7 +219,7 @@ def find_run(rules: Rules, name: str, files: Sequence[Scenario] = ()) -> Run:
 
 
 def _claim_next_unit(unit_counter: Any, unit_count: int) -> int | None:
-    """Return the number of the next unit that no process plays; None if there is none."""
+    """Claim the next unit that no process plays, and return its number; None if there is none."""
     with unit_counter.get_lock():
         number: int = unit_counter.value
         unit_counter.value += 1

@@ -26,7 +26,7 @@ from ..judging.formats import format_count, hex_of, make_times_relative
 from .evidence import lines_with_quotes
 from .stderr_quotes import quote_stderr
 from .story import print_hanging, print_labelled, show_stderr
-from .traces import Enacted, StepText
+from .traces import RebuiltPart, StepText
 
 MAX_RUNS = 3
 """Number of runs shown for a requirement without findings."""
@@ -84,7 +84,7 @@ def is_about_part(finding: Mapping[str, Any], part: TranscriptPart) -> bool:
     return finding.get("run") in {part.name, part.vector} - {""}
 
 
-_TOLD = ("effects", "opened", "state")
+_EXPECTED_ANSWERS = ("effects", "opened", "state")
 """Answers that need no line if they had no effect to describe."""
 
 
@@ -108,8 +108,8 @@ class Dialogue:
         found = selection.found_in(part)
         if selection.globs and not (found or part.name in selection.runs):
             return
-        enacted = Enacted(part)
-        lines = [(exchange, enacted.tell(exchange)) for exchange in part.exchanges]
+        enacted = RebuiltPart(part)
+        lines = [(exchange, enacted.describe(exchange)) for exchange in part.exchanges]
         exchanges = [(exchange, words) for exchange, words in lines if self._is_wanted(words)]
         if not exchanges and (selection.participant or selection.channel or not part.breakdown):
             return
@@ -179,7 +179,7 @@ class Dialogue:
         if not words.participant:  # a pure function, for which the raw request says more
             print_hanging(self._console, Text(" " * _INDENT), Text(_excerpt(exchange.request)))
         lines = list(words.came_out)
-        if not lines and exchange.reply is not None and words.answer not in _TOLD:
+        if not lines and exchange.reply is not None and words.answer not in _EXPECTED_ANSWERS:
             lines = [f"{words.answer or 'answered'}: {_excerpt(exchange.reply)}"]
         for line in lines_with_quotes(
             lines, (f"{finding.get('expected')} {finding.get('seen')}" for finding in rest), MAX_LINES

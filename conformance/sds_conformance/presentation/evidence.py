@@ -20,7 +20,7 @@ from ..protocols.words import Narrator
 ROOM = 5
 """Steps shown up to the violation; more only if the finding rests on more."""
 AFTER = 3
-"""Steps shown after the violation, if something had to follow it."""
+"""Steps shown after the violation, if the requirement expects something to follow."""
 FEW = 4
 """If the violating step has at most so many message IDs, earlier steps with these IDs are shown as well."""
 CONTEXT = 4
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"(?<![\w'.])\d+(?![\w'])")
 _TIME = re.compile(r"lamport|timestamp|clock", re.IGNORECASE)
 _REQUEST = re.compile(r"\bask|request|answer|respon|repair|sent again|cop(y|ies)\b", re.IGNORECASE)
 _NOBODY = re.compile(r"\b(nothing|neither|nobody)\b")
-"""A word in ``expected`` if no step before the violation gave a reason for it."""
+"""Words in ``expected`` that show that no earlier step gave a reason for the violating step."""
 _ABSENCE = re.compile(r"(nothing|none|not?|never|it (is|was) (not|never)|still)\b", re.IGNORECASE)
 """The beginning of ``seen`` if something had to follow the step and did not."""
 
@@ -167,7 +167,7 @@ class Evidence:
         for text in re.findall(r"'([^']*)'", seen):
             for other in quoted - {text}:
                 if unicodedata.normalize("NFC", text) == unicodedata.normalize("NFC", other):
-                    return f"{_spelt(text)} where {_spelt(other)} was expected"
+                    return f"{_escape(text)} where {_escape(other)} was expected"
         return ""
 
     def exhibits(self) -> list[Exhibit]:
@@ -289,7 +289,7 @@ class Evidence:
         return [Exhibit(None, ", ".join(parts))]
 
     def _is_silent(self, message_id: str, steps: Sequence[Step]) -> bool:
-        """Is it part of the finding that these steps do not mention its only message?"""
+        """Should the gap say that no step in it has the message? Only if the finding is about one absent message."""
         if len(self._about) > 1 or not _NOBODY.search(self._finding.expected) or steps[0].index > self._finding.step:
             return False
         before = any(message_id in self._touched[s.index] for s in self._steps[: steps[0].index - 1])
@@ -331,6 +331,6 @@ def lines_with_quotes(lines: Sequence[str], quotes: Iterable[str], few: int) -> 
     return [*shown, *([f"… {more} more"] if more else [])]
 
 
-def _spelt(text: str) -> str:
+def _escape(text: str) -> str:
     """Escape a text to ASCII."""
     return "'" + text.encode("unicode_escape").decode("ascii") + "'"

@@ -1,7 +1,7 @@
 """The last screen of a command that plays: at most 20 lines of 80 columns with the result and the next commands.
 
 It has the verdict, counts, one line for each root cause, what was exercised, where the report is, and the command to
-type next. Where that does not fit, root causes are left out and counted. All commands that play end with it.
+type next. If that does not fit, some root causes are left out and counted. All commands that play end with it.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class StepText:
     """The messages sent over the network."""
 
 
-class Enacted:
+class RebuiltPart:
     """A trace that was rebuilt, and the exchanges that its steps come from."""
 
     def __init__(self, part: TranscriptPart) -> None:
@@ -67,13 +67,13 @@ class Enacted:
             return
         for number, exchange in enumerate(part.exchanges, 1):
             self.counted[exchange.request.line] = number
-            self._enact(stage, part, exchange, protocol.rules.language)
+            self._rebuild_step(stage, part, exchange, protocol.rules.language)
         self._trace = stage.trace
         # The file is not trusted: exchanges that cannot be described are printed as they are.
         with suppress(Exception):
             self._narrator = protocol.narrator(stage.trace)
 
-    def tell(self, exchange: RecordedExchange) -> StepText | None:
+    def describe(self, exchange: RecordedExchange) -> StepText | None:
         """Describe an exchange; None if that is not possible."""
         step, narrator, trace = self._steps.get(exchange.request.line), self._narrator, self._trace
         if step is None or narrator is None or trace is None:
@@ -92,7 +92,9 @@ class Enacted:
             )
         return None
 
-    def _enact(self, stage: Stage[Any], part: TranscriptPart, exchange: RecordedExchange, language: Language) -> None:
+    def _rebuild_step(
+        self, stage: Stage[Any], part: TranscriptPart, exchange: RecordedExchange, language: Language
+    ) -> None:
         request = _message(exchange.request, language.request)
         if request is None or request.WhichOneof("command") is None:
             return

@@ -60,15 +60,15 @@ def test_what_is_told_is_never_more_than_was_finished() -> None:
     company = order.make_company()
     coverage = Coverage(order, CampaignTally(company.start()))
     company.kill()
-    coverage.aim(5)
+    coverage.add_bound(5)
     none = command.last_line(coverage, [], "somebody 1").plain
     assert words(none).startswith("No bound was finished: nothing is proved")
     coverage.bounds[0].played = 5
     assert (
         "in all 5 schedules of up to 1 event of 2 participants (0.0 s)." in command.last_line(coverage, [], "x").plain
     )
-    coverage.aim(1_000).played = 999
-    coverage.aim(30).played = 30
+    coverage.add_bound(1_000).played = 999
+    coverage.add_bound(30).played = 30
     told = command.last_line(coverage, [], "x").plain
     assert "in all 5 schedules of up to 1 event of 2 participants; 2 events: 99 % (" in told
     coverage.tally.found["SDS-SYNC-03"] = finding = FINDING

@@ -43,7 +43,7 @@ def begun(handle: Handle | None = None, mutant: str = "", **rest: Any) -> tuple[
     asked: dict[str, Any] = {"alphabet": CORE, "profile": "core", "jobs": 1} | rest
     order = Exhaustion(connect, **asked)
     company = order.make_company()
-    order = order.for_whom(company.start())
+    order = order.restrict_to(company.start())
     return order, company, Coverage(order, CampaignTally(company.declaration))
 
 

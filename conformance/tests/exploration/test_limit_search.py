@@ -24,7 +24,7 @@ from sds_conformance.exploration.limits.measurement import (
     measure,
     perform_handshake,
 )
-from sds_conformance.exploration.limits.row import LimitRow, Weight, row_of
+from sds_conformance.exploration.limits.row import LimitRow, Weight, make_row
 from sds_conformance.exploration.limits.search import Search
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Verdict
@@ -224,7 +224,7 @@ def test_how_many_messages_a_second_there_are_is_told() -> None:
         search.cases |= {
             1 << n: SizeResult(1 << n, SizeOutcome.HELD, spent_s=0.001 * (1 << n) ** (1 + power)) for n in range(2, 15)
         }
-        found = row_of(search, Declaration.for_unknown("x", SDS), "")
+        found = make_row(search, Declaration.for_unknown("x", SDS), "")
         assert found.reason.startswith(told)
         assert found.reason.endswith(f"{1000 / (1 << 14) ** power:,.0f} a second")
 
@@ -370,7 +370,7 @@ def searched(limit: int, most: int = 1 << 62) -> Search:
 def test_every_limit_is_found(limit: int, most: int) -> None:
     search = searched(limit, most)
     assert search.held == min(limit, most)
-    assert search.first_not == (limit + 1 if limit < most else None)
+    assert search.first_failing == (limit + 1 if limit < most else None)
     assert all(1 <= size <= most for size in search.cases)
     assert len(search.cases) <= 200
 
@@ -392,7 +392,7 @@ def test_nothing_is_tried_for_which_there_is_no_time() -> None:
     search = Search(PLAIN, 1 << 62, attempt, lambda seconds, narrowing: spent + seconds <= 30)
     search.run()
     assert spent <= 45
-    found = row_of(search, Declaration.for_unknown("x", SDS), "")
+    found = make_row(search, Declaration.for_unknown("x", SDS), "")
     assert (found.held, found.first_failing, found.exact) == (513, search.cases[1_024], False)
 
 

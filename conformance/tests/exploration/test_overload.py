@@ -108,7 +108,7 @@ def test_chunks_of_a_worker_without_room_for_a_thread_are_played_later(monkeypat
         connect = partial(without_room, reference_command(), os.getpid())
         order: Any = Exhaustion(connect, alphabet=(AlphabetPart(("send", "arrive")),), jobs=jobs)
         company = order.make_company()
-        order = order.for_whom(company.start())
+        order = order.restrict_to(company.start())
         out = Coverage(order, CampaignTally(company.declaration))
         exhaust(order, company, out, 3)
         company.kill()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from run_helpers import stage
-from sds_conformance.exploration.shrinking import shrink, simpler_operations, told_by_routes, without_member
+from sds_conformance.exploration.shrinking import shrink, simpler_operations, store_route_effects, without_member
 from sds_conformance.protocols.sds.schedules import REPERTOIRE
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.files import participants_in, to_json
@@ -297,7 +297,7 @@ def test_what_rules_did_is_told_by_routes() -> None:
         ),
     )
     show = play_it(long)
-    told = told_by_routes(long, show)
+    told = store_route_effects(long, show)
     assert told.operations == (
         ops.Send("alice", "m1", route=Route(("carol",), (("bob", 7),), ("bob",))),
         ops.Wait(10),

@@ -20,8 +20,8 @@ from ...exploration.text import (
     proof_of,
     rule_of,
     severity_number,
-    show_again,
     show_dropped_expectations,
+    show_replay_command,
     show_unstable,
     story_of,
 )
@@ -301,7 +301,7 @@ class MixedGroups:
         show_under(self._out, {member.what: why for member, why in members}, details.__getitem__)
         _, example, files = found[0]
         if example is not None and files:
-            show_again(self._out, files, self._replay_command(example, files["schedule"]))
+            show_replay_command(self._out, files, self._replay_command(example, files["schedule"]))
 
     def _replay_command(self, example: MixedExample, file: Path) -> str:
         needed = dict.fromkeys(example.roles.values())

@@ -73,7 +73,7 @@ def play_again(
     """Play a schedule in its mixed group and print the result. Returns the exit code and the findings."""
     schedule = loaded.schedule
     cast.start()
-    cast.hold_to_text()
+    cast.check_text()
     show_undriven(err, cast.undriven)
     if cast.undriven:
         return Exit.NOT_DRIVEN, []

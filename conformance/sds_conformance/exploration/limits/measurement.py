@@ -21,7 +21,7 @@ from ...judging.rules import Rules
 from ...judging.runner import Connect, Runner
 from ...protocols.dimensions import Dimension
 from .case import Cases, SizeOutcome, SizeResult
-from .row import LimitRow, Weight, most_of, row_of
+from .row import LimitRow, Weight, find_largest_size, make_row
 from .search import Search
 
 SCHEMA_ID = "sds-conformance/limits/2"
@@ -92,7 +92,7 @@ def perform_handshake(order: MeasurementOrder) -> MeasurementResult:
 
 
 def measure(
-    order: MeasurementOrder, out: MeasurementResult, told: SizeListener = lambda what, number, total: None
+    order: MeasurementOrder, out: MeasurementResult, on_size: SizeListener = lambda what, number, total: None
 ) -> None:
     """Measure each dimension within its share of the budget; after an interrupt the results so far are kept."""
     began = time.monotonic()
@@ -103,7 +103,7 @@ def measure(
             one = _DimensionMeasurement(order, out.declaration, dimension, share, ends)
             try:
                 if not out.interrupted and share > 0:
-                    one.search(partial(_tell, told, dimension, number, len(order.dimensions)))
+                    one.search(partial(_report_size, on_size, dimension, number, len(order.dimensions)))
                 elif not out.interrupted:
                     one.searching.ended = True
             except KeyboardInterrupt:
@@ -123,7 +123,7 @@ class _DimensionMeasurement:
         self._order = order
         self._declared = declared
         self._began, self._share, self._ends = time.monotonic(), share, ends
-        self.most, self._why = most_of(dimension, declared, ROOM)
+        self.most, self._why = find_largest_size(dimension, declared, ROOM)
         self.cases = self._fresh()
         self.searching = Search(dimension, self.most, self._play, self._affords)
         self._again: bool | None = None
@@ -133,7 +133,7 @@ class _DimensionMeasurement:
         """Find the limit, and confirm it in a new process."""
         self._told = report
         self.searching.run(self._order.at)
-        first = self.searching.first_not
+        first = self.searching.first_failing
         if first is None or self.searching.held is None or self._order.at is not None:
             return
         case = self.searching.cases[first]
@@ -143,7 +143,7 @@ class _DimensionMeasurement:
             self._again = self._play(first, self.searching.known).same_as == case.same_as
 
     def row(self) -> LimitRow:
-        return row_of(self.searching, self._declared, self._why, self._again)
+        return make_row(self.searching, self._declared, self._why, self._again)
 
     def _fresh(self) -> Cases:
         """Cases in a new process, with a time limit."""
@@ -168,8 +168,8 @@ def _runner(order: MeasurementOrder, limits: Limits, declared: Declaration | Non
     return Runner(order.connect, limits, order.rules, order.revision, order.dialect, declared)
 
 
-def _tell(told: SizeListener, dimension: Dimension, number: int, total: int, size: int) -> None:
-    told(f"{dimension.name} {size:,}", number, total)
+def _report_size(on_size: SizeListener, dimension: Dimension, number: int, total: int, size: int) -> None:
+    on_size(f"{dimension.name} {size:,}", number, total)
 
 
 def as_json(order: MeasurementOrder, measured: MeasurementResult, replays: Sequence[str]) -> dict[str, Any]:

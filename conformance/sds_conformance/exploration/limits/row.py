@@ -16,7 +16,7 @@ from .cost import STEADY, growth
 from .search import Search
 
 _FAILURES = {SizeOutcome.UNMET, SizeOutcome.CRASHED, SizeOutcome.SLOW, SizeOutcome.MEMORY}
-_MAX_TOLD = 300
+_MAX_REASON = 300
 _NO_ROOM = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value, FaultKind.TOO_LONG.value)
 
 
@@ -84,7 +84,7 @@ class LimitRow:
             "step": finding.step if finding is not None else None,
             "expected": finding.expected if finding is not None else None,
             "seen": finding.seen if finding is not None else None,
-            "said": printable(case.reason, _MAX_TOLD) if case is not None else None,
+            "said": printable(case.reason, _MAX_REASON) if case is not None else None,
             "again": self.is_confirmed,
             "declared": self.declared,
             "demanded": self.dimension.demanded,
@@ -101,8 +101,8 @@ def _case_as_json(case: SizeResult, dimension: Dimension) -> dict[str, Any]:
     return data | ({"processor_seconds": round(case.spent_s, 3)} if dimension.timed else {})
 
 
-def most_of(dimension: Dimension, declared: Declaration, room: int) -> tuple[int, str]:
-    """The largest size to try, and why ("" if nothing is declared); ``room`` are further messages in a schedule."""
+def find_largest_size(dimension: Dimension, declared: Declaration, room: int) -> tuple[int, str]:
+    """The largest size to try, and the reason ("" without a declared limit); ``room``: further messages of a run."""
     bound = dimension.bound(declared.limit)
     if bound is not None and bound < dimension.most:
         return max(1, bound), "no more is declared"
@@ -113,12 +113,12 @@ def most_of(dimension: Dimension, declared: Declaration, room: int) -> tuple[int
     return dimension.most, ""
 
 
-def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool | None = None) -> LimitRow:
+def make_row(search: Search, declared: Declaration, why_no_more: str, again: bool | None = None) -> LimitRow:
     """Create the row from the current results."""
     dimension = search.dimension
     cases = tuple(sorted(search.cases.values(), key=lambda case: case.size))
     bound = dimension.bound(declared.limit)
-    first = search.first_not
+    first = search.first_failing
     case = search.cases[first] if first is not None else None
     held = search.held
 
@@ -138,9 +138,9 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
 
     ours = next((c for c in cases if c.outcome is SizeOutcome.OURS), None)
     if ours is not None:
-        return row(Weight.ERROR, printable(ours.reason, _MAX_TOLD), case if held is not None else None)
+        return row(Weight.ERROR, printable(ours.reason, _MAX_REASON), case if held is not None else None)
     if held is None:
-        return row(Weight.NOT_EXERCISED, _why_nothing(cases, search.ended))
+        return row(Weight.NOT_EXERCISED, _explain_empty_result(cases, search.ended))
     if case is not None:
         failed = case.finding is not None and case.finding.severity is Verdict.FAIL
         return row(weight(dimension, case.size, case.outcome, bound, failed=failed), "", case)
@@ -156,7 +156,7 @@ def _add_cost(row: LimitRow) -> LimitRow:
     """Add the cost, if enough was played."""
     power = growth(row.cases)
     if power is None:
-        return replace(row, reason="too little was played to tell")
+        return replace(row, reason="too few cases were played to know it")
     most = max((case for case in row.cases if case.held), key=lambda case: case.size)
     cost = f"each costs as N^{power:.2f}, " if power > 0 else ""
     text = f"{cost}{most.size / most.spent_s:,.0f} a second"
@@ -181,14 +181,14 @@ def weight(dimension: Dimension, size: int, how: SizeOutcome, bound: int | None,
     return Weight.WARNING
 
 
-def _why_nothing(cases: tuple[SizeResult, ...], ended: bool) -> str:
+def _explain_empty_result(cases: tuple[SizeResult, ...], ended: bool) -> str:
     """Why nothing was exercised."""
     if not cases:
         return "not tried: the budget was used up" if ended else "not tried: interrupted"
     case = cases[0]
     if case.outcome is SizeOutcome.LACKING:
         return f"not declared: {printable(case.reason)}"
-    what = case.finding.requirement if case.finding is not None else printable(case.reason, _MAX_TOLD)
+    what = case.finding.requirement if case.finding is not None else printable(case.reason, _MAX_REASON)
     size = "1 already" if case.size == 1 else f"{case.size:,} already"
     return f"{case.outcome.value} at {size}: {what}" if what else f"{case.outcome.value} at {size}"
 
@@ -196,4 +196,4 @@ def _why_nothing(cases: tuple[SizeResult, ...], ended: bool) -> str:
 def _reason_unless_time(beyond: SizeResult | None) -> str:
     """The reason, unless it was lack of time."""
     has_no_room = beyond is not None and beyond.reason.startswith(_NO_ROOM)
-    return f": {printable(beyond.reason, _MAX_TOLD)}" if beyond is not None and has_no_room else ""
+    return f": {printable(beyond.reason, _MAX_REASON)}" if beyond is not None and has_no_room else ""

@@ -35,11 +35,11 @@ class Search:
     @property
     def held(self) -> int | None:
         """The largest size that held below the first failing one."""
-        first = self.first_not
+        first = self.first_failing
         return max((c.size for c in self.cases.values() if c.held and (first is None or c.size < first)), default=None)
 
     @property
-    def first_not(self) -> int | None:
+    def first_failing(self) -> int | None:
         """The smallest size known to fail."""
         return min((case.size for case in self.cases.values() if case.outcome.limits), default=None)
 
@@ -70,7 +70,7 @@ class Search:
 
     def _grow_until_failure(self) -> None:
         """Try larger sizes until one fails."""
-        while self.first_not is None:
+        while self.first_failing is None:
             held = self.held or 1
             size = min(_power_above(held), self.most)
             if size <= held or not self._affords(self._estimate(size), False):
@@ -89,13 +89,13 @@ class Search:
 
     def _sizes_between(self) -> Iterator[int]:
         """The sizes to try: common limits first, then the middle."""
-        if self.held is None or self.first_not is None:
+        if self.held is None or self.first_failing is None:
             return
-        for size in _common_limits(self.held, self.first_not):
-            if self.held < size < self.first_not:
+        for size in _common_limits(self.held, self.first_failing):
+            if self.held < size < self.first_failing:
                 yield size
-        while self.first_not - self.held > 1:
-            yield (self.held + self.first_not) // 2
+        while self.first_failing - self.held > 1:
+            yield (self.held + self.first_failing) // 2
 
     def _try(self, size: int) -> SizeResult:
         case = self._attempt(size, self.known)

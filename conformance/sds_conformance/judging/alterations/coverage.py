@@ -53,8 +53,8 @@ class StatementCoverage:
     def find_reaching(self, place: AlterationPlace) -> list[tuple[Configuration, list[RunCoverage]]]:
         """The configurations that execute a place, with the runs in which they do.
 
-        Configurations that execute the same statements of the function are of one kind, because they probably find the
-        same faults. One of each kind comes before all others. Outside of functions everything is executed.
+        Configurations that execute the same statements of the function form a group, because they probably find the
+        same faults. The first of each group come first. Outside of functions everything is executed.
         """
         bit = 1 << self.statements[place.module, place.statement] if place.statement else -1
         within = self.functions.get((place.module, place.function), -1)

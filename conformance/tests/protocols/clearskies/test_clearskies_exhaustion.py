@@ -38,7 +38,7 @@ def exhausted(last: int, mutant: str = "", variant: str = "", *, random: bool = 
 
     order = Exhaustion(connect, revision=REVISION, **{"alphabet": CHANGES} | rest)  # type: ignore[arg-type]
     company = order.make_company()
-    order = order.for_whom(company.start())
+    order = order.restrict_to(company.start())
     coverage = Coverage(order, CampaignTally(company.declaration))
     exhaust(order, company, coverage, last)
     return coverage

@@ -14,7 +14,7 @@ from run_helpers import Handle, odd_adapter, reference, reference_command, varia
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
 from sds_conformance.exploration.company import Casting
-from sds_conformance.exploration.hunt import hunt, leave_in_peace, names_to_hunt
+from sds_conformance.exploration.hunt import hunt, hunt_false_accusations, names_to_hunt
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Finding
 from sds_conformance.protocols import repertoire_of, scheduled
@@ -244,7 +244,7 @@ def test_each_text_has_mutants_and_variants_of_its_own() -> None:
 
 
 def test_a_legal_variant_is_left_in_peace() -> None:
-    assert leave_in_peace("forum-newest-first", 24, revision=FORUM).accused == ()
+    assert hunt_false_accusations("forum-newest-first", 24, revision=FORUM).accused == ()
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------

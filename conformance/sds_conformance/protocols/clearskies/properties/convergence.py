@@ -100,7 +100,7 @@ def _expected_and_seen(view: ClubView, difference: Difference) -> tuple[str, str
     trace = difference.side.view.trace
     key = identifier(one.key)
     what = (
-        f"{name_update(trace, one.update)}, to be what {key} is" if one.update is not None else f"nothing under {key}"
+        f"{name_update(trace, one.update)}, as the value of {key}" if one.update is not None else f"nothing under {key}"
     )
     seen = f"{difference.side.name} shows " + (
         ", ".join(repr(v)[:60] for v in difference.shown_values[:3]) or "nothing there"

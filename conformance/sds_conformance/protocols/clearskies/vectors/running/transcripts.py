@@ -140,7 +140,7 @@ def _drop_copies(updates: Iterable[StepResult]) -> list[StepResult]:
 
 
 def _drop_superseded(updates: list[StepResult]) -> list[StepResult]:
-    """Remove versions of a record that a later one of the same writer follows: a peer may answer with all versions."""
+    """Remove each version of a record that has a later one by the same writer. A peer may answer with all versions."""
 
     def is_superseded(one: StepResult) -> bool:
         return any(_same_record(one, other) and _is_later(other, one) for other in updates)
