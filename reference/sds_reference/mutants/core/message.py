@@ -12,7 +12,7 @@ from ...errors import MalformedMessageError
 from ...message import MAX_LAMPORT, HistoryEntry, Kind, Message, decode
 from ...outgoing_buffer import Outgoing
 from ...participant import UNNAMED_CHANNEL, Participant
-from ...wire_fields import LEN, VARINT, WireField, join, split
+from ...wire_fields import FIXED32, FIXED64, LEN, VARINT, WireField, join, split
 from ..registry import fault, mutant, mutants, speaking
 
 _KNOWN_FIELDS = {1, 2, 3, 10, 11, 12, 13, 20}
@@ -297,6 +297,13 @@ class _Damaged(Channel):
     @fault(Channel.rebroadcast, "MSG-21", "omits the sender ID in rebroadcasts")
     def anonymous_copies(self, entry: Outgoing) -> bytes:
         return super().encode(replace(self.revision.wire.decode(entry.wire), sender_id=""))
+
+
+@mutant("MSG-24", "drops messages with unknown fields of four or eight bytes")
+class DropsUnknownFixedFields(Participant):
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        unknown = any(field.wire_type in (FIXED32, FIXED64) for field in split(wire))
+        return Effects() if unknown else super().receive(wire, now_ms, retrieval_hint)
 
 
 @mutant("MSG-24", "drops messages with unknown fields")

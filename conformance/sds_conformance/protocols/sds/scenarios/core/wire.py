@@ -8,7 +8,7 @@ from dataclasses import replace
 from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, encode
-from sds_reference.wire_fields import LEN, VARINT, WireField, join, split, varint
+from sds_reference.wire_fields import FIXED32, FIXED64, LEN, VARINT, WireField, join, split, varint
 
 from .. import cast
 from ..cast import Actor, ScriptedPeer, Stage
@@ -152,4 +152,14 @@ def unusual_encodings(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
         long_way = bob.content(stage.now_ms + 5, plain)
         usual = encode(replace(long_way, lamport_timestamp=None))
         alice.receive(usual + varint(10 << 3 | VARINT) + varint(stage.now_ms + 5, least_bytes=10))
+    alice.settle()
+
+
+@cast.scenario("MSG-24")
+def unknown_fields_of_fixed_length(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Two messages have an unknown field of four bytes, and of eight bytes; a third one follows."""
+    for field in (WireField(97, FIXED32, 7), WireField(98, FIXED64, 7)):
+        encoded = join([*split(encode(bob.content(stage.now_ms))), field])
+        alice.receive(encoded if stage.dialect is None else stage.dialect.to_private(encoded))
+    alice.receive(bob.content(stage.now_ms + 1))
     alice.settle()
