@@ -57,7 +57,7 @@ def test_a_limit_stands_in_the_table_with_the_command_that_plays_it_again() -> N
     assert too_wide(result.stdout) == []
     assert controls(result.stdout + result.stderr) == set()
     assert "waiting messages 100 101 wrong, SDS-RECV-08" in words(result.stdout)
-    assert "Expected 'bob-102' to be kept, and delivered when 'bob-1' had come" in words(result.stdout)
+    assert "Expected 'bob-102' to be kept, and delivered after 'bob-1' had arrived" in words(result.stdout)
     (again,) = [line.partition("Again")[2] for line in result.stdout.splitlines() if "  Again " in line]
     _, *arguments = shlex.split(again)
     replayed = typed(*arguments)

@@ -355,7 +355,7 @@ def test_what_looks_at_others_says_so() -> None:
     for index, word in enumerate(order.world.words(3)):
         for trace in company.play(order.make_schedule(word, index).schedule).traces:
             for view in rules.views(trace):
-                view.everybody = Nobody()  # type: ignore[attr-defined]
+                view.views_in_channel = Nobody()  # type: ignore[attr-defined]
                 asked += sum(
                     len(list(check.function(view))) for check in alone if check.requirement in order.scope.by_id
                 )

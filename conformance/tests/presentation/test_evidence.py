@@ -8,7 +8,7 @@ from run_helpers import T, altered, reference, stage
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_conformance.presentation.evidence import AFTER, LINES, RECENT, ROOM, Evidence, Exhibit
 from sds_conformance.protocols.sds.protocol import PROTOCOL
-from sds_conformance.protocols.sds.scenarios.repair.live import repairing
+from sds_conformance.protocols.sds.scenarios.repair.live import open_with_repairs
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS, T_MIN_MS
 from sds_conformance.protocols.sds.words import LOG_SHOWN, Narrator
 from sds_conformance.reports.stories import Found, _turn
@@ -129,7 +129,7 @@ def test_a_timestamp_that_only_another_participant_saw_is_introduced_there() -> 
 
 def test_the_request_for_a_message_is_shown_also_in_a_copy() -> None:
     on = stage()
-    alice, bob, carol = repairing(on), on.peer("bob"), on.peer("carol")
+    alice, bob, carol = open_with_repairs(on), on.peer("bob"), on.peer("carol")
     here = bob.content(T + 1)
     known = carol.content(T + 2)
     alice.receive(here, known)
@@ -175,7 +175,7 @@ def test_periodic_work_of_which_the_same_comes_out_is_shown_twice_at_most() -> N
 
 def test_of_a_state_the_parts_are_shown_that_the_finding_is_about() -> None:
     on = stage()
-    alice, bob = repairing(on), on.peer("bob")
+    alice, bob = open_with_repairs(on), on.peer("bob")
     alice.receive(bob.content(T + 2, "lost"))
     alice.observe()
     narrator, step = Narrator(on.trace), on.trace.steps[-1]
@@ -283,7 +283,7 @@ def test_entries_that_are_left_out_are_counted_and_those_that_are_named_are_show
 
 def test_a_page_shows_the_entry_that_the_finding_names_among_many() -> None:
     on = stage()
-    alice, bob = repairing(on), on.peer("bob")
+    alice, bob = open_with_repairs(on), on.peer("bob")
     alice.receive(bob.content(T, *(HistoryEntry(f"lost-{number:02}", None, "bob") for number in range(30))))
     alice.observe()
     row = {"severity": "fail", "step": 3, "expected": "no request for 'lost-27'", "seen": "one"}
@@ -398,7 +398,7 @@ def test_hostile_names_are_cleaned() -> None:
 
 def test_what_is_asked_for_is_told_with_its_hints_and_long_lists_are_cut() -> None:
     on = stage()
-    alice, bob = repairing(on), on.peer("bob")
+    alice, bob = open_with_repairs(on), on.peer("bob")
     alice.receive(bob.sync(T, requests=[HistoryEntry("one", b"where"), "two"]))
     alice.receive(bob.sync(T, "root", requests=[f"m-{number}" for number in range(6)]))
     lines = told(on)
@@ -413,7 +413,7 @@ def test_what_is_asked_for_is_told_with_its_hints_and_long_lists_are_cut() -> No
 
 def test_requests_and_answers_of_the_participant_are_told() -> None:
     on = stage()
-    alice, bob = repairing(on), on.peer("bob")
+    alice, bob = open_with_repairs(on), on.peer("bob")
     here, lost = bob.content(T + 1), bob.content(T + 2)
     alice.receive(here, bob.content(T + 3, *entries_with_senders(lost)))
     alice.receive(bob.sync(T, requests=entries_with_senders(here)))
@@ -436,7 +436,7 @@ def test_the_buffers_of_repairs_are_told_with_their_times() -> None:
                 entry.due_ms = T
 
     on = stage(altered(fixes_times))
-    alice, bob = repairing(on), on.peer("bob")
+    alice, bob = open_with_repairs(on), on.peer("bob")
     here = bob.content(T + 1)
     alice.observe()
     alice.receive(here, bob.content(T + 3, HistoryEntry("lost", None, "bob"), requests=entries_with_senders(here)))
@@ -451,7 +451,7 @@ def test_the_buffers_of_repairs_are_told_with_their_times() -> None:
 
 def test_of_a_long_buffer_what_it_is_about_is_shown() -> None:
     on = stage()
-    alice, bob = repairing(on), on.peer("bob")
+    alice, bob = open_with_repairs(on), on.peer("bob")
     entries = [HistoryEntry(f"lost-{number:02}", None, "bob") for number in range(20)]
     alice.receive(bob.content(T, *entries))
     alice.observe()

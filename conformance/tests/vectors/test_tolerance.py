@@ -11,7 +11,7 @@ import pytest
 from run_helpers import altered, reference
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.running.hash_use import ARGUMENTS
-from sds_conformance.protocols.sds.vectors.running.wire_comparison import compared
+from sds_conformance.protocols.sds.vectors.running.wire_comparison import compare_wire
 from sds_conformance.vectors.running.subject import Status
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, Config, decode, encode
@@ -84,9 +84,9 @@ def test_fields_that_nobody_knows_are_a_warning() -> None:
 
 def test_unknown_fields_of_entries() -> None:
     expected = bytes.fromhex("0a0161" + "5a03" + "0a0162")
-    assert compared(V2026_01, bytes.fromhex("0a0161" + "5a05" + "0a0162" + "2001"), expected).status is Status.WARN
-    assert compared(V2026_01, bytes.fromhex("0a0161" + "5a03" + "0a0163"), expected).status is Status.FAIL
-    assert compared(V2026_01, b"\xff", expected).status is Status.FAIL
+    assert compare_wire(V2026_01, bytes.fromhex("0a0161" + "5a05" + "0a0162" + "2001"), expected).status is Status.WARN
+    assert compare_wire(V2026_01, bytes.fromhex("0a0161" + "5a03" + "0a0163"), expected).status is Status.FAIL
+    assert compare_wire(V2026_01, b"\xff", expected).status is Status.FAIL
 
 
 # ---- timestamps that need not be taken -------------------------------------------------------------------------------

@@ -13,19 +13,19 @@ from run_helpers import reference, stage
 from sds_conformance.judging.registry import Scenario
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS
-from sds_conformance.protocols.sds.vectors.conversations.outcomes import UNLISTED, choices, derive
+from sds_conformance.protocols.sds.vectors.conversations.outcomes import UNLISTED, add_outcomes, models_of_revision
 from sds_conformance.protocols.sds.vectors.conversations.recording import (
     NEAR_MS,
     NotRecordableError,
-    absolute,
+    format_timestamp,
+    parse_timestamp,
     record,
-    relative,
 )
 from sds_conformance.protocols.sds.vectors.conversations.transcript_player import (
     UNREAD,
     StepNotPlayedError,
     TranscriptPlayer,
-    same,
+    matches_outcome,
     without_events,
 )
 from sds_conformance.protocols.sds.vectors.running.conversations import ask_transcript
@@ -66,12 +66,12 @@ def test_every_chosen_scenario_is_a_live_check_as_well() -> None:
     "timestamp", [0, 5, START_MS, START_MS + 1, START_MS - 77, 2**53, 2**64 - 1, START_MS - NEAR_MS]
 )
 def test_timestamps_come_back(timestamp: int) -> None:
-    assert absolute(relative(timestamp, START_MS), START_MS) == timestamp
+    assert parse_timestamp(format_timestamp(timestamp, START_MS), START_MS) == timestamp
 
 
 def test_timestamps_near_the_base_are_relative() -> None:
-    assert [relative(START_MS + away, START_MS) for away in (0, 10, -5)] == ["T", "T+10", "T-5"]
-    assert relative(2**53, START_MS) == str(2**53)
+    assert [format_timestamp(START_MS + away, START_MS) for away in (0, 10, -5)] == ["T", "T+10", "T-5"]
+    assert format_timestamp(2**53, START_MS) == str(2**53)
 
 
 def test_own_ids_and_filters_are_told_by_names() -> None:
@@ -116,12 +116,12 @@ def test_own_messages_in_bytes_of_another_form_are_no_transcript() -> None:
 
 
 def test_the_reference_comes_first_among_the_outcomes_and_bounds_are_left_out() -> None:
-    first, *others = choices(CURRENT)
+    first, *others = models_of_revision(CURRENT)
     assert (first.config, first.participant_class) == (Config(), Participant)
     assert len(others) > 20
     assert all(options.config.max_lamport_ahead_ms is None for options in others)
     assert any(options.participant_class is not Participant for options in others)
-    of_the_proposal = list(choices(FORUM))
+    of_the_proposal = list(models_of_revision(FORUM))
     listed = [name for name, variant in VARIANTS.items() if variant.revision == FORUM and name not in UNLISTED]
     assert len(of_the_proposal) == 1 + len(listed) > 10
     assert VARIANTS.keys() >= UNLISTED
@@ -129,7 +129,7 @@ def test_the_reference_comes_first_among_the_outcomes_and_bounds_are_left_out() 
 
 def test_variants_add_outcomes_where_the_text_leaves_a_choice() -> None:
     fields = _told("a-chain-in-reverse")
-    derive(fields, CURRENT)
+    add_outcomes(fields, CURRENT)
     assert fields["steps"] == TRANSCRIPTS["a-chain-in-reverse"]["steps"]
     assert [len(step["outcomes"]) for step in fields["steps"]] == [3, 3, 2, 2, 1, 5, 3, 2, 1, 3]
 
@@ -176,12 +176,12 @@ def test_the_edition_of_a_scenario_is_in_the_id(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_is_not_shown_is_not_held_against_anybody() -> None:
     outcome = {"state": {"log": [], "incoming": ["x"]}}
-    assert same({"state": {"log": []}}, outcome)
-    assert not same({"state": {"incoming": []}}, outcome)
-    assert same({"broadcasts": [{"filter_over": UNREAD}]}, {"broadcasts": [{"filter_over": ["x"]}]})
-    assert not same({"broadcasts": [{"filter_over": UNREAD}]}, {"broadcasts": [{}]})
-    assert not same({"rejected": True}, {})
-    assert not same({}, {"broadcasts": [{}]})
+    assert matches_outcome({"state": {"log": []}}, outcome)
+    assert not matches_outcome({"state": {"incoming": []}}, outcome)
+    assert matches_outcome({"broadcasts": [{"filter_over": UNREAD}]}, {"broadcasts": [{"filter_over": ["x"]}]})
+    assert not matches_outcome({"broadcasts": [{"filter_over": UNREAD}]}, {"broadcasts": [{}]})
+    assert not matches_outcome({"rejected": True}, {})
+    assert not matches_outcome({}, {"broadcasts": [{}]})
 
 
 def test_signals_that_are_not_given_are_left_out() -> None:

@@ -188,7 +188,7 @@ class Narrator:
         party = self._trace.parties.get(step.participant)
         if message.bloom_filter is None or party is None:
             return None
-        holds = read_filter(self._trace, party, message.bloom_filter, self._filters.of_given)
+        holds = read_filter(self._trace, party, message.bloom_filter, self._filters.received_filter)
         own = self._sent_before(step, message)
         return [message_id for message_id in own if holds(message_id)] if holds is not None else None
 

@@ -24,6 +24,6 @@ def asked(*dependencies: str) -> Stage:
 @pytest.mark.parametrize("dependencies", [("",), ("never-sent", ""), ("never-sent",)])
 def test_a_request_for_the_empty_id_that_a_message_named_is_legal(dependencies: tuple[str, ...]) -> None:
     seen = view(asked(*dependencies))
-    wire = next(sent.wire for sent in seen.repair.requesting)
+    wire = next(sent.wire for sent in seen.repair.carriers)
     assert sum(field.number == 13 for field in wire.fields or ()) == len(dependencies)
     assert Outcome.VIOLATED not in outcomes(fields.requests_in_field_13, seen)

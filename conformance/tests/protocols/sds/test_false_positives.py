@@ -11,15 +11,15 @@ from run_helpers import T, altered, reference, stage, view
 from sds_conformance.protocols.sds.view.false_positives import (
     FALSE_ALARM,
     UNDECLARED_RATE,
-    asked_at_capacity,
     binomial_tail,
+    count_false_hits,
     degenerate_share,
-    false_hits,
+    least_implausible_hits,
+    queries_at_capacity,
     rate_at,
+    rate_deviation,
     reads_filters,
-    spread,
-    strangers,
-    too_many,
+    unknown_ids,
 )
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomParameters, BloomProfile, Config, build_filter
@@ -46,21 +46,29 @@ def test_the_tail_ends_where_it_must() -> None:
 
 @pytest.mark.parametrize(("limit", "asked"), [(0.015, 20_000), (0.0015, 100_000), (0.02, 5_000), (0.3, 1_000)])
 def test_one_hit_less_than_too_many_could_still_be_chance(limit: float, asked: int) -> None:
-    most = too_many(limit, asked, 0.0)
+    most = least_implausible_hits(limit, asked, 0.0)
     assert binomial_tail(asked, limit, most) < FALSE_ALARM <= binomial_tail(asked, limit, most - 1)
 
 
 def test_filters_that_differ_more_need_more_hits_to_be_reproached() -> None:
-    assert too_many(0.015, 20_000, 0.0) < too_many(0.015, 20_000, 0.04) < too_many(0.015, 20_000, 0.17)
+    assert (
+        least_implausible_hits(0.015, 20_000, 0.0)
+        < least_implausible_hits(0.015, 20_000, 0.04)
+        < least_implausible_hits(0.015, 20_000, 0.17)
+    )
 
 
 def test_at_a_thousand_ids_chance_ends_at_twice_the_declared_rate() -> None:
-    assert too_many(0.015, asked_at_capacity(0.01), spread(1_000, 0.01)) / 20_000 == pytest.approx(0.02, rel=0.03)
-    assert too_many(0.0015, asked_at_capacity(0.001), spread(10_000, 0.001)) / 100_000 == pytest.approx(0.002, rel=0.1)
+    assert least_implausible_hits(
+        0.015, queries_at_capacity(0.01), rate_deviation(1_000, 0.01)
+    ) / 20_000 == pytest.approx(0.02, rel=0.03)
+    assert least_implausible_hits(
+        0.0015, queries_at_capacity(0.001), rate_deviation(10_000, 0.001)
+    ) / 100_000 == pytest.approx(0.002, rel=0.1)
 
 
 def test_a_rate_that_cannot_be_exceeded_is_never_reproached() -> None:
-    assert too_many(1.8, 1_000, 0.1) == 1_001
+    assert least_implausible_hits(1.8, 1_000, 0.1) == 1_001
 
 
 @pytest.mark.parametrize("load", [1.0, 1.5, 2.0])
@@ -68,7 +76,7 @@ def test_a_crowded_filter_has_the_rate_that_its_load_allows(load: float) -> None
     profile, parameters = PROFILES["nim-sds"], BloomParameters.sized(1_000, 0.01)
     wire = build_filter(profile, parameters, [f"m{number}" for number in range(int(load * 1_000))])
     holds = profile.read(wire, parameters).__contains__
-    assert sum(map(holds, strangers(20_000))) / 20_000 == pytest.approx(rate_at(load, 0.01), rel=0.25)
+    assert sum(map(holds, unknown_ids(20_000))) / 20_000 == pytest.approx(rate_at(load, 0.01), rel=0.25)
 
 
 @pytest.mark.parametrize("capacity", [50, 200])
@@ -83,8 +91,8 @@ def test_the_spread_of_filters_is_what_it_is_said_to_be(capacity: int) -> None:
         rates.append((sum(byte.bit_count() for byte in bits) / parameters.bits) ** parameters.hashes)
     mean = sum(rates) / len(rates)
     deviation = (sum((rate - mean) ** 2 for rate in rates) / len(rates)) ** 0.5 / mean
-    assert deviation == pytest.approx(spread(capacity, 0.01), rel=0.25)
-    assert exp(spread(capacity, 0.01)) < 1.2
+    assert deviation == pytest.approx(rate_deviation(capacity, 0.01), rel=0.25)
+    assert exp(rate_deviation(capacity, 0.01)) < 1.2
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
@@ -92,25 +100,27 @@ def test_filters_that_are_published_keep_to_their_rate_when_full(profile: BloomP
     parameters = BloomParameters.sized(1_000, 0.01)
     on = stage(reference(Config(bloom_profile=profile, bloom_capacity=1_000, bloom_error_rate=0.01)))
     on.open()
-    found = false_hits(view(on), build_filter(profile, parameters, [f"bob-{n}" for n in range(1_000)]), 20_000)
+    found = count_false_hits(view(on), build_filter(profile, parameters, [f"bob-{n}" for n in range(1_000)]), 20_000)
     assert found is not None
     hits, asked = found
     assert asked == 20_000
     assert 0.6 * 0.01 < hits / asked < 1.1 * 0.01
-    assert hits < too_many(0.015, asked, spread(1_000, 0.01))
+    assert hits < least_implausible_hits(0.015, asked, rate_deviation(1_000, 0.01))
 
 
 @pytest.mark.parametrize("rate", [0.001, 0.01])
 @pytest.mark.parametrize("capacity", [10, 24, 50])
 def test_small_filters_that_are_published_attain_what_is_said_of_them(capacity: int, rate: float) -> None:
     profile, parameters, asked = PROFILES["waku-sds-js"], BloomParameters.sized(capacity, rate), 5_000
-    positions = [profile.positions(stranger, parameters) for stranger in strangers(asked)]
+    positions = [profile.positions(stranger, parameters) for stranger in unknown_ids(asked)]
 
     def hits(members: int, number: int) -> int:
         wire = build_filter(profile, parameters, [f"{number}-{n}" for n in range(members)])
         return sum(map(profile.read(wire, parameters).holds, positions))
 
-    limit = too_many(2 * rate, asked, spread(capacity, rate), 2 * degenerate_share(capacity, rate))
+    limit = least_implausible_hits(
+        2 * rate, asked, rate_deviation(capacity, rate), 2 * degenerate_share(capacity, rate)
+    )
     of_full_ones = [hits(capacity, number) for number in range(60)]
     assert max(of_full_ones) < 0.7 * limit
     assert sum(of_full_ones) / 60 / asked < 2 * (rate + degenerate_share(capacity, rate))
@@ -120,21 +130,21 @@ def test_small_filters_that_are_published_attain_what_is_said_of_them(capacity: 
 
 
 def test_strangers_look_like_the_ids_of_peers_and_are_none_of_them() -> None:
-    assert len(set(strangers(1_000))) == 1_000
-    assert all(stranger.startswith("bob-") for stranger in strangers(10))
+    assert len(set(unknown_ids(1_000))) == 1_000
+    assert all(stranger.startswith("bob-") for stranger in unknown_ids(10))
     on = stage()
     alice, bob = on.open(), on.peer("bob")
-    alice.receive(bob.content(T), bob.content(T, message_id=strangers(10)[3]))
+    alice.receive(bob.content(T), bob.content(T, message_id=unknown_ids(10)[3]))
     message = alice.send()
     assert message.bloom_filter is not None
-    assert false_hits(view(on), message.bloom_filter, 3) == (0, 3)
-    assert false_hits(view(on), message.bloom_filter, 10) is None, "one of them is known here"
+    assert count_false_hits(view(on), message.bloom_filter, 3) == (0, 3)
+    assert count_false_hits(view(on), message.bloom_filter, 10) is None, "one of them is known here"
 
 
 def test_a_filter_that_cannot_be_read_has_no_rate() -> None:
     on = stage()
     on.open()
-    assert false_hits(view(on), b"what is this", 10) is None
+    assert count_false_hits(view(on), b"what is this", 10) is None
 
 
 def nameless(request: pb.Request, reply: pb.Reply) -> None:
@@ -147,9 +157,9 @@ def test_where_only_the_codec_can_read_what_it_was_asked_counts() -> None:
     alice = on.open()
     message = alice.send()
     assert message.bloom_filter is not None
-    assert false_hits(view(on), message.bloom_filter, 10) is None
-    alice.ask_filter(message.bloom_filter, *strangers(6))
-    assert false_hits(view(on), message.bloom_filter, 10) == (0, 6)
+    assert count_false_hits(view(on), message.bloom_filter, 10) is None
+    alice.ask_filter(message.bloom_filter, *unknown_ids(6))
+    assert count_false_hits(view(on), message.bloom_filter, 10) == (0, 6)
 
 
 def test_the_codec_does_not_know_the_size_that_a_participant_was_asked_to_have() -> None:
@@ -157,6 +167,6 @@ def test_the_codec_does_not_know_the_size_that_a_participant_was_asked_to_have()
     alice = on.open(configuration=pb.Configuration(bloom_capacity=10))
     message = alice.send()
     assert message.bloom_filter is not None
-    alice.ask_filter(message.bloom_filter, *strangers(6))
+    alice.ask_filter(message.bloom_filter, *unknown_ids(6))
     assert not reads_filters(view(on))
-    assert false_hits(view(on), message.bloom_filter, 6) is None
+    assert count_false_hits(view(on), message.bloom_filter, 6) is None

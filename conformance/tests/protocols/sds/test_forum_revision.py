@@ -147,7 +147,7 @@ def test_the_reference_declares_what_the_revision_has() -> None:
 def test_a_clock_that_counts_is_expected_to_be_beyond_what_was_sent_and_delivered() -> None:
     tracker = LamportTracker(at(COUNTING_START_MS), FORUM_2024)
     assert (tracker.expect(at(COUNTING_START_MS)).previous, tracker.expect(at(COUNTING_START_MS)).low) == (0, 1)
-    tracker.touch(at(COUNTING_START_MS + 5))
+    tracker.pass_time(at(COUNTING_START_MS + 5))
     tracker.sent(1, at(COUNTING_START_MS), sync=False)
     tracker.delivered(700)
     tracker.sent(900, at(COUNTING_START_MS), sync=True)
@@ -165,7 +165,7 @@ def test_sync_messages_are_in_the_expected_log_and_none_has_to_show() -> None:
     sent = alice.send()
     seen = view(played)
     assert own is not None
-    assert {item.message_id for item in seen.log if item.unseen} == {sync.message_id, own.message_id}
+    assert {item.message_id for item in seen.log if item.uncertain} == {sync.message_id, own.message_id}
     assert {e.message_id for e in sent.causal_history} == {root.message_id, sync.message_id, own.message_id}
     (last,) = seen.sent
     assert (last.log_size, last.log_most) == (1, 3)

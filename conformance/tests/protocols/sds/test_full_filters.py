@@ -17,7 +17,7 @@ from sds_conformance.protocols.sds.checks.core.filters import (
     full_filters_keep_their_rate,
     newest_survive_the_roll_over,
 )
-from sds_conformance.protocols.sds.view.false_positives import false_hits
+from sds_conformance.protocols.sds.view.false_positives import count_false_hits
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomParameters, Config, Message, build_filter, decode, encode
@@ -149,7 +149,7 @@ def test_a_filter_that_is_somewhat_worse_than_declared_is_not() -> None:
 
     on = full(stage(altered(boasts)), 1_000, 999)
     (sent,) = view(on).sent
-    found = false_hits(view(on), sent.message.bloom_filter or b"", 20_000)
+    found = count_false_hits(view(on), sent.message.bloom_filter or b"", 20_000)
     assert found is not None
     assert 1.2 * 200 < found[0] < 2 * 200
     assert outcomes(full_filters_keep_their_rate, view(on)) == HELD

@@ -7,7 +7,7 @@ import pytest
 from run_helpers import Handle, outcomes, reference, rows, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.checks.core import receive
-from sds_conformance.protocols.sds.view.losses import may_be_lost
+from sds_conformance.protocols.sds.view.losses import find_possibly_lost
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
@@ -73,8 +73,8 @@ def test_lost_is_what_was_reported_or_missing_for_the_time_in_force() -> None:
     ids = {"never-sent", "bob-1", "c-1", "bob-2", "unheard-of"}
     last = {step.command: step for step in seen.trace.steps}
     first = next(step for step in seen.trace.steps if step.command == "receive")
-    assert may_be_lost(seen, ids, first) == set()
-    assert may_be_lost(seen, ids, last["receive"]) == {"never-sent", "bob-1"}
+    assert find_possibly_lost(seen, ids, first) == set()
+    assert find_possibly_lost(seen, ids, last["receive"]) == {"never-sent", "bob-1"}
 
 
 def test_a_timer_that_restarts_when_the_clock_steps_back_gives_up_in_time() -> None:

@@ -8,7 +8,7 @@ from run_helpers import Handle, T, altered, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.checks.core.timestamps import (
     newcomers_find_their_place,
-    newcomers_speak_at_once_and_in_time,
+    newcomers_send_at_once_with_the_right_time,
 )
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -51,9 +51,9 @@ def with_fault(name: str) -> Handle:
 @pytest.mark.parametrize("config", [Config(), Config(causal_history_descending=True), Config(cascade_on_receive=False)])
 def test_a_newcomer_is_sorted_by_its_clock_in_all_logs(config: Config, without: tuple[int, ...]) -> None:
     on = joined(reference(config, without=without))
-    assert outcomes(newcomers_speak_at_once_and_in_time, view(on, "nora")) == HELD
+    assert outcomes(newcomers_send_at_once_with_the_right_time, view(on, "nora")) == HELD
     assert outcomes(newcomers_find_their_place, view(on)) == HELD
-    assert outcomes(newcomers_speak_at_once_and_in_time, view(on)) == set(), "alice was there from the start"
+    assert outcomes(newcomers_send_at_once_with_the_right_time, view(on)) == set(), "alice was there from the start"
 
 
 def test_the_last_two_of_the_log_are_enough_to_see_its_place() -> None:
@@ -81,7 +81,7 @@ def test_a_newcomer_whose_time_is_another_is_found(off_ms: int) -> None:
         return inner(request)
 
     on = joined(has_a_clock_of_its_own)
-    assert outcomes(newcomers_speak_at_once_and_in_time, view(on, "nora")) == VIOLATED
+    assert outcomes(newcomers_send_at_once_with_the_right_time, view(on, "nora")) == VIOLATED
     expected: set[Outcome] = set() if off_ms < 0 else HELD
     assert outcomes(newcomers_find_their_place, view(on)) == expected, "alice does as she is told"
 
@@ -96,18 +96,18 @@ def test_a_newcomer_that_must_be_told_something_first_is_found(mutant: str) -> N
     nora = on.open("nora")
     request = pb.Send(now_ms=on.now_ms, handle=nora.party.handle, channel_id="c1", content=b"hello")
     on.step("nora", pb.Request(send=request))
-    assert outcomes(newcomers_speak_at_once_and_in_time, view(on, "nora")) == VIOLATED
+    assert outcomes(newcomers_send_at_once_with_the_right_time, view(on, "nora")) == VIOLATED
 
 
 def test_one_that_has_heard_something_is_no_newcomer() -> None:
     on = joined(told=True)
-    assert outcomes(newcomers_speak_at_once_and_in_time, view(on, "nora")) == set()
+    assert outcomes(newcomers_send_at_once_with_the_right_time, view(on, "nora")) == set()
     assert outcomes(newcomers_find_their_place, view(on)) == set()
 
 
 def test_where_nothing_was_said_before_there_is_no_newcomer() -> None:
     on = joined(talk=0)
-    assert outcomes(newcomers_speak_at_once_and_in_time, view(on, "nora")) == set()
+    assert outcomes(newcomers_send_at_once_with_the_right_time, view(on, "nora")) == set()
 
 
 def test_messages_from_ahead_of_its_clock_are_not_older() -> None:
@@ -116,7 +116,7 @@ def test_messages_from_ahead_of_its_clock_are_not_older() -> None:
     alice.receive(bob.content(T + 5 * MINUTE))
     on.advance(MINUTE)
     on.open("nora").send()
-    assert outcomes(newcomers_speak_at_once_and_in_time, view(on, "nora")) == set()
+    assert outcomes(newcomers_send_at_once_with_the_right_time, view(on, "nora")) == set()
 
 
 def test_a_clock_that_starts_when_the_channel_is_first_used_is_accepted() -> None:
@@ -127,7 +127,7 @@ def test_a_clock_that_starts_when_the_channel_is_first_used_is_accepted() -> Non
     nora = on.open("nora")
     on.advance(-5)
     nora.send()
-    assert outcomes(newcomers_speak_at_once_and_in_time, view(on, "nora")) == HELD
+    assert outcomes(newcomers_send_at_once_with_the_right_time, view(on, "nora")) == HELD
 
 
 def test_a_log_that_puts_newcomers_last_is_found() -> None:

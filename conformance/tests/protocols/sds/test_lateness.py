@@ -8,7 +8,7 @@ import pytest
 
 from run_helpers import CHECKS_OF_SDS, altered, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.protocols.sds.view.halves import answers_for_anything, asks_for_anything
+from sds_conformance.protocols.sds.view.halves import answers_any_request, requests_any_repair
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import entries_with_senders
 from sds_harness.sds.stage import Stage
@@ -97,5 +97,5 @@ def test_who_says_nothing_of_repairs_takes_part_in_neither_half() -> None:
     on = stage(reference())
     alice = on.open()
     alice.send()
-    seen: list[Callable[..., bool]] = [asks_for_anything, answers_for_anything]
+    seen: list[Callable[..., bool]] = [requests_any_repair, answers_any_request]
     assert [half(view(on)) for half in seen] == [False, False]

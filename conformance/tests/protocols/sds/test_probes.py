@@ -8,7 +8,7 @@ import pytest
 
 from run_helpers import Handle, altered, certified, reference, stage, verdict_on, view, with_verdict
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.view.filters import echoed_filters, hold_all, missing_from
+from sds_conformance.protocols.sds.view.filters import echoed_filters, find_missing, holds_all
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Effects, HistoryEntry, Participant, decode, encode
 from sds_reference.mutants import MUTANTS
@@ -123,8 +123,8 @@ def test_a_message_that_the_history_names_says_nothing_of_the_filter() -> None:
 def test_what_is_not_known_is_neither_in_a_filter_nor_missing(
     known: dict[str, bool | None], all_in: bool | None, missing: str
 ) -> None:
-    assert hold_all(known.get, ["a", "b"]) is all_in
-    assert missing_from(known.get, ["a", "b"]) == missing
+    assert holds_all(known.get, ["a", "b"]) is all_in
+    assert find_missing(known.get, ["a", "b"]) == missing
 
 
 class SyncsInTheFilter(Participant):

@@ -12,7 +12,7 @@ from run_helpers import altered, certified, outcomes, reference, stage, verdict_
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.checks.core.history import hints_stand_by_their_id
+from sds_conformance.protocols.sds.checks.core.history import hints_belong_to_their_id
 from sds_conformance.protocols.sds.checks.core.message import content_delivered_unchanged
 from sds_conformance.protocols.sds.checks.core.receive import delivered_messages_leave_the_buffer
 from sds_harness.schedules.operations import Wait
@@ -146,7 +146,7 @@ def test_a_hint_is_optional_and_its_own(hint: bytes | None, expected: set[Outcom
     alice.receive(*[bob.content(on.now_ms + 3 + n) for n in range(2)], retrieval_hint=b"of many")
     sent = view(on).sent[0]
     assert [entry.message_id for entry in sent.message.causal_history] == [one.message_id]
-    assert outcomes(hints_stand_by_their_id, view(on)) == expected
+    assert outcomes(hints_belong_to_their_id, view(on)) == expected
 
 
 # ---- The clock at first use ------------------------------------------------------------------------------------------

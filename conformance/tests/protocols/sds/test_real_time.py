@@ -13,7 +13,7 @@ from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import REGISTER
 from sds_conformance.protocols.sds.view.lamport_tracker import LamportTracker
-from sds_conformance.protocols.sds.view.windows import ASTRAY_MS, Window
+from sds_conformance.protocols.sds.view.windows import CLOCK_ERROR_MS, Window
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant
 from sds_reference.mutants import MUTANTS
@@ -37,7 +37,7 @@ JUDGED = OPEN | {"SDS-RECV-01"}
 SCENARIOS = [s.name for s in REGISTER.scenarios.values() if JUDGED.intersection(s.exercises) and not s.long]
 WRONG_MS = 1_200_000
 """By so much is a clock wrong, at random and each time otherwise: twenty minutes."""
-NEAR = Window(T - ASTRAY_MS, T + ASTRAY_MS)
+NEAR = Window(T - CLOCK_ERROR_MS, T + CLOCK_ERROR_MS)
 
 
 def in_real_time(config: Config, participant: type[Participant], wrong_ms: int) -> Handle:
@@ -71,10 +71,10 @@ def against(outcome: Certification) -> set[str]:
 def test_what_is_near_the_clock_is_open_and_what_is_ahead_of_it_is_exact() -> None:
     tracker = LamportTracker(NEAR)
     first = tracker.expect(NEAR)
-    assert (first.low, first.high, first.counts_on) == (NEAR.low, NEAR.high + 1, False)
+    assert (first.low, first.high, first.is_ahead_of_clock) == (NEAR.low, NEAR.high + 1, False)
     tracker.delivered(NEAR.high + 5)
     after = tracker.expect(NEAR)
-    assert (after.low, after.high, after.counts_on) == (NEAR.high + 6, NEAR.high + 6, True)
+    assert (after.low, after.high, after.is_ahead_of_clock) == (NEAR.high + 6, NEAR.high + 6, True)
 
 
 def test_after_an_own_message_it_is_at_least_one_more() -> None:
@@ -96,11 +96,11 @@ def test_who_takes_the_time_that_it_is_told_and_does_not_say_so_is_right_as_well
     played = stage(reference(without=[pb.CAPABILITY_VIRTUAL_CLOCK]))
     alice = played.open()
     for _ in range(3):
-        played.advance(2 * ASTRAY_MS)
+        played.advance(2 * CLOCK_ERROR_MS)
         alice.send()
     for sent in view(played).sent:
         assert sent.lamport.tolerates(sent.message.lamport_timestamp or 0)
-        assert sent.lamport.now.high == max(played.trace.start_ms + ASTRAY_MS, sent.step.now_ms)
+        assert sent.lamport.now.high == max(played.trace.start_ms + CLOCK_ERROR_MS, sent.step.now_ms)
 
 
 # ---- Nobody is accused, and faults are found -------------------------------------------------------------------------

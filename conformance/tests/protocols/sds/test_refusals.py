@@ -27,7 +27,7 @@ from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.checks.core import acknowledgement, ephemeral, log, receive, wire
 from sds_conformance.protocols.sds.checks.repair import responses
 from sds_conformance.protocols.sds.doubts import doubts
-from sds_conformance.protocols.sds.view.refusals import accepted_any, excuse, offered
+from sds_conformance.protocols.sds.view.refusals import accepted_any, arrived_in_order, excuse_refusal
 from sds_conformance.reports.document import document
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -144,7 +144,7 @@ def test_a_cycle_and_what_names_a_sync_message_may_be_refused() -> None:
     alice.receive(bob.content(T + 1, "q", message_id="p"), bob.content(T + 2, "p", message_id="q"))
     alice.receive(gap, bob.content(T + 4, gap, message_id="names-a-sync"))
     seen = view(on)
-    assert [excuse(seen, r)[-8:] for r in seen.refused] == ["(AMB-45)", " AMB-41)"]
+    assert [excuse_refusal(seen, r)[-8:] for r in seen.refused] == ["(AMB-45)", " AMB-41)"]
     assert outcomes(receive.unmet_messages_are_not_refused, seen) == set()
 
 
@@ -181,7 +181,7 @@ def test_where_nothing_came_nothing_had_to_be_taken() -> None:
     on = stage()
     on.open().send()
     assert accepted_any(view(on)) is None
-    assert offered(view(on)) == []
+    assert arrived_in_order(view(on)) == []
 
 
 @pytest.mark.parametrize("without", [(), (pb.CAPABILITY_OBSERVE,)], ids=["shown", "unseen"])

@@ -6,7 +6,7 @@ import pytest
 
 from run_helpers import T, altered, reference, stage, view
 from sds_conformance.protocols.sds.scenarios.core.room import Room, everybody, lose_everything, requests_only
-from sds_conformance.protocols.sds.scenarios.repair.live import repairing, t_max, t_min
+from sds_conformance.protocols.sds.scenarios.repair.live import open_with_repairs, t_max, t_min
 from sds_conformance.protocols.sds.scenarios.repair.participants import LONGEST_MS, T_MAX_MS, T_MIN_MS
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import entries_with_senders
@@ -20,7 +20,7 @@ NAMES = ("alice", "bob", "carol")
 
 def room_of(*names: str, delay_ms: int = 100) -> tuple[Stage, Room, list[Actor]]:
     on = stage()
-    actors = [repairing(on, name) for name in names]
+    actors = [open_with_repairs(on, name) for name in names]
     return on, Room(on, actors, delay_ms), actors
 
 
@@ -146,7 +146,7 @@ def test_a_repair_is_asked_for_and_answered_in_the_room() -> None:
 
 
 def test_a_participant_is_asked_for_with_times_and_a_group_that_tell_something() -> None:
-    alice = repairing(stage(), configuration=pb.Configuration(num_response_groups=3))
+    alice = open_with_repairs(stage(), configuration=pb.Configuration(num_response_groups=3))
     asked = alice.party.asked
     assert (asked.sds_r, asked.t_min_ms, asked.t_max_ms, asked.num_response_groups) == (True, T_MIN_MS, T_MAX_MS, 3)
     assert (t_min(alice), t_max(alice)) == (T_MIN_MS, T_MAX_MS)
@@ -158,7 +158,7 @@ def test_times_are_those_in_force_and_those_asked_for_only_where_nothing_tells()
             reply.opened.configuration.ClearField("t_min_ms")
             reply.opened.configuration.t_max_ms = LONGEST_MS
 
-    alice = repairing(stage(altered(knows_better)))
+    alice = open_with_repairs(stage(altered(knows_better)))
     assert (t_min(alice), t_max(alice)) == (T_MIN_MS, LONGEST_MS)
 
 
@@ -176,12 +176,12 @@ def test_where_there_is_nothing_to_wait_for_the_schedule_ends(field: str, value:
             setattr(reply.opened.configuration, field, value)
 
     with pytest.raises(ScheduleStoppedError, match=said):
-        repairing(stage(altered(insists)))
+        open_with_repairs(stage(altered(insists)))
 
 
 @pytest.mark.parametrize("capability", [pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK])
 def test_without_sds_r_or_a_clock_that_obeys_the_schedule_ends(capability: int) -> None:
     on = stage(reference(without=[capability]))
     with pytest.raises(ScheduleStoppedError, match="needs the capability"):
-        repairing(on)
+        open_with_repairs(on)
     assert on.trace.steps == []

@@ -12,7 +12,7 @@ from sds_conformance.judging.verdict import Judge, RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS
 from sds_conformance.protocols.sds.rules import RULES
-from sds_conformance.protocols.sds.scenarios.repair.live import repairing
+from sds_conformance.protocols.sds.scenarios.repair.live import open_with_repairs
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS, T_MIN_MS
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import ScriptedPeer
@@ -50,7 +50,7 @@ class Schedule:
             asked.resend_unacknowledged_ms, asked.resend_possibly_acknowledged_ms = T_MIN_MS, 3 * T_MIN_MS
         if self.dice.random() < 0.3:
             asked.sync_interval_ms = T_MIN_MS
-        return repairing(self.stage, configuration=asked)
+        return open_with_repairs(self.stage, configuration=asked)
 
     def play(self, steps: int) -> Trace:
         """Anything, in any order; then time enough for all that is pending."""

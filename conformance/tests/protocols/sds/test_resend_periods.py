@@ -54,8 +54,8 @@ def of_channel(channel: type[Channel], config: Config | None = None) -> Handle:
 def test_gaps_are_measured_on_the_grid_of_ticks() -> None:
     seen = view(one_of_each(ticks=6))
     first, second = seen.sent
-    assert [(gap.waited, gap.looked) for gap in gaps(seen, second)] == [(30 * S, 15 * S)] * 3
-    assert [(gap.waited, gap.looked) for gap in gaps(seen, first)] == [(90 * S, 75 * S)]
+    assert [(gap.waited_ms, gap.silent_ms) for gap in gaps(seen, second)] == [(30 * S, 15 * S)] * 3
+    assert [(gap.waited_ms, gap.silent_ms) for gap in gaps(seen, first)] == [(90 * S, 75 * S)]
 
 
 @pytest.mark.parametrize(("period", "fits"), [(15, False), (16, True), (30, True), (31, False)])
@@ -73,7 +73,7 @@ def test_a_gap_in_which_the_clock_went_back_is_none() -> None:
         alice.tick()
     seen = view(on)
     assert len(seen.copies) == 3
-    assert [gap.waited for gap in gaps(seen, seen.sent[0])] == [30 * S, 30 * S]
+    assert [gap.waited_ms for gap in gaps(seen, seen.sent[0])] == [30 * S, 30 * S]
 
 
 def test_a_message_is_possibly_acknowledged_until_something_else_speaks_for_it() -> None:

@@ -42,7 +42,7 @@ def history(stage: Stage, size: int) -> str | None:
     alice.receive(bob.content(base + size + 2, "never-sent", *known[1:]))
     alice.settle()
     alice.observe()
-    return _not_delivered(whole)
+    return _describe_missing_delivery(whole)
 
 
 @at_once(
@@ -63,7 +63,7 @@ def content(stage: Stage, size: int) -> str | None:
     received = alice.receive(bob.content(stage.now_ms, content=large))
     alice.after(1).send(large)
     alice.settle()
-    return _not_delivered(received)
+    return _describe_missing_delivery(received)
 
 
 @at_once(
@@ -83,7 +83,7 @@ def message_id(stage: Stage, size: int) -> str | None:
     alice.receive(bob.content(stage.now_ms + 2, missing))
     alice.receive(bob.content(stage.now_ms + 1, message_id=missing))
     alice.settle()
-    return _not_delivered(first)
+    return _describe_missing_delivery(first)
 
 
 @at_once(
@@ -106,7 +106,7 @@ def hint(stage: Stage, size: int) -> str | None:
     return None if whole else "the hint of an own message is not passed on with it"
 
 
-def _not_delivered(step: Step) -> str | None:
+def _describe_missing_delivery(step: Step) -> str | None:
     """A sentence on a message that was neither refused nor delivered, else None. Beyond the demanded size no check
     requires it.
     """

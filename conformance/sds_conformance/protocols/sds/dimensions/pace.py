@@ -1,4 +1,4 @@
-"""The time that a message takes. Measured last, so that it can use the time that the other dimensions left."""
+"""The processing time of a message. Measured last, with the time that the other dimensions left."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def waiting(stage: Stage, size: int) -> None:
     alice, bob = stage.open(configuration=SMALL_MESSAGES), stage.peer("bob")
     root = bob.content(stage.now_ms)
     alice.receive(*(bob.content(stage.now_ms + 1 + number, root) for number in range(size)))
-    _comes(alice, root)
+    _release_waiting(alice, root)
 
 
 @counting(
@@ -68,10 +68,10 @@ def cascade(stage: Stage, size: int) -> None:
     for number in range(size):
         line.append(bob.content(stage.now_ms + 1 + number, line[-1]))
     alice.receive(*reversed(line[1:]))
-    _comes(alice, line[0])
+    _release_waiting(alice, line[0])
 
 
-def _comes(alice: Actor, root: Message) -> None:
+def _release_waiting(alice: Actor, root: Message) -> None:
     alice.receive(root)
     alice.settle()
     alice.observe()

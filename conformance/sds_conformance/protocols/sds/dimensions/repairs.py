@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
 from ..scenarios.repair.crowds import AT_ONCE
-from ..scenarios.repair.live import ask, repairing, say, t_max, wait_out
+from ..scenarios.repair.live import open_with_repairs, request_messages, send_either, t_max, wait_for_responses
 from .messages import MOST_ENTRIES, at_once
 from .register import DIMENSIONS, SMALL_MESSAGES, TOO_MANY
 
@@ -62,7 +62,7 @@ def answers(stage: Stage, size: int) -> None:
 )
 def requests(stage: Stage, size: int) -> None:
     """Messages reveal that so many others are missing, and then it is time to ask for them."""
-    alice, bob = repairing(stage, configuration=_few_in_history()), stage.peer("bob")
+    alice, bob = open_with_repairs(stage, configuration=_few_in_history()), stage.peer("bob")
     lost = [bob.content(stage.now_ms - size + number) for number in range(size)]
     for some in _slices(lost, IN_ONE):
         alice.receive(bob.content(stage.now_ms + 1, *entries_with_senders(*some)))
@@ -71,21 +71,25 @@ def requests(stage: Stage, size: int) -> None:
     # An implementation that shows its buffer need not send every request.
     shows = stage.trace.declaration.can(pb.CAPABILITY_OBSERVE)
     for _ in range(FEW if shows else size):
-        asking = say(alice, content=True)
+        asking = send_either(alice, content=True)
         if asking is None or not asking.repair_request:
             break
 
 
 def _request_and_count_answers(stage: Stage, size: int, at_once: int) -> int:
     """Request this many messages and wait until all times for answers are over; return the number of answers."""
-    alice, bob, carol = repairing(stage, configuration=_few_in_history()), stage.peer("bob"), stage.peer("carol")
+    alice, bob, carol = (
+        open_with_repairs(stage, configuration=_few_in_history()),
+        stage.peer("bob"),
+        stage.peer("carol"),
+    )
     held = [bob.content(stage.now_ms + number) for number in range(size)]
     alice.receive(*held)
     before = len(stage.trace.steps)
     for some in _slices(held, at_once):
-        ask(stage, carol, alice, *some)
+        request_messages(stage, carol, alice, *some)
     alice.observe()
-    wait_out(stage, alice)
+    wait_for_responses(stage, alice)
     wanted = {message.message_id for message in held}
     return len(wanted & {message.message_id for step in stage.trace.steps[before:] for message in step.messages})
 

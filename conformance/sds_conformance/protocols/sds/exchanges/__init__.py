@@ -8,15 +8,15 @@ from sds_reference import FORUM_2024
 
 from ...exchanges import Exchanges
 from .agreement import ABOUT_AGREEMENT
-from .aspects import MEANINGS, Aspect, describe_declaration, notes, with_filters
-from .reactions import Heard
+from .aspects import MEANINGS, Aspect, describe_declaration, describe_filters, notes
+from .reactions import ReadPerformance
 from .single_messages import ABOUT_MESSAGES
 
 EXCHANGES = Exchanges(
     MEANINGS,
     Aspect.CONTENT,
     (*ABOUT_MESSAGES, *ABOUT_AGREEMENT),
-    Heard,
+    ReadPerformance,
     describe_declaration,
     ("bloom", "hash"),
     notes,
@@ -28,7 +28,7 @@ PROPOSED = replace(
     EXCHANGES,
     aspects={aspect: meaning for aspect, meaning in MEANINGS.items() if aspect != Aspect.REPAIR},
     all=tuple(exchange for exchange in EXCHANGES.all if Aspect.REPAIR not in exchange.judges),
-    introduced=with_filters,
+    introduced=describe_filters,
     profiles=("bloom",),
 )
 """The `interop` schedules of the proposal of 2024, which has no SDS-R."""

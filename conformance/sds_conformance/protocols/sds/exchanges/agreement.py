@@ -12,8 +12,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ...exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Pair, failed_cell, left_open
 from .aspects import Aspect
-from .reactions import Heard
-from .single_messages import lost, unsent
+from .reactions import ReadPerformance
+from .single_messages import cell_if_unsent, lost
 
 # ---- 8 order -------------------------------------------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ bytes.
 """
 
 
-def _tie(number: int) -> tuple[Operation, ...]:
+def _crossing_sends(number: int) -> tuple[Operation, ...]:
     """Both participants send before they receive the other's message."""
     mine, yours = Route(late=((RECEIVER, 50),)), Route(late=((SENDER, 50),))
     return (Send(SENDER, f"m{number}", route=mine), Send(RECEIVER, f"b{number}", route=yours), Wait(1_000))
@@ -33,7 +33,7 @@ def _tie(number: int) -> tuple[Operation, ...]:
 ORDERING = Schedule(
     (Member(SENDER), Member(RECEIVER)),
     (
-        *(op for number in range(1, _TIES + 1) for op in _tie(number)),
+        *(op for number in range(1, _TIES + 1) for op in _crossing_sends(number)),
         *(Say(peer, f"tie-{peer}") for peer in _STRANGERS),
         *(Wait(60_000), Tick(), Wait(60_000), Tick()),
         Look(),
@@ -47,9 +47,9 @@ _OWN = tuple(f"{who}{number}" for number in range(1, _TIES + 1) for who in ("m",
 _ALL = (*_OWN, *(f"tie-{peer}" for peer in _STRANGERS))
 
 
-def agrees(heard: Heard, pair: Pair) -> Cell:
+def agrees(heard: ReadPerformance, pair: Pair) -> Cell:
     """Do both logs have the same order, even with equal Lamport timestamps (section "Resolve Conflicts")?"""
-    if (cell := unsent(heard, pair, *_OWN)) is not None:
+    if (cell := cell_if_unsent(heard, pair, *_OWN)) is not None:
         return cell
     own = {heard.id_of(label) for label in _OWN}
     strange = {heard.id_of(f"tie-{peer}") for peer in _STRANGERS}
@@ -68,8 +68,8 @@ def agrees(heard: Heard, pair: Pair) -> Cell:
         mine, yours = ([entry for entry in log if entry[0] in ids] for log in (ours, theirs))
         if mine != yours:
             return failed_cell(
-                f"{_who_departs(pair, mine, yours)}: at equal Lamport timestamps its log has IDs {what} in another "
-                "order than the text, which says ascending"
+                f"{_blame_wrong_order(pair, mine, yours)}: at equal Lamport timestamps its log has IDs {what} in "
+                "another order than the text, which says ascending"
             )
     return YES
 
@@ -78,7 +78,7 @@ Entries = list[tuple[str, int]]
 """Message IDs and Lamport timestamps."""
 
 
-def _log(heard: Heard, who: str) -> Entries | None:
+def _log(heard: ReadPerformance, who: str) -> Entries | None:
     """The log that a member showed; None if it showed none."""
     state = heard.state(who)
     if state is None or not state.HasField("log"):
@@ -86,14 +86,14 @@ def _log(heard: Heard, who: str) -> Entries | None:
     return [(entry.message_id, entry.lamport_timestamp) for entry in state.log.entries]
 
 
-def _who_departs(pair: Pair, mine: Entries, yours: Entries) -> str:
-    """A sentence on the member whose log differs from the text."""
+def _blame_wrong_order(pair: Pair, mine: Entries, yours: Entries) -> str:
+    """Describe the member whose log differs from the text."""
     both = ((pair.sender, mine), (pair.receiver, yours))
     names = [side.name for side, log in both if log != sorted(log, key=lambda e: (e[1], e[0].encode()))]
     return f"{' and '.join(dict.fromkeys(names)) or 'one of the two'} must act"
 
 
-def _agrees_on_the_wire(heard: Heard, pair: Pair) -> Cell:
+def _agrees_on_the_wire(heard: ReadPerformance, pair: Pair) -> Cell:
     """Compare the causal histories, in either direction, if a log is not shown."""
     histories = []
     for label in ("m-last", "b-last"):
@@ -142,9 +142,9 @@ def repairing(t_max_ms: int) -> Schedule:
     )
 
 
-def repairs(heard: Heard, pair: Pair) -> Cell:
+def repairs(heard: ReadPerformance, pair: Pair) -> Cell:
     """Is a request answered, is the answer accepted, and is neither requested again (section "SDS Repair (SDS-R)")?"""
-    if (cell := unsent(heard, pair, "m1", "m2", "asks")) is not None:
+    if (cell := cell_if_unsent(heard, pair, "m1", "m2", "asks")) is not None:
         return cell
     ours, them, m1 = pair.sender.name, pair.receiver.name, heard.id_of("m1")
     if not _requests_repair(heard, "asks", m1):
@@ -168,7 +168,7 @@ def repairs(heard: Heard, pair: Pair) -> Cell:
     return YES
 
 
-def _requests_repair(heard: Heard, label: str, message_id: str) -> bool:
+def _requests_repair(heard: ReadPerformance, label: str, message_id: str) -> bool:
     """Does the message of a label request a repair of another?"""
     message = heard.message(label)
     return message is not None and any(entry.message_id == message_id for entry in message.repair_request)

@@ -40,7 +40,7 @@ MEANINGS: Mapping[str, str] = {
 }
 
 
-def with_filters(declared: Declaration) -> str:
+def describe_filters(declared: Declaration) -> str:
     """Describe the filters of an implementation."""
     return f"filters {printable(declared.profile('bloom'), 30) or 'of no name'}"
 
@@ -48,24 +48,24 @@ def with_filters(declared: Declaration) -> str:
 def describe_declaration(declared: Declaration) -> str:
     """Describe the filters and the SDS-R hash of an implementation."""
     repair = f"SDS-R hash {printable(declared.profile('hash'), 30)}" if declared.profile("hash") else "no SDS-R hash"
-    return f"{with_filters(declared)}, {repair}"
+    return f"{describe_filters(declared)}, {repair}"
 
 
-def filters_differ(pair: Pair) -> str:
-    """A sentence if the bloom profiles differ; "" otherwise."""
-    return _differs(pair, "bloom", "bloom profiles")
+def describe_filter_difference(pair: Pair) -> str:
+    """Describe different bloom profiles; "" if they are equal."""
+    return _describe_difference(pair, "bloom", "bloom profiles")
 
 
 def notes(pair: Pair) -> Iterator[str]:
     """Describe declared differences that are no fault of either side."""
-    if filters := filters_differ(pair):
+    if filters := describe_filter_difference(pair):
         yield f"{filters}. The text leaves hash and encoding open: they have to agree on one"
-    hashes = _differs(pair, "hash", "hashes of SDS-R")
+    hashes = _describe_difference(pair, "hash", "hashes of SDS-R")
     if hashes and not (pair.sender.lacks(pb.CAPABILITY_SDS_R) or pair.receiver.lacks(pb.CAPABILITY_SDS_R)):
         yield f"{hashes}. T_req, T_resp and response groups need not agree"
 
 
-def _differs(pair: Pair, profile: str, what: str) -> str:
+def _describe_difference(pair: Pair, profile: str, what: str) -> str:
     ours, theirs = pair.sender.declared.profile(profile), pair.receiver.declared.profile(profile)
     if ours == theirs:
         return ""

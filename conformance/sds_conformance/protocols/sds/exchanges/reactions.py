@@ -15,7 +15,7 @@ from sds_reference import Kind, Message, Revision
 from sds_reference.testee.dialect import Dialect
 
 
-class Heard:
+class ReadPerformance:
     """A performance, with the private wire layouts of its members (None for the layout of the text)."""
 
     def __init__(self, show: Performance, dialects: Mapping[str, Dialect | None]) -> None:

@@ -13,19 +13,19 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
 from ...exchanges import RECEIVER, SENDER, YES, AspectMark, Cell, Exchange, Pair, failed_cell, left_open
-from .aspects import Aspect, filters_differ
-from .reactions import Heard
+from .aspects import Aspect, describe_filter_difference
+from .reactions import ReadPerformance
 
 SWEEP_MS = 60_000
 """Time in milliseconds before periodic work, for implementations that deliver in a sweep."""
 
 
-def at(schedule: Schedule, label: str) -> int:
+def index_of_send(schedule: Schedule, label: str) -> int:
     """Index of the operation that sends a label."""
     return next(i for i, op in enumerate(schedule.operations) if isinstance(op, Send | Say) and op.label == label)
 
 
-def unsent(heard: Heard, pair: Pair, *labels: str) -> Cell | None:
+def cell_if_unsent(heard: ReadPerformance, pair: Pair, *labels: str) -> Cell | None:
     """The cell of an aspect if one of these messages was not sent; None if all were."""
     for label in labels:
         if heard.sent(label) is None:
@@ -43,7 +43,7 @@ def _schedule(name: str, *operations: Operation) -> Schedule:
     return Schedule((Member(SENDER), Member(RECEIVER)), operations, configuration=asked, name=name)
 
 
-def _swept(who: str) -> tuple[Operation, ...]:
+def _two_sweeps(who: str) -> tuple[Operation, ...]:
     """Two periods of periodic work: one for deliveries, and one for messages that waited for these."""
     return (Wait(SWEEP_MS), Tick(who)) * 2
 
@@ -55,15 +55,15 @@ GREETING = _schedule(
     Send(SENDER, "m1"),
     Wait(1_000),
     Send(SENDER, "m2"),
-    *_swept(RECEIVER),
+    *_two_sweeps(RECEIVER),
     Look(RECEIVER),
     Send(RECEIVER, "r1", route=lost(SENDER)),
 )
 
 
-def delivers(heard: Heard, pair: Pair) -> Cell:
-    """Are m1 and m2 delivered with the content and the ID they were sent with (section "Deliver Message")?"""
-    if (cell := unsent(heard, pair, "m1", "m2")) is not None:
+def delivers(heard: ReadPerformance, pair: Pair) -> Cell:
+    """Are m1 and m2 delivered with their original content and ID (section "Deliver Message")?"""
+    if (cell := cell_if_unsent(heard, pair, "m1", "m2")) is not None:
         return cell
     them = pair.receiver.name
     got = heard.delivered(RECEIVER)
@@ -78,17 +78,17 @@ def delivers(heard: Heard, pair: Pair) -> Cell:
             return failed_cell(f"{them} delivers the content of {label} under another message ID")
         if any(found == message_id for found, _ in got):
             seen = next(found for known, found in got if known == message_id)
-            return failed_cell(f"{them} delivers {label} with other content: {_quoted(seen)}")
+            return failed_cell(f"{them} delivers {label} with other content: {_quote(seen)}")
         has = heard.has(RECEIVER, message_id)
         if has is None:
             return left_open(f"{them} shows neither what it delivers nor its log, and names {label} in no message")
         if not has:
-            return failed_cell(_silence(heard, them, label))
+            return failed_cell(_describe_silence(heard, them, label))
     shown = heard.can(RECEIVER, pb.CAPABILITY_DELIVERED)
     return YES if shown else Cell(AspectMark.YES, f"{them} does not show the content that it delivers")
 
 
-def reads(heard: Heard, pair: Pair) -> Cell:
+def reads(heard: ReadPerformance, pair: Pair) -> Cell:
     """Are untranslated bytes read, refused, misread or ignored?"""
     cell = delivers(heard, pair)
     if cell.mark is not AspectMark.NO:
@@ -100,7 +100,7 @@ def reads(heard: Heard, pair: Pair) -> Cell:
     if refused is not None:
         what = f"{theirs.name} refuses the bytes ({refused})"
     elif strange:
-        what = f"{theirs.name} misreads the bytes of {ours.name} and delivers {_quoted(strange[0])}"
+        what = f"{theirs.name} misreads the bytes of {ours.name} and delivers {_quote(strange[0])}"
     elif heard.named_by(RECEIVER) - {heard.id_of("r1"), *dict(known)} - heard.logged_syncs():
         what = f"{theirs.name} misreads the bytes of {ours.name} and names messages that were never sent"
     else:
@@ -108,7 +108,7 @@ def reads(heard: Heard, pair: Pair) -> Cell:
     return failed_cell(f"{what}. {_who_must_act(heard, pair)}")
 
 
-def _who_must_act(heard: Heard, pair: Pair) -> str:
+def _who_must_act(heard: ReadPerformance, pair: Pair) -> str:
     ours, theirs = pair.sender, pair.receiver
     if pair.translated:
         private = [side for side in (ours, theirs) if side.dialect]
@@ -120,12 +120,12 @@ def _who_must_act(heard: Heard, pair: Pair) -> str:
     return f"{theirs.name} must act: the bytes are a content message in {ours.speaks}"
 
 
-def _silence(heard: Heard, them: str, label: str) -> str:
+def _describe_silence(heard: ReadPerformance, them: str, label: str) -> str:
     refused = heard.refusal(RECEIVER)
     return f"{them} refuses {label} ({refused})" if refused is not None else f"{them} does not deliver {label}"
 
 
-def _quoted(content: bytes) -> str:
+def _quote(content: bytes) -> str:
     return '"' + printable(content.decode("utf-8", "replace"), 40) + '"'
 
 
@@ -136,25 +136,25 @@ BACKWARDS = _schedule(
     "interop-dependencies",
     *(op for n in range(1, 5) for op in (Send(SENDER, f"m{n}", route=lost(RECEIVER)), Wait(1_000))),
     *(Again(f"m{n}", RECEIVER) for n in (3, 2, 4)),
-    *_swept(RECEIVER),
+    *_two_sweeps(RECEIVER),
     Look(RECEIVER),
     Again("m1", RECEIVER),
-    *_swept(RECEIVER),
+    *_two_sweeps(RECEIVER),
     Look(RECEIVER),
     Send(RECEIVER, "r1", route=lost(SENDER)),
 )
 _BEFORE_ITS_ROOT = range(BACKWARDS.operations.index(Again("m1", RECEIVER)))
 
 
-def _only_the_log_counts(heard: Heard) -> bool:
+def _only_the_log_counts(heard: ReadPerformance) -> bool:
     """Does a message that waits itself not count as a met dependency? A text that logs sync messages does not say."""
     return not heard.revision.syncs_are_logged
 
 
-def waits(heard: Heard, pair: Pair) -> Cell:
+def waits(heard: ReadPerformance, pair: Pair) -> Cell:
     """Is each message delivered only after all messages in its causal history (section "Receive Message")?"""
     labels = ("m1", "m2", "m3", "m4")
-    if (cell := unsent(heard, pair, *labels)) is not None:
+    if (cell := cell_if_unsent(heard, pair, *labels)) is not None:
         return cell
     ours, them = pair.sender.name, pair.receiver.name
     ids = {heard.id_of(label): label for label in labels}
@@ -185,7 +185,7 @@ def waits(heard: Heard, pair: Pair) -> Cell:
         if has is None:
             return left_open(f"{them} shows neither what it delivers nor its log")
         if not has:
-            return failed_cell(f"{_silence(heard, them, label)}, although all that it depends on has arrived")
+            return failed_cell(f"{_describe_silence(heard, them, label)}, although all that it depends on has arrived")
     return YES
 
 
@@ -196,20 +196,20 @@ _UNHEARD = ("m5", "m6", "m7", "m8")
 REPLIES = _schedule(
     "interop-acknowledgement",
     *(op for label in _HEARD for op in (Send(SENDER, label), Wait(1_000))),
-    *_swept(RECEIVER),
+    *_two_sweeps(RECEIVER),
     Send(RECEIVER, "r1"),
     Look(),
     *(op for label in _UNHEARD for op in (Send(SENDER, label, route=lost(RECEIVER)), Wait(1_000))),
     Send(RECEIVER, "r2"),
     Look(),
 )
-_FIRST_REPLY = range(at(REPLIES, "r1"), at(REPLIES, "m5"))
-_ALL_REPLIES = range(at(REPLIES, "r1"), len(REPLIES.operations))
+_FIRST_REPLY = range(index_of_send(REPLIES, "r1"), index_of_send(REPLIES, "m5"))
+_ALL_REPLIES = range(index_of_send(REPLIES, "r1"), len(REPLIES.operations))
 
 
-def _arrived(heard: Heard, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
+def _arrived(heard: ReadPerformance, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
     """The IDs of the receiver's messages, with labels, and its reply; a cell if one is missing."""
-    if (cell := unsent(heard, pair, *_HEARD)) is not None:
+    if (cell := cell_if_unsent(heard, pair, *_HEARD)) is not None:
         return cell
     reply, named = heard.message("r1"), heard.named_by(RECEIVER)
     if reply is None:
@@ -219,7 +219,7 @@ def _arrived(heard: Heard, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
     return (got, reply) if got else left_open(f"{pair.receiver.name} takes nothing that it could acknowledge")
 
 
-def acknowledges(heard: Heard, pair: Pair) -> Cell:
+def acknowledges(heard: ReadPerformance, pair: Pair) -> Cell:
     """Are the messages in the causal history of the reply acknowledged (section "Review ACK Status")?"""
     arrived = _arrived(heard, pair)
     if isinstance(arrived, Cell):
@@ -236,14 +236,14 @@ def acknowledges(heard: Heard, pair: Pair) -> Cell:
     if overlooked:
         refused = heard.refusal(SENDER)
         why = f": it refuses the reply ({refused})" if refused is not None else ""
-        hint = f" ({differ})" if (differ := filters_differ(pair)) else ""
+        hint = f" ({differ})" if (differ := describe_filter_difference(pair)) else ""
         return failed_cell(
             f"{ours} does not take {overlooked[0]} for acknowledged, which a reply of {them} names{why}{hint}"
         )
     return YES
 
 
-def reads_filters(heard: Heard, pair: Pair) -> Cell:
+def reads_filters(heard: ReadPerformance, pair: Pair) -> Cell:
     """Are the messages in a filter possibly acknowledged, and no others (section "Review ACK Status")?"""
     arrived = _arrived(heard, pair)
     if isinstance(arrived, Cell):
@@ -260,7 +260,7 @@ def reads_filters(heard: Heard, pair: Pair) -> Cell:
         return left_open(f"causal histories of {them} name everything, so that filters are not needed")
     refused = heard.refusal(SENDER)
     why = f"it refuses the reply: {refused}" if refused is not None else ""
-    why = why or filters_differ(pair) or _sizes_differ(heard, pair)
+    why = why or describe_filter_difference(pair) or _sizes_differ(heard, pair)
     reason = f" ({why})" if why else ""
     overlooked = sorted(got[message_id] for message_id in only_there - seen)
     if overlooked:
@@ -273,7 +273,7 @@ def reads_filters(heard: Heard, pair: Pair) -> Cell:
     return YES
 
 
-def _sizes_differ(heard: Heard, pair: Pair) -> str:
+def _sizes_differ(heard: ReadPerformance, pair: Pair) -> str:
     """A sentence if filters of one profile are known to have different sizes; "" otherwise."""
     sizes = []
     for who in (SENDER, RECEIVER):
@@ -293,11 +293,11 @@ def _sizes_differ(heard: Heard, pair: Pair) -> str:
 SYNCING = _schedule(
     "interop-sync",
     Send(RECEIVER, "b1"),
-    *_swept(SENDER),
+    *_two_sweeps(SENDER),
     Send(SENDER, "m1", route=lost(RECEIVER)),
     Wait(1_000),
     Sync(SENDER),
-    *_swept(RECEIVER),
+    *_two_sweeps(RECEIVER),
     Look(RECEIVER),
     Wait(1_000),
     Send(RECEIVER, "b2", route=lost(SENDER)),
@@ -305,7 +305,7 @@ SYNCING = _schedule(
 _THE_SYNC = SYNCING.operations.index(Sync(SENDER))
 
 
-def reads_syncs(heard: Heard, pair: Pair) -> Cell:
+def reads_syncs(heard: ReadPerformance, pair: Pair) -> Cell:
     """Does a sync message acknowledge messages and reveal missing ones, without being delivered as content ("Periodic
     Sync Message")?
     """
@@ -337,10 +337,10 @@ def reads_syncs(heard: Heard, pair: Pair) -> Cell:
     return YES if any(one is not None for one in told) else left_open("nothing shows the effect of a sync message")
 
 
-TYPING = _schedule("interop-ephemeral", Ephemeral(SENDER), *_swept(RECEIVER))
+TYPING = _schedule("interop-ephemeral", Ephemeral(SENDER), *_two_sweeps(RECEIVER))
 
 
-def hears_ephemerals(heard: Heard, pair: Pair) -> Cell:
+def hears_ephemerals(heard: ReadPerformance, pair: Pair) -> Cell:
     """Is an ephemeral message delivered (section "Ephemeral Messages", a SHOULD)?"""
     packet = next(heard.broadcasts_of(SENDER, range(1)), None)
     if packet is None:

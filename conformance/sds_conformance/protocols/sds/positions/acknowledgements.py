@@ -25,7 +25,9 @@ def own_messages_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]
             yield received.step, "possibly" if all(ack.possibly for ack in told) else "acknowledged"
             continue
         named = (entry.message_id for entry in received.message.causal_history)
-        if any(view.own(i) and all(a.step.index > received.step.index for a in view.standing(i).acks) for i in named):
+        if any(
+            view.own(i) and all(a.step.index > received.step.index for a in view.ack_evidence(i).acks) for i in named
+        ):
             yield received.step, "ignores"
 
 
@@ -40,7 +42,7 @@ def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
         if known and any(ack.step is received.step for ack in view.acks):
             yield received.step, "acknowledgements"
     for turn in turns(view):
-        if turn.request.duplicate and turn.due and turn.answer is not None and turn.sure:
+        if turn.request.duplicate and turn.due and turn.answer is not None and turn.is_no_resend:
             yield turn.answer, "requests"
         elif turn.request.duplicate and turn.due and turn.is_never_answered:
             yield turn.since, "no-requests"
@@ -51,12 +53,12 @@ def filters_that_acknowledge(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Filters alone speak for an own message: acknowledgement is signalled with one of them, or not with the fourth."""
     for sent in view.sent:
         message_id = sent.message.message_id
-        standing = view.standing(message_id)
-        if sent.repeat or message_id in view.maybe or not standing.mentions:
+        standing = view.ack_evidence(message_id)
+        if sent.repeat or message_id in view.possible_evidence or not standing.mentions:
             continue
         sure = {ack.step.index for ack in standing.acks if not ack.possibly}
         for mention in standing.mentions:
-            if mention.certain:
+            if mention.in_history:
                 break
             step = mention.received.step
             if step.index in sure:
@@ -71,7 +73,7 @@ def filters_that_acknowledge(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-C15", of="acks outgoing-shown")
 def what_is_acknowledged(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """After the signal that a message is acknowledged, the outgoing buffer is shown: with it as such, or without it."""
-    states = view.showing("outgoing")
+    states = view.states_showing("outgoing")
     seen: set[str] = set()
     for ack in view.acks if states else ():
         if ack.possibly or not ack.outstanding or ack.message_id in seen:

@@ -49,7 +49,7 @@ def at_the_end(view: ChannelView) -> Iterator[tuple[Step, str]]:
         lamport, e = sent.message.lamport_timestamp, sent.lamport
         if lamport is None or e.previous <= LARGEST_LAMPORT:
             continue
-        if e.stays(lamport):
+        if e.stays_at_maximum(lamport):
             yield sent.step, "stays"
         elif lamport < e.previous:
             yield sent.step, "wraps"
@@ -63,7 +63,7 @@ def at_the_end(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield step, "sends-no-more"
 
 
-def _moved(
+def _shows_move(
     view: ChannelView, highs: Callable[[LamportExpectation], tuple[int, int]], not_by_it: str, by_it: str
 ) -> Iterator[tuple[Step, str]]:
     """Yield whether an event moved the clock.
@@ -73,7 +73,7 @@ def _moved(
     for sent, seen in moved_sends(view):
         e = sent.lamport
         ahead, other = highs(e)
-        rest = max(e.high, other, e.claimed_high)
+        rest = max(e.high, other, e.own_sender_high)
         if ahead > rest and e.low <= seen <= e.high:
             yield sent.step, not_by_it
         elif rest < seen <= ahead:
@@ -83,13 +83,13 @@ def _moved(
 @shows("AMB-15", of="sent")
 def moved_by_content(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A message that waits is ahead of the clock: the next own one follows it, or is below what follows it."""
-    return _moved(view, lambda e: (e.buffered_high, e.sync_high), "at-delivery", "on-arrival")
+    return _shows_move(view, lambda e: (e.buffered_high, e.sync_high), "at-delivery", "on-arrival")
 
 
 @shows("AMB-17", of="sent")
 def moved_by_a_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A sync message that was received is ahead of all else: the next own message follows it, or is below."""
-    return _moved(view, lambda e: (e.sync_high, e.buffered_high), "leaves-it", "takes-it-over")
+    return _shows_move(view, lambda e: (e.sync_high, e.buffered_high), "leaves-it", "takes-it-over")
 
 
 @shows("AMB-18", of="sent")
@@ -97,5 +97,5 @@ def moved_by_an_own_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Ahead of the clock, the content message after a sync message carries one more, or the same once again."""
     for sent, seen in moved_sends(view):
         e = sent.lamport
-        if e.source == "sync" and e.counts_on and not e.late_delivery and seen in (e.low, e.low - 1):
+        if e.source == "sync" and e.is_ahead_of_clock and not e.late_delivery and seen in (e.low, e.low - 1):
             yield sent.step, "moves" if seen == e.low else "does-not-move"

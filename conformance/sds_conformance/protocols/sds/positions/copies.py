@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..register import shows
 from ..view.channel_view import ChannelView
-from ..view.resends import CAP, gaps, in_step, possibly_acknowledged, resends
+from ..view.resends import CAP, clock_is_monotonic, gaps, possibly_acknowledged, resends
 
 MANY = 5
 DAY_MS = 24 * 3_600_000
@@ -27,13 +27,13 @@ def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
     ticks = {tick.index for tick in view.ticks}
     for sent in view.sent:
         message_id = sent.message.message_id
-        if message_id in view.repairs or not view.standing(message_id).copies:
+        if message_id in view.first_requests or not view.ack_evidence(message_id).copies:
             continue
         for gap in gaps(view, sent):
-            if gap.looked > 0 and gap.second.index in ticks:
+            if gap.silent_ms > 0 and gap.second.index in ticks:
                 yield gap.second, "by-a-period"
                 return
-            if gap.waited <= SOON_MS and {gap.first.index, gap.second.index} <= ticks:
+            if gap.waited_ms <= SOON_MS and {gap.first.index, gap.second.index} <= ticks:
                 yield gap.second, "at-every-sweep"
                 return
 
@@ -42,7 +42,7 @@ def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def how_many_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """While nothing speaks for a message a sixth copy goes out, or after three no more in two periods and two ticks."""
     for sent in view.sent:
-        if len(view.standing(sent.message.message_id).copies) < CAP:
+        if len(view.ack_evidence(sent.message.message_id).copies) < CAP:
             continue
         seen = resends(view, sent)
         if len(seen.copies) > MANY:
@@ -56,7 +56,7 @@ def how_many_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-65", of="copies delivered")
 def filters_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Something was delivered between a message and its copy, so that the filter changed: the copy has it, or not."""
-    delivered = [d.step.index for d in view.delivered if d.received is not None and not d.again]
+    delivered = [d.step.index for d in view.delivered if d.received is not None and not d.repeated]
     for copy in view.copies:
         if any(copy.original.step.index < index < copy.step.index for index in delivered):
             same = copy.message.bloom_filter == copy.original.message.bloom_filter
@@ -67,15 +67,15 @@ def filters_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def copies_of_the_possibly_acknowledged(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """After one filter that holds a message, and before anything else speaks for it, a copy goes out, or none."""
     for possibly in possibly_acknowledged(view):
-        end = possibly.undisturbed_until
-        copies = [c.step for c in view.standing(possibly.sent.message.message_id).copies]
+        end = possibly.unambiguous_until
+        copies = [c.step for c in view.ack_evidence(possibly.sent.message.message_id).copies]
         copies = [step for step in copies if possibly.since.index < step.index < end]
         if copies:
             yield copies[0], "sends-again"
             continue
         ticks = [tick for tick in view.ticks if possibly.since.index < tick.index < end]
         late = [tick for tick in ticks if tick.now_ms >= possibly.since.now_ms + DAY_MS]
-        if len(late) > 1 and in_step(view, possibly.since, late[-1]):
+        if len(late) > 1 and clock_is_monotonic(view, possibly.since, late[-1]):
             yield late[-1], "waits"
 
 
@@ -104,10 +104,10 @@ def order_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _was_acknowledged_by(view: ChannelView, message_id: str, tick: Step) -> bool | None:
-    """Had a filter acknowledged it by then? None if unknown, or if signals contradict it."""
-    if message_id in view.repairs or view.maybe.get(message_id, tick.index) < tick.index:
+    """Had a filter acknowledged the message by that tick? None if unknown, or if signals contradict it."""
+    if message_id in view.first_requests or view.possible_evidence.get(message_id, tick.index) < tick.index:
         return None
-    standing = view.standing(message_id)
+    standing = view.ack_evidence(message_id)
     possibly = any(mention.received.step.index < tick.index for mention in standing.mentions)
     signalled = any(ack.step.index < tick.index for ack in standing.acks)
     return possibly if possibly == signalled or not view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) else None

@@ -10,7 +10,7 @@ from sds_reference import Kind
 
 from ..register import shows
 from ..view.channel_view import ChannelView
-from ..view.lateness import noticed_late
+from ..view.lateness import find_late_sweep
 from ..view.repair_tracker import NEVER
 
 
@@ -48,9 +48,9 @@ def delivery_of_what_waited(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def acknowledgements_noticed(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A received message speaks for an own one, and that is signalled in the same step, or on the next tick."""
     for mention in view.mentions:
-        if any(ack.step is mention.received.step for ack in view.standing(mention.message_id).acks):
+        if any(ack.step is mention.received.step for ack in view.ack_evidence(mention.message_id).acks):
             yield mention.received.step, "on-arrival"
-        elif noticed_late(view, mention) is not None:
+        elif find_late_sweep(view, mention) is not None:
             yield mention.received.step, "by-the-sweep"
 
 
@@ -65,7 +65,7 @@ def dependencies_that_wait(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield received.step, "left-out" if received.unmet_buffered.isdisjoint(entries) else "named"
 
 
-def _reported(view: ChannelView) -> dict[str, Step]:
+def _first_reports(view: ChannelView) -> dict[str, Step]:
     """The IDs that were reported lost in the channel, each with the first such step."""
     here = [(step, event) for step, event in view.losses if event.channel_id == view.channel_id]
     return {message_id: step for step, event in reversed(here) for message_id in event.message_ids}
@@ -74,7 +74,7 @@ def _reported(view: ChannelView) -> dict[str, Step]:
 @shows("AMB-92")
 def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """An ID that is reported lost had arrived by then, or never."""
-    for message_id, step in _reported(view).items():
+    for message_id, step in _first_reports(view).items():
         came = any(received.step.index < step.index for received in view.arrivals.get(message_id, ()))
         yield step, "gives-up-messages" if came else "gives-up-dependencies"
 
@@ -82,14 +82,14 @@ def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-92", of="received unmet")
 def what_becomes_of_the_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A message that waited for what was given up is delivered without it, or not in the buffer when that is shown."""
-    lost = _reported(view)
+    lost = _first_reports(view)
     for received in view.received if lost else ():
         if received.kind is not Kind.CONTENT or received.own or not received.unmet or received.delivered_at_once:
             continue
         message_id = received.message.message_id
         steps = [lost[i].index for i in (message_id, *received.unmet) if i in lost]
         given_up = min((index for index in steps if index > received.step.index), default=NEVER)
-        shown = next((o for o in view.showing("incoming") if o.step.index > given_up), None)
+        shown = next((o for o in view.states_showing("incoming") if o.step.index > given_up), None)
         if given_up < NEVER and received.delivered and received.delivered[0].unmet & lost.keys():
             yield received.delivered[0].step, "delivers"
         elif shown is not None and not received.delivered and message_id not in shown.state.incoming.message_ids:
@@ -99,7 +99,7 @@ def what_becomes_of_the_message(view: ChannelView) -> Iterator[tuple[Step, str]]
 @shows("AMB-108", of="received")
 def what_comes_after_all(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A message arrives, with all that it depends on, after it was reported lost: it is delivered by the next sweep."""
-    lost = _reported(view)
+    lost = _first_reports(view)
     for received in view.received if lost else ():
         given_up = lost.get(received.message.message_id)
         if given_up is None or given_up.index >= received.step.index or not received.acceptable or received.unmet:

@@ -18,7 +18,9 @@ SOME = 3
 
 def _last_with_filter(view: ChannelView) -> Sent | None:
     """The last own message with a filter. One filter is enough, and reading all of them takes time."""
-    return next((s for s in reversed(view.outgoing) if s.message.bloom_filter and s.certain and not s.repeat), None)
+    return next(
+        (s for s in reversed(view.outgoing) if s.message.bloom_filter and s.log_is_known and not s.repeat), None
+    )
 
 
 @shows("AMB-19")

@@ -19,18 +19,18 @@ MANY = 900
 def direction_of_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The timestamps of the entries of a causal history, two at least, rise strictly or fall strictly."""
     for sent in view.outgoing:
-        if not sent.certain or len(sent.history) < 2:
+        if not sent.log_is_known or len(sent.history) < 2:
             continue
         places = {item.message_id: item.lamport for item in sent.tail}
         lamports = [places[message_id] for message_id in sent.history if message_id in places]
         if len(lamports) == len(sent.history):
-            if _rise(lamports):
+            if _are_ascending(lamports):
                 yield sent.step, "ascending"
-            elif _rise(lamports[::-1]):
+            elif _are_ascending(lamports[::-1]):
                 yield sent.step, "descending"
 
 
-def _rise(numbers: Sequence[int]) -> bool:
+def _are_ascending(numbers: Sequence[int]) -> bool:
     return all(first < second for first, second in pairwise(numbers))
 
 

@@ -14,33 +14,33 @@ from sds_reference import Kind
 from ....judging.view_cache import once
 from ..register import shows
 from ..view.channel_view import ChannelView
-from ..view.dependencies import depends
+from ..view.dependencies import depends_on
 from ..view.facts import Received
 from ..view.odd_messages import LARGEST_HISTORY, LARGEST_LAMPORT, NAMELESS
-from ..view.refusals import excuse, offered
+from ..view.refusals import arrived_in_order, excuse_refusal
 
 DAY_MS = 24 * 3_600_000
 
 
 @once
-def takes_the_ordinary(view: ChannelView) -> bool:
+def accepts_ordinary_messages(view: ChannelView) -> bool:
     """Did the participants in the channel accept every valid message, and at least one?"""
-    unfounded = any(r.valid and not excuse(each, r) for each in view.everybody for r in each.refused)
-    return not unfounded and any(r.valid and not r.rejected for each in view.everybody for r in each.received)
+    unfounded = any(r.valid and not excuse_refusal(each, r) for each in view.views_in_channel for r in each.refused)
+    return not unfounded and any(r.valid and not r.rejected for each in view.views_in_channel for r in each.received)
 
 
-def _refused_or(view: ChannelView, step: Step, way: str) -> Iterator[tuple[Step, str]]:
+def _yield_option(view: ChannelView, step: Step, way: str) -> Iterator[tuple[Step, str]]:
     """Yield the step with the option that the answer shows, if there is one."""
     if step.answer != "rejected":
         yield from [(step, way)] if way else []
-    elif takes_the_ordinary(view):
+    elif accepts_ordinary_messages(view):
         yield step, "refuses"
 
 
 # ---- Messages of the channel -----------------------------------------------------------------------------------------
 
 
-def _named(received: Received) -> set[str]:
+def _dependencies_of(received: Received) -> set[str]:
     return {entry.message_id for entry in received.message.causal_history}
 
 
@@ -48,28 +48,28 @@ def _longest_list(received: Received) -> int:
     return max(len(received.message.causal_history), len(received.message.repair_request))
 
 
-def _in_a_ring(view: ChannelView, received: Received) -> bool:
+def _depends_on_itself(view: ChannelView, received: Received) -> bool:
     """Do the message and another one depend on each other?"""
     message_id = received.message.message_id
     if message_id in received.unmet or (received.delivered and not received.delivered[0].unmet):
         return False
-    return any(depends(view, dependency, message_id) for dependency in received.unmet)
+    return any(depends_on(view, dependency, message_id) for dependency in received.unmet)
 
 
-def _far_ahead(view: ChannelView, received: Received) -> bool:
+def _is_far_ahead(view: ChannelView, received: Received) -> bool:
     """Is its timestamp more than a day ahead, without any other fault?"""
     ahead = received.step.now_ms + DAY_MS < (received.message.lamport_timestamp or 0) <= LARGEST_LAMPORT
     odd_otherwise = received.odd and not received.odd.endswith("(AMB-107)")
     return ahead and not (odd_otherwise or received.duplicate or received.unmet)
 
 
-def _waits_or_not(view: ChannelView, received: Received) -> str:
+def _option_of_waiting(view: ChannelView, received: Received) -> str:
     """The option by which it waits, if it was not delivered by the last sweep."""
     swept = any(tick.index > received.step.index for tick in view.ticks[-1:])
     return "delivers" if received.delivered else "waits" if swept and view.can(pb.CAPABILITY_DELIVERED) else ""
 
 
-def _taken_or_dropped(view: ChannelView, received: Received) -> str:
+def _option_of_delivery(view: ChannelView, received: Received) -> str:
     if not view.can(pb.CAPABILITY_DELIVERED):
         return ""
     return "takes" if received.delivered_at_once else "drops" if not received.delivered else ""
@@ -86,9 +86,9 @@ def _shows_fate(
 
     @shows(position, of="arrived")
     def fate_of_odd_messages(view: ChannelView) -> Iterator[tuple[Step, str]]:
-        for received in offered(view):
+        for received in arrived_in_order(view):
             if kind in (received.kind, None) and not received.own and is_odd(view, received):
-                for step, way in _refused_or(view, received.step, option(view, received)):
+                for step, way in _yield_option(view, received.step, option(view, received)):
                     yield received.delivered[0].step if way == "delivers" else step, way
 
 
@@ -99,9 +99,9 @@ _shows_fate(
     lambda view, r: r.message.message_id != "" and r.step.answer in ("effects", "rejected"),
     lambda view, r: "speaks" if r.step.events else "ignores",
 )
-_shows_fate("AMB-44", Kind.CONTENT, lambda view, r: r.message.message_id in _named(r), _waits_or_not)
-_shows_fate("AMB-45", Kind.CONTENT, _in_a_ring, _waits_or_not)
-_shows_fate("AMB-46", Kind.CONTENT, lambda view, r: _named(r) == {""}, _waits_or_not)
+_shows_fate("AMB-44", Kind.CONTENT, lambda view, r: r.message.message_id in _dependencies_of(r), _option_of_waiting)
+_shows_fate("AMB-45", Kind.CONTENT, _depends_on_itself, _option_of_waiting)
+_shows_fate("AMB-46", Kind.CONTENT, lambda view, r: _dependencies_of(r) == {""}, _option_of_waiting)
 _shows_fate(
     "AMB-47",
     Kind.CONTENT,
@@ -109,10 +109,12 @@ _shows_fate(
     lambda view, r: "takes" if r.delivered_at_once or r.step.signals("missing", view.channel_id) else "",
 )
 _shows_fate(
-    "AMB-50", Kind.CONTENT, lambda view, r: r.odd == NAMELESS and not (r.duplicate or r.unmet), _taken_or_dropped
+    "AMB-50", Kind.CONTENT, lambda view, r: r.odd == NAMELESS and not (r.duplicate or r.unmet), _option_of_delivery
 )
-_shows_fate("AMB-51", Kind.CONTENT, lambda view, r: not r.message.message_id and not _named(r), _taken_or_dropped)
-_shows_fate("AMB-107", Kind.CONTENT, _far_ahead, lambda view, r: "delivers" if r.delivered_at_once else "")
+_shows_fate(
+    "AMB-51", Kind.CONTENT, lambda view, r: not r.message.message_id and not _dependencies_of(r), _option_of_delivery
+)
+_shows_fate("AMB-107", Kind.CONTENT, _is_far_ahead, lambda view, r: "delivers" if r.delivered_at_once else "")
 
 
 # ---- What belongs to no channel --------------------------------------------------------------------------------------
@@ -134,7 +136,7 @@ def _content_elsewhere(view: ChannelView, *, named: bool) -> Iterator[tuple[Step
             continue
         if message.channel_id not in view.party.channels and bool(message.channel_id) == named:
             opened = step.signals("delivered", message.channel_id)
-            yield from _refused_or(view, step, "opens" if opened else "ignores" if not step.events else "")
+            yield from _yield_option(view, step, "opens" if opened else "ignores" if not step.events else "")
 
 
 @shows("AMB-48", pb.CAPABILITY_DELIVERED)
@@ -154,7 +156,7 @@ def bytes_that_are_no_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Bytes that do not decode are refused, or answered without a signal or a broadcast, or with one."""
     for step in _arrivals(view):
         if step.arrived is None and step.answer in ("effects", "rejected"):
-            yield from _refused_or(view, step, "takes" if step.events or step.broadcasts else "ignores")
+            yield from _yield_option(view, step, "takes" if step.events or step.broadcasts else "ignores")
 
 
 @shows("AMB-34")

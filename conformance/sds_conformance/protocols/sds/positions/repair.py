@@ -11,14 +11,14 @@ from sds_reference import HASH_PROFILES, t_req_offset
 
 from ....judging.judgement import Outcome
 from ....judging.view_cache import once
-from ..checks.repair.receive import entries_come_back
+from ..checks.repair.receive import removed_entries_are_added_again
 from ..register import shows
 from ..view.channel_view import ChannelView
-from ..view.halves import answers_for_anything, asks_for_anything
+from ..view.halves import answers_any_request, requests_any_repair
 from ..view.repair_terms import SECOND_MS
-from ..view.repair_tracker import NEVER, Asked, Missing
+from ..view.repair_tracker import NEVER, Missing, RequestedMessage
 from ..view.requester import Requester, requester
-from ..view.responder import SWEEP_MS, asked_of, turns
+from ..view.responder import SWEEP_MS, authors_by_requested_id, turns
 
 TICKS = 2
 """Number of sweeps after which no answer is expected."""
@@ -29,12 +29,12 @@ ENOUGH = 3
 
 
 @once
-def _times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
+def _shown_request_times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
     """Messages that are certainly missing, each with the first state that shows it and its T_req since detection."""
     side = requester(view)
     found: list[tuple[Missing, Step, int]] = []
-    for missing in side.wanted if side.shown else ():
-        due = side.shown_due(missing)
+    for missing in side.certainly_missing if side.shown else ():
+        due = side.shown_t_req(missing)
         if len(found) == LOOKED_AT:
             break
         if due is not None:
@@ -46,7 +46,7 @@ def _times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
 @shows("AMB-01")
 def hash_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Times to ask are shown, in milliseconds: three, and one known hash gives all; or no known hash gives any."""
-    times, bounds = _times(view)[:ENOUGH], view.terms.bounds
+    times, bounds = _shown_request_times(view)[:ENOUGH], view.terms.bounds
     fine = view.terms.clock_ms <= 1 and any(offset % SECOND_MS for _, _, offset in times)
     if len(times) < ENOUGH or bounds is None or not fine or bounds[1] - bounds[0] < 1_000:
         return
@@ -66,7 +66,7 @@ def hash_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-05")
 def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A time to ask that is shown is no whole second; or three are, each of another message."""
-    dues = [(step, offset + missing.detected.step.now_ms) for missing, step, offset in _times(view)]
+    dues = [(step, offset + missing.detected.step.now_ms) for missing, step, offset in _shown_request_times(view)]
     broken = next((step for step, due in dues if due % SECOND_MS), None)
     if broken is not None:
         yield broken, "milliseconds"
@@ -81,19 +81,28 @@ def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
     A message that names it again came in between, after which every text demands another request.
     """
     side, t_max = requester(view), view.terms.t_max_ms
-    for missing in side.owing if t_max else ():
-        asked, end = side.first_asked(missing.message_id, missing.detected.step.index), side.until(missing)
+    for missing in side.requestable if t_max else ():
+        asked, end = (
+            side.first_request_index(missing.message_id, missing.detected.step.index),
+            side.unchanged_until(missing),
+        )
         if asked >= end or not t_max:
             continue
-        again = next((s for s in side.sends(asked, end) if side.requests_repair_of(s, missing.message_id)), None)
+        again = next(
+            (s for s in side.carriers_between(asked, end) if side.requests_repair_of(s, missing.message_id)), None
+        )
         if again is not None:
             yield again.step, "asks-again"
             continue
-        named = next((r for r in missing.named if asked < r.step.index < end and r.binding), None)
+        named = next((r for r in missing.named if asked < r.step.index < end and r.request_is_binding), None)
         if named is None or named.foreign_filter:
             continue
-        late = [s for s in side.sends(named.step.index, end) if s.step.now_ms >= named.step.now_ms + t_max + SECOND_MS]
-        late = [s for s in late if not side.full(s) and side.in_step(missing.detected.step, s.step)]
+        late = [
+            s
+            for s in side.carriers_between(named.step.index, end)
+            if s.step.now_ms >= named.step.now_ms + t_max + SECOND_MS
+        ]
+        late = [s for s in late if not side.is_full(s) and side.clock_is_monotonic(missing.detected.step, s.step)]
         if len({sent.message.kind for sent in late}) == 2:
             yield late[-1].step, "asks-once"
 
@@ -105,19 +114,19 @@ def what_is_entered_again(view: ChannelView) -> Iterator[tuple[Step, str]]:
     The check of SDS-R-RECV-04 provides the observations.
     """
     if view.revision.requests_again:
-        for seen in entries_come_back(view):
+        for seen in removed_entries_are_added_again(view):
             step = view.trace.steps[seen.step - 1]
             yield step, "all-that-wait" if seen.outcome is Outcome.HELD else "of-the-message"
 
 
-def _due(side: Requester, step: Step) -> list[str]:
+def _find_due_requests(side: Requester, step: Step) -> list[str]:
     """The requests that were due when a step began, by the last state before it, and have not been sent since."""
-    states = side.states(0, step.index)
-    heard = side.heard_after(states[-1].step.index) if states else None
+    states = side.shown_between(0, step.index)
+    heard = side.next_received(states[-1].step.index) if states else None
     if not states or (heard is not None and heard.step.index < step.index):
         return []
     ids = (message_id for message_id, due in states[-1].due.items() if due <= step.now_ms)
-    return [i for i in ids if side.first_asked(i) >= step.index]
+    return [i for i in ids if side.first_request_index(i) >= step.index]
 
 
 @shows("AMB-86", of="outgoing sds-r")
@@ -133,7 +142,7 @@ def length_of_requests(view: ChannelView) -> Iterator[tuple[Step, str]]:
         length = len(sent.message.repair_request)
         if length > 3:
             yield sent.step, "more"
-        elif length and len(_due(side, sent.step)) > length:
+        elif length and len(_find_due_requests(side, sent.step)) > length:
             yield sent.step, names[length]
 
 
@@ -161,17 +170,19 @@ def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
     if asking is not None:
         yield asking.step, "asks"
         return
-    if asks_for_anything(view):
+    if requests_any_repair(view):
         return
-    for missing in side.owing:
+    for missing in side.requestable:
         detected = missing.detected.step
         over = detected.now_ms + view.terms.t_max_ms + SECOND_MS
-        late = [s for s in side.sends(detected.index, side.until(missing)) if s.step.now_ms >= over]
-        if len({sent.message.kind for sent in late}) == 2 and side.in_step(detected, late[-1].step):
+        late = [
+            s for s in side.carriers_between(detected.index, side.unchanged_until(missing)) if s.step.now_ms >= over
+        ]
+        if len({sent.message.kind for sent in late}) == 2 and side.clock_is_monotonic(detected, late[-1].step):
             yield late[-1].step, "asks-for-nothing"
 
 
-def _outcome(view: ChannelView, asked: Asked, until: int, silence: str) -> Iterator[tuple[Step, str]]:
+def _find_answer(view: ChannelView, asked: RequestedMessage, until: int, silence: str) -> Iterator[tuple[Step, str]]:
     """Yield the step that answers a requested message before ``until``, or the step by which any response group would
     have.
     """
@@ -189,25 +200,25 @@ def _outcome(view: ChannelView, asked: Asked, until: int, silence: str) -> Itera
 def asked_for_what_waits(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A requested message waits for its dependencies: an answer goes out while it waits, or none by the time for it."""
     for asked in view.repair.asked if view.terms.on else ():
-        if asked.buffered and asked.certain:
+        if asked.buffered and asked.must_be_accepted:
             delivered = (d.step.index for d in view.delivered if d.message_id == asked.message_id)
-            yield from _outcome(view, asked, min(delivered, default=NEVER), "does-not")
+            yield from _find_answer(view, asked, min(delivered, default=NEVER), "does-not")
 
 
 @shows("AMB-72", of="asked sds-r")
 def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """All that ask for a message that is held name no sender: an answer goes out, or none in all the time for it."""
     for asked in view.repair.asked if view.terms.on else ():
-        senders = (asked_of(view, r).get(asked.message_id, ()) for r in (asked.received, *asked.repeats))
-        if asked.held and not asked.own and asked.certain and not any(map(any, senders)):
-            yield from _outcome(view, asked, NEVER, "ignores")
+        senders = (authors_by_requested_id(view, r).get(asked.message_id, ()) for r in (asked.received, *asked.repeats))
+        if asked.held and not asked.own and asked.must_be_accepted and not any(map(any, senders)):
+            yield from _find_answer(view, asked, NEVER, "ignores")
 
 
 @shows("AMB-113", of="asked sds-r")
 def answers_of_the_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The original sender is asked, and answers: in the step of the request, or on a tick."""
     for turn in turns(view):
-        if turn.asked.own and turn.answer is not None and turn.sure:
+        if turn.asked.own and turn.answer is not None and turn.is_no_resend:
             yield turn.answer, "on-a-sweep" if turn.answer.command == "tick" else "at-once"
 
 
@@ -224,8 +235,8 @@ def requests_in_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-141", of="asked sds-r")
 def whether_it_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A message of another sender goes out on request; or no answer at all, where one was certainly due."""
-    answered = [turn for turn in turns(view) if turn.answer is not None and turn.sure and not turn.asked.own]
+    answered = [turn for turn in turns(view) if turn.answer is not None and turn.is_no_resend and not turn.asked.own]
     if answered:
         yield answered[0].reported_step, "answers"
-    elif not answers_for_anything(view):
+    elif not answers_any_request(view):
         yield from ((turn.since, "answers-nobody") for turn in turns(view) if turn.is_never_answered and turn.due)

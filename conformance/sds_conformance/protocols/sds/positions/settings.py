@@ -15,7 +15,7 @@ PER_GROUP = 128
 """Participants per response group. Prose and formula of the text differ from here on."""
 
 
-def _opened(view: ChannelView) -> Iterator[tuple[Step, pb.Configuration, pb.Configuration | None]]:
+def _iterate_opened(view: ChannelView) -> Iterator[tuple[Step, pb.Configuration, pb.Configuration | None]]:
     """Yield the requested settings with SDS-R and those in use, None if they were refused; once for each trace.
 
     Refused settings have no participant, so one view is enough for the trace.
@@ -34,7 +34,7 @@ def _shows_treatment(position: str, fields: tuple[str, ...], is_odd: Callable[[p
 
     @shows(position, pb.CAPABILITY_SDS_R)
     def treatment_of_odd_settings(view: ChannelView) -> Iterator[tuple[Step, str]]:
-        for step, asked, in_force in _opened(view):
+        for step, asked, in_force in _iterate_opened(view):
             if all(map(asked.HasField, fields)) and is_odd(asked):
                 yield step, "refuses" if in_force is None else "takes" if is_odd(in_force) else "others"
 
@@ -47,7 +47,7 @@ _shows_treatment("AMB-10", ("num_response_groups",), lambda settings: settings.n
 @shows("AMB-11", pb.CAPABILITY_SDS_R)
 def default_number_of_groups(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The number of groups in force, where only that of the participants was given, 128 or more."""
-    for step, asked, in_force in _opened(view):
+    for step, asked, in_force in _iterate_opened(view):
         if in_force is None or asked.HasField("num_response_groups") or asked.num_participants < PER_GROUP:
             continue
         if in_force.HasField("num_response_groups"):

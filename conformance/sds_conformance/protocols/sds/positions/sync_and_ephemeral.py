@@ -33,7 +33,7 @@ def own_ephemerals_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str
 @shows("AMB-42", of="incoming-shown received sync-came unmet")
 def syncs_with_gaps(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A sync message names what has not come, and the buffer is shown before anything else arrives: with it or not."""
-    states = {observed.step.index: observed for observed in view.showing("incoming")}
+    states = {observed.step.index: observed for observed in view.states_showing("incoming")}
     steps = [step.index for step in view.trace.of(view.party.name)] if states else []
     after = dict(pairwise(steps))
     for received in view.received if states else ():

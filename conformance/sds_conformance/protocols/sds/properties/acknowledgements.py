@@ -40,7 +40,7 @@ def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Itera
         if any(who != side.who and at < act.number for who, at in got.get((side.channel_id, message_id), ())):
             told = True
             yield held(act, side.channel_id)
-        elif not _claimed(view, side, message_id, act):
+        elif not _may_have_evidence(view, side, message_id, act):
             expected = f"{message_id!r} of {side.who} unacknowledged, because no other participant received it"
             yield violated(act, side.channel_id, "acknowledged-unreceived", expected, "it is acknowledged")
     alone = _last_arrival_with_unreceived(side, got) if not told and side.can(pb.CAPABILITY_ACKNOWLEDGED) else None
@@ -68,7 +68,7 @@ def _acknowledged(side: Side) -> dict[str, Act]:
     return out
 
 
-def _claimed(view: GroupView, side: Side, message_id: str, act: Act) -> bool:
+def _may_have_evidence(view: GroupView, side: Side, message_id: str, act: Act) -> bool:
     """May the participant have received evidence of an acknowledgement in good faith?"""
     if message_id in view.scripted_ids or side.hybrids:
         return True

@@ -15,7 +15,7 @@ from .registry import global_property
 _REPAIRS = {code: what for code, what in OWED.items() if code in ("never-asked", "never-answered")}
 
 
-def _owed(view: GroupView, which: Callable[[Debt], bool] = lambda _: True) -> Iterator[Sighting]:
+def _report_debts(view: GroupView, which: Callable[[Debt], bool] = lambda _: True) -> Iterator[Sighting]:
     for debt in debts(view):
         if which(debt):
             yield violated(debt.act, debt.side.channel_id, debt.code, debt.expected, debt.seen, debt.position)
@@ -42,7 +42,7 @@ def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
 
     Gaps without a violated duty are not judged, nor are logs whose dependencies may be given up (AMB-92).
     """
-    yield from _owed(view)
+    yield from _report_debts(view)
     for channel_id in view.steady:
         if converged(view, channel_id):
             yield held(_last(view, channel_id), channel_id)
@@ -59,7 +59,7 @@ def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
 )
 def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting]:
     """The sender itself resends a message that a participant lost and that nothing acknowledges."""
-    yield from _owed(view, lambda debt: debt.kind == "resending")
+    yield from _report_debts(view, lambda debt: debt.kind == "resending")
     for side, arrival in _after_a_loss(view):
         if arrival.packet.sender == _author(view, side, arrival) and arrival.message.message_id in side.logged:
             yield held(arrival.act, side.channel_id)
@@ -81,7 +81,7 @@ def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]
 
     A request need not be repeated after it was lost, or after another participant sent one (AMB-68).
     """
-    yield from _owed(view, lambda debt: debt.kind == "repair" and _sender_is_gone(view, debt))
+    yield from _report_debts(view, lambda debt: debt.kind == "repair" and _sender_is_gone(view, debt))
     for side, arrival in _after_a_loss(view):
         if _is_repair_without_sender(view, side, arrival) and arrival.message.message_id in side.logged:
             yield held(arrival.act, side.channel_id)
@@ -98,7 +98,7 @@ def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]
 )
 def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
     """If one participant delivers a message with SDS-R, all that learn of it do, even if its sender crashed."""
-    yield from _owed(view, lambda debt: debt.kind == "repair" and _is_held_by_some(view, debt))
+    yield from _report_debts(view, lambda debt: debt.kind == "repair" and _is_held_by_some(view, debt))
     for side, arrival in _after_a_loss(view):
         key = (side.channel_id, arrival.message.message_id)
         everybody = view.steady.get(side.channel_id, [])
@@ -116,7 +116,7 @@ def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Si
         repairing = [side.terms.on for side in sides]
         if not any(repairing) or all(repairing):
             continue
-        wrong = list(_owed(view, lambda debt, c=channel_id: debt.side.channel_id == c))  # type: ignore[misc]
+        wrong = list(_report_debts(view, lambda debt, c=channel_id: debt.side.channel_id == c))  # type: ignore[misc]
         yield from wrong
         if not wrong and converged(view, channel_id) and _mixed(view, channel_id):
             yield held(_last(view, channel_id), channel_id)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sds_reference import Kind, Message
 
 from ...properties import Sighting, held, judged, violated
-from .group_view import GroupView, Side, same
+from .group_view import GroupView, Side, is_same_message
 from .registry import global_property, of_each_channel, of_each_side
 
 
@@ -51,7 +51,7 @@ def all_copies_of_a_message_are_the_same(view: GroupView) -> Iterator[Sighting]:
         if origin.packet is packet:
             continue
         act = view.performance.acts[packet.act - 1]
-        if channel_id == message.channel_id and same(origin.message, message):
+        if channel_id == message.channel_id and is_same_message(origin.message, message):
             yield held(act, channel_id)
         elif (channel_id, message.message_id) not in said:
             what = "the sender, channel, Lamport timestamp, causal history and content of the original"

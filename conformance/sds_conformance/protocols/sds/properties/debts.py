@@ -124,7 +124,7 @@ def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act,
     if not c.HasField("resend_unacknowledged_ms") and sender.can(pb.CAPABILITY_RESEND_PERIOD):
         return None
     period = c.resend_unacknowledged_ms
-    until = _spoken_for(view, sender, message_id)
+    until = _first_evidence_act(view, sender, message_id)
     sent = sender.sent[message_id]
     last, late, copies = sent, 0, 0
     for tick in view.ticks.get(sender.who, ()):
@@ -139,7 +139,7 @@ def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act,
     return None
 
 
-def _spoken_for(view: GroupView, sender: Side, message_id: str) -> int:
+def _first_evidence_act(view: GroupView, sender: Side, message_id: str) -> int:
     """The first act that may acknowledge an own message; beyond all acts if there is none."""
     for arrival in sender.received:
         message = arrival.message
@@ -170,14 +170,14 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
     holders = [h for h in sides if h is not side and can_answer(view, h, message_id, ending.first)]
     if not holders:
         return
-    asking, answering = _halves(view)
+    asking, answering = _requesters_and_responders(view)
     if side.who in asking and side.timed:
         yield from _not_asked(view, side, named[0][0], terms, message_id, ending.first)
     yield from _not_answered(view, side, [h for h in holders if h.who in answering and h.timed], author, message_id)
 
 
 @once
-def _halves(view: GroupView) -> tuple[set[str], set[str]]:
+def _requesters_and_responders(view: GroupView) -> tuple[set[str], set[str]]:
     """The participants that send requests, and those that answer for others, by themselves or by another participant of
     the same implementation. An entry that is dropped when it is due violates a SHOULD; an overdue one is a debt.
     """

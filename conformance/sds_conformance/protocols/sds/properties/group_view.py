@@ -18,11 +18,11 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, SDS_2026_01, ForeignFilterError, Kind, Message, Revision
 
-from ..view.facts import same
+from ..view.facts import is_same_message
 from ..view.odd_messages import LARGEST_LAMPORT, ROOM_AFTER, oddness
 from .sides import Arrival, Delivery, Ending, Key, Origin, Side, dependencies
 
-__all__ = ["Arrival", "Delivery", "Ending", "GroupView", "Key", "Origin", "Side", "dependencies", "same"]
+__all__ = ["Arrival", "Delivery", "Ending", "GroupView", "Key", "Origin", "Side", "dependencies", "is_same_message"]
 
 OVERLONG = "overlong"
 """Varints with more bytes than necessary, which a strict reader may refuse (AMB-52)."""
@@ -245,7 +245,7 @@ class GroupView:
             kind = message.kind
             if kind is not Kind.CONTENT:
                 self.other_ids.setdefault(key, kind)
-                if self.is_regular(kind) and not same(self._syncs.setdefault(key, message), message):
+                if self.is_regular(kind) and not is_same_message(self._syncs.setdefault(key, message), message):
                     self.disputed.add(key)
                 continue
             known = self.origins.get(key)
@@ -253,7 +253,7 @@ class GroupView:
                 act = acts[packet.act - 1] if packet.act else None
                 own = act is not None and act.step.command == "send"
                 self.origins[key] = Origin(message, packet, act if own else None)
-            elif known.packet.wire.raw != packet.wire.raw and not same(known.message, message):
+            elif known.packet.wire.raw != packet.wire.raw and not is_same_message(known.message, message):
                 self.disputed.add(key)
 
     def _done(self) -> None:

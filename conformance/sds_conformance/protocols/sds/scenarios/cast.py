@@ -14,7 +14,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ....judging.registry import ScenarioFunction
 from ..register import REGISTER
 
-__all__ = ["Actor", "ScriptedPeer", "Stage", "resending", "scenario", "take_in", "tick_every"]
+__all__ = ["Actor", "ScriptedPeer", "Stage", "deliver_and_settle", "resending", "scenario", "tick_every"]
 
 HOUR = 3_600_000
 WIDE = pb.Configuration(causal_history_size=12)
@@ -22,15 +22,15 @@ WIDE = pb.Configuration(causal_history_size=12)
 QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
 
 
-def take_in(actor: Actor, *payloads: Payload) -> Actor:
+def deliver_and_settle(actor: Actor, *payloads: Payload) -> Actor:
     """Let messages arrive and release waiting ones. Returns the participant."""
     actor.receive(*payloads)
     actor.settle()
     return actor
 
 
-def send_the_optional(actor: Actor, *, ephemeral: bool = True) -> None:
-    """A sync message and, unless that is not wanted, an ephemeral one: each where the participant can."""
+def send_optional_messages(actor: Actor, *, ephemeral: bool = True) -> None:
+    """Send a sync message and, unless it is not wanted, an ephemeral one, each if the participant can."""
     can = actor.stage.trace.declaration.can
     if can(pb.CAPABILITY_SYNC):
         actor.send_sync()
@@ -39,7 +39,7 @@ def send_the_optional(actor: Actor, *, ephemeral: bool = True) -> None:
 
 
 def tick_every(actor: Actor, milliseconds: int, times: int) -> Actor:
-    """Time passes, and the periodic work runs each time; whose it is."""
+    """Let a period pass and run the periodic work, several times. Returns the participant."""
     for _ in range(times):
         actor.after(milliseconds).tick()
     return actor

@@ -41,15 +41,15 @@ __all__ = [
     "Peer",
     "Period",
     "Script",
+    "deliver_and_settle",
     "entry",
     "greatest",
     "least",
     "may_be_ahead",
     "resending",
     "scenario",
-    "send_the_optional",
+    "send_optional_messages",
     "signed",
-    "take_in",
     "tick_every",
 ]
 
@@ -64,13 +64,13 @@ def may_be_ahead(lamport: Period) -> str:
     return f"{(lamport - NOW).text} <= lamport_ahead_ms"
 
 
-def take_in(part: Part, *messages: Message) -> Part:
+def deliver_and_settle(part: Part, *messages: Message) -> Part:
     """Let messages arrive and release waiting ones. Returns the participant."""
     part.receive(*messages)
     return part.settle()
 
 
-def send_the_optional(part: Part, *, ephemeral: bool = True) -> None:
+def send_optional_messages(part: Part, *, ephemeral: bool = True) -> None:
     """Send a sync message and, unless it is not wanted, an ephemeral one, each where the participant can."""
     part.send_sync(optional=True)
     if ephemeral:

@@ -65,7 +65,7 @@ def _fields(profile: BloomProfile, size: BloomParameters, **more: object) -> dic
     }
 
 
-def _builder(profile: BloomProfile) -> None:
+def _register_build_group(profile: BloomProfile) -> None:
     title = f"Filters as they are made. {profile.description}."
 
     @group(f"bloom-build-{profile.name}", "bloom-build", title, BUILD_NOTES, EVERY)
@@ -95,7 +95,7 @@ def _builder(profile: BloomProfile) -> None:
         ]
 
 
-def _asker(profile: BloomProfile) -> None:
+def _register_query_group(profile: BloomProfile) -> None:
     title = f"Filters as they are read. {profile.description}."
 
     @group(f"bloom-query-{profile.name}", "bloom-query", title, QUERY_NOTES, EVERY)
@@ -123,14 +123,14 @@ def _asker(profile: BloomProfile) -> None:
             case("mixed", "Both, in turn.", "Membership", SMALL, five, ["m0", "x0", "m1", "x1", "m4"]),
             case("full", "A full filter.", "Membership", SMALL, full, [*_ids(20), *_ids(10, "x")]),
             case("scripts", alike, "Membership BeyondAscii", SMALL, scripts, [*_SCRIPTS, *lookalikes]),
-            case("false-hits", never, "FalsePositive", COARSE, coarse, _false_hits(profile, coarse)),
+            case("false-hits", never, "FalsePositive", COARSE, coarse, _find_false_hits(profile, coarse)),
             case("all-ones", "All bits are set.", "Saturated", SMALL, ones, ["a", "b", "\u4e2d"]),
             case("all-zeros", "No bit is set.", "Saturated", SMALL, build_filter(profile, SMALL, []), ["a", "b", "m1"]),
             case("usual", "A filter of the usual size.", "Membership", USUAL, usual, [*_ids(50), *_ids(10, "x")]),
         ]
 
 
-def _false_hits(profile: BloomProfile, wire: bytes) -> list[str]:
+def _find_false_hits(profile: BloomProfile, wire: bytes) -> list[str]:
     view = profile.read(wire, COARSE)
     found: list[str] = []
     for number in count():
@@ -142,5 +142,5 @@ def _false_hits(profile: BloomProfile, wire: bytes) -> list[str]:
 
 
 for _profile in PROFILES.values():
-    _builder(_profile)
-    _asker(_profile)
+    _register_build_group(_profile)
+    _register_query_group(_profile)

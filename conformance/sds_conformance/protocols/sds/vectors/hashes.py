@@ -1,4 +1,4 @@
-"""The hashes of SDS-R, under each name that an implementation can declare (AMB-01, AMB-02, AMB-03)."""
+"""The hashes of SDS-R, one group for each name that an implementation can declare (AMB-01, AMB-02, AMB-03)."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ PAIRS = (
 )
 
 
-def _builder(profile: HashProfile, title: str) -> None:
+def _register_group(profile: HashProfile, title: str) -> None:
     @group(f"hash-{profile.name}", "hash", title, NOTES)
     def build(revision: Revision) -> list[Vector]:
         ones = [(f"one-{slug}", f"hash(a), {len(text.encode())} bytes.", [text]) for slug, text in TEXTS]
         twos = [(f"two-{slug}", "hash(a, b) of a participant and a message.", both) for slug, *both in PAIRS]
-        return [_case(profile, *row) for row in (*ones, *twos)]
+        return [_hash_vector(profile, *row) for row in (*ones, *twos)]
 
 
-def _case(profile: HashProfile, slug: str, comment: str, parts: list[str]) -> Vector:
+def _hash_vector(profile: HashProfile, slug: str, comment: str, parts: list[str]) -> Vector:
     flags = ["OneArgument" if len(parts) == 1 else "TwoArguments"]
     if not "".join(parts).isascii():
         flags.append("Utf8")
@@ -57,4 +57,4 @@ def _case(profile: HashProfile, slug: str, comment: str, parts: list[str]) -> Ve
 
 
 for _profile in HASH_PROFILES.values():
-    _builder(_profile, f"The hash {_profile.name}. {_profile.description}.")
+    _register_group(_profile, f"The hash {_profile.name}. {_profile.description}.")

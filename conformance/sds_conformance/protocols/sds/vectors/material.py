@@ -14,12 +14,12 @@ from sds_reference.testee.server import Testee, TesteeOptions
 from ....vectors.model import Material
 from ..catalogue import load_catalogue
 from .register import REGISTER, SDS
-from .running.refusals import held_to_the_protocol
-from .running.subject import opened
+from .running.refusals import fail_illegal_refusals
+from .running.subject import open_subject
 from .shapes import SHAPES
 
 
-def _model(bloom: BloomProfile, hashes: HashProfile, _: Mapping[str, str]) -> Link:
+def _start_model(bloom: BloomProfile, hashes: HashProfile, _: Mapping[str, str]) -> Link:
     """Start the reference model with these filter and hash profiles in this process."""
     config = Config(bloom_profile=bloom)
     config = replace(config, repair=replace(config.repair, hash_profile=hashes))
@@ -33,8 +33,10 @@ MATERIAL = Material(
     computed=REGISTER.groups,
     shapes=SHAPES,
     load=load_catalogue,
-    open=opened,
+    open=open_subject,
     language=SPOKEN,
-    held=held_to_the_protocol,
-    models=[partial(_model, *profiles) for profiles in zip(PROFILES.values(), HASH_PROFILES.values(), strict=True)],
+    held=fail_illegal_refusals,
+    models=[
+        partial(_start_model, *profiles) for profiles in zip(PROFILES.values(), HASH_PROFILES.values(), strict=True)
+    ],
 )

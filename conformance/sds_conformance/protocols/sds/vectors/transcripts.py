@@ -13,7 +13,7 @@ from .. import checks as _checks
 from .. import scenarios as _scenarios
 from ..catalogue import load_catalogue
 from ..register import SCENARIOS
-from .conversations.outcomes import derive
+from .conversations.outcomes import add_outcomes
 from .conversations.recording import record
 from .register import EVERY, group
 
@@ -102,25 +102,25 @@ def transcripts(revision: Revision) -> list[Vector]:
 
 
 def _transcript(topic: str, name: str, revision: str) -> Vector:
-    fields = dict(_played(name, revision))
+    fields = dict(_record_with_outcomes(name, revision))
     steps = fields.pop("steps")
     scenario = SCENARIOS[name]
     flags = ["Derived", topic]
-    requirements = _requirements(scenario.exercises, revision)
+    requirements = _select_stated(scenario.exercises, revision)
     # The requirement of a scenario may belong to another revision only; the conversation is valid in this one as well.
     slug = f"{name}-{EDITIONS[name]}" if name in EDITIONS else name
     return stepwise(
-        slug, scenario.summary, flags, requirements or _requirements(NOTES[topic].ids, revision), fields, steps
+        slug, scenario.summary, flags, requirements or _select_stated(NOTES[topic].ids, revision), fields, steps
     )
 
 
 @cache
-def _played(name: str, revision: str) -> dict[str, Any]:
+def _record_with_outcomes(name: str, revision: str) -> dict[str, Any]:
     fields = record(SCENARIOS[name], revision)
-    derive(fields, revision)
+    add_outcomes(fields, revision)
     return fields
 
 
-def _requirements(ids: Iterable[str], revision: str) -> list[str]:
+def _select_stated(ids: Iterable[str], revision: str) -> list[str]:
     requirements = load_catalogue().requirements
     return [i for i in ids if i in requirements and requirements[i].is_stated_in(revision)]

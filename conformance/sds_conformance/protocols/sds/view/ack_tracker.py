@@ -12,7 +12,7 @@ from .filters import Membership
 
 
 @dataclass(slots=True)
-class Standing:
+class AckEvidence:
     """The evidence on one message."""
 
     mentions: list[Mention] = field(default_factory=list)
@@ -28,19 +28,19 @@ class AckTracker:
         self.acks: list[AckEvent] = []
         self.mentions: list[Mention] = []
         self.unmentioned: list[Unmentioned] = []
-        self.maybe: dict[str, int] = {}
+        self.possible_evidence: dict[str, int] = {}
         """Own messages for which there may be evidence that the harness cannot read, with the step."""
-        self.standings: defaultdict[str, Standing] = defaultdict(Standing)
+        self.evidence_by_id: defaultdict[str, AckEvidence] = defaultdict(AckEvidence)
         """The evidence by message ID."""
-        self.unheard: list[Mention] = []
-        """The mentions in messages that were refused, which have no effect."""
+        self.refused_mentions: list[Mention] = []
+        """The mentions in refused messages, which have no effect."""
         self.outstanding: dict[str, int] = {}
         """Own messages without certain acknowledgement, each with the number of filters that held it."""
         self._sent: set[str] = set()
         self._acknowledged: set[str] = set()
 
     def send(self, message_id: str, *, repeat: bool) -> None:
-        """Record an own content message. If its ID was used before, the ID stands for both messages."""
+        """Record an own content message. If its ID was used before, both messages share one record."""
         self._sent.add(message_id)
         if not repeat:
             self.outstanding[message_id] = 0
@@ -50,7 +50,7 @@ class AckTracker:
         outstanding = message_id in self._sent and message_id not in self._acknowledged
         ack = AckEvent(step, message_id, possibly, outstanding)
         self.acks.append(ack)
-        self.standings[message_id].acks.append(ack)
+        self.evidence_by_id[message_id].acks.append(ack)
         if not possibly:
             self._acknowledged.add(message_id)
             self.outstanding.pop(message_id, None)
@@ -68,18 +68,18 @@ class AckTracker:
             elif hit is False or received.message.bloom_filter is None:
                 silent = Unmentioned(received, message_id)
                 self.unmentioned.append(silent)
-                self.standings[message_id].unmentioned.append(silent)
+                self.evidence_by_id[message_id].unmentioned.append(silent)
             else:
-                self.maybe.setdefault(message_id, received.step.index)
+                self.possible_evidence.setdefault(message_id, received.step.index)
 
     def review_refused(self, received: Received, holds: Membership | None) -> None:
         """Record the own messages that a refused message mentions."""
         named = {entry.message_id for entry in received.message.causal_history}
         for message_id, hits in self.outstanding.items():
             if message_id in named or (holds is not None and holds(message_id)):
-                self.unheard.append(Mention(received, message_id, message_id in named, hits))
+                self.refused_mentions.append(Mention(received, message_id, message_id in named, hits))
 
-    def review_maybe(self, received: Received, holds: Membership | None) -> None:
+    def review_optional(self, received: Received, holds: Membership | None) -> None:
         """Record evidence that may be ignored: in duplicates, hybrids and own copies (AMB-21, AMB-23, AMB-35,
         AMB-37).
         """
@@ -87,8 +87,8 @@ class AckTracker:
         unread = holds is None and received.message.bloom_filter is not None
         for message_id in self.outstanding:
             if message_id in named or unread or (holds is not None and holds(message_id) is not False):
-                self.maybe.setdefault(message_id, received.step.index)
+                self.possible_evidence.setdefault(message_id, received.step.index)
 
     def _mention(self, mention: Mention) -> None:
         self.mentions.append(mention)
-        self.standings[mention.message_id].mentions.append(mention)
+        self.evidence_by_id[mention.message_id].mentions.append(mention)

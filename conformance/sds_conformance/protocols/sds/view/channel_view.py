@@ -16,16 +16,16 @@ from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MAX_LAMPORT, Kind, Message
 
-from .ack_tracker import AckTracker, Standing
+from .ack_tracker import AckEvidence, AckTracker
 from .declared_limits import KeptEntries, limit_in_force
 from .expected_log import ExpectedLog
 from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
-from .filters import FiltersOf, KnownFilters, Membership, holds_nothing
+from .filters import FilterReader, KnownFilters, Membership, holds_nothing
 from .lamport_tracker import LamportTracker
 from .odd_messages import BEYOND_LIMITS, in_another_layout, oddness
 from .repair_terms import repair_terms
 from .repair_tracker import RepairTracker
-from .windows import Window, clock_at, least_clock
+from .windows import Window, clock_at, earliest_clock
 
 TAIL = 16
 
@@ -53,25 +53,32 @@ class ChannelView:
         """Other broadcasts: undecodable, or of a kind that was not requested."""
         self.received: list[Received] = []
         self.refused: list[Received] = []
-        """Messages that arrived and were refused, without copies, which a participant need not accept ("MAY")."""
+        """Messages that arrived and were refused. Copies are left out, because a participant need not accept them
+        ("MAY").
+        """
         self.arrivals: dict[str, list[Received]] = {}
         """The arrivals, by message ID."""
         self.delivered: list[Delivered] = []
-        self._acknowledging = told = AckTracker()
-        self.acks, self.mentions, self.unmentioned, self.maybe = told.acks, told.mentions, told.unmentioned, told.maybe
-        self.unheard = told.unheard
+        self._ack_tracker = told = AckTracker()
+        self.acks, self.mentions, self.unmentioned, self.possible_evidence = (
+            told.acks,
+            told.mentions,
+            told.unmentioned,
+            told.possible_evidence,
+        )
+        self.refused_mentions = told.refused_mentions
         self.observed: list[Observed] = []
-        self._showing: dict[str, list[Observed]] = {}
+        self._states_showing: dict[str, list[Observed]] = {}
         self.ticks: list[Step] = []
         self.hints: dict[str, set[bytes]] = {}
         """The retrieval hints that the participant was given, by message ID."""
         self.known_ids: set[str] = set()
         """IDs of regular messages that were sent or received: content, and sync messages if the text logs them."""
-        self.kept = KeptEntries(limit_in_force(trace, "log_entries"))
-        self.repairs: dict[str, int] = {}
+        self.kept_entries = KeptEntries(limit_in_force(trace, "log_entries"))
+        self.first_requests: dict[str, int] = {}
         """IDs of repair requests received, with the step."""
         self.repair = RepairTracker(party.participant_id)
-        self.everybody: list[ChannelView] = [self]
+        self.views_in_channel: list[ChannelView] = [self]
         """The views of all participants under test in the channel."""
         self.terms = repair_terms(trace.declaration, party)
         """The SDS-R settings in use."""
@@ -83,8 +90,8 @@ class ChannelView:
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
         self.known_filters = filters or KnownFilters(trace)
         """The filters of the trace, shared by all views that were created together."""
-        self._filters = FiltersOf(trace, party, self.known_filters)
-        self._fogged, self._owed = (
+        self._filters = FilterReader(trace, party, self.known_filters)
+        self._log_is_uncertain, self._unsent_syncs = (
             False,
             0,
         )  # owed: sync messages that were not sent; a later sweep may send them unchanged
@@ -97,7 +104,7 @@ class ChannelView:
                 # There may be thousands of steps of other participants; they only show that time passed.
                 for passed in trace.steps[since : step.index]:
                     if passed.now_ms:
-                        self._clock.touch(clock_at(trace, passed.now_ms))
+                        self._clock.pass_time(clock_at(trace, passed.now_ms))
             self._read(step)
             since = step.index
 
@@ -120,8 +127,8 @@ class ChannelView:
     def history_size_of(self, sent: Sent) -> int:
         """The number of message IDs that the history of a message must have room for; 0 if unknown.
 
-        Where the size in use is not known, each message may have another ("Send Message": it depends on the
-        application), but one ID at least if any history has one. A log of declared size may be too short for more
+        If the size in use is unknown, each message may have another one ("Send Message": it depends on the
+        application), but at least 1 if any history has an ID. A log of declared size may be too short for more
         (AMB-96).
         """
         count = len(set(sent.history))
@@ -141,20 +148,20 @@ class ChannelView:
         """Content and sync messages in the order they were sent. Do not read it before the whole trace is read."""
         return sorted(self.sent + self.syncs, key=lambda sent: sent.step.index)
 
-    def showing(self, part: str) -> list[Observed]:
+    def states_showing(self, part: str) -> list[Observed]:
         """The observed states that have a part of the state: a buffer, or the log."""
-        showing = self._showing.get(part)
+        showing = self._states_showing.get(part)
         if showing is None:
-            showing = self._showing[part] = [one for one in self.observed if one.state.HasField(part)]
+            showing = self._states_showing[part] = [one for one in self.observed if one.state.HasField(part)]
         return showing
 
     def own(self, message_id: str) -> Sent | None:
         """The own content message of that ID."""
         return self._own.get(message_id)
 
-    def standing(self, message_id: str) -> Standing:
+    def ack_evidence(self, message_id: str) -> AckEvidence:
         """The evidence on the acknowledgement of a message."""
-        return self._acknowledging.standings[message_id]
+        return self._ack_tracker.evidence_by_id[message_id]
 
     def filter_of(self, bloom_filter: bytes | None) -> Membership | None:
         """Membership in a filter that the participant sent; None if there is no filter or it cannot be read.
@@ -165,7 +172,7 @@ class ChannelView:
 
     def _filter_received(self, message: Message) -> Membership | None:
         """Membership in a filter that the participant received. Its own reading must not decide this."""
-        return self._filters.given(message.bloom_filter)
+        return self._filters.received(message.bloom_filter)
 
     @LazyProperty
     def log(self) -> list[LogItem]:
@@ -193,13 +200,14 @@ class ChannelView:
             self._note_own_hint(step)
             if step.channel_id == self.channel_id:
                 self._read_send(step)
-            elif self._works_here(step):
+            elif self._ran_periodic_work(step):
                 self._read_periodic(step)
 
-    def _works_here(self, step: Step) -> bool:
+    def _ran_periodic_work(self, step: Step) -> bool:
         """Did periodic work in this channel run at a command for another one?
 
-        A reaction to the message of the command is none: two channels are mixed up then, which has its own rules.
+        A reaction to the message of the command does not count: then two channels are mixed up, which other rules
+        judge.
         """
         arrived = step.arrived
         about = arrived.message_id if arrived is not None else ""
@@ -211,25 +219,25 @@ class ChannelView:
     def _read_periodic(self, step: Step) -> None:
         before = len(self._log)
         if self.configuration.lost_timeout_ms or step.signals("lost", self.channel_id):
-            self._log.give_up()
+            self._log.give_up_waiting_syncs()
         self._read_events(step, None)
         self._read_broadcasts(step, certain=len(self._log) == before)
 
     def _read_send(self, step: Step) -> None:
         if step.command == "send_sync" and not step.broadcasts:
-            self._clock.maybe_moved(self._now(step))
-            self._owed += 1
-        if self._delivers(step, {message.message_id for message in step.messages}):
+            self._clock.may_have_moved(self._now(step))
+            self._unsent_syncs += 1
+        if self._has_deliveries(step, {message.message_id for message in step.messages}):
             before = self._clock.low
             self._read_events(step, None)
-            self._clock.blur(before)
+            self._clock.lower_to(before)
             self._read_broadcasts(step, certain=False)
         else:
             self._read_broadcasts(step, certain=True)
             self._read_events(step, None)
 
-    def _delivers(self, step: Step, but: set[str]) -> bool:
-        return any(e.message_id not in but for e in step.signals("delivered", self.channel_id))
+    def _has_deliveries(self, step: Step, except_ids: set[str]) -> bool:
+        return any(e.message_id not in except_ids for e in step.signals("delivered", self.channel_id))
 
     def _read_receive(self, step: Step) -> None:
         message = step.received.message
@@ -237,8 +245,8 @@ class ChannelView:
             self.heard_elsewhere |= message is not None
             if message is None or in_another_layout(message, self.party.channels):
                 for event in step.signals("delivered", self.channel_id):
-                    self._enter(step, event.message_id, None)
-            elif self._works_here(step):
+                    self._record_regular(step, event.message_id, None)
+            elif self._ran_periodic_work(step):
                 self._read_periodic(step)
             return
         received = self._received(step, message)
@@ -247,37 +255,37 @@ class ChannelView:
         if received.rejected and (received.own or not received.duplicate):
             self.refused.append(received)
             if received.valid:
-                self._acknowledging.review_refused(received, self._filter_received(message))
+                self._ack_tracker.review_refused(received, self._filter_received(message))
             return
         self.received.append(received)
         if received.kind is Kind.EPHEMERAL:
-            self._clock.ephemeral_passed()
+            self._clock.ephemeral()
         if not received.own:
             self._read_repairs(received)
         counts = not received.own and step.reply is not None
         reviewed = not received.duplicate and received.odd not in BEYOND_LIMITS
         if counts and received.kind in (Kind.CONTENT, Kind.SYNC) and reviewed:
-            self._acknowledging.review(received, self._filter_received(message))
+            self._ack_tracker.review(received, self._filter_received(message))
         elif step.reply is not None:
-            self._acknowledging.review_maybe(received, self._filter_received(message))
+            self._ack_tracker.review_optional(received, self._filter_received(message))
         if counts and self._is_regular(received.kind):
             named = (entry.message_id for entry in message.causal_history)
-            self._enter(step, message.message_id, message.lamport_timestamp, named)
-            if received.kind is Kind.CONTENT and (not received.duplicate or self._replaces(received)):
+            self._record_regular(step, message.message_id, message.lamport_timestamp, named)
+            if received.kind is Kind.CONTENT and (not received.duplicate or self._replaces_waiting(received)):
                 self._buffered[message.message_id] = received
             elif not received.duplicate:
-                self._log.sync_received(received)
+                self._log.add_received_sync(received)
         blind = counts and not self.can(pb.CAPABILITY_DELIVERED)
         if blind and received.kind is Kind.CONTENT and message.lamport_timestamp is not None:
-            self._fogged = True
+            self._log_is_uncertain = True
             self._clock.maybe_delivered(message.lamport_timestamp)
         self._read_events(step, received)
         undelivered = not (received.delivered_at_once or (received.kind is Kind.SYNC and self._is_regular(Kind.SYNC)))
         if counts and message.lamport_timestamp is not None and undelivered:
             self._clock.received_undelivered(message.lamport_timestamp, sync=received.kind is Kind.SYNC)
         elif received.own and message.lamport_timestamp is not None and not received.rejected:
-            self._clock.claimed(message.lamport_timestamp)
-        self._read_broadcasts(step, certain=not self._delivers(step, set()))
+            self._clock.received_with_own_sender(message.lamport_timestamp)
+        self._read_broadcasts(step, certain=not self._has_deliveries(step, set()))
 
     def _note_own_hint(self, step: Step) -> None:
         """Store the hint of an own message."""
@@ -294,7 +302,7 @@ class ChannelView:
             if entry.retrieval_hint is not None:
                 self.hints.setdefault(entry.message_id, set()).add(entry.retrieval_hint)
 
-    def _replaces(self, received: Received) -> bool:
+    def _replaces_waiting(self, received: Received) -> bool:
         """Does the message have the ID of one that waits? A declared limit may have dropped the waiting one."""
         waiting = self._buffered.get(received.message.message_id)
         return waiting is not None and waiting.odd in BEYOND_LIMITS and not received.odd
@@ -303,7 +311,7 @@ class ChannelView:
         """Read the repair requests before the message counts as arrived, because a message can request itself."""
         asked = [entry.message_id for entry in received.message.repair_request]
         for message_id in asked:
-            self.repairs.setdefault(message_id, received.step.index)
+            self.first_requests.setdefault(message_id, received.step.index)
         held = {i: i in self._log for i in asked if i in self._log or i in self._buffered}
         self.repair.receive(received, held)
 
@@ -311,20 +319,24 @@ class ChannelView:
         log, message_id, kind = self._log, message.message_id, message.kind
         named = [entry.message_id for entry in message.causal_history]
         unmet = frozenset([i for i in named if i not in log])
-        clock = least_clock(self.trace, step.now_ms)
+        clock = earliest_clock(self.trace, step.now_ms)
         odd = oddness(message, clock, partial(limit_in_force, self.trace), self.revision.wire.max_lamport)
-        if not odd and log.is_open(named):
+        if not odd and log.is_uncertain(named):
             odd = "a dependency on a message of which it is open whether it is in the log"
-        if not odd and self.kept.bounded and any(i in self.known_ids and not self.kept.holds(i) for i in named):
+        if (
+            not odd
+            and self.kept_entries.bounded
+            and any(i in self.known_ids and not self.kept_entries.holds(i) for i in named)
+        ):
             odd = "a dependency that a log of the declared size may have dropped (AMB-96)"
         return Received(
             step,
             message,
             kind,
             own=message.sender_id == self.party.participant_id,
-            duplicate=self._is_regular(kind) and (message_id in log or self._waits(message_id)),
+            duplicate=self._is_regular(kind) and (message_id in log or self._is_waiting(message_id)),
             unmet=unmet,
-            unmet_buffered=frozenset([i for i in unmet if self._waits(i)]) if unmet else unmet,
+            unmet_buffered=frozenset([i for i in unmet if self._is_waiting(i)]) if unmet else unmet,
             odd=odd,
             foreign_filter=message.bloom_filter is not None and self._filter_received(message) in (None, holds_nothing),
         )
@@ -337,11 +349,11 @@ class ChannelView:
                 case "delivered":
                     self._read_delivered(step, event, received)
                 case "acknowledged":
-                    self._acknowledging.signal(step, event.message_id, possibly=False)
+                    self._ack_tracker.signal(step, event.message_id, possibly=False)
                 case "possibly_acknowledged":
-                    self._acknowledging.signal(step, event.message_id, possibly=True)
+                    self._ack_tracker.signal(step, event.message_id, possibly=True)
                 case "lost":
-                    self.repair.lose(event.message_ids, step)
+                    self.repair.record_loss(event.message_ids, step)
 
     def _read_delivered(self, step: Step, event: Event, at: Received | None) -> None:
         here = at if at is not None and at.message.message_id == event.message_id else None
@@ -349,8 +361,8 @@ class ChannelView:
         message = received.message if received is not None else None
         ids = [entry.message_id for entry in message.causal_history] if message is not None else []
         unmet = frozenset(i for i in ids if i not in self._log)
-        waits, again = frozenset(i for i in unmet if self._waits(i)), event.message_id in self._log
-        dropped = not self.kept.holds(event.message_id)
+        waits, again = frozenset(i for i in unmet if self._is_waiting(i)), event.message_id in self._log
+        dropped = not self.kept_entries.holds(event.message_id)
         delivery = Delivered(step, event.message_id, event.content, received, unmet, waits, again, dropped)
         self.delivered.append(delivery)
         if received is None or message is None:
@@ -360,8 +372,8 @@ class ChannelView:
         if waiting is not None and waiting is not received:
             waiting.delivered.append(delivery)  # a later copy was accepted instead of the one that waits
         if received.own and received.kind is Kind.CONTENT and event.message_id not in self._own:
-            self._enter(step, event.message_id, message.lamport_timestamp)
-            self._log.claimed(event.message_id, message.lamport_timestamp or 0)
+            self._record_regular(step, event.message_id, message.lamport_timestamp)
+            self._log.add_unsent_own(event.message_id, message.lamport_timestamp or 0)
         elif received.kind is Kind.CONTENT and message.lamport_timestamp is not None and not received.own:
             self._buffered.pop(event.message_id, None)
             self._clock.delivered(message.lamport_timestamp)
@@ -384,32 +396,32 @@ class ChannelView:
                 if step.channel_id in ("", self.channel_id):
                     self.strays.append((step, wire))
                 if asked_for and step.reply is not None:
-                    self._enter(step, step.reply.effects.message_id, None)
+                    self._record_regular(step, step.reply.effects.message_id, None)
             elif asked_for and step.channel_id != self.channel_id:
-                continue  # it is judged in the channel for which it was requested
+                continue  # the view of the requested channel judges it
             elif message.channel_id != self.channel_id and (
                 step.channel_id != self.channel_id or (not asked_for and message.channel_id in self.party.channels)
             ):
-                # In none of its channels: a response that went astray, if a request for this message exists.
-                if message.channel_id not in self.party.channels and message.message_id in self.repairs:
+                # In none of its channels: a response in the wrong channel, if a request for this message exists.
+                if message.channel_id not in self.party.channels and message.message_id in self.first_requests:
                     self.repair.broadcast(step, message)
                 continue
             elif asked_for and fresh is not None:
                 self._read_sent(step, wire, message, fresh, certain)
             elif message.message_id in self._own and not self._is_new_sync(message):
                 self._read_copy(step, message, self._own[message.message_id])
-                if message.message_id in self.repairs:
+                if message.message_id in self.first_requests:
                     self.repair.broadcast(step, message)
-            elif (original := self._under_its_old_id(message)) is not None:
+            elif (original := self._find_renamed_original(message)) is not None:
                 self._read_copy(step, message, original)
-                self._enter(step, message.message_id, message.lamport_timestamp)
+                self._record_regular(step, message.message_id, message.lamport_timestamp)
                 self._renamed[message.message_id] = original
-            elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id and self._owed:
-                self._owed -= 1
-                self._clock.maybe_moved(self._now(step))
+            elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id and self._unsent_syncs:
+                self._unsent_syncs -= 1
+                self._clock.may_have_moved(self._now(step))
                 if self.revision.syncs_are_logged:
-                    self._enter(step, message.message_id, message.lamport_timestamp)
-                    self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
+                    self._record_regular(step, message.message_id, message.lamport_timestamp)
+                    self._log.add_sent_sync(message.message_id, message.lamport_timestamp or 0)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
             elif not self.terms.on or self.repair.original(message.message_id) is None:
@@ -422,11 +434,11 @@ class ChannelView:
         message_id = original.message.message_id
         copy = Copy(step, message, original, self._last_broadcast[message_id])
         self.copies.append(copy)
-        self.standing(message_id).copies.append(copy)
+        self.ack_evidence(message_id).copies.append(copy)
         self._last_broadcast[message_id] = step
-        self._clock.rebroadcast(asked_for=message_id in self.repairs)
+        self._clock.rebroadcast(asked_for=message_id in self.first_requests)
 
-    def _under_its_old_id(self, message: Message) -> Sent | None:
+    def _find_renamed_original(self, message: Message) -> Sent | None:
         """The own message whose content is sent again under a new ID.
 
         It is the unacknowledged message of that content whose last broadcast is the oldest; None if there is none.
@@ -435,7 +447,7 @@ class ChannelView:
             return None
         if message.message_id in self.known_ids or not self.can(pb.CAPABILITY_RESEND):
             return self._renamed.get(message.message_id)
-        own = (self._own[message_id] for message_id in self._acknowledging.outstanding if message_id in self._own)
+        own = (self._own[message_id] for message_id in self._ack_tracker.outstanding if message_id in self._own)
         alike = [sent for sent in own if sent.message.content == message.content]
         return min(alike, key=lambda sent: self._last_broadcast[sent.message.message_id].index, default=None)
 
@@ -456,45 +468,47 @@ class ChannelView:
             wire,
             message,
             self._log.tail(size),
-            self._log.sure,
+            self._log.certain_count,
             len(self._log),
             self._clock.expect(self._now(step)),
-            certain and not self._fogged,
+            certain and not self._log_is_uncertain,
             repeat=message.message_id in self.known_ids and (into is not self.syncs or self.revision.syncs_are_logged),
             sync=into is self.syncs,
         )
         into.append(sent)
         if into is self.ephemerals:
-            self._clock.ephemeral_passed()
+            self._clock.ephemeral()
             return
         self.repair.send(sent, content=into is self.sent)
         if message.lamport_timestamp is not None and not sent.repeat:
             self._clock.sent(message.lamport_timestamp, self._now(step), sync=into is self.syncs)
         if sent.repeat:
-            self._clock.maybe_moved(self._now(step))
+            self._clock.may_have_moved(self._now(step))
         if into is self.syncs and not sent.repeat and self.revision.syncs_are_logged:
-            self._enter(step, message.message_id, message.lamport_timestamp)
-            self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
+            self._record_regular(step, message.message_id, message.lamport_timestamp)
+            self._log.add_sent_sync(message.message_id, message.lamport_timestamp or 0)
         if into is self.sent:
-            self._acknowledging.send(message.message_id, repeat=sent.repeat)
+            self._ack_tracker.send(message.message_id, repeat=sent.repeat)
         if into is self.sent and not sent.repeat:
-            self._enter(step, message.message_id, message.lamport_timestamp)
+            self._record_regular(step, message.message_id, message.lamport_timestamp)
             self._own[message.message_id] = sent
             self._last_broadcast[message.message_id] = step
             self._log.insert(message.message_id, message.lamport_timestamp, own=True)
-            self._fogged |= message.lamport_timestamp is None  # SDS-MSG-17: its place in the log is open
+            self._log_is_uncertain |= message.lamport_timestamp is None  # SDS-MSG-17: its place in the log is open
 
-    def _enter(self, step: Step, message_id: str, lamport: int | None, named: Iterable[str] = ()) -> None:
+    def _record_regular(self, step: Step, message_id: str, lamport: int | None, named: Iterable[str] = ()) -> None:
         """Record a regular message that was sent or received. Without a timestamp, it may be the newest."""
         self.known_ids.add(message_id)
-        self.kept.enter(message_id, MAX_LAMPORT if lamport is None else lamport, named, step.index)
+        self.kept_entries.enter(message_id, MAX_LAMPORT if lamport is None else lamport, named, step.index)
 
     def _read_observe(self, step: Step) -> None:
         if step.state is None:
             return
-        outstanding = self._acknowledging.outstanding
+        outstanding = self._ack_tracker.outstanding
         spoken = {ack.message_id for ack in self.acks} | {m.message_id for m in self.mentions}
-        speaks = {message_id: message_id in spoken or message_id in self.maybe for message_id in outstanding}
+        speaks = {
+            message_id: message_id in spoken or message_id in self.possible_evidence for message_id in outstanding
+        }
         waiting, clock = frozenset(self._buffered), self._clock.expect(self._now(step))
         self.observed.append(Observed(step, step.state, tuple(self._log), speaks, waiting, clock))
 
@@ -504,8 +518,8 @@ class ChannelView:
     def _is_regular(self, kind: Kind) -> bool:
         return kind is Kind.CONTENT or (kind is Kind.SYNC and self.revision.syncs_are_logged)
 
-    def _waits(self, message_id: str) -> bool:
-        return message_id in self._buffered or self._log.waits(message_id)
+    def _is_waiting(self, message_id: str) -> bool:
+        return message_id in self._buffered or self._log.is_waiting_sync(message_id)
 
 
 def channel_views(trace: Trace) -> list[ChannelView]:
@@ -514,6 +528,6 @@ def channel_views(trace: Trace) -> list[ChannelView]:
     views = [ChannelView(trace, party, where, filters) for party in trace.parties.values() for where in party.channels]
     together: dict[str, list[ChannelView]] = {}
     for view in views:
-        view.everybody = together.setdefault(view.channel_id, [])
-        view.everybody.append(view)
+        view.views_in_channel = together.setdefault(view.channel_id, [])
+        view.views_in_channel.append(view)
     return views

@@ -1,9 +1,9 @@
 """Whether a participant shows messages that it received: in events, in its state, and in its own messages.
 
 Section "Receive Message": content whose dependencies are met MUST be delivered, and "Deliver Message" puts its ID into
-the log and moves the Lamport timestamp on to its own. So the next own message gives a deaf participant away, whatever
-it declares: by its Lamport timestamp (section "Send Message"), by its causal history ("the preceding few message IDs in
-the local history"), and by its bloom filter where that can be read.
+the log and moves the Lamport timestamp on to its own. So the next own message reveals a deaf participant, for any
+declared capabilities: by its Lamport timestamp (section "Send Message"), by its causal history ("the preceding few
+message IDs in the local history"), and by its bloom filter if that can be read.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _NEVER_SENT = "never-sent-by-anybody"
 def count_shown_messages(view: ChannelView) -> Hearing:
     """Count the messages that had to show in the channel, and whether any did.
 
-    Nothing is counted as soon as one message shows: only the sum over channels without any counts.
+    If any message shows, the counts are 0: only channels without any shown message are added up.
     """
-    if _shows_anything(view):
+    if _output_depends_on_others(view):
         return Hearing(shown=True)
-    given = _given(view)
-    due = given if view.can(pb.CAPABILITY_DELIVERED) else _due(view, given)
+    given = _find_valid_content(view)
+    due = given if view.can(pb.CAPABILITY_DELIVERED) else _select_visible(view, given)
     return Hearing(len(given), len(due))
 
 
-def _given(view: ChannelView) -> list[Received]:
+def _find_valid_content(view: ChannelView) -> list[Received]:
     """The valid new content messages within the limits, with met dependencies, that were answered with effects."""
     known = {sent.message.message_id for sent in view.sent}
     given = []
@@ -59,9 +59,9 @@ def _given(view: ChannelView) -> list[Received]:
     return given
 
 
-def _due(view: ChannelView, given: list[Received]) -> list[Received]:
+def _select_visible(view: ChannelView, given: list[Received]) -> list[Received]:
     """The given messages that must show in a log or in the next own message."""
-    last_look = max((observed.step.index for observed in view.showing("log")), default=0)
+    last_look = max((observed.step.index for observed in view.states_showing("log")), default=0)
     named = {id(received) for _, received in named_in_histories(view)}
     sends = [sent for sent in view.outgoing if not sent.repeat and sent.message.lamport_timestamp is not None]
     due = []
@@ -70,13 +70,13 @@ def _due(view: ChannelView, given: list[Received]) -> list[Received]:
         after = bisect_right(sends, index, key=lambda sent: sent.step.index)
         lamport = sends[after].message.lamport_timestamp or 0 if after < len(sends) else None
         ahead = lamport is not None and lamport < (received.message.lamport_timestamp or 0)
-        shown = index < last_look and view.kept.holds(received.message.message_id, last_look)
+        shown = index < last_look and view.kept_entries.holds(received.message.message_id, last_look)
         if shown or ahead or id(received) in named:
             due.append(received)
     return due
 
 
-def _ends_of_the_log(view: ChannelView) -> Iterator[tuple[Sent | Received, list[Sent | Received]]]:
+def _iterate_log_ends(view: ChannelView) -> Iterator[tuple[Sent | Received, list[Sent | Received]]]:
     """Yield messages in order. Each own message comes with the messages that must be at the end of the log before it.
 
     This holds for every possible content of the log, and for every order of equal timestamps.
@@ -101,10 +101,10 @@ def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
 
     Messages that a log of declared size may have dropped are left out.
     """
-    given = {received.step.index for received in _given(view)}
+    given = {received.step.index for received in _find_valid_content(view)}
     return [
         (one, item)
-        for one, last in _ends_of_the_log(view)
+        for one, last in _iterate_log_ends(view)
         for item in last
         if isinstance(one, Sent)
         and isinstance(item, Received)
@@ -129,7 +129,7 @@ def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
 
 
 @once
-def freed_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
+def unblocked_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
     """The tail probes of messages that waited, after all of their dependencies have arrived and sweeps have run.
 
     Each comes with the step that freed it. A sweep may deliver one level of a chain, or all levels (AMB-94).
@@ -141,12 +141,12 @@ def freed_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
     freed: dict[int, tuple[Step, int]] = {}
     waiting: dict[str, Received] = {}
     out: list[tuple[Sent, Received, Step]] = []
-    for one, last in _ends_of_the_log(view):
+    for one, last in _iterate_log_ends(view):
         for item in last:
             since, level = freed.get(item.step.index, (None, 0))
             if since is None or not isinstance(one, Sent) or not isinstance(item, Received):
                 continue
-            if sweeps(view, since, one.step) > level and _is_certainly_logged(view, item, one):
+            if count_sweeps(view, since, one.step) > level and _is_certainly_logged(view, item, one):
                 out.append((one, item, since))
         if isinstance(one, Received) and one.acceptable and one.step.answer == "effects":
             waiting.setdefault(one.message.message_id, one)
@@ -167,7 +167,7 @@ def freed_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
     return out
 
 
-def sweeps(view: ChannelView, first: Step, last: Step | None = None) -> int:
+def count_sweeps(view: ChannelView, first: Step, last: Step | None = None) -> int:
     """The number of sweeps of the incoming buffer between two steps, or after one; 0 if their period is unknown.
 
     If the implementation uses its own clock, ticks prove a sweep only if each of them sweeps.
@@ -188,14 +188,14 @@ def sweeps(view: ChannelView, first: Step, last: Step | None = None) -> int:
 def _is_certainly_logged(view: ChannelView, received: Received, by: Sent) -> bool:
     """Is a message certainly in a log of declared size when an own message is created?"""
     before = by.step.index if by.step.command == "receive" else by.step.index - 1
-    return view.kept.holds(received.message.message_id, before)
+    return view.kept_entries.holds(received.message.message_id, before)
 
 
 def _lamport(one: Received | Sent) -> int:
     return one.message.lamport_timestamp or 0
 
 
-def _shows_anything(view: ChannelView) -> bool:
+def _output_depends_on_others(view: ChannelView) -> bool:
     """Does any output of the participant depend on messages of others?"""
     if view.delivered or view.acks:
         return True
@@ -203,10 +203,10 @@ def _shows_anything(view: ChannelView) -> bool:
     others |= {entry.message_id for r in view.received if not r.own for entry in r.message.causal_history}
     steps = list(view.trace.of(view.party.name))
     others -= {m.message_id for step in steps if step.command.startswith("send") for m in step.messages}
-    return any(_names_any(view, step, others) for step in steps) or _moved(view)
+    return any(_step_names_any(view, step, others) for step in steps) or _clock_or_filter_follows_others(view)
 
 
-def _names_any(view: ChannelView, step: Step, others: set[str]) -> bool:
+def _step_names_any(view: ChannelView, step: Step, others: set[str]) -> bool:
     """Does a step name one of these IDs?"""
     events = (event for event in step.events if event.channel_id == view.channel_id)
     if any(not others.isdisjoint(event.message_ids) for event in events):
@@ -227,7 +227,7 @@ def _names_any(view: ChannelView, step: Step, others: set[str]) -> bool:
     return not others.isdisjoint(shown)
 
 
-def _moved(view: ChannelView) -> bool:
+def _clock_or_filter_follows_others(view: ChannelView) -> bool:
     """Did a timestamp follow a received one that was ahead of the clock, or does a sent filter hold received IDs?"""
     for sent in view.outgoing:
         before = [
@@ -248,7 +248,7 @@ def _moved(view: ChannelView) -> bool:
     return False
 
 
-def quiet_after(view: ChannelView, received: Received) -> bool:
+def nothing_is_pending_after(view: ChannelView, received: Received) -> bool:
     """Was there a tick after the last delivery, so that nothing is pending?"""
     last = max((delivery.step.index for delivery in view.delivered), default=0)
-    return sweeps(view, view.trace.steps[max(last, received.step.index) - 1]) >= 2
+    return count_sweeps(view, view.trace.steps[max(last, received.step.index) - 1]) >= 2

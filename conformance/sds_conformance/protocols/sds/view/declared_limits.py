@@ -31,13 +31,13 @@ class KeptEntries:
         self._size = size
         self._lamports: list[int] = []
         """The timestamps of all entries so far, ascending."""
-        self._there: dict[str, tuple[int, int]] = {}
+        self._present: dict[str, tuple[int, int]] = {}
         """The entries that are certainly present, by message ID: the number of earlier entries, and the Lamport
         timestamp.
         """
         self._waits: set[str] = set()
         """The IDs of messages that waited and may have entered at any later time."""
-        self._left: dict[str, int] = {}
+        self._maybe_gone_from: dict[str, int] = {}
         """By message ID: the step from which on the entry may be gone."""
 
     @property
@@ -49,12 +49,12 @@ class KeptEntries:
         """Record a message that is in the log from a step on, or as soon as all IDs in its causal history are
         present.
         """
-        if self._size is None or message_id in self._there:
+        if self._size is None or message_id in self._present:
             return
-        if message_id not in self._left and message_id not in self._waits:
-            known = (i in self._there or (i in self._left and i not in self._waits) for i in named)
+        if message_id not in self._maybe_gone_from and message_id not in self._waits:
+            known = (i in self._present or (i in self._maybe_gone_from and i not in self._waits) for i in named)
             if all(known):
-                self._there[message_id] = (len(self._lamports), lamport)
+                self._present[message_id] = (len(self._lamports), lamport)
             else:
                 self._waits.add(message_id)
         insort(self._lamports, lamport)
@@ -64,16 +64,16 @@ class KeptEntries:
     def _drop(self, size: int, at: int) -> None:
         entered = len(self._lamports)
         for message_id in self._waits:
-            self._left.setdefault(message_id, at)
-        for message_id, (before, lamport) in list(self._there.items()):
+            self._maybe_gone_from.setdefault(message_id, at)
+        for message_id, (before, lamport) in list(self._present.items()):
             as_new = entered - min(before, bisect_left(self._lamports, lamport))
             if as_new + len(self._waits) > size:
-                del self._there[message_id]
-                self._left[message_id] = at
+                del self._present[message_id]
+                self._maybe_gone_from[message_id] = at
 
     def holds(self, message_id: str, by: int | None = None) -> bool:
         """Is a message that entered the log certainly present after a step, or at the end?"""
-        left = self._left.get(message_id)
+        left = self._maybe_gone_from.get(message_id)
         return left is None or (by is not None and by < left)
 
 

@@ -9,7 +9,7 @@ from .channel_view import ChannelView
 from .facts import Received
 
 
-def depends(view: ChannelView, message_id: str, on: str) -> bool:
+def depends_on(view: ChannelView, message_id: str, on: str) -> bool:
     """Does a received message depend on another, directly or through others?"""
     todo, seen = [message_id], set()
     while todo:
@@ -33,17 +33,22 @@ def waiting_dependencies(view: ChannelView, received: Received) -> list[Received
     ]
 
 
-def woken_beside(view: ChannelView, received: Received) -> bool:
+def other_dependent_was_delivered(view: ChannelView, received: Received) -> bool:
     """Was another message with some of the same dependencies delivered when they arrived?"""
-    woken = _woken(view)
-    return any(woken[message_id] > _is_woken(received) for message_id in received.unmet)
+    woken = _count_delivered_dependents(view)
+    return any(woken[message_id] > _was_delivered_after_waiting(received) for message_id in received.unmet)
 
 
 @once
-def _woken(view: ChannelView) -> Counter[str]:
+def _count_delivered_dependents(view: ChannelView) -> Counter[str]:
     """By ID: the number of messages that waited for it and were delivered later."""
-    return Counter(message_id for received in view.received if _is_woken(received) for message_id in received.unmet)
+    return Counter(
+        message_id
+        for received in view.received
+        if _was_delivered_after_waiting(received)
+        for message_id in received.unmet
+    )
 
 
-def _is_woken(received: Received) -> bool:
+def _was_delivered_after_waiting(received: Received) -> bool:
     return received.acceptable and bool(received.delivered) and not received.delivered_at_once

@@ -24,13 +24,13 @@ class LogItem:
     own: bool = field(compare=False)
     arrival: int = field(compare=False)
     """The number of earlier insertions: 0 for the first entry."""
-    unseen: bool = field(default=False, compare=False)
+    uncertain: bool = field(default=False, compare=False)
     """Its presence is uncertain: it is a sync message, or arrived under the participant's own ID."""
 
     @classmethod
-    def of(cls, message_id: str, lamport: int, *, own: bool, arrival: int, unseen: bool = False) -> LogItem:
+    def of(cls, message_id: str, lamport: int, *, own: bool, arrival: int, uncertain: bool = False) -> LogItem:
         """Create the place of a message."""
-        return cls(lamport, message_id.encode("utf-8", "surrogatepass"), message_id, own, arrival, unseen)
+        return cls(lamport, message_id.encode("utf-8", "surrogatepass"), message_id, own, arrival, uncertain)
 
 
 ENDS = (2**63 - 1, 2**64 - 1)
@@ -46,7 +46,9 @@ class LamportExpectation:
 
     low: int
     high: int
-    """By the letter ``low <= L <= high``. They differ only before the first use of a channel (AMB-12, AMB-111)."""
+    """The letter demands ``low <= L <= high``. The two differ only before the first use of a channel (AMB-12,
+    AMB-111).
+    """
     source: str
     """The origin of the clock's value: ``open``, ``send``, ``sync`` or ``delivery``."""
     previous: int
@@ -57,8 +59,8 @@ class LamportExpectation:
     """The upper end if received sync messages moved it (AMB-17)."""
     sync_low: int
     """The lower end if sending a sync message did not move it (AMB-18)."""
-    claimed_high: int
-    """The upper end if messages in the participant's own name moved it, which "SHOULD" be ignored."""
+    own_sender_high: int
+    """The upper end if messages with the participant's own sender ID moved it, which "SHOULD" be ignored."""
     late_delivery: bool
     """A message with a timestamp not above the clock was delivered since the last own message."""
     rebroadcast: bool
@@ -73,38 +75,40 @@ class LamportExpectation:
     """The times that the clock can show."""
     follows_clock: bool = True
     """Lamport timestamps follow the time; otherwise they count from 0, and any increase is one."""
-    heard: int = 0
+    received_count: int = 0
     """Receptions and deliveries since the last own message."""
 
     @property
-    def counts_on(self) -> bool:
+    def is_ahead_of_clock(self) -> bool:
         """Is the local timestamp ahead of every time that the clock can show, so that the next one is one more?"""
         return self.low > self.now.high
 
-    def moved_elsewhere(self, lamport: int) -> bool:
-        """Is it too large after an event with a rule of its own: SDS-EPHEMERAL-07 or SDS-R-SWEEP-05?"""
+    def is_high_after_ephemeral_or_answer(self, lamport: int) -> bool:
+        """Is it too high after an event that another rule judges: SDS-EPHEMERAL-07 or SDS-R-SWEEP-05?"""
         return (self.ephemeral or self.answered) and not self.tolerates(lamport) and lamport > self.low
 
     def tolerates(self, lamport: int) -> bool:
         """Does the letter or a position allow ``lamport``?"""
-        heard = min(self.low, self.sync_low) <= lamport <= max(self.as_it_was_heard, self.claimed_high)
-        return heard or self.stays(lamport)
+        heard = min(self.low, self.sync_low) <= lamport <= max(self.high_if_all_followed, self.own_sender_high)
+        return heard or self.stays_at_maximum(lamport)
 
     def counts_messages(self, lamport: int) -> bool:
-        """Is it too far on by no more than one for each message that was received or delivered since the last own one?
+        """Is it too high by at most one for each message that was received or delivered since the last own one?
 
-        Then these are what moved the timestamp.
+        Then these messages moved the timestamp.
         """
-        heard = max(self.as_it_was_heard, self.claimed_high)
-        return not self.tolerates(lamport) and heard < lamport <= heard + self.heard
+        heard = max(self.high_if_all_followed, self.own_sender_high)
+        return not self.tolerates(lamport) and heard < lamport <= heard + self.received_count
 
-    def stays(self, lamport: int) -> bool:
+    def stays_at_maximum(self, lamport: int) -> bool:
         """Is it at the largest integer, with the expected value beyond?"""
         return lamport in ENDS and self.low > lamport
 
     @property
-    def as_it_was_heard(self) -> int:
-        """The upper end for a participant that follows everything except messages in its own name."""
+    def high_if_all_followed(self) -> int:
+        """The upper end if all received messages move the timestamp, except those with the participant's own sender
+        ID.
+        """
         return max(self.high, self.buffered_high, self.sync_high)
 
 
@@ -122,7 +126,7 @@ class Sent:
     log_most: int
     """The number of entries, including sync messages that may not be in the log."""
     lamport: LamportExpectation
-    certain: bool
+    log_is_known: bool
     """False if the step also changed the log, so that the state before the message is unknown."""
     repeat: bool = False
     """Its ID was used before."""
@@ -137,7 +141,7 @@ class Sent:
     @property
     def before(self) -> list[LogItem]:
         """``tail`` without sync messages that may not be in the log."""
-        return [item for item in self.tail if not item.unseen or item.message_id in self.history]
+        return [item for item in self.tail if not item.uncertain or item.message_id in self.history]
 
 
 @dataclass(slots=True)
@@ -195,7 +199,7 @@ class Received:
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.odd and not self.own
 
     @property
-    def binding(self) -> bool:
+    def request_is_binding(self) -> bool:
         """A valid message that was accepted, so that its repair request must be honoured (AMB-84)."""
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.odd and not self.rejected
 
@@ -216,7 +220,7 @@ class Delivered:
     unmet: frozenset[str]
     """The IDs of the causal history that are not in the expected log now."""
     unmet_buffered: frozenset[str]
-    again: bool
+    repeated: bool
     """The ID was delivered or sent before."""
     maybe_dropped: bool
     """A log of the declared size may have dropped the ID since then, so that it is new again (AMB-96)."""
@@ -239,7 +243,7 @@ class Mention:
 
     received: Received
     message_id: str
-    certain: bool
+    in_history: bool
     """It is in the causal history; otherwise only in the bloom filter."""
     hits: int
     """The number of filters that held it so far, including this one."""
@@ -262,19 +266,19 @@ class Observed:
     log: tuple[LogItem, ...]
     """The expected log."""
     outstanding: dict[str, bool]
-    """The own messages without certain acknowledgement: is there a filter or event as evidence?"""
+    """The own messages without certain acknowledgement, each with whether a filter or an event is evidence for one."""
     buffered: frozenset[str]
     """The content that has arrived and waits for dependencies."""
     lamport: LamportExpectation
     """The expectation for the next message; the value in the state is smaller by at least one."""
 
 
-def same(one: Message, other: Message) -> bool:
-    """Are all fields equal that must never change (AMB-65)?"""
-    return _lasting(one) == _lasting(other)
+def is_same_message(one: Message, other: Message) -> bool:
+    """Are all immutable fields equal (AMB-65)?"""
+    return _immutable_fields(one) == _immutable_fields(other)
 
 
-def _lasting(message: Message) -> tuple[object, ...]:
+def _immutable_fields(message: Message) -> tuple[object, ...]:
     ids = tuple(entry.message_id for entry in message.causal_history)
     where = (message.channel_id, message.sender_id, message.message_id, message.lamport_timestamp)
     return (*where, ids, message.content or b"")

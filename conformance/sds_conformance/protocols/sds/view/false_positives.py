@@ -1,8 +1,9 @@
-"""False positives of bloom filters: the share of unknown IDs that a filter holds, and the bound above which it is no
-accident.
+"""False positives of bloom filters: the share of unknown IDs that a filter holds, and the bound above which it is not
+due to chance.
 
 Two things are random. The hits of a filter on unknown IDs are independent trials, so their number has the binomial
-distribution. And filters of one size differ in the number of bits that their members set. ``too_many`` considers both.
+distribution. And filters of one size differ in the number of bits that their members set. ``least_implausible_hits``
+considers both.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ FALSE_ALARM = 1e-6
 
 UNDECLARED_RATE = 0.01
 """The tolerated rate at capacity if none is declared."""
-ASKED_AFTER_ROLL_OVER = 5_000
-"""Number of unknown IDs for a filter that was never rolled over: at three times its capacity it holds every fourth."""
+QUERIES_AFTER_ROLL_OVER = 5_000
+"""Number of unknown IDs to query after a roll-over. A filter that never rolls over holds every fourth of them at three
+times its capacity.
+"""
 
 
-def asked_at_capacity(rate: float) -> int:
+def queries_at_capacity(rate: float) -> int:
     """The number of unknown IDs to query at capacity, for a given rate.
 
     At rates of 1 % or more, 20,000 queries give 300 hits at one and a half times the rate, and the bound is at most
@@ -35,48 +38,48 @@ def asked_at_capacity(rate: float) -> int:
     return 20_000 if rate >= UNDECLARED_RATE else 100_000
 
 
-_STRANGERS_FROM = 10_000_000
+_UNKNOWN_IDS_FROM = 10_000_000
 _WIDEST = 6.5
 """Range of the integral over the spread of filters, in standard deviations to either side; 1e-10 of it is outside."""
 _STEPS_PER_DEVIATION = 10
 
 
 @cache
-def strangers(count: int) -> tuple[str, ...]:
+def unknown_ids(count: int) -> tuple[str, ...]:
     """Unused IDs that look like those of scripted peers; only the number at the end differs."""
-    return tuple(f"bob-{number}" for number in range(_STRANGERS_FROM, _STRANGERS_FROM + count))
+    return tuple(f"bob-{number}" for number in range(_UNKNOWN_IDS_FROM, _UNKNOWN_IDS_FROM + count))
 
 
 def reads_filters(view: ChannelView) -> bool:
     """Can the participant's filters be read for every size? The codec only knows its default size."""
     known = view.trace.declaration.profile("bloom") in PROFILES and bloom_parameters(view.party) is not None
-    return known or size_is_its_own(view.party)
+    return known or chose_filter_size(view.party)
 
 
-def size_is_its_own(party: Party) -> bool:
+def chose_filter_size(party: Party) -> bool:
     """Did the implementation choose the size of its filter?"""
     return not (party.asked.HasField("bloom_capacity") or party.asked.HasField("bloom_error_rate"))
 
 
-def false_hits(view: ChannelView, bloom_filter: bytes, count: int) -> tuple[int, int] | None:
+def count_false_hits(view: ChannelView, bloom_filter: bytes, count: int) -> tuple[int, int] | None:
     """The number of hits among ``count`` unknown IDs in a filter of the participant, and the number of answers.
 
     None if the filter cannot be read, or if some of the IDs are in use.
     """
-    if not reads_filters(view) or not view.known_ids.isdisjoint(strangers(count)):
+    if not reads_filters(view) or not view.known_ids.isdisjoint(unknown_ids(count)):
         return None
     parameters = bloom_parameters(view.party)
     profile = view.trace.declaration.profile("bloom")
     if profile in PROFILES and parameters is not None:
-        return _hits(profile, parameters, bloom_filter, count)
+        return _count_hits(profile, parameters, bloom_filter, count)
     holds = view.filter_of(bloom_filter)
-    answers = [holds(stranger) for stranger in strangers(count)] if holds is not None else []
+    answers = [holds(stranger) for stranger in unknown_ids(count)] if holds is not None else []
     known = len(answers) - answers.count(None)
     return (answers.count(True), known) if known else None
 
 
 @lru_cache(maxsize=256)
-def _hits(profile: str, parameters: BloomParameters, bloom_filter: bytes, count: int) -> tuple[int, int] | None:
+def _count_hits(profile: str, parameters: BloomParameters, bloom_filter: bytes, count: int) -> tuple[int, int] | None:
     """Cached: the runs of a self-test have nearly the same filters."""
     try:
         view = PROFILES[profile].read(bloom_filter, parameters)
@@ -95,7 +98,7 @@ def _positions(profile: str, parameters: BloomParameters, count: int) -> list[tu
     Cached: 20,000 IDs take 50 ms, and schedules use few sizes. Arrays save memory: 100,000 tuples took 100 MB.
     """
     columns: list[tuple[array[int], bytearray]] = [(array("L"), bytearray()) for _ in range(parameters.hashes)]
-    for stranger in strangers(count):
+    for stranger in unknown_ids(count):
         for (places, masks), (place, mask) in zip(
             columns, PROFILES[profile].positions(stranger, parameters), strict=True
         ):
@@ -104,7 +107,7 @@ def _positions(profile: str, parameters: BloomParameters, count: int) -> list[tu
     return columns
 
 
-def spread(capacity: int, rate: float) -> float:
+def rate_deviation(capacity: int, rate: float) -> float:
     """Relative standard deviation of the rates of full filters of a size: 4 % for 1,000 IDs at 1 %, 17 % for 50.
 
     With m bits, k hashes and n members, optimal for a rate p (m/n = log2(1/p)/ln 2, k = log2(1/p), half of the bits
@@ -132,8 +135,8 @@ def degenerate_share(capacity: int, rate: float) -> float:
 
 
 @cache
-def too_many(limit: float, asked: int, deviation: float, degenerate: float = 0.0) -> int:
-    """The smallest number of hits among ``asked`` unknown IDs that is no accident.
+def least_implausible_hits(limit: float, asked: int, deviation: float, degenerate: float = 0.0) -> int:
+    """The smallest number of hits among ``asked`` unknown IDs that is not due to chance.
 
     A filter with the rate ``limit`` reaches it with a probability below FALSE_ALARM. The probability is the exact tail
     of the binomial distribution, averaged over the rates of single filters, whose logarithms are normal with
@@ -142,14 +145,14 @@ def too_many(limit: float, asked: int, deviation: float, degenerate: float = 0.0
     low, high = min(asked, math.ceil((limit + degenerate) * asked)), asked + 1
     while low < high:
         middle = (low + high) // 2
-        if _tail_of_designs(limit, asked, deviation, degenerate, middle) < FALSE_ALARM:
+        if _average_tail(limit, asked, deviation, degenerate, middle) < FALSE_ALARM:
             high = middle
         else:
             low = middle + 1
     return low
 
 
-def _tail_of_designs(limit: float, asked: int, deviation: float, degenerate: float, hits: int) -> float:
+def _average_tail(limit: float, asked: int, deviation: float, degenerate: float, hits: int) -> float:
     if not deviation:
         return binomial_tail(asked, limit + degenerate, hits)
     total = weights = 0.0

@@ -14,26 +14,29 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilterError
 
 ENOUGH = 4
-"""Number of foreign IDs whose presence in a filter is no accident: false positives are 0.1 % to 1 %."""
+"""Number of foreign IDs whose presence in a filter is not due to chance: false positives are 0.1 % to 1 %."""
 
 Membership = Callable[[str], bool | None]
 """Does a filter hold an ID? None if unknown."""
-Told = Callable[[bytes], Membership | None]
+EvidenceLookup = Callable[[bytes], Membership | None]
 """Returns the membership in a filter by the evidence of a trace; None if there is none."""
 
 
-def read_filter(trace: Trace, party: Party, bloom_filter: bytes | None, told: Told) -> Membership | None:
-    """Membership by the declared bloom profile, else by ``told``; None if unknown."""
-    return _read_filter(*_read_by(trace, party), bloom_filter, told)
+def read_filter(trace: Trace, party: Party, bloom_filter: bytes | None, look_up: EvidenceLookup) -> Membership | None:
+    """Membership by the declared bloom profile, else by ``look_up``; None if unknown."""
+    return _read_filter(*_declared_design(trace, party), bloom_filter, look_up)
 
 
-def _read_by(trace: Trace, party: Party) -> tuple[BloomProfile | None, BloomParameters | None]:
+def _declared_design(trace: Trace, party: Party) -> tuple[BloomProfile | None, BloomParameters | None]:
     """The declared profile and parameters of a participant's filters."""
     return PROFILES.get(trace.declaration.profile("bloom")), bloom_parameters(party)
 
 
 def _read_filter(
-    profile: BloomProfile | None, parameters: BloomParameters | None, bloom_filter: bytes | None, told: Told
+    profile: BloomProfile | None,
+    parameters: BloomParameters | None,
+    bloom_filter: bytes | None,
+    look_up: EvidenceLookup,
 ) -> Membership | None:
     if bloom_filter is None:
         return None
@@ -42,7 +45,7 @@ def _read_filter(
             return profile.read(bloom_filter, parameters).__contains__
         except ForeignFilterError:
             return None
-    return told(bloom_filter)
+    return look_up(bloom_filter)
 
 
 def holds_nothing(_: str) -> bool:
@@ -50,11 +53,11 @@ def holds_nothing(_: str) -> bool:
     return False
 
 
-def _read_given(
+def _read_received(
     profile: BloomProfile | None,
     parameters: BloomParameters | None,
     bloom_filter: bytes | None,
-    told: Told,
+    look_up: EvidenceLookup,
     shortest: int,
 ) -> Membership | None:
     """Membership in a filter that the participant received. ``shortest`` is the least length of a private encoding in
@@ -69,7 +72,7 @@ def _read_given(
     if not bloom_filter:
         return holds_nothing
     if profile is None or parameters is None:
-        return told(bloom_filter) or (holds_nothing if len(bloom_filter) < shortest else None)
+        return look_up(bloom_filter) or (holds_nothing if len(bloom_filter) < shortest else None)
     try:
         view = profile.read(bloom_filter, parameters)
     except ForeignFilterError:
@@ -80,7 +83,7 @@ def _read_given(
     return lambda message_id: None if message_id in view else False
 
 
-def hold_all(holds: Membership, message_ids: Collection[str]) -> bool | None:
+def holds_all(holds: Membership, message_ids: Collection[str]) -> bool | None:
     """Are all of ``message_ids`` in a filter? None if none is known to be missing and some are unknown."""
     known = True
     for message_id in message_ids:
@@ -91,7 +94,7 @@ def hold_all(holds: Membership, message_ids: Collection[str]) -> bool | None:
     return True if known else None
 
 
-def missing_from(holds: Membership, message_ids: Collection[str]) -> str:
+def find_missing(holds: Membership, message_ids: Collection[str]) -> str:
     """One of ``message_ids`` that is certainly not in a filter; "" if there is none."""
     return next((message_id for message_id in message_ids if holds(message_id) is False), "")
 
@@ -104,11 +107,11 @@ class KnownFilters:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
 
-    def of_given(self, bloom_filter: bytes) -> Membership | None:
+    def received_filter(self, bloom_filter: bytes) -> Membership | None:
         """Membership in a filter for a participant to receive: by its construction, or by the codec."""
         return self._given.get(bloom_filter)
 
-    def of_sent(self, bloom_filter: bytes) -> Membership | None:
+    def sent_filter(self, bloom_filter: bytes) -> Membership | None:
         """Membership in a filter of an own message: by the codec, or by another participant that received it.
 
         A filter with the same bytes as a constructed one proves nothing: all filters may have the same bytes.
@@ -116,19 +119,19 @@ class KnownFilters:
         return self._sent.get(bloom_filter)
 
     @cached_property
-    def shortest(self) -> int:
+    def half_length(self) -> int:
         """Half the length in bytes of the filters in messages, if all have one length; anything shorter is no filter.
 
         0 if their lengths differ, as in an encoding that packs them.
         """
         filters = {len(sent.bloom_filter) for step in self.trace.steps for sent in step.messages if sent.bloom_filter}
-        return (filters.pop() // 2 if len(filters) == 1 else 0) if not _open_ended(self.trace) else 0
+        return (filters.pop() // 2 if len(filters) == 1 else 0) if not _has_several_sizes(self.trace) else 0
 
     # A query is stronger evidence: beyond its capacity, a filter may have dropped the oldest IDs.
 
     @cached_property
     def _given(self) -> dict[bytes, Membership]:
-        return _memberships(_made(self.trace), self._queried)
+        return _memberships(_constructed_filters(self.trace), self._queried)
 
     @cached_property
     def _sent(self) -> dict[bytes, Membership]:
@@ -139,19 +142,19 @@ class KnownFilters:
         return _queried(self.trace)
 
 
-def _open_ended(trace: Trace) -> bool:
+def _has_several_sizes(trace: Trace) -> bool:
     """Do participants in the trace use filters of several sizes? Then their lengths prove nothing."""
     sizes = {(party.asked.bloom_capacity, party.asked.bloom_error_rate) for party in trace.parties.values()}
     return len(sizes) > 1
 
 
-class FiltersOf:
+class FilterReader:
     """The filters that one participant sent or received, each read once."""
 
     def __init__(self, trace: Trace, party: Party, known: KnownFilters) -> None:
-        by = _read_by(trace, party)
-        self._read_sent = partial(_read_filter, *by, told=known.of_sent)
-        self._read_given = partial(_read_given, *by, told=known.of_given, shortest=known.shortest)
+        by = _declared_design(trace, party)
+        self._read_sent = partial(_read_filter, *by, look_up=known.sent_filter)
+        self._read_given = partial(_read_received, *by, look_up=known.received_filter, shortest=known.half_length)
         self._sent: dict[bytes | None, Membership | None] = {}
         self._given: dict[bytes | None, Membership | None] = {}
 
@@ -161,23 +164,25 @@ class FiltersOf:
             self._sent[bloom_filter] = self._read_sent(bloom_filter)
         return self._sent[bloom_filter]
 
-    def given(self, bloom_filter: bytes | None) -> Membership | None:
+    def received(self, bloom_filter: bytes | None) -> Membership | None:
         """Membership in the filter of a received message."""
         if bloom_filter not in self._given:
             self._given[bloom_filter] = self._read_given(bloom_filter)
         return self._given[bloom_filter]
 
 
-def _memberships(told: dict[bytes, dict[str, bool]], better: dict[bytes, dict[str, bool]]) -> dict[bytes, Membership]:
+def _memberships(
+    evidence: dict[bytes, dict[str, bool]], stronger: dict[bytes, dict[str, bool]]
+) -> dict[bytes, Membership]:
     out: dict[bytes, Membership] = {}
-    for bloom_filter in {**told, **better}:
-        known = {**told.get(bloom_filter, {}), **better.get(bloom_filter, {})}
+    for bloom_filter in {**evidence, **stronger}:
+        known = {**evidence.get(bloom_filter, {}), **stronger.get(bloom_filter, {})}
         out[bloom_filter] = known.get
     return out
 
 
 def _queried(trace: Trace) -> dict[bytes, dict[str, bool]]:
-    """The answers of the implementation's codec about filters."""
+    """The answers of the codec to queries of filters."""
     out: dict[bytes, dict[str, bool]] = {}
     for step in trace.steps:
         if step.reply is not None and step.answer == "membership":
@@ -188,10 +193,10 @@ def _queried(trace: Trace) -> dict[bytes, dict[str, bool]]:
     return out
 
 
-def _made(trace: Trace) -> dict[bytes, dict[str, bool]]:
+def _constructed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
     """Filters that the codec built from IDs, or that a participant sent after it had received exactly these.
 
-    Other IDs are unknown: such a filter may hold them by accident.
+    Membership of other IDs is unknown: the filter may hold them by chance.
     """
     out: dict[bytes, dict[str, bool]] = {}
     taken: dict[tuple[str, str], list[str]] = {}
@@ -221,12 +226,12 @@ def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
     if not trace.declaration.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
         return {}
     outstanding: dict[tuple[str, str], set[str]] = {}
-    prompt = {step.participant for step in trace.steps if step.command == "receive" and _spoken_for(step)}
+    prompt = {step.participant for step in trace.steps if step.command == "receive" and _signalled_messages(step)}
     unread: dict[tuple[str, str], list[tuple[bytes, set[str]]]] = {}
     for step in trace.steps:
         if step.command == "send" and step.new is not None:
             outstanding.setdefault((step.participant, step.channel_id), set()).add(step.new.message_id)
-        spoken = _spoken_for(step)
+        spoken = _signalled_messages(step)
         message = step.arrived if step.answer == "effects" else None
         if message is not None and message.sender_id != step.participant:
             mine = outstanding.get((step.participant, message.channel_id), set())
@@ -235,23 +240,23 @@ def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
             if readable and message.bloom_filter is not None and step.participant not in prompt:
                 unread.setdefault((step.participant, message.channel_id), []).append((message.bloom_filter, set(mine)))
             elif readable and message.bloom_filter is not None:
-                told = {message_id: (message.channel_id, message_id) in spoken for message_id in mine}
-                out.setdefault(message.bloom_filter, {}).update(told)
+                signals = {message_id: (message.channel_id, message_id) in spoken for message_id in mine}
+                out.setdefault(message.bloom_filter, {}).update(signals)
         if step.command == "tick":
             for key in [key for key in unread if key[0] == step.participant]:
                 came = unread.pop(key)
                 bloom_filter, asked = came[0]
                 if len(came) == 1:
-                    told = {message_id: (key[1], message_id) in spoken for message_id in asked}
-                    out.setdefault(bloom_filter, {}).update(told)
+                    signals = {message_id: (key[1], message_id) in spoken for message_id in asked}
+                    out.setdefault(bloom_filter, {}).update(signals)
         # Other messages, such as an ephemeral one, may acknowledge some as well.
         for channel_id, message_id in spoken:
             outstanding.get((step.participant, channel_id), set()).discard(message_id)
     return out
 
 
-def _spoken_for(step: Step) -> set[tuple[str, str]]:
+def _signalled_messages(step: Step) -> set[tuple[str, str]]:
     """Channels and IDs of the own messages that a step signals as acknowledged, or possibly so."""
     kinds = ("acknowledged", "possibly_acknowledged")
-    told = (event for event in step.events if event.kind in kinds)
-    return {(event.channel_id, message_id) for event in told for message_id in event.message_ids}
+    signals = (event for event in step.events if event.kind in kinds)
+    return {(event.channel_id, message_id) for event in signals for message_id in event.message_ids}

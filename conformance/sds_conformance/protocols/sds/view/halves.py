@@ -3,24 +3,24 @@
 Each step of a repair request is a SHOULD: "SHOULD populate the repair_request field", "SHOULD add any unmet causal
 dependencies to its outgoing repair request buffer". So is each step of an answer: "SHOULD add the request to its
 incoming repair request buffer", "SHOULD broadcast the corresponding Message". An implementation that leaves a side out
-violates these; the rules on how to do it bind only implementations that do (AMB-141).
+violates these. The other rules of a side bind only implementations that support it (AMB-141).
 """
 
 from __future__ import annotations
 
 from ....judging.view_cache import once
 from .channel_view import ChannelView
-from .responder import answers_at_all
+from .responder import answered_any
 
 
 @once
-def asks_for_anything(view: ChannelView) -> bool:
+def requests_any_repair(view: ChannelView) -> bool:
     """Does any participant here request a repair, or show that it will, in any channel?"""
-    return _anybody_asks(view.everybody[0])
+    return _any_participant_requests(view.views_in_channel[0])
 
 
 @once
-def _anybody_asks(view: ChannelView) -> bool:
+def _any_participant_requests(view: ChannelView) -> bool:
     """Computed once for all participants in a channel; there may be thousands."""
     steps = view.trace.steps
     return any(message.repair_request for step in steps for message in step.messages) or any(
@@ -29,9 +29,9 @@ def _anybody_asks(view: ChannelView) -> bool:
 
 
 @once
-def answers_for_anything(view: ChannelView) -> bool:
+def answers_any_request(view: ChannelView) -> bool:
     """Does any participant in the channel answer a request, even for its own message, or show that it will?"""
     return any(
-        answers_at_all(other, others=False) or any(o.state.incoming_repairs.entries for o in other.observed)
-        for other in view.everybody
+        answered_any(other, others=False) or any(o.state.incoming_repairs.entries for o in other.observed)
+        for other in view.views_in_channel
     )

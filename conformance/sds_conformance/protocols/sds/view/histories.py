@@ -58,7 +58,7 @@ def is_hybrid(received: Received) -> bool:
 
 
 @once
-def _waits(view: ChannelView) -> dict[str, list[tuple[int, int]]]:
+def _waiting_spans(view: ChannelView) -> dict[str, list[tuple[int, int]]]:
     """By ID of waiting content: the steps after which, and up to which, it waits."""
     waits: dict[str, list[tuple[int, int]]] = {}
     for r in view.received:
@@ -69,35 +69,37 @@ def _waits(view: ChannelView) -> dict[str, list[tuple[int, int]]]:
 
 
 def _is_waiting(view: ChannelView, message_id: str, before: int) -> bool:
-    return any(since < before <= until for since, until in _waits(view).get(message_id, ()))
+    return any(since < before <= until for since, until in _waiting_spans(view).get(message_id, ()))
 
 
 @once
-def _latest_end(view: ChannelView) -> tuple[list[int], list[int]]:
-    """The steps at which content begins to wait, ascending, and the last step up to which any of it waits by then."""
-    waits = sorted(wait for found in _waits(view).values() for wait in found)
+def _wait_bounds(view: ChannelView) -> tuple[list[int], list[int]]:
+    """Two lists: the steps at which content begins to wait, ascending, and for each the last step up to which any
+    content that began by then waits.
+    """
+    waits = sorted(wait for found in _waiting_spans(view).values() for wait in found)
     return [since for since, _ in waits], list(itertools.accumulate((until for _, until in waits), max))
 
 
-def waiting_among(view: ChannelView, ids: Iterable[str], before: int) -> list[str] | None:
+def find_waiting(view: ChannelView, ids: Iterable[str], before: int) -> list[str] | None:
     """Those of ``ids`` whose content has arrived before a step and waits for dependencies; None if no content waits."""
-    begins, latest = _latest_end(view)
+    begins, latest = _wait_bounds(view)
     place = bisect_left(begins, before)
     if not place or latest[place - 1] < before:
         return None
-    waits = _waits(view)
+    waits = _waiting_spans(view)
     return [message_id for message_id in ids if message_id in waits and _is_waiting(view, message_id, before)]
 
 
 @once
-def claimed_ids(view: ChannelView) -> Since:
+def unsent_own_ids(view: ChannelView) -> Since:
     """IDs of content that arrived in the participant's own name, and that it neither sent nor delivered."""
     claimed = (r for arrivals in view.arrivals.values() for r in arrivals if r.own and r.kind is Kind.CONTENT)
     return _first_step_by_id(((r.step, r.message) for r in claimed), view.known_ids)
 
 
 @once
-def foreign_ids(view: ChannelView) -> set[str]:
+def own_ids_of_other_channels(view: ChannelView) -> set[str]:
     """IDs of own messages of other channels."""
     return {
         step.new.message_id
@@ -108,48 +110,49 @@ def foreign_ids(view: ChannelView) -> set[str]:
 
 @once
 def _never_logged(view: ChannelView) -> set[str]:
-    """IDs that another MUST keeps out of the log at all times. Ephemeral messages are not among them: their rule is a
-    SHOULD, so a history that names one is still wrong. An entry without ID has another layout.
+    """IDs that another MUST keeps out of the log at all times. Ephemeral messages are not included: their rule is a
+    SHOULD, so a history that names one is still wrong. The empty ID is included, because such an entry has another
+    layout.
     """
     nothing = {"", *(d.message_id for d in view.delivered if d.received is None)} - view.known_ids
-    return foreign_ids(view).union(sync_ids(view), claimed_ids(view), nothing)
+    return own_ids_of_other_channels(view).union(sync_ids(view), unsent_own_ids(view), nothing)
 
 
-def outsiders(view: ChannelView, ids: Iterable[str], before: int) -> set[str]:
+def ids_barred_from_log(view: ChannelView, ids: Iterable[str], before: int) -> set[str]:
     """The IDs, shown as logged before a step, that another requirement keeps out of the log."""
-    never, waits = _never_logged(view), _waits(view)
+    never, waits = _never_logged(view), _waiting_spans(view)
     if not (never or waits):
         return set()
     return {i for i in ids if i in never or (i in waits and _is_waiting(view, i, before))}
 
 
-def with_outsiders(view: ChannelView, sent: Sent) -> bool:
+def names_barred_ids(view: ChannelView, sent: Sent) -> bool:
     """Does its causal history name an ID that another requirement keeps out of the log?"""
-    known = _known_outsiders(view)
+    known = _barred_by_step(view)
     if sent.step.index not in known:
-        known[sent.step.index] = bool(outsiders(view, sent.history, sent.step.index))
+        known[sent.step.index] = bool(ids_barred_from_log(view, sent.history, sent.step.index))
     return known[sent.step.index]
 
 
 @once
-def _known_outsiders(_: ChannelView) -> dict[int, bool]:
+def _barred_by_step(_: ChannelView) -> dict[int, bool]:
     """Cached by step: many checks read the same history."""
     return {}
 
 
 @once
-def own_are_shown(view: ChannelView) -> bool:
+def shows_own_messages(view: ChannelView) -> bool:
     """Does a causal history or a state ever show an own message as logged?"""
     own = {sent.message.message_id for sent in view.sent if not sent.repeat}
     named = (message_id for sent in view.outgoing for message_id in sent.history)
-    logged = (message_id for o in view.showing("log") for message_id in o.step.shown_log)
+    logged = (message_id for o in view.states_showing("log") for message_id in o.step.shown_log)
     return any(message_id in own for message_id in itertools.chain(named, logged))
 
 
 @once
-def log_is_astray(view: ChannelView) -> bool:
-    """Is a shown log incomplete or out of order? Then its end is wrong as well, which is the same fault."""
-    for observed in view.showing("log"):
+def shown_log_is_wrong(view: ChannelView) -> bool:
+    """Is a shown log incomplete or out of order? Then its end is wrong as well, for the same reason."""
+    for observed in view.states_showing("log"):
         places = {item.message_id: item for item in observed.log}
         shown = observed.step.shown_log
         known = [places[message_id] for message_id in shown if message_id in places]

@@ -20,14 +20,14 @@ class LamportTracker:
         self._low, self._high = revision.lamport_floor(opened.low), revision.lamport_floor(opened.high)
         self._source = "open"
         self._used = False
-        self._fog = 0
+        self._maybe_delivered_high = 0
         self._last_own_now: int | None = None
         self._reset()
 
     def _reset(self) -> None:
-        self._buffered_high = self._sync_high = self._claimed_high = 0
+        self._buffered_high = self._sync_high = self._own_sender_high = 0
         self._sync_low = self._low
-        self._heard = 0
+        self._received_count = 0
         self._late_delivery = self._rebroadcast = self._answered = self._ephemeral = False
 
     def expect(self, now: Window) -> LamportExpectation:
@@ -38,7 +38,7 @@ class LamportTracker:
             # The text does not say when a channel's timestamp is initialised: any time up to its first use is accepted
             # (AMB-111), and so is a first message with exactly that time (AMB-12).
             low, high = min(low, earliest) - 1, max(high, latest)
-        high = max(high, self._fog)
+        high = max(high, self._maybe_delivered_high)
         return LamportExpectation(
             low=max(earliest, low + 1),
             high=max(latest, high + 1),
@@ -47,7 +47,7 @@ class LamportTracker:
             buffered_high=max(latest, self._buffered_high + 1),
             sync_high=max(latest, self._sync_high + 1),
             sync_low=max(earliest, self._sync_low + 1),
-            claimed_high=max(latest, self._claimed_high + 1),
+            own_sender_high=max(latest, self._own_sender_high + 1),
             late_delivery=self._late_delivery,
             rebroadcast=self._rebroadcast,
             answered=self._answered,
@@ -55,12 +55,12 @@ class LamportTracker:
             clock_stepped_back=self._last_own_now is not None and now.high < self._last_own_now,
             now=now,
             follows_clock=self._revision.lamport_follows_clock,
-            heard=self._heard,
+            received_count=self._received_count,
         )
 
     def sent(self, lamport: int, now: Window, *, sync: bool) -> None:
         """Record an own message. Its timestamp is the local one."""
-        # Of consecutive sync messages none has to move it (AMB-18).
+        # Consecutive sync messages need not move it (AMB-18).
         before = min(self._low, self._sync_low)
         self._used = True
         if not sync or self._revision.sync_advances_lamport:
@@ -76,7 +76,7 @@ class LamportTracker:
         """Before the first use, the timestamp may be initialised at any moment (AMB-111)."""
         return not self._used and self._revision.lamport_follows_clock
 
-    def touch(self, now: Window) -> None:
+    def pass_time(self, now: Window) -> None:
         """Record that time passes."""
         if self.is_open:
             self._low, self._high = min(self._low, now.low), max(self._high, now.high)
@@ -84,7 +84,7 @@ class LamportTracker:
 
     def delivered(self, lamport: int) -> None:
         """Record delivered content."""
-        self._heard += 1
+        self._received_count += 1
         self._used = True
         if lamport > self._high:
             self._low = self._high = self._sync_low = lamport
@@ -95,33 +95,33 @@ class LamportTracker:
             self._sync_low = max(self._sync_low, lamport)
 
     def received_undelivered(self, lamport: int, *, sync: bool) -> None:
-        """Record content that was buffered, or a sync message: by the letter the timestamp does not move."""
-        self._heard += 1
+        """Record buffered content, or a sync message. By the letter, it does not move the timestamp."""
+        self._received_count += 1
         if sync:
             self._sync_high = max(self._sync_high, lamport)
         else:
             self._buffered_high = max(self._buffered_high, lamport)
 
-    def claimed(self, lamport: int) -> None:
-        """Record a message in the participant's own name, which it should ignore."""
-        self._heard += 1
-        self._claimed_high = max(self._claimed_high, lamport)
+    def received_with_own_sender(self, lamport: int) -> None:
+        """Record a message with the participant's own sender ID, which it should ignore."""
+        self._received_count += 1
+        self._own_sender_high = max(self._own_sender_high, lamport)
 
     def maybe_delivered(self, lamport: int) -> None:
         """Record content that arrived at an implementation without delivery signals."""
-        self._heard += 1
-        self._fog = max(self._fog, lamport)
+        self._received_count += 1
+        self._maybe_delivered_high = max(self._maybe_delivered_high, lamport)
 
     @property
     def low(self) -> int:
         return self._low
 
-    def blur(self, low: int) -> None:
+    def lower_to(self, low: int) -> None:
         """Record a delivery in the step of an own message, before it or after it."""
         self._low = min(self._low, low)
         self._sync_low = min(self._sync_low, low)
 
-    def maybe_moved(self, now: Window) -> None:
+    def may_have_moved(self, now: Window) -> None:
         """Record a message under a used ID, or a requested sync message that was not sent.
 
         It is unknown whether that moved the timestamp.
@@ -133,5 +133,5 @@ class LamportTracker:
         self._answered |= asked_for
         self._rebroadcast |= not asked_for
 
-    def ephemeral_passed(self) -> None:
+    def ephemeral(self) -> None:
         self._ephemeral = True

@@ -42,27 +42,27 @@ def _delivers_on_arrival(view: ChannelView) -> bool:
     )
 
 
-def noticed_late(view: ChannelView, mention: Mention) -> Step | None:
+def find_late_sweep(view: ChannelView, mention: Mention) -> Step | None:
     """The sweep in which an acknowledgement was noticed, if it was the first possible one; None if it was noticed on
     arrival, or never.
     """
     sweep = next_sweep(view, mention.received.step)
     if _acknowledges_on_arrival(view) or sweep is None or mention.received.rejected:
         return None
-    acks = view.standing(mention.message_id).acks
-    return sweep if any(ack.step is sweep and not (mention.certain and ack.possibly) for ack in acks) else None
+    acks = view.ack_evidence(mention.message_id).acks
+    return sweep if any(ack.step is sweep and not (mention.in_history and ack.possibly) for ack in acks) else None
 
 
-def settled(view: ChannelView, mention: Mention, at_once: bool | None) -> bool | None:
+def was_noticed(view: ChannelView, mention: Mention, at_once: bool | None) -> bool | None:
     """Was an acknowledgement noticed, on arrival or in the next sweep? None if unknown, or if no sweep has run yet."""
     if at_once or mention.received.rejected or _acknowledges_on_arrival(view):
         return at_once
-    if noticed_late(view, mention) is not None:
+    if find_late_sweep(view, mention) is not None:
         return True
     return at_once if next_sweep(view, mention.received.step) is not None else None
 
 
-def named_early(view: ChannelView, message_id: str) -> int | None:
+def first_mention(view: ChannelView, message_id: str) -> int | None:
     """The step of the first message that names an own one, perhaps before it was sent; a sweep may read it later."""
     if _acknowledges_on_arrival(view):
         return None

@@ -46,7 +46,7 @@ class Neighbours:
         return f"{second.message_id!r} (Lamport {second.lamport}) before {first.message_id!r} ({first.lamport})"
 
     @property
-    def inserted_before(self) -> bool:
+    def is_late_insertion(self) -> bool:
         """Does the one that entered the log later belong before the other?"""
         return (self.first.arrival < self.second.arrival) is not self.in_order
 
@@ -65,14 +65,14 @@ def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
             yield observed.step, [items[message_id] for message_id in observed.step.shown_log if message_id in items]
     direction = _direction(view)
     for sent in view.outgoing:
-        if sent.certain and direction:
+        if sent.log_is_known and direction:
             items = {item.message_id: item for item in sent.tail}
             yield sent.step, [items[message_id] for message_id in sent.history[::direction] if message_id in items]
 
 
 def shows_its_log(view: ChannelView) -> bool:
     """Does this trace show the log itself? Then a causal history in another order violates only SDS-SEND-05."""
-    return bool(view.showing("log"))
+    return bool(view.states_showing("log"))
 
 
 @once
@@ -90,7 +90,7 @@ def neighbours(view: ChannelView) -> tuple[Neighbours, ...]:
 
 def _direction(view: ChannelView) -> int:
     """1 if causal histories go from old to new, -1 if the other way, 0 if unknown (AMB-29)."""
-    score = sum(_ascent(sent) for sent in view.outgoing if sent.certain)
+    score = sum(_ascent(sent) for sent in view.outgoing if sent.log_is_known)
     return (score > 0) - (score < 0)
 
 

@@ -1,4 +1,4 @@
-"""Messages that may have been given up as lost, and the time of it. Only this excuses unmet dependencies.
+"""Messages that may have been given up as lost, and the times of it. Only these excuse unmet dependencies.
 
 "the participant MAY mark them as irretrievably lost": this refers to the dependencies, or to the messages that wait for
 them, which are then delivered or dropped (AMB-92). A message waits as long as it is neither reported lost nor missing
@@ -20,29 +20,29 @@ from .repair_tracker import NEVER
 from .resends import steps_back
 
 
-def may_be_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
+def find_possibly_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
     """The IDs among these that may have been given up when a step is over.
 
-    All of them, if the participant gives up without reporting it, or after an unknown time.
+    Returns all IDs if the participant gives up without reporting it, or after an unknown time.
     """
     if not view.gives_up:
         return set()
     if not (view.can(pb.CAPABILITY_LOST) and view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
         return set(message_ids)
     timeout = view.configuration.lost_timeout_ms or NEVER
-    reported, missed = _reported(view), missed_since(view)
+    reported, missed = _reported_anywhere(view), first_missed_ms(view)
     return {
         message_id
         for message_id in message_ids
         if reported.get(message_id, NEVER) <= by.index
-        or (message_id in missed and _counted_from(view, message_id, by) + timeout <= by.now_ms)
+        or (message_id in missed and _timer_start_ms(view, message_id, by) + timeout <= by.now_ms)
     }
 
 
-def given_up_too_early(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
+def find_given_up_too_early(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
     """The IDs that are reported lost in this channel by a step, after less than the configured time."""
     timeout = view.configuration.lost_timeout_ms
-    missed = missed_since(view)
+    missed = first_missed_ms(view)
     return {
         message_id
         for message_id in message_ids
@@ -54,10 +54,10 @@ def given_up_too_early(view: ChannelView, message_ids: Iterable[str], by: Step) 
 
 def longest_wait(view: ChannelView, message_id: str, by: Step) -> int:
     """How long a timer for a missing message may have run at a step, in ms."""
-    return by.now_ms - _counted_from(view, message_id, by)
+    return by.now_ms - _timer_start_ms(view, message_id, by)
 
 
-def _counted_from(view: ChannelView, message_id: str, by: Step) -> int:
+def _timer_start_ms(view: ChannelView, message_id: str, by: Step) -> int:
     """The earliest time, in ms, from which a timer for a missing message may count: timers may restart when the clock
     steps back."""
     mentions = _mentions(view)[message_id]
@@ -74,25 +74,31 @@ def _reported_here(view: ChannelView) -> dict[str, Step]:
 
 def may_be_given_up(view: ChannelView, received: Received) -> bool:
     """May a waiting message have been given up, or its dependencies have left a log of the declared size?"""
-    if view.kept.bounded and any(i in view.known_ids and not view.kept.holds(i) for i in received.unmet):
+    if view.kept_entries.bounded and any(
+        i in view.known_ids and not view.kept_entries.holds(i) for i in received.unmet
+    ):
         return True
     if not view.gives_up:
         return False
     ids = {received.message.message_id, *received.unmet}
-    met = max((_came(view).get(i, received.step) for i in received.unmet), key=lambda s: s.index, default=received.step)
+    met = max(
+        (_entered_log_at(view).get(i, received.step) for i in received.unmet),
+        key=lambda s: s.index,
+        default=received.step,
+    )
     exact = view.can(pb.CAPABILITY_LOST) and view.can(pb.CAPABILITY_VIRTUAL_CLOCK)
-    early = given_up_too_early(view, ids, met) if exact else set()
-    return bool(may_be_lost(view, ids, met) - early)
+    early = find_given_up_too_early(view, ids, met) if exact else set()
+    return bool(find_possibly_lost(view, ids, met) - early)
 
 
 @once
-def _reported(view: ChannelView) -> dict[str, int]:
+def _reported_anywhere(view: ChannelView) -> dict[str, int]:
     """Index of the first step that reports an ID lost, in any channel."""
     return {message_id: step.index for step, event in reversed(view.losses) for message_id in event.message_ids}
 
 
 @once
-def missed_since(view: ChannelView) -> dict[str, int]:
+def first_missed_ms(view: ChannelView) -> dict[str, int]:
     """By ID, in ms: the time when a message that may wait, including sync messages (AMB-42), or a dependency of it, was
     first mentioned.
     """
@@ -101,7 +107,7 @@ def missed_since(view: ChannelView) -> dict[str, int]:
 
 @once
 def _mentions(view: ChannelView) -> dict[str, list[Step]]:
-    """By ID: the steps that mention it, in order, for the IDs of `missed_since`."""
+    """By ID: the steps that mention it, in order, for the IDs of `first_missed_ms`."""
     mentions: dict[str, list[Step]] = {}
     for received in view.received:
         for message_id in (received.message.message_id, *received.unmet) if received.unmet else ():
@@ -110,7 +116,7 @@ def _mentions(view: ChannelView) -> dict[str, list[Step]]:
 
 
 @once
-def _came(view: ChannelView) -> dict[str, Step]:
+def _entered_log_at(view: ChannelView) -> dict[str, Step]:
     """The steps at which possible dependencies entered the log. Nothing shows this for received sync messages, so they
     count as entered only at the end.
     """

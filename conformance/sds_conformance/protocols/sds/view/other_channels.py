@@ -14,7 +14,7 @@ from .channel_view import ChannelView
 @once
 def named_elsewhere(view: ChannelView) -> dict[str, int]:
     """IDs that only causal histories of other channels name, with the first such step."""
-    named = {e.message_id: step.index for step, message in _heard_elsewhere(view) for e in message.causal_history}
+    named = {e.message_id: step.index for step, message in _received_elsewhere(view) for e in message.causal_history}
     return {i: index for i, index in named.items() if i not in _named_here(view)}
 
 
@@ -29,7 +29,7 @@ def requested_elsewhere(view: ChannelView) -> dict[str, int]:
     """IDs that repair requests of other channels name, whether or not this channel knows them, with the first such
     step.
     """
-    return {e.message_id: step.index for step, message in _heard_elsewhere(view) for e in message.repair_request}
+    return {e.message_id: step.index for step, message in _received_elsewhere(view) for e in message.repair_request}
 
 
 @once
@@ -41,10 +41,10 @@ def _named_here(view: ChannelView) -> set[str]:
 
 
 @once
-def came_elsewhere(view: ChannelView) -> dict[str, int]:
+def arrived_elsewhere(view: ChannelView) -> dict[str, int]:
     """IDs of content that arrived in other channels, with the first such step."""
     came: dict[str, int] = {}
-    for step, message in _heard_elsewhere(view):
+    for step, message in _received_elsewhere(view):
         if message.kind is Kind.CONTENT:
             came.setdefault(message.message_id, step.index)
     return came
@@ -63,7 +63,7 @@ def met_elsewhere(view: ChannelView) -> dict[str, int]:
     return first
 
 
-def _heard_elsewhere(view: ChannelView) -> Iterator[tuple[Step, Message]]:
+def _received_elsewhere(view: ChannelView) -> Iterator[tuple[Step, Message]]:
     """Yield the messages, the last one first."""
     others = set(view.party.channels) - {view.channel_id}
     for step in reversed(list(view.trace.of(view.party.name)) if others else []):

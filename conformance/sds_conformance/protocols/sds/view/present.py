@@ -12,7 +12,7 @@ from .channel_view import ChannelView
 
 
 @once
-def _came(view: ChannelView) -> set[str]:
+def _arrived_kinds(view: ChannelView) -> set[str]:
     """The kinds of messages that arrived, including refused ones."""
     came = (*view.received, *view.refused)
     out = {kind.value for kind in Kind if any(r.kind is kind for r in came)}
@@ -28,7 +28,9 @@ def _came(view: ChannelView) -> set[str]:
 @once
 def _has_missing_or_requested(view: ChannelView) -> tuple[bool, bool]:
     """Is anything missing, and is anything requested, at any participant in the channel? Shared by all of its views."""
-    return any(each.repair.missing for each in view.everybody), any(each.repair.asked for each in view.everybody)
+    return any(each.repair.missing for each in view.views_in_channel), any(
+        each.repair.asked for each in view.views_in_channel
+    )
 
 
 PRESENT: dict[str, Callable[[ChannelView], object]] = {
@@ -43,20 +45,22 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "arrived": lambda view: view.received or view.refused,
     "received": lambda view: view.received,
     "refused": lambda view: view.refused,
-    "unmet": lambda view: "unmet" in _came(view),
-    "again-came": lambda view: "again" in _came(view),
-    "own-came": lambda view: "own" in _came(view),
-    "sync-came": lambda view: Kind.SYNC.value in _came(view),
-    "ephemeral-came": lambda view: Kind.EPHEMERAL.value in _came(view),
+    "unmet": lambda view: "unmet" in _arrived_kinds(view),
+    "again-came": lambda view: "again" in _arrived_kinds(view),
+    "own-came": lambda view: "own" in _arrived_kinds(view),
+    "sync-came": lambda view: Kind.SYNC.value in _arrived_kinds(view),
+    "ephemeral-came": lambda view: Kind.EPHEMERAL.value in _arrived_kinds(view),
     "came-elsewhere": lambda view: view.heard_elsewhere,
     "missing": lambda view: view.repair.missing,
     "asked": lambda view: view.repair.asked,
     # Facts of all participants in the channel.
-    "missing-anywhere": lambda view: _has_missing_or_requested(view.everybody[0])[0],
-    "asked-anywhere": lambda view: _has_missing_or_requested(view.everybody[0])[1],
-    "any-sync": lambda view: view.syncs or Kind.SYNC.value in _came(view),
-    "unlogged": lambda view: view.syncs or view.ephemerals or not _came(view).isdisjoint(("sync", "ephemeral", "own")),
-    "any-ephemeral": lambda view: view.ephemerals or Kind.EPHEMERAL.value in _came(view),
+    "missing-anywhere": lambda view: _has_missing_or_requested(view.views_in_channel[0])[0],
+    "asked-anywhere": lambda view: _has_missing_or_requested(view.views_in_channel[0])[1],
+    "any-sync": lambda view: view.syncs or Kind.SYNC.value in _arrived_kinds(view),
+    "unlogged": lambda view: (
+        view.syncs or view.ephemerals or not _arrived_kinds(view).isdisjoint(("sync", "ephemeral", "own"))
+    ),
+    "any-ephemeral": lambda view: view.ephemerals or Kind.EPHEMERAL.value in _arrived_kinds(view),
     # Signals and states.
     "delivered": lambda view: view.delivered,
     "acks": lambda view: view.acks,
@@ -72,7 +76,7 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "channels": lambda view: len(view.party.channels) > 1,
     "unnamed": lambda view: view.party.unnamed,
     "hints": lambda view: view.hints,
-    "outgoing-shown": lambda view: view.showing("outgoing"),
-    "incoming-shown": lambda view: view.showing("incoming"),
-    "answers-shown": lambda view: view.showing("incoming_repairs"),
+    "outgoing-shown": lambda view: view.states_showing("outgoing"),
+    "incoming-shown": lambda view: view.states_showing("incoming"),
+    "answers-shown": lambda view: view.states_showing("incoming_repairs"),
 }

@@ -1,5 +1,5 @@
 """Messages that were refused, or dropped silently. A refusal excuses nothing: the missing effect of a valid message is
-a fault, and a result that is right only for lack of messages proves nothing.
+a fault, and a result that is correct only because no message was accepted proves nothing.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from sds_reference import Kind
 from ....judging.view_cache import once
 from .channel_view import ChannelView
 from .deafness import count_shown_messages
-from .dependencies import depends
+from .dependencies import depends_on
 from .facts import Received
 
 
 @once
-def offered(view: ChannelView) -> list[Received]:
+def arrived_in_order(view: ChannelView) -> list[Received]:
     """All messages that arrived, refused or not, in order."""
     return sorted(view.received + view.refused, key=lambda received: received.step.index)
 
@@ -27,27 +27,27 @@ def accepted_any(view: ChannelView) -> bool | None:
     """Did the participant accept any message? None if unknown, or if it had to accept none."""
     if view.delivered or any(ack.step.command == "receive" for ack in view.acks):
         return True
-    answered = (r for r in offered(view) if r.valid and not r.duplicate and r.step.reply is not None)
-    due = [r for r in answered if not excuse(view, r)]
+    answered = (r for r in arrived_in_order(view) if r.valid and not r.duplicate and r.step.reply is not None)
+    due = [r for r in answered if not excuse_refusal(view, r)]
     if not view.can(pb.CAPABILITY_DELIVERED):
         refused = bool(due) and all(r.rejected for r in due)
         return False if refused else count_shown_messages(view).took
-    traces = [trace for received in due for trace in _traces(view, received)]
+    traces = [trace for received in due for trace in _find_traces(view, received)]
     return any(traces) if traces else None
 
 
-def _traces(view: ChannelView, received: Received) -> Iterator[bool]:
+def _find_traces(view: ChannelView, received: Received) -> Iterator[bool]:
     """Yield, for each place where a message must show, whether it does."""
     if received.rejected or (received.acceptable and not received.unmet):
         yield False  # the delivery was examined above
         return
     message_id, index = received.message.message_id, received.step.index
     for mention in (m for m in view.mentions if m.received is received):
-        told = pb.CAPABILITY_ACKNOWLEDGED if mention.certain else pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED
+        told = pb.CAPABILITY_ACKNOWLEDGED if mention.in_history else pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED
         if view.can(told):
-            yield any(ack.step.index >= index for ack in view.standing(mention.message_id).acks)
+            yield any(ack.step.index >= index for ack in view.ack_evidence(mention.message_id).acks)
     if received.acceptable:
-        for observed in view.showing("incoming"):
+        for observed in view.states_showing("incoming"):
             if observed.step.index > index and message_id in observed.buffered:
                 yield message_id in observed.state.incoming.message_ids
         for sent in view.outgoing:
@@ -56,13 +56,13 @@ def _traces(view: ChannelView, received: Received) -> Iterator[bool]:
                 yield False
     if received.unmet and view.terms.on:
         missing = {i for i in received.unmet if view.repair.original(i) is None}
-        for observed in view.showing("outgoing_repairs"):
+        for observed in view.states_showing("outgoing_repairs"):
             if observed.step.index == index + 1 and missing:
                 entries = observed.state.outgoing_repairs.entries
                 yield not missing.isdisjoint(entry.message_id for entry in entries)
 
 
-def excuse(view: ChannelView, received: Received) -> str:
+def excuse_refusal(view: ChannelView, received: Received) -> str:
     """Why a message of another participant may be refused, by a declared limit or a position; "" if it may not."""
     if received.odd:
         return received.odd
@@ -71,6 +71,6 @@ def excuse(view: ChannelView, received: Received) -> str:
         if any(other.kind in unlogged for other in view.arrivals.get(message_id, ())):
             return f"a dependency on {message_id!r}, which is in no log (AMB-40, AMB-41)"
     message_id = received.message.message_id
-    if any(depends(view, dependency, message_id) for dependency in received.unmet):
-        return "a dependency on what depends on it (AMB-45)"
+    if any(depends_on(view, dependency, message_id) for dependency in received.unmet):
+        return "a circular dependency (AMB-45)"
     return ""

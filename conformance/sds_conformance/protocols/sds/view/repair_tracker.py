@@ -51,12 +51,12 @@ class Missing:
         return [entry for received, entry in self.entries if received.step.index < step.index]
 
     @property
-    def certain(self) -> bool:
+    def must_be_noticed(self) -> bool:
         """Must the message that revealed it be accepted?"""
-        return self.detected.binding
+        return self.detected.request_is_binding
 
     @property
-    def undisturbed(self) -> int:
+    def first_change(self) -> int:
         """Index of the first step that changed its state from simply missing; beyond any trace if none did."""
         ends = [*(received.step for received in self.overheard[:1]), self.arrived, self.lost]
         return min((step.index for step in ends if step is not None), default=NEVER)
@@ -71,7 +71,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Asked:
+class RequestedMessage:
     """A message that others request, from the first request until an answer; the responder's side."""
 
     message_id: str
@@ -94,9 +94,9 @@ class Asked:
     answers: list[Answer] = field(default_factory=list)
 
     @property
-    def certain(self) -> bool:
+    def must_be_accepted(self) -> bool:
         """Must the request be accepted?"""
-        return self.received.binding
+        return self.received.request_is_binding
 
     @property
     def author(self) -> str:
@@ -110,17 +110,17 @@ class RepairTracker:
     def __init__(self, participant_id: str) -> None:
         self._participant_id = participant_id
         self.missing: list[Missing] = []
-        self.asked: list[Asked] = []
-        self.unasked: list[Answer] = []
+        self.asked: list[RequestedMessage] = []
+        self.unrequested: list[Answer] = []
         """Broadcasts of other participants' messages without a request."""
-        self.unfounded: list[tuple[Sent, HistoryEntry]] = []
+        self.unfounded_requests: list[tuple[Sent, HistoryEntry]] = []
         """The requests of own messages for IDs that no causal history had named as missing."""
-        self.requesting: list[Sent] = []
+        self.carriers: list[Sent] = []
         """Own content and sync messages, with or without a repair request, in order."""
         self._arrived: dict[str, Message] = {}
         self._authors: dict[str, dict[str, None]] = {}
         self._missing: dict[str, Missing] = {}
-        self._asked: dict[str, Asked] = {}
+        self._asked: dict[str, RequestedMessage] = {}
 
     def tracked(self, message_id: str) -> Missing | None:
         """The record of a message that is or was missing."""
@@ -157,11 +157,11 @@ class RepairTracker:
 
     def send(self, sent: Sent, *, content: bool) -> None:
         """Record an own content or sync message."""
-        self.requesting.append(sent)
+        self.carriers.append(sent)
         for entry in sent.message.repair_request:
             missing = self._missing.get(entry.message_id)
             if missing is None:
-                self.unfounded.append((sent, entry))
+                self.unfounded_requests.append((sent, entry))
             else:
                 missing.requests.append(sent)
         if content:
@@ -169,7 +169,7 @@ class RepairTracker:
             if sent.message.message_id in self._missing:
                 self._missing[sent.message.message_id].arrived = sent.step
 
-    def lose(self, message_ids: Iterable[str], step: Step) -> None:
+    def record_loss(self, message_ids: Iterable[str], step: Step) -> None:
         """Record that dependencies, or the messages that wait for them, were given up."""
         for message_id in message_ids:
             missing = self._missing.get(message_id)
@@ -179,7 +179,7 @@ class RepairTracker:
     def broadcast(self, step: Step, message: Message) -> None:
         """Record a broadcast of a message that is not new, with or without a request for it."""
         asked = self._asked.get(message.message_id)
-        (self.unasked if asked is None else asked.answers).append(Answer(step, message))
+        (self.unrequested if asked is None else asked.answers).append(Answer(step, message))
 
     def _keep(self, message: Message) -> None:
         self._arrived.setdefault(message.message_id, message)
@@ -215,7 +215,7 @@ class RepairTracker:
             return
         original = self._arrived.get(entry.message_id)
         state = held.get(entry.message_id)
-        asked = Asked(
+        asked = RequestedMessage(
             entry.message_id,
             entry,
             received,

@@ -1,8 +1,8 @@
 """The requester's side of SDS-R in one channel: what a participant has to request, and when.
 
-Built once for each view, because many checks read it. A request is not owed where the text leaves it open: for a
-message that was requested once, overheard, copied in any form, or named by a message that may be refused, and if the
-clock stepped back (AMB-68, AMB-81, AMB-84, AMB-85).
+Built once for each view, because many checks read it. The text leaves some requests open, which are not required here:
+for a message that was requested once, overheard, copied in any form, or named by a message that may be refused, and if
+the clock stepped back (AMB-68, AMB-81, AMB-84, AMB-85).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sds_reference import Kind
 from ....judging.view_cache import once
 from .channel_view import ChannelView
 from .facts import Received, Sent
-from .other_channels import came_elsewhere
+from .other_channels import arrived_elsewhere
 from .repair_terms import SECOND_MS
 from .repair_tracker import NEVER, Missing
 from .windows import Window
@@ -34,7 +34,7 @@ class ShownRequests:
     due: dict[str, int]
 
 
-def _next(indices: list[int], after: int) -> int:
+def _first_after(indices: list[int], after: int) -> int:
     """The first of ascending indices after a step; beyond the trace if there is none."""
     at = bisect_right(indices, after)
     return indices[at] if at < len(indices) else NEVER
@@ -48,7 +48,7 @@ class Requester:
         self.repair = view.repair
         self.gives_up = view.gives_up
         self.syncs = view.can(pb.CAPABILITY_SYNC)
-        self.carriers = view.repair.requesting
+        self.carriers = view.repair.carriers
         """Own content and sync messages, which have to carry due requests."""
         self.shown = [
             ShownRequests(o.step, {e.message_id: e.due_ms for e in o.state.outgoing_repairs.entries})
@@ -60,35 +60,37 @@ class Requester:
         """Messages of others that the participant may have processed, in order."""
         self._heard_at = [received.step.index for received in self.heard]
         self._copies = view.arrivals
-        self._kept = view.kept
-        self._elsewhere = came_elsewhere(view)
-        self._touched: dict[str, list[int]] = {}
+        self._kept_entries = view.kept_entries
+        self._elsewhere = arrived_elsewhere(view)
+        self._changed_at: dict[str, list[int]] = {}
         for received in view.received:
             message_id = received.message.message_id
             for touched in (message_id, *(entry.message_id for entry in received.message.repair_request)):
-                self._touched.setdefault(touched, []).append(received.step.index)
+                self._changed_at.setdefault(touched, []).append(received.step.index)
             if received.kind is Kind.CONTENT and not (received.own or received.rejected or received.odd):
                 self.arrivals.setdefault(message_id, []).append(received)
         self._asked: dict[str, list[int]] = {}
-        self._peak: dict[int, bool] = {}
-        self._steady: dict[int, int] = {}
-        self._renewed: dict[int, int] = {}
-        self._until: dict[int, int] = {}
+        self._is_latest_time: dict[int, bool] = {}
+        self._forward_since: dict[int, int] = {}
+        self._may_be_renewed_from: dict[int, int] = {}
+        self._unchanged_until: dict[int, int] = {}
         self._read(view)
         self._shown_at = [shown.step.index for shown in self.shown]
         self._carried_at = [sent.step.index for sent in self.carriers]
         asking = [sent for sent in self.carriers if sent.message.repair_request]
         self.kinds = {sent.message.kind for sent in asking}
-        """The kinds of messages that carry requests. All should; kinds without any say nothing about T_req."""
-        self._most = max((len(sent.message.repair_request) for sent in asking), default=0)
+        """The kinds of messages that carry requests. Both should; a kind without any request proves nothing about
+        T_req.
+        """
+        self._longest_request = max((len(sent.message.repair_request) for sent in asking), default=0)
 
     def _read(self, view: ChannelView) -> None:
         latest = before = since = 0
         for step in view.trace.of(view.party.name):
             if step.now_ms:
-                self._peak[step.index] = step.now_ms >= latest
+                self._is_latest_time[step.index] = step.now_ms >= latest
                 since = since if before and step.now_ms >= before else step.index
-                self._steady[step.index] = since
+                self._forward_since[step.index] = since
                 latest, before = max(latest, step.now_ms), step.now_ms
             for message in step.messages:
                 for entry in message.repair_request if message.channel_id == view.channel_id else ():
@@ -96,9 +98,11 @@ class Requester:
 
     # ---- time ------------------------------------------------------------------------------------------------------
 
-    def in_step(self, first: Step, last: Step) -> bool:
+    def clock_is_monotonic(self, first: Step, last: Step) -> bool:
         """Does the clock move forward from one step to another, without a later time before?"""
-        return self._peak.get(first.index, False) and self._steady.get(last.index, NEVER) <= first.index
+        return (
+            self._is_latest_time.get(first.index, False) and self._forward_since.get(last.index, NEVER) <= first.index
+        )
 
     @cached_property
     def slack_ms(self) -> int:
@@ -112,76 +116,78 @@ class Requester:
     # ---- what was missing ------------------------------------------------------------------------------------------
 
     @cached_property
-    def wanted(self) -> list[Missing]:
+    def certainly_missing(self) -> list[Missing]:
         """Messages that were certainly missing, and revealed by a message that must be accepted."""
-        return [m for m in self._lacking if not self._has_a_namesake(m)]
+        return [m for m in self._owed_requests if not self._has_a_namesake(m)]
 
     @cached_property
     def namesakes(self) -> list[Missing]:
         """Missing messages that were not requested yet when another channel received a message with the same ID."""
-        return [m for m in self._lacking if self._has_a_namesake(m)]
+        return [m for m in self._owed_requests if self._has_a_namesake(m)]
 
     @cached_property
-    def _lacking(self) -> list[Missing]:
+    def _owed_requests(self) -> list[Missing]:
         return [] if self.gives_up else self._certain
 
     @cached_property
     def listed_dependencies(self) -> list[Missing]:
-        """Messages that an implementation which gives up dependencies still shows in its buffer. It owes no entry, but
-        each entry has a T_req.
+        """Messages that an implementation which gives up dependencies still shows in its buffer. No entry is required,
+        but each entry has a T_req.
         """
-        return [m for m in self._certain if self.shown_due(m) is not None] if self.gives_up else []
+        return [m for m in self._certain if self.shown_t_req(m) is not None] if self.gives_up else []
 
     @cached_property
     def _certain(self) -> list[Missing]:
         if not self.terms.on:
             return []
-        certain = (m for m in self.repair.missing if m.certain and not m.detected.foreign_filter)
+        certain = (m for m in self.repair.missing if m.must_be_noticed and not m.detected.foreign_filter)
         came = {message_id: copies[0].step.index for message_id, copies in self._copies.items()}
         return [m for m in certain if came.get(m.message_id, NEVER) > m.detected.step.index]
 
     def _has_a_namesake(self, missing: Missing) -> bool:
         came, detected = self._elsewhere.get(missing.message_id, NEVER), missing.detected.step.index
-        return detected < came < min(self.until(missing), self.first_asked(missing.message_id, detected))
+        return (
+            detected < came < min(self.unchanged_until(missing), self.first_request_index(missing.message_id, detected))
+        )
 
     @cached_property
-    def owing(self) -> list[Missing]:
+    def requestable(self) -> list[Missing]:
         """The wanted messages that content revealed and whose sender is known, so that a request can succeed
         (AMB-72).
         """
-        return [m for m in self.wanted if m.first.sender_id and m.detected.kind is Kind.CONTENT]
+        return [m for m in self.certainly_missing if m.first.sender_id and m.detected.kind is Kind.CONTENT]
 
-    def until(self, missing: Missing) -> int:
-        """Index of the step that may have changed its state in any way; beyond the trace if none did."""
-        until = self._until.get(id(missing))
+    def unchanged_until(self, missing: Missing) -> int:
+        """Index of the first step that may have changed its state in any way; beyond the trace if there is none."""
+        until = self._unchanged_until.get(id(missing))
         if until is None:
-            touched = self.touched_after(missing.message_id, missing.detected.step.index - 1)
+            touched = self.next_copy_or_request(missing.message_id, missing.detected.step.index - 1)
             lost = missing.lost.index if missing.lost is not None else NEVER
-            until = self._until[id(missing)] = min(touched, lost, missing.undisturbed)
+            until = self._unchanged_until[id(missing)] = min(touched, lost, missing.first_change)
         return until
 
-    def renewed(self, missing: Missing) -> int:
-        """Index of the first message of others after T_max: the entry may have been dropped by then (AMB-81), and may
-        be a new one from there on.
+    def may_be_renewed_from(self, missing: Missing) -> int:
+        """Index of the first message of others after T_max. By then the entry may have been dropped and added again
+        (AMB-81).
         """
         detected, t_max = missing.detected.step, self.terms.t_max_ms or 0
-        if detected.index not in self._renewed:
+        if detected.index not in self._may_be_renewed_from:
             late = self.heard[bisect_right(self._heard_at, detected.index) :]
             steps = (r.step.index for r in late if r.step.now_ms >= detected.now_ms + t_max)
-            self._renewed[detected.index] = next(steps, NEVER)
-        return self._renewed[detected.index]
+            self._may_be_renewed_from[detected.index] = next(steps, NEVER)
+        return self._may_be_renewed_from[detected.index]
 
-    def first_asked(self, message_id: str, after: int = 0) -> int:
+    def first_request_index(self, message_id: str, after: int = 0) -> int:
         """Index of the first own broadcast after a step that requests it; beyond the trace if there is none."""
-        return _next(self._asked.get(message_id, []), after)
+        return _first_after(self._asked.get(message_id, []), after)
 
-    def touched_after(self, message_id: str, index: int) -> int:
+    def next_copy_or_request(self, message_id: str, index: int) -> int:
         """Index of the first step after ``index`` with a copy of it or a request of others for it."""
-        return _next(self._touched.get(message_id, []), index)
+        return _first_after(self._changed_at.get(message_id, []), index)
 
     def in_log(self, message_id: str, step: Step) -> bool:
         """Was it certainly in the log when a step began?"""
-        return self._kept.holds(message_id, step.index - 1) and any(
+        return self._kept_entries.holds(message_id, step.index - 1) and any(
             (not r.unmet and r.step.index < step.index) or any(d.step.index < step.index for d in r.delivered)
             for r in self.arrivals.get(message_id, ())
         )
@@ -191,142 +197,157 @@ class Requester:
         came = any(r.step.index < step.index for r in self.arrivals.get(message_id, ()))
         return came and not self.in_log(message_id, step)
 
-    def heard_after(self, index: int) -> Received | None:
+    def next_received(self, index: int) -> Received | None:
         """The next message of another participant after a step."""
         at = bisect_right(self._heard_at, index)
         return self.heard[at] if at < len(self.heard) else None
 
     # ---- what was shown and sent ------------------------------------------------------------------------------------
 
-    def states(self, after: int, before: int) -> list[ShownRequests]:
+    def shown_between(self, after: int, before: int) -> list[ShownRequests]:
         """The states that were shown between two steps."""
         return self.shown[bisect_right(self._shown_at, after) : bisect_left(self._shown_at, before)]
 
-    def sends(self, after: int, before: int) -> list[Sent]:
+    def carriers_between(self, after: int, before: int) -> list[Sent]:
         """The content and sync messages between two steps."""
         return self.carriers[bisect_right(self._carried_at, after) : bisect_left(self._carried_at, before)]
 
     def requests_repair_of(self, sent: Sent, message_id: str) -> bool:
         return any(entry.message_id == message_id for entry in sent.message.repair_request)
 
-    def full(self, sent: Sent) -> bool:
+    def is_full(self, sent: Sent) -> bool:
         """May its repair request have the maximum length? Without a declared cap, the longest request seen counts as
         the cap.
         """
         cap = self.terms.cap
-        return len(sent.message.repair_request) >= (self._most if cap is None else cap) > 0
+        return len(sent.message.repair_request) >= (self._longest_request if cap is None else cap) > 0
 
     def first_full(self, step: Step) -> Sent | None:
         """The first message after a step whose repair request has the maximum length."""
-        return next((sent for sent in self.sends(step.index, NEVER) if self.full(sent)), None)
+        return next((sent for sent in self.carriers_between(step.index, NEVER) if self.is_full(sent)), None)
 
-    def shown_due(self, missing: Missing) -> int | None:
-        """Its T_req in the first shown state, while nothing else had happened to it."""
-        asked = self.first_asked(missing.message_id, missing.detected.step.index)
-        end = min(self.until(missing), self.renewed(missing), asked)
-        for shown in self.states(missing.detected.step.index, end):
+    def shown_t_req(self, missing: Missing) -> int | None:
+        """Its T_req in the first shown state, if nothing else had happened to it before."""
+        asked = self.first_request_index(missing.message_id, missing.detected.step.index)
+        end = min(self.unchanged_until(missing), self.may_be_renewed_from(missing), asked)
+        for shown in self.shown_between(missing.detected.step.index, end):
             if missing.message_id in shown.due:
                 return shown.due[missing.message_id]
         return None
 
-    def due(self, missing: Missing) -> Window | None:
+    def t_req_window(self, missing: Missing) -> Window | None:
         """Its T_req in epoch milliseconds: as shown, else by the declared hash, else the bounds.
 
         If the trace contradicts the hash, which SDS-R-TREQ-01 judges, the hash is ignored here.
         """
-        shown = self.shown_due(missing)
+        shown = self.shown_t_req(missing)
         if shown is not None:
             return Window(shown, shown)
-        offsets = self.terms.t_req(missing.message_id, exactly=self._by_the_hash)
+        offsets = self.terms.t_req(missing.message_id, exactly=self._follows_declared_hash)
         return offsets.after(missing.detected.step.now_ms) if offsets is not None else None
 
     @cached_property
-    def _by_the_hash(self) -> bool:
+    def _follows_declared_hash(self) -> bool:
         """Does the trace agree with the declared hash, within a second?"""
-        for missing in self.wanted:
+        for missing in self.certainly_missing:
             expected = self.terms.t_req(missing.message_id)
-            detected, asked = missing.detected.step, self.first_asked(missing.message_id)
-            if expected is None or not expected.exact or not self._peak.get(detected.index, False):
+            detected, asked = missing.detected.step, self.first_request_index(missing.message_id)
+            if expected is None or not expected.exact or not self._is_latest_time.get(detected.index, False):
                 continue
-            seen = self.offset(missing)
-            if seen is None and asked < self.until(missing):  # between detection and the request
-                carriers = self.sends(asked - 1, asked + 1)
+            seen = self.measure_offset(missing)
+            if seen is None and asked < self.unchanged_until(missing):  # between detection and the request
+                carriers = self.carriers_between(asked - 1, asked + 1)
                 by = next((s.step for s in carriers if self.requests_repair_of(s, missing.message_id)), None)
-                seen = Window(0, by.now_ms - detected.now_ms) if by is not None and self.in_step(detected, by) else None
+                seen = (
+                    Window(0, by.now_ms - detected.now_ms)
+                    if by is not None and self.clock_is_monotonic(detected, by)
+                    else None
+                )
             if seen is not None and not expected.low - SECOND_MS <= seen.high:
                 return False
             if seen is not None and seen.low > expected.high + SECOND_MS:
                 return False
         return True
 
-    def latest(self, missing: Missing, due: Window) -> int:
-        """Index of the latest step for a due request: afterwards it may have been given up (AMB-81)."""
+    def request_deadline(self, missing: Missing, due: Window) -> int:
+        """The latest time, in epoch milliseconds, at which a due request must be sent: afterwards it may have been
+        given up (AMB-81).
+        """
         t_max = self.terms.t_max_ms
         return max(due.high, missing.detected.step.now_ms + (t_max or 0)) + SECOND_MS
 
-    def untracked(self, missing: Missing, sent: Sent) -> bool:
+    def is_untracked(self, missing: Missing, sent: Sent) -> bool:
         """Did the last shown buffer lack it, so that its absence from a request has another reason?"""
-        states = self.states(missing.detected.step.index, sent.step.index)
+        states = self.shown_between(missing.detected.step.index, sent.step.index)
         return bool(states) and missing.message_id not in states[-1].due
 
-    def owed(self, missing: Missing) -> Iterator[tuple[Sent, bool]]:
+    def due_carriers(self, missing: Missing) -> Iterator[tuple[Sent, bool]]:
         """Yield the messages that had to request it, and whether they do, up to the first that does.
 
         A repair request of maximum length without it proves nothing. Nor does one after T_max, when it may have been
         given up (AMB-81), unless a message of the same kind could have requested it before.
         """
-        due, detected = self.due(missing), missing.detected.step
+        due, detected = self.t_req_window(missing), missing.detected.step
         if due is None:
             return
         t_max = self.terms.t_max_ms or 0
-        latest, asked = self.latest(missing, due), self.first_asked(missing.message_id, detected.index)
+        latest, asked = (
+            self.request_deadline(missing, due),
+            self.first_request_index(missing.message_id, detected.index),
+        )
         looked: set[Kind] = set()
-        for sent in self.sends(detected.index, min(self.until(missing), asked + 1)):
-            if not self.in_step(detected, sent.step) or not due.high <= sent.step.now_ms <= latest:
+        for sent in self.carriers_between(detected.index, min(self.unchanged_until(missing), asked + 1)):
+            if not self.clock_is_monotonic(detected, sent.step) or not due.high <= sent.step.now_ms <= latest:
                 continue
             asks = self.requests_repair_of(sent, missing.message_id)
-            if not asks and (self.full(sent) or self.untracked(missing, sent)):
+            if not asks and (self.is_full(sent) or self.is_untracked(missing, sent)):
                 continue
             if sent.step.now_ms <= detected.now_ms + t_max:
                 looked.add(sent.message.kind)
             if sent.step.now_ms >= due.high + self.slack_ms and (asks or sent.message.kind in looked):
                 yield sent, asks
 
-    def in_time(self, missing: Missing) -> Sent | None:
+    def find_timely_request(self, missing: Missing) -> Sent | None:
         """The message that requests it first, in time and before anything else happened to it."""
-        due, detected = self.due(missing), missing.detected.step
-        asked = self.first_asked(missing.message_id, detected.index)
-        for sent in self.sends(asked - 1, min(self.until(missing), asked + 1)):
-            if due is not None and self.in_step(detected, sent.step) and sent.step.now_ms <= self.latest(missing, due):
+        due, detected = self.t_req_window(missing), missing.detected.step
+        asked = self.first_request_index(missing.message_id, detected.index)
+        for sent in self.carriers_between(asked - 1, min(self.unchanged_until(missing), asked + 1)):
+            if (
+                due is not None
+                and self.clock_is_monotonic(detected, sent.step)
+                and sent.step.now_ms <= self.request_deadline(missing, due)
+            ):
                 return sent
         return None
 
-    def both_kinds(self, owed: list[tuple[Sent, bool]]) -> Sent | None:
+    def last_if_both_kinds(self, carriers: list[tuple[Sent, bool]]) -> Sent | None:
         """The last of the messages that had to request it, if they are of both kinds or there are no sync messages."""
-        kinds = {sent.message.kind for sent, _ in owed}
-        return owed[-1][0] if len(kinds) == 2 or (owed and not self.syncs) else None
+        kinds = {sent.message.kind for sent, _ in carriers}
+        return carriers[-1][0] if len(kinds) == 2 or (carriers and not self.syncs) else None
 
-    def offset(self, missing: Missing) -> Window | None:
+    def measure_offset(self, missing: Missing) -> Window | None:
         """The interval from detection to T_req, by observation alone: shown, or between two messages of one kind, the
         last without the request and the first with it. None if unknown, or if a request of maximum length came between.
         """
         detected = missing.detected.step
-        if not self._peak.get(detected.index, False):
+        if not self._is_latest_time.get(detected.index, False):
             return None
-        shown = self.shown_due(missing)
+        shown = self.shown_t_req(missing)
         if shown is not None:
             return Window(shown - detected.now_ms, shown - detected.now_ms)
-        asked = self.first_asked(missing.message_id, detected.index)
-        sends = self.sends(detected.index, min(self.until(missing), self.renewed(missing), asked + 1))
+        asked = self.first_request_index(missing.message_id, detected.index)
+        sends = self.carriers_between(
+            detected.index, min(self.unchanged_until(missing), self.may_be_renewed_from(missing), asked + 1)
+        )
         # In one step, an answer with the old requests may carry the request, and the new message may not.
         asking = next(
             (s for s in sends if s.step.index == asked and self.requests_repair_of(s, missing.message_id)), None
         )
-        if asking is None or not self.in_step(detected, asking.step):
+        if asking is None or not self.clock_is_monotonic(detected, asking.step):
             return None
         low = 0
         for sent in itertools.takewhile(lambda sent: sent is not asking, sends):
-            if self.full(sent):
+            if self.is_full(sent):
                 return None
             # A message of the same step was sent at the same time; if it lacks the request, SDS-R-SEND-01 reports it.
             if sent.message.kind is asking.message.kind and sent.step.index < asked:
@@ -342,5 +363,5 @@ def requester(view: ChannelView) -> Requester:
 
 def requesters_of_channel(view: ChannelView) -> list[Requester]:
     """The requester's sides of all participants in the channel, if the view is the first of them; else empty."""
-    views = [other for other in view.everybody if other.terms.on]
+    views = [other for other in view.views_in_channel if other.terms.on]
     return [requester(other) for other in views] if views and views[0] is view else []

@@ -14,27 +14,27 @@ from ....judging.view_cache import once
 from .channel_view import ChannelView
 from .facts import Sent
 
-LENIENT_SWEEPS = 1
+TOLERATED_SWEEPS = 1
 """Number of sweeps without a copy that are tolerated after it is due: the text does not define the period of sweeps."""
 CAP = 3
-"""Number of copies after which giving up is only a warning (AMB-64)."""
+"""Number of copies after which the end of resending is only a warning (AMB-64)."""
 
 
-def spoken_for(view: ChannelView, sent: Sent) -> int:
+def first_evidence_index(view: ChannelView, sent: Sent) -> int:
     """Index of the first step with evidence of an acknowledgement of an own message; beyond the trace if there
     is none.
     """
     message_id = sent.message.message_id
-    standing = view.standing(message_id)
+    standing = view.ack_evidence(message_id)
     steps = [mention.received.step.index for mention in standing.mentions]
     steps += [ack.step.index for ack in standing.acks]
-    steps += [view.maybe[message_id]] if message_id in view.maybe else []
+    steps += [view.possible_evidence[message_id]] if message_id in view.possible_evidence else []
     return min(steps, default=len(view.trace.steps) + 1)
 
 
-def given_up(view: ChannelView, message_id: str, before: int) -> str:
+def position_on_giving_up(view: ChannelView, message_id: str, before: int) -> str:
     """The position that allows the end of resending, which may be documented after `CAP` copies (AMB-64); else ""."""
-    copies = sum(copy.step.index < before for copy in view.standing(message_id).copies)
+    copies = sum(copy.step.index < before for copy in view.ack_evidence(message_id).copies)
     return "AMB-64" if copies >= CAP else ""
 
 
@@ -63,8 +63,8 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
 
     If the clock goes back, timers may follow it, wait until it has caught up, or restart.
     """
-    period, until = resend_period(view) or 0, spoken_for(view, sent)
-    copied = {copy.step.index for copy in view.standing(sent.message.message_id).copies if copy.original is sent}
+    period, until = resend_period(view) or 0, first_evidence_index(view, sent)
+    copied = {copy.step.index for copy in view.ack_evidence(sent.message.message_id).copies if copy.original is sent}
     copies: list[Step] = []
     last, late = sent.step, 0
     clock = _clock(view)
@@ -72,7 +72,7 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
     until = min(until, sent.step.index) if sent.repeat else until
     since = clock.steps[first - 1].now_ms if first else 0
     latest_at_last = clock.latest_before(first)
-    for place in clock.telling_of(first, bisect_left(clock.indices, until), copied):
+    for place in clock.significant_between(first, bisect_left(clock.indices, until), copied):
         step = clock.steps[place]
         if step.index in copied:
             latest_at_last, since = clock.latest[place], step.now_ms
@@ -80,7 +80,7 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
             since = step.now_ms
         if step.command != "tick":
             continue
-        # The implementation may not have processed the times between them, such as those of an Observe.
+        # The implementation may not have processed the times between ticks, such as those of an Observe.
         waited = step.now_ms - max(latest_at_last, since)
         if step.index in copied:
             copies.append(step)
@@ -88,7 +88,7 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
         # Allow the sweep a second period before the copy counts as late.
         elif waited >= 2 * period and step.now_ms > sent.step.now_ms:
             late += 1
-            if late > LENIENT_SWEEPS:
+            if late > TOLERATED_SWEEPS:
                 return Resends(copies, last, step)
     return Resends(copies, last, None)
 
@@ -99,20 +99,20 @@ class Gap:
 
     first: Step
     second: Step
-    waited: int
+    waited_ms: int
     """The time between the two."""
-    looked: int
-    """The time from the first to the last tick before the second. No copy was sent in this time although it could have
-    been.
+    silent_ms: int
+    """The time from the first broadcast to the last tick before the second. No copy was sent in this time, although a
+    tick could have sent one.
     """
 
     def fits(self, period_ms: int) -> bool:
         """Does the gap agree with resending after that period, on this grid of ticks?"""
-        return self.looked < period_ms <= self.waited
+        return self.silent_ms < period_ms <= self.waited_ms
 
 
 @dataclass(frozen=True, slots=True)
-class Possibly:
+class PossiblyAcknowledged:
     """An own message while exactly one filter possibly acknowledged it."""
 
     sent: Sent
@@ -123,18 +123,18 @@ class Possibly:
     """Index of the next step with evidence for it; beyond the trace if there is none."""
 
     @property
-    def undisturbed_until(self) -> int:
-        """Index of the first of the two: new evidence, or a message without any."""
+    def unambiguous_until(self) -> int:
+        """Index of the first step with new evidence for it, or with a message without any."""
         return self.until if self.silent is None else min(self.until, self.silent.index)
 
 
 def gaps(view: ChannelView, sent: Sent) -> list[Gap]:
     """The gaps of a message in which the clock never went back, in order."""
-    copies = view.standing(sent.message.message_id).copies
+    copies = view.ack_evidence(sent.message.message_id).copies
     broadcasts = [sent.step, *(copy.step for copy in copies if copy.original is sent)]
     found = []
     for first, second in itertools.pairwise(broadcasts):
-        if first is second or not runs_on(view, first, second):
+        if first is second or not clock_never_goes_back(view, first, second):
             continue
         ticks = bisect_left(view.ticks, second.index, key=_index)
         tick = view.ticks[ticks - 1] if ticks else first
@@ -153,12 +153,12 @@ class _Clock:
     """The latest time so far, for each of them."""
     back: list[tuple[int, int]]
     """The steps before and after each backward jump."""
-    telling: list[int]
+    significant: list[int]
     """The indices of ticks and backward jumps."""
 
-    def telling_of(self, first: int, end: int, indices: Iterable[int]) -> list[int]:
+    def significant_between(self, first: int, end: int, indices: Iterable[int]) -> list[int]:
         """These indices in a range, and those among ``indices``."""
-        telling = self.telling[bisect_left(self.telling, first) : bisect_left(self.telling, end)]
+        telling = self.significant[bisect_left(self.significant, first) : bisect_left(self.significant, end)]
         others = (bisect_left(self.indices, index) for index in indices)
         return sorted({*telling, *(place for place in others if first <= place < end)})
 
@@ -190,20 +190,22 @@ def _index(step: Step) -> int:
     return step.index
 
 
-def runs_on(view: ChannelView, first: Step, last: Step) -> bool:
+def clock_never_goes_back(view: ChannelView, first: Step, last: Step) -> bool:
     """Does the participant's clock move forward, and never back, from one step to another?"""
     back = _clock(view).back
     place = bisect_left(back, (first.index, 0))
     return place == len(back) or back[place][1] > last.index
 
 
-def in_step(view: ChannelView, first: Step, last: Step) -> bool:
-    """Does the clock move forward from one step to another, without a later time before?"""
+def clock_is_monotonic(view: ChannelView, first: Step, last: Step) -> bool:
+    """Does the clock move forward from one step to another, with no later time before the first?"""
     clock = _clock(view)
-    return clock.latest_before(bisect_left(clock.indices, first.index)) <= first.now_ms and runs_on(view, first, last)
+    return clock.latest_before(bisect_left(clock.indices, first.index)) <= first.now_ms and clock_never_goes_back(
+        view, first, last
+    )
 
 
-def possibly_acknowledged(view: ChannelView) -> Iterator[Possibly]:
+def possibly_acknowledged(view: ChannelView) -> Iterator[PossiblyAcknowledged]:
     """Yield own messages that a filter held, each up to the next evidence.
 
     Left out are messages that a repair request named, which may be answered with a copy (AMB-120). Left out are also
@@ -215,19 +217,19 @@ def possibly_acknowledged(view: ChannelView) -> Iterator[Possibly]:
     for mention in view.mentions:
         message_id = mention.message_id
         sent = view.own(message_id)
-        if sent is None or mention.certain or mention.hits != 1 or message_id in view.repairs:
+        if sent is None or mention.in_history or mention.hits != 1 or message_id in view.first_requests:
             continue
         since = mention.received.step
         if view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
             if message_id not in signalled:
                 continue
             since = max(since, signalled[message_id], key=lambda step: step.index)
-        standing = view.standing(message_id)
+        standing = view.ack_evidence(message_id)
         acknowledged = [ack.step.index for ack in standing.acks if not ack.possibly]
         others = [m.received.step.index for m in standing.mentions if m is not mention]
-        until = min([never, view.maybe.get(message_id, never), *others, *acknowledged])
+        until = min([never, view.possible_evidence.get(message_id, never), *others, *acknowledged])
         if until <= since.index:
             continue
         after = (silent.received.step for silent in standing.unmentioned)
         silent = next((step for step in after if since.index < step.index < until), None)
-        yield Possibly(sent, since, silent, until)
+        yield PossiblyAcknowledged(sent, since, silent, until)

@@ -17,10 +17,10 @@ from sds_reference import Kind, Message
 
 from ....judging.view_cache import once
 from .channel_view import ChannelView
-from .facts import Observed, Received, same
+from .facts import Observed, Received, is_same_message
 from .repair_terms import SECOND_MS
-from .repair_tracker import NEVER, Answer, Asked
-from .steadiness import steady_until
+from .repair_tracker import NEVER, Answer, RequestedMessage
+from .steadiness import clock_forward_until
 from .windows import Window
 
 SWEEP_MS = 60_000
@@ -36,15 +36,15 @@ TIMES, MESSAGES = 3, 12
 
 @dataclass(slots=True)
 class Turn:
-    """A request for a message, from the first one that counts until an answer or another event."""
+    """A pending request for a message, from the first request that counts until an answer or another event ends it."""
 
-    asked: Asked
+    asked: RequestedMessage
     request: Received
     """The first request that must be honoured: not ephemeral, with the author, and later than T_min after the last
     answer (AMB-72, AMB-73, AMB-80, AMB-84).
     """
-    clear: bool
-    """Did no other request possibly fix the time of the response?"""
+    fixes_time: bool
+    """Does this request certainly fix the time of the response? An earlier request may have fixed it."""
     window: Window | None
     """T_resp in epoch milliseconds: as shown, else by the declared hash, else its bounds."""
     shown: bool
@@ -53,20 +53,20 @@ class Turn:
     copy: Received | None
     """The first copy of the message that arrived while the request was pending."""
     end: int
-    """Index of the step at which it stops being simply pending, or the clock was set back."""
+    """Index of the step that changes the pending request, or at which the clock is set back."""
     overdue: Step | None
     """The tick by which the response was due."""
-    gone: Step | None
+    t_max_tick: Step | None
     """The tick by which it was due at any T_resp: T_max has passed."""
     answer: Step | None
     """The first broadcast before ``end``; for own messages perhaps a resend."""
-    sure: bool
+    is_no_resend: bool
     """The answer is certainly no resend."""
     next_request: int
     """Index of the next request for it, after an answer or a copy; beyond any trace if there is none."""
     repeats: list[Received] = field(default_factory=list)
     """Further requests for it before ``end``."""
-    crowd: int = 1
+    pending_count: int = 1
     """The number of pending requests at the time, including this one."""
 
     @property
@@ -106,7 +106,7 @@ class Turn:
         return self.window is not None and self.window.exact
 
 
-def shown_t_resp(view: ChannelView, asked: Asked) -> Iterator[tuple[Observed, int | None]]:
+def shown_t_resp(view: ChannelView, asked: RequestedMessage) -> Iterator[tuple[Observed, int | None]]:
     """Yield the shown states of the incoming repair request buffer while the request was pending: (state, T_resp)."""
     ends = [copy.step.index for copy in asked.copies] + [answer.step.index for answer in asked.answers]
     until = min(ends, default=None)
@@ -122,7 +122,7 @@ def _shown_due(view: ChannelView) -> dict[int, dict[str, int]]:
     """T_resp by message ID, the first shown one of each, by the step of each state that shows the buffer."""
     return {
         observed.step.index: {e.message_id: e.due_ms for e in reversed(observed.state.incoming_repairs.entries)}
-        for observed in view.showing("incoming_repairs")
+        for observed in view.states_showing("incoming_repairs")
     }
 
 
@@ -132,44 +132,44 @@ def turns(view: ChannelView) -> list[Turn]:
     if not view.terms.on or not view.repair.asked:
         return []
     found: list[Turn] = []
-    last: dict[str, Asked] = {}
+    last: dict[str, RequestedMessage] = {}
     for asked in view.repair.asked:
         found += _turns_of(view, asked, last.get(asked.message_id))
         last[asked.message_id] = asked
     begun = sorted(turn.since.index for turn in found)
     settled = sorted(turn.answer.index if turn.answer is not None else turn.end for turn in found)
     for turn in found:
-        turn.crowd = bisect_right(begun, turn.since.index) - bisect_right(settled, turn.since.index)
+        turn.pending_count = bisect_right(begun, turn.since.index) - bisect_right(settled, turn.since.index)
     return found
 
 
-def counts(received: Received) -> bool:
+def must_honour_request(received: Received) -> bool:
     """Must the repair request of this message be honoured?"""
-    return received.binding and not received.own and received.step.reply is not None
+    return received.request_is_binding and not received.own and received.step.reply is not None
 
 
-def one_message(view: ChannelView, original: Message) -> bool:
+def all_copies_equal(view: ChannelView, original: Message) -> bool:
     """Were all messages with its ID equal? Of two different ones, the participant may have kept either."""
-    return all(same(original, received.message) for received in view.arrivals.get(original.message_id, ()))
+    return all(is_same_message(original, received.message) for received in view.arrivals.get(original.message_id, ()))
 
 
 def answers_and_originals(view: ChannelView) -> Iterator[tuple[Answer, Message]]:
     """Yield answers with the messages that they must equal, unless two messages share the ID."""
     for asked in view.repair.asked if view.terms.on else ():
         original = asked.original
-        if original is not None and one_message(view, original):
+        if original is not None and all_copies_equal(view, original):
             yield from ((answer, original) for answer in asked.answers)
 
 
-def answers_at_all(view: ChannelView, *, others: bool) -> bool:
+def answered_any(view: ChannelView, *, others: bool) -> bool:
     """Was any request answered; with ``others``, any for another participant's message? To answer none violates a
     SHOULD.
     """
-    return any(t.answer is not None and t.sure and not (others and t.asked.own) for t in turns(view))
+    return any(t.answer is not None and t.is_no_resend and not (others and t.asked.own) for t in turns(view))
 
 
 @once
-def refused_for_good(view: ChannelView) -> frozenset[str]:
+def find_never_answered(view: ChannelView) -> frozenset[str]:
     """Messages of others that are never answered while others always are, as with response groups.
 
     If each request were answered with probability p, 12 messages with three requests each would show this pattern, with
@@ -192,10 +192,10 @@ def shows_request_buffer(view: ChannelView) -> bool:
 
 
 @once
-def free_ticks(view: ChannelView) -> frozenset[int]:
+def ticks_with_room(view: ChannelView) -> frozenset[int]:
     """The ticks that could have sent more answers: another tick sent more, or they sent none.
 
-    R-SWEEP-02 judges an implementation that sends one answer per sweep; its answers are not late.
+    SDS-R-SWEEP-02 judges an implementation that sends one answer per sweep, so its answers do not count as late.
     """
     sent = Counter(answer.step.index for asked in view.repair.asked for answer in asked.answers)
     most = max((sent[tick.index] for tick in view.ticks), default=0)
@@ -214,7 +214,7 @@ def slack_ms(view: ChannelView) -> int:
     return view.terms.clock_ms if fine else SECOND_MS
 
 
-def bracket(view: ChannelView, turn: Turn) -> Window | None:
+def bound_delay(view: ChannelView, turn: Turn) -> Window | None:
     """The smallest and largest delay of the response, as seen on the wire; None if it was not answered in time.
 
     The sweep before the answering one was at most two ticks before it, or one sweep period before the last tick without
@@ -222,7 +222,7 @@ def bracket(view: ChannelView, turn: Turn) -> Window | None:
     """
     if turn.answer is None or turn.asked.own:
         return None
-    free = free_ticks(view)
+    free = ticks_with_room(view)
     earlier = [t for t in view.ticks if turn.since.index < t.index < turn.answer.index]
     silent = [tick.now_ms for tick in earlier if tick.index in free][-TICKS:]
     if len(silent) < TICKS:
@@ -232,30 +232,30 @@ def bracket(view: ChannelView, turn: Turn) -> Window | None:
     return Window(low - turn.since.now_ms, turn.answer.now_ms - turn.since.now_ms)
 
 
-def delay(view: ChannelView, turn: Turn) -> Window | None:
+def measure_delay(view: ChannelView, turn: Turn) -> Window | None:
     """T_resp of another participant's message as an offset from the request: as shown, or by the answer on the wire."""
-    if turn.asked.own or not turn.clear or turn.repeats or turn.end <= turn.since.index:
+    if turn.asked.own or not turn.fixes_time or turn.repeats or turn.end <= turn.since.index:
         return None
     if turn.shown and turn.window is not None:
         offset = turn.window.low - turn.since.now_ms
         return Window(offset, offset)
-    return bracket(view, turn) if turn.in_time else None
+    return bound_delay(view, turn) if turn.in_time else None
 
 
-def undisputed(asked: Asked) -> bool:
+def names_one_author(asked: RequestedMessage) -> bool:
     """Do all requests name the same author, or none? Another name can mean another response group (AMB-73)."""
     entries = [e for r in (asked.received, *asked.repeats) for e in r.message.repair_request]
     return all(e.sender_id in (None, "", asked.author) for e in entries if e.message_id == asked.message_id)
 
 
-def eligible(view: ChannelView, author: str, message_id: str) -> bool | None:
+def is_eligible(view: ChannelView, author: str, message_id: str) -> bool | None:
     """Is the participant an eligible responder? With at most one group (AMB-10) all are; None if unknown."""
     if view.terms.groups is not None and view.terms.groups <= 1:
         return True
     return view.terms.in_group(author, message_id)
 
 
-def position(turn: Turn) -> int:
+def position_in_request(turn: Turn) -> int:
     """The number of entries before it in the list that requests it."""
     return [entry.message_id for entry in turn.request.message.repair_request].index(turn.message_id)
 
@@ -269,63 +269,63 @@ def _asked_at(view: ChannelView) -> dict[str, list[int]]:
     return out
 
 
-def _turns_of(view: ChannelView, asked: Asked, previous: Asked | None) -> Iterator[Turn]:
-    """Yield a turn, and a further one for each request after one that was left unanswered for good."""
+def _turns_of(view: ChannelView, asked: RequestedMessage, previous: RequestedMessage | None) -> Iterator[Turn]:
+    """Yield a turn, and a further one for each request that follows an unanswered one after all of its time limits."""
     pause_until = _pause_until(view, previous, view.arrivals.get(asked.message_id, [])[1:], asked)
     requests = [asked.received, *asked.repeats]
-    proper = [r for r in requests if _proper(view, asked, r) and r.step.now_ms >= pause_until]
+    proper = [r for r in requests if _names_right_author(view, asked, r) and r.step.now_ms >= pause_until]
     if asked.original is None or not proper:
         return
     waiting = previous is not None and not previous.answers and not previous.copies
     clear = proper[0] is asked.received and not waiting and (previous is None or len(previous.answers) < 2)
     while proper:
         request = proper[0]
-        turn = _turn(view, asked, request, clear=clear)
-        late = turn.gone.index if turn.gone is not None else NEVER
+        turn = _turn(view, asked, request, fixes_time=clear)
+        late = turn.t_max_tick.index if turn.t_max_tick is not None else NEVER
         proper = [r for r in proper if r.step.index > late]
         if turn.answer is not None and turn.answer.index < late:
             proper = []
         if proper:
             turn.end = min(turn.end, proper[0].step.index)
             if turn.answer is not None and turn.answer.index >= turn.end:
-                turn.answer, turn.sure = None, False
+                turn.answer, turn.is_no_resend = None, False
         turn.repeats = [r for r in asked.repeats if request.step.index < r.step.index < turn.end]
         yield turn
         clear = False
 
 
-def _turn(view: ChannelView, asked: Asked, request: Received, *, clear: bool) -> Turn:
+def _turn(view: ChannelView, asked: RequestedMessage, request: Received, *, fixes_time: bool) -> Turn:
     since = request.step
     following = next((at for at in _asked_at(view)[asked.message_id] if at > asked.received.step.index), NEVER)
     later = next((r for r in view.arrivals.get(asked.message_id, ()) if r.step.index > since.index), None)
     usual = later is not None and later.valid and later.step.reply is not None and later.kind is Kind.CONTENT
-    copy = later if usual and later and asked.original and same(later.message, asked.original) else None
-    end = min(following, later.step.index if later is not None else NEVER, steady_until(view, since))
-    window, shown = _window(view, asked, request, end, clear=clear)
+    copy = later if usual and later and asked.original and is_same_message(later.message, asked.original) else None
+    end = min(following, later.step.index if later is not None else NEVER, clock_forward_until(view, since))
+    window, shown = _window(view, asked, request, end, fixes_time=fixes_time)
     t_max = view.terms.t_max_ms
     bound = Window(since.now_ms, since.now_ms + t_max) if t_max else None
     answer = next((a.step for a in asked.answers if since.index <= a.step.index < end), None)
     return Turn(
         asked,
         request,
-        clear,
+        fixes_time,
         window,
         shown,
-        eligible(view, asked.author, asked.message_id),
+        is_eligible(view, asked.author, asked.message_id),
         copy,
         end,
-        _overdue(view, since, window, end),
-        _overdue(view, since, bound, end),
+        _find_overdue_tick(view, since, window, end),
+        _find_overdue_tick(view, since, bound, end),
         answer,
-        answer is not None and (not asked.own or no_resend(view, asked.message_id, answer)),
+        answer is not None and (not asked.own or is_certainly_answer(view, asked.message_id, answer)),
         following,
     )
 
 
-def _overdue(view: ChannelView, since: Step, window: Window | None, end: int) -> Step | None:
+def _find_overdue_tick(view: ChannelView, since: Step, window: Window | None, end: int) -> Step | None:
     if window is None:
         return None
-    could, free, waiting_since = free_ticks(view), 0, window.high
+    could, free, waiting_since = ticks_with_room(view), 0, window.high
     for tick in view.ticks:
         if not since.index < tick.index < end or tick.now_ms < window.high:
             continue
@@ -338,7 +338,9 @@ def _overdue(view: ChannelView, since: Step, window: Window | None, end: int) ->
     return None
 
 
-def _pause_until(view: ChannelView, previous: Asked | None, copies: list[Received], asked: Asked) -> int:
+def _pause_until(
+    view: ChannelView, previous: RequestedMessage | None, copies: list[Received], asked: RequestedMessage
+) -> int:
     """New requests may be ignored until this time, because of the event that ended the last one."""
     ends = [c.step.now_ms for c in copies if c.step.index < asked.received.step.index]
     ends += [a.step.now_ms for a in previous.answers] if previous is not None else []
@@ -347,15 +349,15 @@ def _pause_until(view: ChannelView, previous: Asked | None, copies: list[Receive
     return max(ends) + view.terms.t_min_ms if view.terms.t_min_ms is not None else NEVER
 
 
-def _proper(view: ChannelView, asked: Asked, received: Received) -> bool:
+def _names_right_author(view: ChannelView, asked: RequestedMessage, received: Received) -> bool:
     """Does it request the message with the right author?"""
-    if not counts(received) or received.message.message_id == asked.message_id:
+    if not must_honour_request(received) or received.message.message_id == asked.message_id:
         return False
-    authors = asked_of(view, received).get(asked.message_id)
+    authors = authors_by_requested_id(view, received).get(asked.message_id)
     return authors == {asked.author}
 
 
-def asked_of(view: ChannelView, received: Received) -> dict[str, set[str | None]]:
+def authors_by_requested_id(view: ChannelView, received: Received) -> dict[str, set[str | None]]:
     """By requested ID: the authors that a message names."""
     known, index = _known_requests(view), received.step.index
     if index not in known:
@@ -371,7 +373,9 @@ def _known_requests(_: ChannelView) -> dict[int, dict[str, set[str | None]]]:
     return {}
 
 
-def _window(view: ChannelView, asked: Asked, request: Received, end: int, *, clear: bool) -> tuple[Window | None, bool]:
+def _window(
+    view: ChannelView, asked: RequestedMessage, request: Received, end: int, *, fixes_time: bool
+) -> tuple[Window | None, bool]:
     further = min((r.step.index for r in asked.repeats if r.step.index > request.step.index), default=NEVER)
     # An effect that shows only after a further request may belong to that request.
     until = min(further, end)
@@ -380,16 +384,16 @@ def _window(view: ChannelView, asked: Asked, request: Received, end: int, *, cle
     if due is not None:
         return Window(due, due), True
     offsets = view.terms.t_resp(asked.author, asked.message_id)
-    if not clear and view.terms.t_max_ms:
+    if not fixes_time and view.terms.t_max_ms:
         offsets = Window(0, view.terms.t_max_ms)
     return (offsets.after(request.step.now_ms) if offsets is not None else None), False
 
 
-def no_resend(view: ChannelView, message_id: str, answer: Step) -> bool:
+def is_certainly_answer(view: ChannelView, message_id: str, answer: Step) -> bool:
     """Can a copy of an own message only be an answer (AMB-120)?"""
     if not view.can(pb.CAPABILITY_RESEND):
         return True
-    if any(m.certain and m.message_id == message_id and m.received.step.index < answer.index for m in view.mentions):
+    if any(m.in_history and m.message_id == message_id and m.received.step.index < answer.index for m in view.mentions):
         return True
     c, sent = view.configuration, view.own(message_id)
     periods = [p for p in (c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms) if p]

@@ -9,16 +9,16 @@ from .channel_view import ChannelView
 from .repair_tracker import NEVER
 
 
-def steady_until(view: ChannelView, since: Step) -> int:
+def clock_forward_until(view: ChannelView, since: Step) -> int:
     """Index of the step at which the clock goes back; beyond any trace if it never does."""
-    known = _known_steady(view)
+    known = _forward_until_by_step(view)
     if since.index not in known:
         known[since.index] = _goes_back(view, since)
     return known[since.index]
 
 
 @once
-def _known_steady(_: ChannelView) -> dict[int, int]:
+def _forward_until_by_step(_: ChannelView) -> dict[int, int]:
     """Cached by step: one message may contain many requests."""
     return {}
 

@@ -9,7 +9,8 @@ from .channel_view import ChannelView
 from .facts import LamportExpectation, Sent
 
 NEARBY = 1000
-"""A wrong timestamp within this distance, in milliseconds, was counted wrongly and not read wrongly."""
+"""Largest error, in milliseconds, that wrong counting explains. Larger errors have other causes, such as a wrong unit.
+"""
 
 
 def lamport_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
@@ -20,7 +21,9 @@ def lamport_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
 
 
 def moved_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
-    """Yield those that show what moved the timestamp; not those with an error that also occurs without a move."""
+    """Yield content messages whose timestamps show what moved them; messages with an error that also occurs without a
+    move are left out.
+    """
     usual = usual_errors(view)
     for sent, seen in lamport_sends(view):
         if sent.lamport.tolerates(seen) or seen - sent.lamport.low not in usual:
@@ -32,13 +35,13 @@ def usual_errors(view: ChannelView) -> set[int]:
     """The errors of timestamps of messages before which only messages were sent."""
     errors: set[int] = set()
     for sent, seen in lamport_sends(view):
-        if is_plain(sent.lamport) and not sent.lamport.tolerates(seen):
+        if only_sends_preceded(sent.lamport) and not sent.lamport.tolerates(seen):
             errors.add(seen - sent.lamport.low)
     return errors
 
 
-def is_plain(e: LamportExpectation) -> bool:
-    """Did only sending and time come before?"""
+def only_sends_preceded(e: LamportExpectation) -> bool:
+    """Was the timestamp changed only by own messages and by the time?"""
     disturbed = e.late_delivery or e.rebroadcast or e.answered or e.ephemeral or e.clock_stepped_back
     return e.source in ("open", "send") and not disturbed
 
@@ -47,7 +50,7 @@ _UNITS = {"seconds": 0.001, "microseconds": 1_000, "nanoseconds": 1_000_000}
 """Units of time, per millisecond."""
 
 
-def as_it_looks(e: LamportExpectation, now: int, seen: int) -> str:
+def describe_wrong_timestamp(e: LamportExpectation, now: int, seen: int) -> str:
     """Describe a wrong timestamp, with the likely mistake if the number shows it; ``now`` is in milliseconds."""
     unit = next((unit for unit, per_ms in _UNITS.items() if abs(seen / per_ms - now) <= NEARBY), None)
     if unit is not None:

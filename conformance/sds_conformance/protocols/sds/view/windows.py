@@ -8,7 +8,7 @@ from functools import lru_cache
 from sds_harness.sds.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-ASTRAY_MS = 1_800_000
+CLOCK_ERROR_MS = 1_800_000
 """Half an hour in milliseconds: the possible error of an unadjusted clock, and the possible duration of a run."""
 
 
@@ -30,7 +30,7 @@ class Window:
     def __contains__(self, time_ms: int) -> bool:
         return self.low <= time_ms <= self.high
 
-    def meets(self, other: Window, slack_ms: int = 0) -> bool:
+    def overlaps(self, other: Window, slack_ms: int = 0) -> bool:
         """Can they be the same time, if each may be off by ``slack_ms``?"""
         return self.low <= other.high + slack_ms and other.low <= self.high + slack_ms
 
@@ -38,15 +38,15 @@ class Window:
 def clock_at(trace: Trace, now_ms: int) -> Window:
     """The times that the clock of an implementation can show at a step with the time ``now_ms``.
 
-    A clock that is not virtual shows about the real time, which the schedule cannot change; an implementation may also
+    A clock that is not virtual shows about the real time, which the schedule cannot change. An implementation may also
     use the given time without declaring it.
     """
     if trace.declaration.can(pb.CAPABILITY_VIRTUAL_CLOCK) or not trace.revision.lamport_follows_clock:
         return _exactly(now_ms)
-    return Window(min(trace.start_ms - ASTRAY_MS, now_ms), max(trace.start_ms + ASTRAY_MS, now_ms))
+    return Window(min(trace.start_ms - CLOCK_ERROR_MS, now_ms), max(trace.start_ms + CLOCK_ERROR_MS, now_ms))
 
 
-def least_clock(trace: Trace, now_ms: int) -> int:
+def earliest_clock(trace: Trace, now_ms: int) -> int:
     """The smallest time that the clock can show at a step, in epoch milliseconds, for an implementation that bounds
     timestamps by it.
 

@@ -1,4 +1,4 @@
-"""Acknowledgement: section ACK, and what other sections say of the three states of an own message."""
+"""Acknowledgement: section ACK, and the rules of other sections on the three states of an own message."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from .....judging.view_cache import once
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.facts import AckEvent, Mention, Received
-from ...view.lateness import named_early, noticed_late, settled
+from ...view.lateness import find_late_sweep, first_mention, was_noticed
 from ...view.repair_tracker import NEVER
-from ...view.resends import Gap, gaps, given_up, possibly_acknowledged, resend_period, spoken_for
-from .filters import first_hit
+from ...view.resends import Gap, first_evidence_index, gaps, position_on_giving_up, possibly_acknowledged, resend_period
+from .filters import is_in_next_filter
 
 
-def acknowledged_by(view: ChannelView, received: Received, message_id: str) -> bool | None:
-    """Was the own message acknowledged with that arrival? By its event, else by the state; None if neither can tell."""
+def was_acknowledged_by(view: ChannelView, received: Received, message_id: str) -> bool | None:
+    """Was the own message acknowledged by the time of an arrival? Decided by the event, else by the shown state; None
+    if unknown.
+    """
     if view.can(pb.CAPABILITY_ACKNOWLEDGED):
-        acks = view.standing(message_id).acks
+        acks = view.ack_evidence(message_id).acks
         return any(not ack.possibly and ack.step.index <= received.step.index for ack in acks)
     for observed in view.observed:
         if observed.step.index == received.step.index + 1 and observed.state.HasField("outgoing"):
@@ -35,40 +37,40 @@ def acknowledged_by(view: ChannelView, received: Received, message_id: str) -> b
 
 @check("SDS-RECV-11", of="received")
 def effects_in_order(view: ChannelView) -> Iterator[Observation]:
-    """The own-sender rule comes before everything, and review and filter before the message is put aside."""
+    """Own messages are ignored first, and history and filter are reviewed before a message is buffered."""
     for received in view.received:
         if not received.own:
             continue
         acks = [a for a in view.acks if a.step is received.step]
         mentions_own = any(view.own(entry.message_id) for entry in received.message.causal_history)
         if acks:
-            expected = "no acknowledgement by the participant's own message: its own copy proves no receipt"
+            expected = "no acknowledgement by a message of the participant itself, which proves no receipt"
             seen = f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged"
             soft = "AMB-21" if all(ack.possibly for ack in acks) else ""
             yield violated(received.step, "acknowledged-by-own", expected, seen, soft)
         elif mentions_own:
             yield held(received.step)
     for mention in view.mentions:
-        if (sweep := noticed_late(view, mention)) is not None:
-            expected = f"{mention.message_id!r} acknowledged with the message that speaks for it"
-            seen = f"it is by the sweep of step {sweep.index}"
+        if (sweep := find_late_sweep(view, mention)) is not None:
+            expected = f"{mention.message_id!r} acknowledged on arrival of the message that mentions it"
+            seen = f"acknowledged only by the sweep of step {sweep.index}"
             yield violated(mention.received.step, "acknowledged-late", expected, seen, "AMB-143")
-        elif mention.certain and mention.received.unmet and mention.received.acceptable:
-            reviewed = acknowledged_by(view, mention.received, mention.message_id)
-            filtered = first_hit(view, mention.received)
-            if reviewed and filtered:  # where it is not so, SDS-RECV-03 and SDS-RECV-04 say it
+        elif mention.in_history and mention.received.unmet and mention.received.acceptable:
+            reviewed = was_acknowledged_by(view, mention.received, mention.message_id)
+            filtered = is_in_next_filter(view, mention.received)
+            if reviewed and filtered:  # otherwise SDS-RECV-03 and SDS-RECV-04 are violated
                 yield held(mention.received.step)
 
 
 @check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED, of="unmentioned")
-def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
-    """A message that nothing speaks for stays unacknowledged."""
+def unmentioned_stay_unacknowledged(view: ChannelView) -> Iterator[Observation]:
+    """An own message stays unacknowledged when a message arrives that does not mention it."""
     for silent in view.unmentioned:
-        step, standing = silent.received.step, view.standing(silent.message_id)
+        step, standing = silent.received.step, view.ack_evidence(silent.message_id)
         events = [ack for ack in standing.acks if ack.step is step]
         before = any(mention.received.step.index < step.index for mention in standing.mentions)
         if events and not before:
-            expected = f"{silent.message_id!r} unacknowledged: neither history nor filter names it"
+            expected = f"{silent.message_id!r} unacknowledged: neither history nor filter contains it"
             seen = f"{'possibly ' if events[0].possibly else ''}acknowledged"
             yield violated(step, "acknowledged-by-nothing", expected, seen)
         elif not before:
@@ -76,15 +78,15 @@ def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
-def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observation]:
-    """No acknowledgement is signalled, in any step, for a message that nothing received speaks for."""
+def no_acknowledgement_without_evidence(view: ChannelView) -> Iterator[Observation]:
+    """No step acknowledges a message that no received message mentions."""
     for ack in view.acks:
         if view.own(ack.message_id) is None:
             continue
-        spoke = [mention.received.step.index for mention in view.standing(ack.message_id).mentions]
-        spoke += [view.maybe[ack.message_id]] if ack.message_id in view.maybe else []
-        spoke += [early] if (early := named_early(view, ack.message_id)) is not None else []
-        expected = f"{ack.message_id!r} unacknowledged: nothing that was received speaks for it"
+        spoke = [mention.received.step.index for mention in view.ack_evidence(ack.message_id).mentions]
+        spoke += [view.possible_evidence[ack.message_id]] if ack.message_id in view.possible_evidence else []
+        spoke += [early] if (early := first_mention(view, ack.message_id)) is not None else []
+        expected = f"{ack.message_id!r} unacknowledged: no received message mentions it"
         seen = f"{'possibly ' if ack.possibly else ''}acknowledged in answer to {ack.step.command}"
         met = any(index <= ack.step.index for index in spoke)
         yield judged(ack.step, "acknowledged-by-nothing", met, expected, seen)
@@ -93,24 +95,24 @@ def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observatio
 @check("SDS-STATE-13", pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED, of="mentions")
 def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observation]:
     """A possibly acknowledged message stays in the outgoing buffer."""
-    once_in_a_filter = [mention for mention in view.mentions if mention.hits == 1 and not mention.certain]
-    for observed in view.showing("outgoing"):
+    once_in_a_filter = [mention for mention in view.mentions if mention.hits == 1 and not mention.in_history]
+    for observed in view.states_showing("outgoing"):
         buffered = {entry.message_id for entry in observed.state.outgoing.entries}
         for mention in once_in_a_filter:
-            if view.maybe.get(mention.message_id, observed.step.index) < observed.step.index:
+            if view.possible_evidence.get(mention.message_id, observed.step.index) < observed.step.index:
                 continue
             once = mention.received.step.index < observed.step.index
-            said = view.standing(mention.message_id).mentions if once else ()
-            acks = (ack for ack in view.standing(mention.message_id).acks if not ack.possibly)
+            said = view.ack_evidence(mention.message_id).mentions if once else ()
+            acks = (ack for ack in view.ack_evidence(mention.message_id).acks if not ack.possibly)
             if any(ack.step.index < observed.step.index for ack in acks):
                 continue  # a wrong acknowledgement violates SDS-ACK-04 or SDS-STATE-12
             if once and not any(m is not mention and m.received.step.index < observed.step.index for m in said):
                 met = mention.message_id in buffered
                 expected = f"{mention.message_id!r}, possibly acknowledged, in the buffer"
-                soft = given_up(view, mention.message_id, observed.step.index)
+                soft = position_on_giving_up(view, mention.message_id, observed.step.index)
                 yield judged(observed.step, "not-kept", met, expected, "it is gone", soft)
     for mention in once_in_a_filter:
-        later = (copy.step for copy in view.standing(mention.message_id).copies)
+        later = (copy.step for copy in view.ack_evidence(mention.message_id).copies)
         yield from (held(step) for step in later if step.index > mention.received.step.index)
 
 
@@ -128,7 +130,7 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
         said += [(event.message_id, True, "possibly acknowledged") for event in possibly]
         for own_id, wrong, seen in said:
             sent = view.own(own_id)
-            if sent is not None and spoken_for(view, sent) >= step.index:
+            if sent is not None and first_evidence_index(view, sent) >= step.index:
                 whose = f"of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}"
                 yield judged(step, "acknowledged-elsewhere", not wrong, f"{own_id!r} {whose}", seen)
 
@@ -138,8 +140,8 @@ _NAMES = ("unacknowledged", "possibly acknowledged", "acknowledged")
 
 
 @check("SDS-STATE-14", of="mentions")
-def some_participants_are_enough(view: ChannelView) -> Iterator[Observation]:
-    """Of several participants known, one that names a message in a causal history acknowledges it for all."""
+def one_of_several_participants_acknowledges(view: ChannelView) -> Iterator[Observation]:
+    """If several participants are known, a causal history of one of them is enough to acknowledge a message."""
     met: dict[str, int] = {}
     for received in view.received:
         if not received.own and not received.rejected:
@@ -147,22 +149,23 @@ def some_participants_are_enough(view: ChannelView) -> Iterator[Observation]:
     for mention in view.mentions:
         named_by = mention.received.message.sender_id
         known = {who for who, index in met.items() if index < mention.received.step.index}
-        if not mention.certain or not known - {named_by}:
+        if not mention.in_history or not known - {named_by}:
             continue
-        result = _acknowledged_by_one(view, mention)
+        result = _was_acknowledged_by_mention(view, mention)
         if result is True:
             yield held(mention.received.step)
         elif result is False:
-            expected = f"{mention.message_id!r} acknowledged, which {named_by!r} names: some participants are enough"
-            seen = f"no acknowledgement while the {len(known - {named_by})} others known have not named it"
-            soft = given_up(view, mention.message_id, mention.received.step.index)
+            by = f"the message of {named_by!r} that names it: one participant is enough"
+            expected = f"{mention.message_id!r} acknowledged by {by}"
+            seen = f"no acknowledgement until the other {len(known - {named_by})} known participants name it"
+            soft = position_on_giving_up(view, mention.message_id, mention.received.step.index)
             yield violated(mention.received.step, "not-acknowledged", expected, seen, soft)
 
 
-def _acknowledged_by_one(view: ChannelView, mention: Mention) -> bool | None:
-    """Did the message become acknowledged before anybody else spoke for it? None if nothing tells.
+def _was_acknowledged_by_mention(view: ChannelView, mention: Mention) -> bool | None:
+    """Was the message acknowledged before another message mentioned it?
 
-    By the signal, else by the last state that was shown, else by copies that stop.
+    Decided by the signal, else by the last shown state, else by the end of resending; None if unknown.
     """
     message_id, index = mention.message_id, mention.received.step.index
     named_again = (
@@ -172,7 +175,7 @@ def _acknowledged_by_one(view: ChannelView, mention: Mention) -> bool | None:
     )
     until = min(named_again, default=len(view.trace.steps) + 1)
     if view.can(pb.CAPABILITY_ACKNOWLEDGED):
-        if any(not ack.possibly and ack.step.index < until for ack in view.standing(message_id).acks):
+        if any(not ack.possibly and ack.step.index < until for ack in view.ack_evidence(message_id).acks):
             return True
         # It may be signalled by a sweep.
         return False if any(index < tick.index < until for tick in view.ticks) else None
@@ -184,13 +187,15 @@ def _acknowledged_by_one(view: ChannelView, mention: Mention) -> bool | None:
 
 
 def _copies_stopped(view: ChannelView, mention: Mention, until: int) -> bool | None:
-    """Do no copies follow the mention? None where none was due before ``until``, or where a repair was asked for."""
+    """Was the message not resent after the mention? None if no copy was due before ``until``, or if a repair was
+    requested.
+    """
     message_id, since = mention.message_id, mention.received.step
     period = resend_period(view)
     timed = view.can(pb.CAPABILITY_RESEND) and view.can(pb.CAPABILITY_VIRTUAL_CLOCK)
-    if not timed or period is None or message_id in view.repairs:
+    if not timed or period is None or message_id in view.first_requests:
         return None
-    copies = [copy.step for copy in view.standing(message_id).copies]
+    copies = [copy.step for copy in view.ack_evidence(message_id).copies]
     if any(since.index < step.index < until for step in copies):
         return False
     last = max(copies, key=lambda step: step.index, default=since)
@@ -199,22 +204,22 @@ def _copies_stopped(view: ChannelView, mention: Mention, until: int) -> bool | N
     return True if last is not since and ticks and ticks[-1].now_ms >= due else None
 
 
-def _used_once(view: ChannelView) -> set[str]:
-    """Own messages whose IDs were not used again: a second message of an ID starts from the beginning."""
+def _ids_used_once(view: ChannelView) -> set[str]:
+    """Own messages whose IDs were used once. A second message with the same ID starts as unacknowledged."""
     return {s.message.message_id for s in view.sent} - {s.message.message_id for s in view.sent if s.repeat}
 
 
 @check("SDS-STATE-17", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
 def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
     """An acknowledged message is not signalled as possibly acknowledged later; in one step the order is free."""
-    own = _used_once(view)
+    own = _ids_used_once(view)
     acknowledged: dict[str, int] = {}
     for ack in view.acks:
         if ack.message_id not in own:
             continue
         at = acknowledged.get(ack.message_id)
         met = not (ack.possibly and at is not None and at < ack.step.index)
-        expected = f"{ack.message_id!r} acknowledged for good, since step {at}"
+        expected = f"{ack.message_id!r} still acknowledged, as since step {at}"
         yield judged(ack.step, "moved-back", met, expected, "possibly acknowledged again")
         if not ack.possibly:
             acknowledged.setdefault(ack.message_id, ack.step.index)
@@ -222,10 +227,10 @@ def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-17", of="outgoing-shown sent")
 def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
-    """Shown again and again, a message is in one state at a time and in none it has left."""
-    own = _used_once(view)
+    """In every shown state, a message has exactly one ACK state, and never one before the last shown one."""
+    own = _ids_used_once(view)
     reached: dict[str, int] = {}
-    for observed in view.showing("outgoing"):
+    for observed in view.states_showing("outgoing"):
         states: dict[str, set[int]] = {}
         for entry in observed.state.outgoing.entries:  # as ranks; -1 is none of the three
             states.setdefault(entry.message_id, set()).add(_RANKS.get(entry.state, -1))
@@ -241,7 +246,7 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
             (rank,) = ranks
             before = reached.setdefault(message_id, rank)
             if rank < before:
-                expected = f"{message_id!r} {_NAMES[before]}, as before, or further"
+                expected = f"{message_id!r} {_NAMES[before]} as before, or in a later state"
                 yield violated(observed.step, "moved-back", expected, _NAMES[rank])
             elif rank:
                 yield held(observed.step)
@@ -249,7 +254,7 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
 
 
 def _shown_state(view: ChannelView, mention: Mention) -> int | None:
-    """Its state by an Observe right after the mention; None if there is none."""
+    """The ACK state that an Observe directly after the mention shows; None without an Observe."""
     states = _shown_states(view).get(mention.received.step.index + 1)
     return states.get(mention.message_id, pb.ACK_STATE_ACKNOWLEDGED) if states is not None else None
 
@@ -259,13 +264,13 @@ def _shown_states(view: ChannelView) -> dict[int, dict[str, int]]:
     """By step: the states of own messages that are shown there."""
     return {
         observed.step.index: {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
-        for observed in view.showing("outgoing")
+        for observed in view.states_showing("outgoing")
     }
 
 
-def _acked_with(view: ChannelView, mention: Mention) -> bool:
-    """Was the message acknowledged in answer to what speaks for it?"""
-    acks = view.standing(mention.message_id).acks
+def _was_acknowledged_on_mention(view: ChannelView, mention: Mention) -> bool:
+    """Was the message acknowledged in the step of the mention?"""
+    acks = view.ack_evidence(mention.message_id).acks
     return any(ack.step is mention.received.step and not ack.possibly for ack in acks)
 
 
@@ -273,8 +278,8 @@ def _acked_with(view: ChannelView, mention: Mention) -> bool:
 def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
     """Several filters may acknowledge; their number is noted, not judged."""
     for mention in view.mentions:
-        if not mention.certain and mention.hits >= 2:
-            if _acked_with(view, mention):
+        if not mention.in_history and mention.hits >= 2:
+            if _was_acknowledged_on_mention(view, mention):
                 yield noted(mention.received.step, f"acknowledged after {mention.hits} filters")
             else:
                 yield held(mention.received.step)
@@ -284,22 +289,22 @@ def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
 def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
     """A single filter never acknowledges: the message stays in the buffer."""
     for mention in view.mentions:
-        if mention.certain or mention.hits != 1:
+        if mention.in_history or mention.hits != 1:
             continue
-        acked = _acked_with(view, mention)
+        acked = _was_acknowledged_on_mention(view, mention)
         met = not acked and _shown_state(view, mention) != pb.ACK_STATE_ACKNOWLEDGED
         expected = f"{mention.message_id!r} at most possibly acknowledged by one filter"
-        soft = "" if acked else given_up(view, mention.message_id, mention.received.step.index)
+        soft = "" if acked else position_on_giving_up(view, mention.message_id, mention.received.step.index)
         yield judged(mention.received.step, "acknowledged-by-one-filter", met, expected, "acknowledged", soft)
 
 
 @check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
 def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
-    """A single filter acknowledges later no more than at once: it is the same one when its message is delivered."""
+    """A single filter does not acknowledge at a later step either. The delivery of its message is no second filter."""
     for ack in view.acks:
-        said = [m for m in view.standing(ack.message_id).mentions if m.received.step.index <= ack.step.index]
-        alone = len(said) == 1 and not said[0].certain and said[0].received.step is not ack.step
-        unread = view.maybe.get(ack.message_id, NEVER) <= ack.step.index
+        said = [m for m in view.ack_evidence(ack.message_id).mentions if m.received.step.index <= ack.step.index]
+        alone = len(said) == 1 and not said[0].in_history and said[0].received.step is not ack.step
+        unread = view.possible_evidence.get(ack.message_id, NEVER) <= ack.step.index
         if alone and ack.outstanding and not ack.possibly and not unread:
             since = said[0].received.step.index
             expected = f"{ack.message_id!r} at most possibly acknowledged: only the filter of step {since} holds it"
@@ -308,9 +313,9 @@ def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED, of="received")
 def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
-    """IDs of others, unknown IDs and IDs acknowledged before raise no acknowledgement.
+    """IDs of others, unknown IDs and already acknowledged IDs cause no acknowledgement.
 
-    Where sync messages are logged like all others, nothing says that own ones are not outstanding.
+    If the text logs sync messages, own ones may be outstanding.
     """
     syncs = {sent.message.message_id for sent in view.syncs} if view.revision.syncs_are_logged else set()
     wrong: dict[int, list[AckEvent]] = {}
@@ -331,7 +336,7 @@ def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("SDS-ACK-06", of="observed")
-def no_way_back(view: ChannelView) -> Iterator[Observation]:
+def no_fall_back_to_unacknowledged(view: ChannelView) -> Iterator[Observation]:
     """A possibly acknowledged message does not fall back to unacknowledged."""
     possibly: set[str] = set()
     for observed in view.observed:
@@ -340,7 +345,7 @@ def no_way_back(view: ChannelView) -> Iterator[Observation]:
                 possibly.add(entry.message_id)
             if entry.message_id not in possibly:
                 continue
-            silent = view.standing(entry.message_id).unmentioned
+            silent = view.ack_evidence(entry.message_id).unmentioned
             passed = any(unmentioned.received.step.index < observed.step.index for unmentioned in silent)
             if entry.state == pb.ACK_STATE_UNACKNOWLEDGED:
                 expected = f"{entry.message_id!r} still possibly acknowledged"
@@ -350,7 +355,7 @@ def no_way_back(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("SDS-ACK-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="mentions sent")
-def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation]:
+def no_fall_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation]:
     """After a filter without it, a possibly acknowledged message is not resent at the unacknowledged period again.
 
     The state shows in the gaps between copies. The longer period must show as well: in another message, or in an
@@ -369,17 +374,17 @@ def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation
             if possibly.silent is not None and possibly.silent.index < gap.first.index:
                 after.append((possibly.sent.message.message_id, gap))
             elif possibly.silent is None or gap.second.index < possibly.silent.index:
-                kept |= gap.looked >= shorter
+                kept |= gap.silent_ms >= shorter
     for message_id, gap in after:
-        if gap.looked >= shorter or (kept and gap.fits(shorter) and gap.waited < longer):
+        if gap.silent_ms >= shorter or (kept and gap.fits(shorter) and gap.waited_ms < longer):
             expected = f"{message_id!r} still possibly acknowledged, and resent every {longer} ms"
-            seen = f"a copy after {gap.waited} ms, as of an unacknowledged message ({shorter} ms)"
-            yield judged(gap.second, "unacknowledged-again", gap.looked >= shorter, expected, seen)
+            seen = f"a copy after {gap.waited_ms} ms, as of an unacknowledged message ({shorter} ms)"
+            yield judged(gap.second, "unacknowledged-again", gap.silent_ms >= shorter, expected, seen)
 
 
 @check("SDS-SYNC-12", of="refused")
 def gaps_in_syncs_are_noticed(view: ChannelView) -> Iterator[Observation]:
-    """A sync message that names what is missing is not refused: its gaps are to be asked for."""
+    """A sync message that names missing messages is not refused, because it must lead to repair requests."""
     for received in view.refused if view.terms.on else ():
         missing = [i for i in received.unmet if view.repair.original(i) is None]
         if received.kind is Kind.SYNC and received.valid and missing:
@@ -388,13 +393,13 @@ def gaps_in_syncs_are_noticed(view: ChannelView) -> Iterator[Observation]:
 
 
 class _Review(NamedTuple):
-    """A message that speaks for an own one, and whether that had an effect."""
+    """A message that mentions an own one, and whether the mention had an effect."""
 
     view: ChannelView
     mention: Mention
     noticed: bool
-    """The own message is acknowledged since, or possibly acknowledged, as is due."""
-    again: bool
+    """The own message was acknowledged, or possibly acknowledged, as required."""
+    reuses_id: bool
     """It is a sync message with the ID of an earlier one."""
 
     @property
@@ -413,72 +418,76 @@ def reviews(view: ChannelView) -> Iterator[_Review]:
     """
     syncs = (r for r in reversed(view.received) if r.kind is Kind.SYNC and not r.own)
     first = {received.message.message_id: received.step.index for received in syncs}
-    for mention in view.mentions + [refused for refused in view.unheard if refused.received.kind is Kind.SYNC]:
+    for mention in view.mentions + [refused for refused in view.refused_mentions if refused.received.kind is Kind.SYNC]:
         received = mention.received
-        noticed = acknowledged_by(view, received, mention.message_id) if mention.certain else _marked(view, mention)
-        noticed = False if received.rejected else settled(view, mention, noticed)
+        noticed = (
+            was_acknowledged_by(view, received, mention.message_id)
+            if mention.in_history
+            else _was_possibly_acknowledged(view, mention)
+        )
+        noticed = False if received.rejected else was_noticed(view, mention, noticed)
         if noticed is not None:
             again = first.get(received.message.message_id, received.step.index) < received.step.index
             yield _Review(view, mention, noticed, again)
 
 
-def _marked(view: ChannelView, mention: Mention) -> bool | None:
-    """Was an own message taken for possibly acknowledged, with the filter that holds it? None if nothing tells."""
+def _was_possibly_acknowledged(view: ChannelView, mention: Mention) -> bool | None:
+    """Did an own message become possibly acknowledged by the filter that holds it? None if unknown."""
     index = mention.received.step.index
-    said = any(ack.step.index <= index for ack in view.standing(mention.message_id).acks)
+    said = any(ack.step.index <= index for ack in view.ack_evidence(mention.message_id).acks)
     state = _shown_state(view, mention)
     marked = said or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED)
     told = marked or view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) or state is not None
     return marked if told else None
 
 
-def _review_told(review: _Review, row: RuleRow[_Review]) -> tuple[str, str]:
+def _describe_review(review: _Review, row: RuleRow[_Review]) -> tuple[str, str]:
     received = review.mention.received
-    seen = "no acknowledgement" if review.mention.certain else "no sign of it"
+    seen = "no acknowledgement" if review.mention.in_history else "no possible acknowledgement"
     return f"{review.mention.message_id!r} {row.why}", received.refusal if received.rejected else seen
 
 
 def _named_at_once(review: _Review) -> bool:
-    return review.mention.certain and not review.sync and not review.mention.received.unmet
+    return review.mention.in_history and not review.sync and not review.mention.received.unmet
 
 
 def _named_while_waiting(review: _Review) -> bool:
-    return review.mention.certain and not review.sync and bool(review.mention.received.unmet)
+    return review.mention.in_history and not review.sync and bool(review.mention.received.unmet)
 
 
 def _named_by_another(review: _Review) -> bool:
-    return review.mention.certain and (review.sync or bool(review.mention.received.unmet))
+    return review.mention.in_history and (review.sync or bool(review.mention.received.unmet))
 
 
 def _named_by_sync(review: _Review) -> bool:
-    return review.mention.certain and review.sync
+    return review.mention.in_history and review.sync
 
 
 def _named_by_sync_again(review: _Review) -> bool:
-    return review.mention.certain and review.again and not review.mention.received.rejected
+    return review.mention.in_history and review.reuses_id and not review.mention.received.rejected
 
 
 def _in_filter(review: _Review) -> bool:
-    return not review.mention.certain and not review.mention.received.rejected
+    return not review.mention.in_history and not review.mention.received.rejected
 
 
 def _in_filter_of_sync(review: _Review) -> bool:
-    return not review.mention.certain and review.sync
+    return not review.mention.in_history and review.sync
 
 
-def _refused(review: _Review) -> bool:
+def _was_refused(review: _Review) -> bool:
     return review.mention.received.rejected
 
 
-def _missed(review: _Review) -> bool:
+def _was_not_noticed(review: _Review) -> bool:
     return not review.noticed
 
 
-def _soft(review: _Review) -> str:
-    return given_up(review.view, review.mention.message_id, review.step.index)
+def _giving_up_position(review: _Review) -> str:
+    return position_on_giving_up(review.view, review.mention.message_id, review.step.index)
 
 
-_NAMED = "acknowledged: the causal history received names it"
+_NAMED = "acknowledged: the received causal history names it"
 _WAITING = "acknowledged at once, although the message that names it must wait"
 _AGAIN = "acknowledged by a sync message whose ID was used before"
 _BY_SYNC, _MAYBE_BY_SYNC = "acknowledged by the sync message", "possibly acknowledged by the sync message"
@@ -486,19 +495,28 @@ _HELD = "possibly acknowledged: it is in the bloom filter received"
 
 table(
     reviews,
-    _review_told,
+    _describe_review,
     [
         # requirement, applies, wrong, code, why, position
-        RuleRow("SDS-RECV-03", _named_while_waiting, _missed, "not-acknowledged", _WAITING, _soft),
-        RuleRow("SDS-ACK-01", _named_at_once, _missed, "not-acknowledged", _NAMED, _soft),
-        RuleRow("SDS-ACK-02", _in_filter, _missed, "not-possibly-acknowledged", _HELD, _soft),
-        RuleRow("SDS-ACK-07", _named_by_another, _refused, "refused", _NAMED),
-        RuleRow("SDS-ACK-07", _named_by_another, _missed, "not-acknowledged", _NAMED, _soft),
-        RuleRow("SDS-SYNC-10", _named_by_sync_again, _missed, "not-acknowledged", _AGAIN, _soft),
-        RuleRow("SDS-SYNC-12", _named_by_sync, _refused, "refused", _BY_SYNC, _soft),
-        RuleRow("SDS-SYNC-12", _named_by_sync, _missed, "not-acknowledged", _BY_SYNC, _soft),
-        RuleRow("SDS-SYNC-12", _in_filter_of_sync, _refused, "refused", _MAYBE_BY_SYNC, _soft),
-        RuleRow("SDS-SYNC-12", _in_filter_of_sync, _missed, "not-possibly-acknowledged", _MAYBE_BY_SYNC, _soft),
+        RuleRow(
+            "SDS-RECV-03", _named_while_waiting, _was_not_noticed, "not-acknowledged", _WAITING, _giving_up_position
+        ),
+        RuleRow("SDS-ACK-01", _named_at_once, _was_not_noticed, "not-acknowledged", _NAMED, _giving_up_position),
+        RuleRow("SDS-ACK-02", _in_filter, _was_not_noticed, "not-possibly-acknowledged", _HELD, _giving_up_position),
+        RuleRow("SDS-ACK-07", _named_by_another, _was_refused, "refused", _NAMED),
+        RuleRow("SDS-ACK-07", _named_by_another, _was_not_noticed, "not-acknowledged", _NAMED, _giving_up_position),
+        RuleRow("SDS-SYNC-10", _named_by_sync_again, _was_not_noticed, "not-acknowledged", _AGAIN, _giving_up_position),
+        RuleRow("SDS-SYNC-12", _named_by_sync, _was_refused, "refused", _BY_SYNC, _giving_up_position),
+        RuleRow("SDS-SYNC-12", _named_by_sync, _was_not_noticed, "not-acknowledged", _BY_SYNC, _giving_up_position),
+        RuleRow("SDS-SYNC-12", _in_filter_of_sync, _was_refused, "refused", _MAYBE_BY_SYNC, _giving_up_position),
+        RuleRow(
+            "SDS-SYNC-12",
+            _in_filter_of_sync,
+            _was_not_noticed,
+            "not-possibly-acknowledged",
+            _MAYBE_BY_SYNC,
+            _giving_up_position,
+        ),
     ],
     of="arrived",
     apart=True,

@@ -10,16 +10,16 @@ from sds_reference import Kind
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.deafness import quiet_after
+from ...view.deafness import nothing_is_pending_after
 from ...view.histories import is_hybrid
-from ...view.refusals import offered
-from .message import ordinary_sends, taken
-from .outgoing_buffer import judge_never_again
+from ...view.refusals import arrived_in_order
+from .message import judge_sent, ordinary_sends
+from .outgoing_buffer import judge_not_resent
 
 
 @check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL, of="ephemerals")
-def broadcast_once(view: ChannelView) -> Iterator[Observation]:
-    """Sending an ephemeral message broadcasts it once, whatever else is due."""
+def ephemerals_are_broadcast_once(view: ChannelView) -> Iterator[Observation]:
+    """Sending an ephemeral message broadcasts exactly one ephemeral message."""
     for sent in view.ephemerals:
         message_id = sent.message.message_id
         count = sum(m.message_id == message_id or m.kind is Kind.EPHEMERAL for m in sent.step.messages)
@@ -29,8 +29,8 @@ def broadcast_once(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL)
 def ordinary_ephemerals_are_broadcast(view: ChannelView) -> Iterator[Observation]:
-    """Who says that it sends ephemeral messages takes ordinary content for one."""
-    yield from map(taken, ordinary_sends(view, "send_ephemeral"))
+    """An implementation with the capability accepts ordinary content for an ephemeral message."""
+    yield from map(judge_sent, ordinary_sends(view, "send_ephemeral"))
 
 
 _SET = {"lamport_timestamp": "timestamp-set", "causal_history": "history-set", "bloom_filter": "filter-set"}
@@ -49,13 +49,13 @@ def fields_unset(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="ephemerals")
 def not_buffered(view: ChannelView) -> Iterator[Observation]:
     """An ephemeral message is not in the outgoing buffer and never broadcast again."""
-    return judge_never_again(view, "ephemeral message", [sent for sent in view.ephemerals if not sent.repeat])
+    return judge_not_resent(view, "ephemeral message", [sent for sent in view.ephemerals if not sent.repeat])
 
 
 @check("SDS-EPHEMERAL-04", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
 def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
     """A received ephemeral message is delivered immediately, even if other messages wait."""
-    for received in offered(view):
+    for received in arrived_in_order(view):
         if received.kind is not Kind.EPHEMERAL or received.own or received.odd:
             continue
         earlier = (d.message_id for d in view.delivered if d.step.index < received.step.index)
@@ -75,12 +75,12 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-EPHEMERAL-06", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
 def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
-    """Content without a Lamport timestamp is delivered at once, or when what it names has been delivered (AMB-31).
+    """Content without a Lamport timestamp is delivered at once, or when its dependencies have been delivered (AMB-31).
 
-    Waiting for ever for what never comes is legal. Where no ephemeral message is delivered at all, hybrids were not
-    mistaken for anything else.
+    It may wait for ever for dependencies that never arrive. If no ephemeral message is delivered at all,
+    SDS-EPHEMERAL-04 is violated instead.
     """
-    ephemeral = [r for r in offered(view) if r.kind is Kind.EPHEMERAL and not (r.own or r.odd)]
+    ephemeral = [r for r in arrived_in_order(view) if r.kind is Kind.EPHEMERAL and not (r.own or r.odd)]
     delivers_others = any(r.delivered and not is_hybrid(r) for r in ephemeral)
     known = view.known_ids.copy()
     for received in ephemeral:
@@ -91,9 +91,9 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
         if received.delivered:
             yield held(received.step)
             continue
-        due = received.unmet <= view.logged_ids and (received.rejected or quiet_after(view, received))
+        due = received.unmet <= view.logged_ids and (received.rejected or nothing_is_pending_after(view, received))
         if due and delivers_others and (not received.unmet or view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
             why = "ephemeral because it has no Lamport timestamp"
-            expected = f"{message_id!r}, {why}, delivered: all that it names has been"
+            expected = f"{message_id!r}, {why}, delivered, because all of its dependencies have been"
             seen = received.refusal if received.rejected else "nothing"
             yield violated(received.step, "refused" if received.rejected else "never-delivered", expected, seen)

@@ -19,24 +19,24 @@ from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
 from ...view.false_positives import (
-    ASKED_AFTER_ROLL_OVER,
     FALSE_ALARM,
+    QUERIES_AFTER_ROLL_OVER,
     UNDECLARED_RATE,
-    asked_at_capacity,
+    chose_filter_size,
+    count_false_hits,
     degenerate_share,
-    false_hits,
+    least_implausible_hits,
+    queries_at_capacity,
     rate_at,
+    rate_deviation,
     reads_filters,
-    size_is_its_own,
-    spread,
-    too_many,
 )
-from ...view.filters import ENOUGH, KnownFilters, Membership, hold_all, missing_from
-from ...view.histories import claimed_ids, sync_ids
+from ...view.filters import ENOUGH, KnownFilters, Membership, find_missing, holds_all
+from ...view.histories import sync_ids, unsent_own_ids
 
 
-class _Filter(NamedTuple):
-    """The filter of an own message, where it can be read."""
+class _ReadableFilter(NamedTuple):
+    """The readable filter of an own message."""
 
     sent: Sent
     newest: list[Received]
@@ -46,7 +46,7 @@ class _Filter(NamedTuple):
 
 
 @once
-def _filters(view: ChannelView) -> list[_Filter]:
+def _readable_filters(view: ChannelView) -> list[_ReadableFilter]:
     """All of them, in order."""
     kept = max(1, view.configuration.bloom_capacity // 10) if view.configuration.HasField("bloom_capacity") else 1
     # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
@@ -59,29 +59,31 @@ def _filters(view: ChannelView) -> list[_Filter]:
             others = bisect_left(taking_room, sent.step.index) + bool(holds(sent.message.message_id))
             end = bisect_left(view.received, sent.step.index, key=lambda r: r.step.index)
             newest = [r for r in view.received[max(0, end - max(0, kept - others)) : end] if r.acceptable]
-            found.append(_Filter(sent, newest, [holds(received.message.message_id) for received in newest]))
+            found.append(_ReadableFilter(sent, newest, [holds(received.message.message_id) for received in newest]))
     return found
 
 
-def first_hit(view: ChannelView, received: Received) -> bool | None:
+def is_in_next_filter(view: ChannelView, received: Received) -> bool | None:
     """Does the next filter that must hold a received message hold it? None if there is no filter or no evidence."""
-    later = (one for one in _filters(view) if one.sent.step.index > received.step.index and received in one.newest)
+    later = (
+        one for one in _readable_filters(view) if one.sent.step.index > received.step.index and received in one.newest
+    )
     return next((one.hits[one.newest.index(received)] for one in later), None)
 
 
-class _Members(NamedTuple):
-    """A filter that is known to hold all that was delivered before, or known to lack some of it."""
+class _FilterContent(NamedTuple):
+    """A filter that certainly holds all IDs that were delivered before, or certainly lacks one."""
 
     step: Step
     sync: bool
     due: int
-    """How many it has to hold."""
+    """The number of IDs that it must hold."""
     missing: str
 
 
-def filters_hold_what_was_delivered(view: ChannelView) -> Iterator[_Members]:
-    """The filter in a message holds the newest that was delivered before it was sent."""
-    for sent, newest, hits in _filters(view):
+def filters_hold_what_was_delivered(view: ChannelView) -> Iterator[_FilterContent]:
+    """The filter in a message holds the newest IDs that were delivered before."""
+    for sent, newest, hits in _readable_filters(view):
         index = sent.step.index
         delivered = [
             (received.message.message_id, hit)
@@ -90,27 +92,27 @@ def filters_hold_what_was_delivered(view: ChannelView) -> Iterator[_Members]:
         ]
         missing = next((message_id for message_id, hit in delivered if hit is False), "")
         if delivered and (missing or all(hit for _, hit in delivered)):
-            yield _Members(sent.step, sent.sync, len(delivered), missing)
+            yield _FilterContent(sent.step, sent.sync, len(delivered), missing)
 
 
-def _members_told(members: _Members, row: RuleRow[_Members]) -> tuple[str, str]:
+def _describe_members(members: _FilterContent, row: RuleRow[_FilterContent]) -> tuple[str, str]:
     where = row.why.format(missing=members.missing, count=members.due)
     return where, f"{members.missing!r} is not in it"
 
 
-def _of_content(members: _Members) -> bool:
+def _is_in_content(members: _FilterContent) -> bool:
     return not members.sync
 
 
-def _of_sync(members: _Members) -> bool:
+def _is_in_sync(members: _FilterContent) -> bool:
     return members.sync
 
 
-def _has_several_due(members: _Members) -> bool:
+def _has_several_due(members: _FilterContent) -> bool:
     return members.due >= 3
 
 
-def _incomplete(members: _Members) -> bool:
+def _lacks_a_member(members: _FilterContent) -> bool:
     return bool(members.missing)
 
 
@@ -120,12 +122,12 @@ _NEWEST = "all of the {count} newest received IDs in the filter"
 
 table(
     filters_hold_what_was_delivered,
-    _members_told,
+    _describe_members,
     [
         # requirement, applies, wrong, code, why, position, needs
-        RuleRow("SDS-SEND-09", _of_content, _incomplete, "not-in-filter", _IN_MESSAGE),
-        RuleRow("SDS-SYNC-05", _of_sync, _incomplete, "not-in-filter", _IN_SYNC, "", (pb.CAPABILITY_SYNC,)),
-        RuleRow("SDS-STATE-05", _has_several_due, _incomplete, "not-in-filter", _NEWEST),
+        RuleRow("SDS-SEND-09", _is_in_content, _lacks_a_member, "not-in-filter", _IN_MESSAGE),
+        RuleRow("SDS-SYNC-05", _is_in_sync, _lacks_a_member, "not-in-filter", _IN_SYNC, "", (pb.CAPABILITY_SYNC,)),
+        RuleRow("SDS-STATE-05", _has_several_due, _lacks_a_member, "not-in-filter", _NEWEST),
     ],
     of="outgoing received",
     apart=True,
@@ -135,7 +137,7 @@ table(
 @check("SDS-RECV-04", of="received")
 def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
     """Received content enters the local filter, delivered or not."""
-    for sent, newest, hits in _filters(view):
+    for sent, newest, hits in _readable_filters(view):
         met = held(sent.step)
         for received, hit in zip(newest, hits, strict=True):
             if hit:
@@ -143,25 +145,27 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
                 continue
             waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
             if waits and hit is False:
-                which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
+                which = f"{received.message.message_id!r}, which arrived at step {received.step.index} and waits"
                 yield violated(sent.step, "not-in-filter", f"{which}, in the filter", "it is not in it")
 
 
 def judge_members(
     step: Step, holds: Membership, message_ids: Collection[str], expected: str, seen: str = "it is not in it"
 ) -> Iterator[Observation]:
-    """Does a filter hold all of these? One that is known to be missing takes the place of ``{}`` in the words."""
-    if missing := missing_from(holds, message_ids):
+    """Judge whether a filter holds all of these IDs. ``{}`` in the texts is replaced by an ID that is certainly
+    missing.
+    """
+    if missing := find_missing(holds, message_ids):
         yield violated(step, "not-in-filter", expected.format(repr(missing)), seen.format(repr(missing)))
-    elif hold_all(holds, message_ids):
+    elif holds_all(holds, message_ids):
         yield held(step)
 
 
-def judge_strangers(
+def judge_unexpected_members(
     step: Step, holds: Membership, ids: Collection[str], expected: str, *, code: str
 ) -> Iterator[Observation]:
-    """Does a filter hold IDs that it should not? A few may be false positives, but not all of many."""
-    found = hold_all(holds, ids) if len(ids) >= ENOUGH else None
+    """Judge whether a filter holds IDs that it should not. A few may be false positives, but not all of many."""
+    found = holds_all(holds, ids) if len(ids) >= ENOUGH else None
     if found is not None:
         yield judged(step, code, not found, expected, f"all {len(ids)} of them")
 
@@ -187,29 +191,34 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
             if index < sent.step.index and message_id in syncs:
                 kinds.setdefault(kind, set()).add(message_id)
         if len(kinds) == 1:
-            continue  # own ones alone do not show it
+            continue  # own sync messages alone prove nothing
         for which in kinds.values():
-            yield from judge_strangers(sent.step, holds, which, "no sync message in the filter", code="in-filter")
+            yield from judge_unexpected_members(
+                sent.step, holds, which, "no sync message in the filter", code="in-filter"
+            )
 
 
 @check("SDS-SYNC-08", pb.CAPABILITY_SYNC, of="syncs")
 def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """A filter that is the same in two sync messages in a row is the same after received ones: the bloom delta."""
+    """Received sync messages do not change the filter: the bloom delta.
+
+    Judged if two consecutive own sync messages have the same filter.
+    """
     for first, second, third in zip(view.syncs, view.syncs[1:], view.syncs[2:], strict=False):
         if first.message.bloom_filter is None or first.message.bloom_filter != second.message.bloom_filter:
-            continue  # an encoding that differs each time, or own sync messages in it: the change tells nothing
-        between = _only_syncs_between(view, second, third)
-        if not between or _only_syncs_between(view, first, second) != 0:
+            continue  # the encoding differs each time, or the filter holds own sync messages: a change proves nothing
+        between = _count_syncs_if_nothing_else(view, second, third)
+        if not between or _count_syncs_if_nothing_else(view, first, second) != 0:
             continue
         expected = f"the same filter as before {between} sync messages arrived"
         seen = "another"
         yield judged(third.step, "in-filter", third.message.bloom_filter == second.message.bloom_filter, expected, seen)
 
 
-def _only_syncs_between(view: ChannelView, before: Sent, after: Sent) -> int | None:
-    """Number of sync messages that arrived between two own ones, None if anything else happened, or time passed.
+def _count_syncs_if_nothing_else(view: ChannelView, before: Sent, after: Sent) -> int | None:
+    """The number of sync messages that arrived between two own ones; None if anything else happened, or time passed.
 
-    In the steps of these two, nothing else may have happened either: content that was sent or that arrived.
+    The steps of these two must not have sent or received content either.
     """
     steps = [s for s in view.trace.of(view.party.name) if before.step.index < s.index < after.step.index]
     syncs = [r for r in view.received if before.step.index < r.step.index < after.step.index and r.kind is Kind.SYNC]
@@ -223,16 +232,16 @@ def _sent_only_sync(step: Step) -> bool:
     return step.command in ("send_sync", "tick") and not step.events and all(m.kind is Kind.SYNC for m in step.messages)
 
 
-_FEW = 20
-"""So few messages leave most bits of any filter unset."""
+_FEW_MESSAGES = 20
+"""Number of messages up to which most bits of any filter are unset."""
 
 
 @check("SDS-RECV-04", of="outgoing received")
 def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observation]:
-    """A filter is not the same bytes before and after several messages have come: the bloom delta.
+    """The bytes of a filter change when several messages arrive: the bloom delta.
 
-    That one new ID changes no bit is a false positive; that none of four does, while the filter is all but empty, is no
-    chance. A change proves nothing, for encodings may differ each time.
+    One new ID may be a false positive and change no bit. Four new IDs change a bit of a nearly empty filter. A change
+    proves nothing, because the encoding may differ each time.
     """
     with_filters = [sent for sent in view.outgoing if sent.message.bloom_filter is not None and not sent.repeat]
     for before, after in itertools.pairwise(with_filters):
@@ -240,17 +249,18 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
             continue
         received = [r for r in view.received if r.step.index < after.step.index]
         fresh = [r for r in received if r.step.index > before.step.index and r.acceptable]
-        if len(fresh) >= ENOUGH and len(received) <= _FEW:
-            expected = f"another bloom filter than at step {before.step.index}: {len(fresh)} messages came in between"
+        if len(fresh) >= ENOUGH and len(received) <= _FEW_MESSAGES:
+            because = f"because {len(fresh)} messages arrived since"
+            expected = f"another bloom filter than at step {before.step.index}, {because}"
             seen = f"the same {len(after.message.bloom_filter or b'')} bytes"
             yield violated(after.step, "not-in-filter", expected, seen)
 
 
 @check("SDS-RECV-04", pb.CAPABILITY_OBSERVE, of="observed received")
 def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """Where the filter itself is asked, it holds what came last, whatever its encoding, its size and a roll-over.
+    """A filter that can be queried holds the ID of the last arrival, for any encoding and size, and after a roll-over.
 
-    Own messages may enter the filter too (AMB-19), and a roll-over may leave out all that came before them.
+    Own messages may enter the filter too (AMB-19), and a roll-over may drop all IDs before them.
     """
     capacity = view.configuration.bloom_capacity
     came = [received for received in view.received if received.acceptable and not received.duplicate]
@@ -265,59 +275,66 @@ def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation
             continue
         message_id, hits = newest.message.message_id, dict(zip(asked, observed.state.filter_hits, strict=False))
         if message_id in hits:
-            expected = f"{message_id!r}, the last that came, in the filter"
+            expected = f"{message_id!r}, the last arrival, in the filter"
             yield judged(observed.step, "not-in-filter", hits[message_id], expected, "it is not in it")
 
 
-_WHAT = "message in its own name that it has not sent"
+_UNSENT_OWN = "message with its own sender ID that it has not sent"
 
 
 @check("SDS-RECV-01", of="outgoing own-came")
-def its_name_enters_no_filter(view: ChannelView) -> Iterator[Observation]:
-    """Nor in the bloom filter, where own IDs may be (AMB-19): these are none."""
+def unsent_own_ids_enter_no_filter(view: ChannelView) -> Iterator[Observation]:
+    """Received messages with the own sender ID that were never sent enter no bloom filter.
+
+    Own IDs may be in the filter (AMB-19).
+    """
     for sent in view.outgoing:
         holds = view.filter_of(sent.message.bloom_filter)
-        ids = {message_id for message_id, since in claimed_ids(view).items() if since < sent.step.index}
+        ids = {message_id for message_id, since in unsent_own_ids(view).items() if since < sent.step.index}
         if holds is not None and ids and not sent.repeat:
-            yield from judge_strangers(sent.step, holds, ids, f"no {_WHAT} in the filter", code="in-filter")
+            yield from judge_unexpected_members(
+                sent.step, holds, ids, f"no {_UNSENT_OWN} in the filter", code="in-filter"
+            )
 
 
 @check("SDS-STATE-05", of="outgoing")
 def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
-    """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter.
+    """IDs of other channels, of other participants' undelivered messages and of missing messages are not in the filter.
 
-    Those that resemble a received one may be in it by a hash that does not tell them apart: SDS-STATE-07. A filter that
-    holds nothing at all is not passed for it.
+    SDS-STATE-07 judges IDs that resemble a received one, because a weak hash may confuse them. A filter that holds
+    nothing at all does not pass.
     """
-    for sent, holds, what, ids in _strangers(view, alike=False):
-        for seen in judge_strangers(sent.step, holds, ids, f"no IDs {what} in the filter", code="foreign-entry"):
+    for sent, holds, what, ids in _find_unexpected_ids(view, alike=False):
+        for seen in judge_unexpected_members(
+            sent.step, holds, ids, f"no IDs {what} in the filter", code="foreign-entry"
+        ):
             if seen.outcome is not Outcome.HELD or any(map(holds, view.arrivals)):
                 yield seen
 
 
 @check("SDS-STATE-07", of="outgoing")
-def the_hash_tells_alike_ids_apart(view: ChannelView) -> Iterator[Observation]:
-    """IDs that share a long beginning or end with a received one are not in the filter for that: the hash is of all."""
-    for sent, holds, what, ids in _strangers(view, alike=True):
+def the_hash_distinguishes_similar_ids(view: ChannelView) -> Iterator[Observation]:
+    """IDs that share a long prefix or suffix with a received one are not in the filter: the hash covers all of it."""
+    for sent, holds, what, ids in _find_unexpected_ids(view, alike=True):
         expected = f"no IDs {what} in the filter, although they have {ALIKE} characters in common with received ones"
-        yield from judge_strangers(sent.step, holds, ids, expected, code="alike-entry")
+        yield from judge_unexpected_members(sent.step, holds, ids, expected, code="alike-entry")
 
 
 @check("SDS-STATE-07", pb.CAPABILITY_FILTER_CODEC)
 def the_hash_reads_all_characters(view: ChannelView) -> Iterator[Observation]:
-    """A filter that the codec built, with room for ten times its IDs, holds hardly any other ID of like characters."""
-    for step, members, capacity in _built(view):
+    """A filter of the codec that is at most a tenth full holds hardly any other ID of similar characters."""
+    for step, members, capacity in _filters_of_the_codec(view):
         holds = view.filter_of(step.reply.filter.bloom_filter) if step.reply is not None else None
         if holds is None or len(members) * 10 > capacity:
             continue
-        others = [message_id for message_id in _looked_up(view, step) if message_id not in members]
+        others = [message_id for message_id in _queried_ids(view, step) if message_id not in members]
         if len(others) >= FEW:
             hits = sum(holds(message_id) is True for message_id in others)
             expected = f"hardly any of {len(others)} others, such as {others[0]!r}, in a filter of {len(members)} IDs"
             yield judged(step, "alike-entry", hits <= len(others) // 4, expected, f"{hits} are in it")
 
 
-def _looked_up(view: ChannelView, built: Step) -> list[str]:
+def _queried_ids(view: ChannelView, built: Step) -> list[str]:
     """The IDs that the codec was asked for in a filter that it had built."""
     assert built.reply is not None
     queries = (step.request.query_filter for step in view.trace.steps if step.answer == "membership")
@@ -325,28 +342,29 @@ def _looked_up(view: ChannelView, built: Step) -> list[str]:
 
 
 ALIKE = 16
-"""That many characters at the beginning or at the end make two IDs resemble each other."""
+"""Number of equal characters at the start or end of two IDs from which on they count as similar."""
 
 
 @once
 def _ends_of_members(view: ChannelView) -> tuple[set[str], set[str]]:
-    """How the IDs of received messages begin, and how they end."""
+    """The prefixes and the suffixes of the IDs of received messages."""
     members = [message_id for message_id in view.arrivals if len(message_id) > ALIKE]
     return {message_id[:ALIKE] for message_id in members}, {message_id[-ALIKE:] for message_id in members}
 
 
-def _strangers(view: ChannelView, *, alike: bool) -> Iterator[tuple[Sent, Membership, str, set[str]]]:
-    """Own messages whose filters can be read, and the IDs that these have no reason to hold, by where they come from.
+def _find_unexpected_ids(view: ChannelView, *, alike: bool) -> Iterator[tuple[Sent, Membership, str, set[str]]]:
+    """Yield own messages with readable filters, with the IDs that these filters should not hold, grouped by origin.
 
-    They are those that resemble a received ID, or those that do not. The set grows from message to message.
+    With ``alike``, only IDs that resemble a received one are yielded, else only the others. The sets grow from message
+    to message.
     """
     met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
     met |= view.arrivals.keys() - _only_refused(view)
-    if len(_named_with_content(view.known_filters) - met) < ENOUGH:
+    if len(_ids_with_content(view.known_filters) - met) < ENOUGH:
         return
     starts, ends = _ends_of_members(view)
     foreign: dict[str, set[str]] = {}
-    steps, passed = _with_content(view.known_filters), 0
+    steps, passed = _steps_with_content(view.known_filters), 0
     for sent in view.outgoing:
         holds = view.filter_of(sent.message.bloom_filter)
         if holds is None:
@@ -361,14 +379,14 @@ def _strangers(view: ChannelView, *, alike: bool) -> Iterator[tuple[Sent, Member
 
 @once
 def _only_refused(view: ChannelView) -> set[str]:
-    """IDs of others that came, and were refused each time."""
+    """IDs of others' messages that were refused at every arrival."""
     refused = {received.message.message_id for received in view.refused if not received.own}
     return refused - {received.message.message_id for received in view.received}
 
 
 @once
-def _with_content(known: KnownFilters) -> list[Step]:
-    """The steps of anybody in which content comes, or is sent."""
+def _steps_with_content(known: KnownFilters) -> list[Step]:
+    """The steps of all participants in which content arrives or is sent."""
     content = Kind.CONTENT
     return [
         step
@@ -379,15 +397,17 @@ def _with_content(known: KnownFilters) -> list[Step]:
 
 
 @once
-def _named_with_content(known: KnownFilters) -> set[str]:
-    """The IDs of all that was sent or came in these steps, and of what they depend on."""
-    messages = [m for step in _with_content(known) for m in (*step.messages, step.arrived) if m is not None]
+def _ids_with_content(known: KnownFilters) -> set[str]:
+    """The IDs of the messages in these steps, and of their dependencies."""
+    messages = [m for step in _steps_with_content(known) for m in (*step.messages, step.arrived) if m is not None]
     ids = {message.message_id for message in messages}
     return ids.union(entry.message_id for message in messages for entry in message.causal_history)
 
 
 def _foreign_ids(view: ChannelView, step: Step, met: set[str]) -> Iterator[tuple[str, str]]:
-    """The IDs of a step that a filter has no reason to hold, with where they come from; not what it has ``met``."""
+    """Yield the IDs of a step that a filter should not hold, with their origin; without the IDs that the participant
+    has ``met``.
+    """
     for sent in step.messages if step.command == "send" and step.participant != view.party.name else ():
         if sent.kind is Kind.CONTENT and sent.channel_id == view.channel_id and sent.message_id not in met:
             yield f"that {step.participant} sent and that did not arrive", sent.message_id
@@ -413,11 +433,11 @@ FEW_OTHERS = 5
 proven."""
 GROWTH = 1.1
 GROWTH_BYTES = 16
-"""A filter that has ceased to grow may still vary in length by so much, if its encoding compresses it."""
+"""Tolerated differences in length of a filter that no longer grows: a factor, and bytes. Compression can cause them."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Filling:
+class _FilterLoad:
     """An own message, and how many IDs may be in its filter."""
 
     sent: Sent
@@ -428,8 +448,8 @@ class _Filling:
 
 
 @once
-def _entries(view: ChannelView) -> list[tuple[int, str]]:
-    """All that may enter the filter, in order: the step, and the ID if it must enter."""
+def _possible_members(view: ChannelView) -> list[tuple[int, str]]:
+    """All messages that may enter the filter, in order: the step, and the ID if it must enter (else "")."""
     own = [s.step.index for s in view.sent + view.ephemerals] + [copy.step.index for copy in view.copies]
     others = [(r, r.acceptable and not r.unmet) for r in view.received if r.kind is not Kind.SYNC]
     received = [(r.step.index, r.message.message_id if must else "") for r, must in others]
@@ -437,10 +457,10 @@ def _entries(view: ChannelView) -> list[tuple[int, str]]:
 
 
 @once
-def _fillings(view: ChannelView) -> list[_Filling]:
-    """All own messages with a filter, in order, with what came before each."""
-    out: list[_Filling] = []
-    entries = _entries(view)
+def _filter_loads(view: ChannelView) -> list[_FilterLoad]:
+    """All own messages with a filter, in order, with the numbers of messages before each."""
+    out: list[_FilterLoad] = []
+    entries = _possible_members(view)
     at = received = others = 0
     for sent in view.outgoing:
         while at < len(entries) and entries[at][0] < sent.step.index:
@@ -448,54 +468,58 @@ def _fillings(view: ChannelView) -> list[_Filling]:
             others += not entries[at][1]
             at += 1
         if sent.message.bloom_filter is not None and not sent.repeat:
-            out.append(_Filling(sent, received, others))
+            out.append(_FilterLoad(sent, received, others))
     return out
 
 
-def _rolled_over(view: ChannelView) -> tuple[_Filling, list[_Filling]] | None:
-    """The last message by which three times the capacity has been received, and all before it."""
+def _find_roll_over(view: ChannelView) -> tuple[_FilterLoad, list[_FilterLoad]] | None:
+    """The last own message after three times the capacity has been received, and all own messages before it; None
+    without one.
+    """
     c = view.configuration
     if not (c.bloom_capacity and 0 < c.bloom_error_rate < 1) or len(view.received) < 3 * c.bloom_capacity:
         return None
-    fillings = _fillings(view)
+    fillings = _filter_loads(view)
     if not fillings or fillings[-1].received < 3 * c.bloom_capacity:
         return None
     return fillings[-1], fillings[:-1]
 
 
 @check("SDS-STATE-05", of="outgoing")
-def nothing_is_forgotten_before_it_is_full(view: ChannelView) -> Iterator[Observation]:
-    """As long as a filter has room for all that may be in it, all that was delivered is in it.
+def nothing_is_dropped_before_the_filter_is_full(view: ChannelView) -> Iterator[Observation]:
+    """As long as a filter has room for all possible members, it holds all delivered messages.
 
-    Only "once it reaches" its capacity may it be recomputed. That of what had to wait is SDS-RECV-04.
+    It may be recomputed only "once it reaches" its capacity. SDS-RECV-04 judges messages that had to wait.
     """
     if len(view.received) < FEW:
         return
     room = NEARLY_FULL * view.configuration.bloom_capacity
-    roomy = [f for f in _fillings(view) if f.received + f.others <= room] if room and reads_filters(view) else []
-    holds = view.filter_of(_bytes(roomy[-1].sent)) if roomy else None
+    roomy = [f for f in _filter_loads(view) if f.received + f.others <= room] if room and reads_filters(view) else []
+    holds = view.filter_of(_filter_bytes(roomy[-1].sent)) if roomy else None
     if holds is None or roomy[-1].received < FEW:
         return
     step = roomy[-1].sent.step
     done = {delivery.message_id for delivery in view.delivered if delivery.step.index < step.index}
-    received = [message_id for index, message_id in _entries(view) if message_id in done and index < step.index]
-    expected = f"all {len(received)} IDs of what was delivered in a filter for {view.configuration.bloom_capacity}"
+    received = [
+        message_id for index, message_id in _possible_members(view) if message_id in done and index < step.index
+    ]
+    expected = f"all {len(received)} delivered IDs in a filter for {view.configuration.bloom_capacity}"
     yield from judge_members(step, holds, received, expected, "{} is not")
 
 
 @check("SDS-STATE-06", of="outgoing received")
 def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
-    """After three times its capacity the filter is no longer than up to twice: it was recomputed, not extended."""
-    found = _rolled_over(view)
+    """After three times its capacity, the filter is no longer than it was up to twice: it was recomputed."""
+    found = _find_roll_over(view)
     if found is None:
         return
     last, before = found
     capacity = view.configuration.bloom_capacity
-    lengths = [len(_bytes(f.sent)) for f in before if capacity <= f.received <= 2 * capacity]
+    lengths = [len(_filter_bytes(f.sent)) for f in before if capacity <= f.received <= 2 * capacity]
     if not lengths:
         return
-    seen, most = len(_bytes(last.sent)), max(lengths) * GROWTH + GROWTH_BYTES
-    if seen > most or (reads_filters(view) and view.filter_of(_bytes(last.sent)) is not None):
+    seen, most = len(_filter_bytes(last.sent)), max(lengths) * GROWTH + GROWTH_BYTES
+    if seen > most or (reads_filters(view) and view.filter_of(_filter_bytes(last.sent)) is not None):
         # A length alone does not show a roll-over.
         expected = f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes"
         yield judged(last.sent.step, "filter-grows", seen <= most, expected, f"{seen} bytes after {last.received} IDs")
@@ -503,29 +527,29 @@ def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-06")
 def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
-    """From the first roll-over on, the newest IDs, a tenth of the capacity, are in the filter all the time (AMB-55)."""
-    for step, members, capacity in _built(view):
+    """From the first roll-over on, the filter always holds the newest IDs, up to a tenth of its capacity (AMB-55)."""
+    for step, members, capacity in _filters_of_the_codec(view):
         built = view.filter_of(step.reply.filter.bloom_filter) if len(members) >= 3 * capacity and step.reply else None
         if built is not None:
             newest = members[-max(1, capacity // 10) :]
             expected = f"the newest {len(newest)} of {len(members)} IDs in the filter"
             yield from judge_members(step, built, newest, expected, "{} is not")
-    found = _rolled_over(view)
+    found = _find_roll_over(view)
     if found is None or not reads_filters(view):
         return
-    entries = _entries(view)
+    entries = _possible_members(view)
     for filling in [*found[1], found[0]]:
         sent = filling.sent
-        holds = view.filter_of(_bytes(sent))
+        holds = view.filter_of(_filter_bytes(sent))
         if filling.received < view.configuration.bloom_capacity or holds is None:
             continue
-        newest = _newest(view, entries, sent, bool(holds(sent.message.message_id)))
+        newest = _newest_ids(view, entries, sent, bool(holds(sent.message.message_id)))
         if newest:
             expected = f"the newest {len(newest)} IDs in the filter; only older ones may be rolled out"
             yield from judge_members(sent.step, holds, newest, expected, "{} is not")
 
 
-def _newest(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, itself: bool) -> list[str]:
+def _newest_ids(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, itself: bool) -> list[str]:
     """IDs received among the newest tenth of the capacity of all that may have entered the filter."""
     room = max(1, view.configuration.bloom_capacity // 10) - itself
     end = bisect_left(entries, (sent.step.index, ""))
@@ -548,44 +572,46 @@ def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observatio
         asked = [message_id for message_id in hits if message_id in kept]
         gone = next((message_id for message_id in asked if not hits[message_id]), "")
         if asked and at > view.configuration.bloom_capacity:
-            expected = f"{gone!r}, of the newest {newest} that came, in the filter"
+            expected = f"{gone!r}, one of the newest {newest} arrivals, in the filter"
             yield judged(observed.step, "not-in-filter", not gone, expected, "it is not in it")
 
 
 @check("SDS-RECV-04", of="outgoing received")
 def the_full_filter_takes_the_next(view: ChannelView) -> Iterator[Observation]:
-    """A full filter takes the IDs of later messages as well, also of the one that makes it roll over (AMB-55)."""
+    """A full filter also takes the IDs of later messages, including the one that makes it roll over (AMB-55)."""
     c, last = view.configuration, 0
     if not c.bloom_capacity or len(view.received) < c.bloom_capacity or not reads_filters(view):
         return
-    entries = _entries(view)
-    for filling in _fillings(view):
-        holds, index = view.filter_of(_bytes(filling.sent)), filling.sent.step.index
+    entries = _possible_members(view)
+    for filling in _filter_loads(view):
+        holds, index = view.filter_of(_filter_bytes(filling.sent)), filling.sent.step.index
         if holds is not None and filling.received >= c.bloom_capacity // 2:
             arrived = {message_id for step, message_id in entries if last < step < index}
-            newest = _newest(view, entries, filling.sent, bool(holds(filling.sent.message.message_id)))
+            newest = _newest_ids(view, entries, filling.sent, bool(holds(filling.sent.message.message_id)))
             fresh = [message_id for message_id in newest if message_id in arrived]
-            expected = "{}, received since the message before, in the filter of the next, however full that is"
+            expected = "{}, received since the previous message, in the filter of this one, even if it is full"
             yield from judge_members(filling.sent.step, holds, fresh, expected) if fresh else ()
         last = index
 
 
 @check("SDS-STATE-06")
 def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
-    """From the capacity on, strangers hit no more than twice as often as with the target rate.
+    """From the capacity on, unknown IDs hit at most twice as often as at the target rate.
 
-    Judged with the exact tail of the binomial distribution and the spread of filters of that size: a filter whose rate
-    is twice the target is reproached with a probability below 1e-6. The strangers that ask a small filter for next to
-    no bits are allowed for besides.
+    The bound is the exact tail of the binomial distribution, with the spread of filters of that size: a filter with
+    exactly twice the target rate fails with a probability below 1e-6. Unknown IDs that test only a few bits of a small
+    filter are added.
     """
-    found = _rolled_over(view)
+    found = _find_roll_over(view)
     if found is not None:
         last, before = found
         capacity = view.configuration.bloom_capacity
         for filling in [f for f in before if f.received >= capacity and f.others <= capacity // FEW_OTHERS]:
-            yield from _judge_bounded(view, filling.sent.step, _bytes(filling.sent), filling.received, filling.others)
-        yield from _judge_bounded(view, last.sent.step, _bytes(last.sent), last.received)
-    for step, members, capacity in _built(view):
+            yield from _judge_bounded(
+                view, filling.sent.step, _filter_bytes(filling.sent), filling.received, filling.others
+            )
+        yield from _judge_bounded(view, last.sent.step, _filter_bytes(last.sent), last.received)
+    for step, members, capacity in _filters_of_the_codec(view):
         if len(members) >= 3 * capacity and step.reply is not None and 0 < view.configuration.bloom_error_rate < 1:
             yield from _judge_bounded(view, step, step.reply.filter.bloom_filter, len(members))
 
@@ -594,46 +620,46 @@ def _judge_bounded(
     view: ChannelView, step: Step, bloom_filter: bytes, received: int, others: int = 0
 ) -> Iterator[Observation]:
     c = view.configuration
-    deviation = spread(c.bloom_capacity, c.bloom_error_rate)
+    deviation = rate_deviation(c.bloom_capacity, c.bloom_error_rate)
     degenerate = 2 * degenerate_share(c.bloom_capacity, c.bloom_error_rate)
     when = f"after {received:,} IDs, {received / c.bloom_capacity:.3g} times its capacity"
     limit = 2 * rate_at(1 + others / c.bloom_capacity, c.bloom_error_rate)
-    yield from _judge_rate(view, step, bloom_filter, limit, ASKED_AFTER_ROLL_OVER, deviation, when, degenerate)
+    yield from _judge_rate(view, step, bloom_filter, limit, QUERIES_AFTER_ROLL_OVER, deviation, when, degenerate)
 
 
-def _built(view: ChannelView) -> Iterator[tuple[Step, list[str], int]]:
-    """Filters that the codec built for the capacity in force, with the IDs that were received, and the capacity."""
+def _filters_of_the_codec(view: ChannelView) -> Iterator[tuple[Step, list[str], int]]:
+    """Yield the filters that the codec built for the capacity in force: the step, the IDs, and the capacity."""
     capacity = view.configuration.bloom_capacity
-    if capacity and size_is_its_own(view.party) and view.channel_id == view.party.channels[0]:
+    if capacity and chose_filter_size(view.party) and view.channel_id == view.party.channels[0]:
         for step in view.trace.steps:
             if step.answer == "filter":
                 yield step, list(dict.fromkeys(step.request.build_filter.message_ids)), capacity
 
 
-SMALLEST = 200
-"""Filters for fewer IDs have so few bits that one in many is several times worse than another by mere chance."""
+SMALLEST_JUDGED = 200
+"""Smaller filters have so few bits that the rates of equal designs differ several times by chance."""
 
 
 @check("SDS-STATE-07")
 def full_filters_keep_their_rate(view: ChannelView) -> Iterator[Observation]:
-    """In a full filter, strangers that resemble its members hit as seldom as declared, half as often again tolerated.
+    """In a full filter, unknown IDs that resemble its members hit at most 1.5 times as often as declared.
 
-    Judged with the exact tail of the binomial distribution and the spread of filters of that size: a filter whose rate
-    is half as much again as declared is reproached with a probability below 1e-6. Measured, of the filters that are
-    published, for 1,000 IDs at 1 %: 0.8 of that rate.
+    The bound is the exact tail of the binomial distribution, with the spread of filters of that size: a filter with
+    exactly 1.5 times the declared rate fails with a probability below 1e-6. Published filters for 1,000 IDs at 1 % have
+    0.8 times that rate.
     """
     c = view.configuration
-    if c.bloom_capacity < SMALLEST:
+    if c.bloom_capacity < SMALLEST_JUDGED:
         return
-    # The filter of the last message before which it was full, and not over-full, or one that was built full.
+    # The last filter that was full without exceeding its capacity, else a full one of the codec.
     enough = len(view.received) >= NEARLY_FULL * c.bloom_capacity
     room = c.bloom_capacity
-    fillings = _fillings(view) if enough else []
+    fillings = _filter_loads(view) if enough else []
     full = [f for f in fillings if NEARLY_FULL * room <= f.received <= room - f.others]
     if full:
         sent = full[-1].sent
-        yield from _judge_full(view, sent.step, _bytes(sent))
-    for step, members, capacity in _built(view) if not full else ():
+        yield from _judge_full(view, sent.step, _filter_bytes(sent))
+    for step, members, capacity in _filters_of_the_codec(view) if not full else ():
         if step.reply is not None and len(members) == capacity:
             yield from _judge_full(view, step, step.reply.filter.bloom_filter)
 
@@ -647,9 +673,9 @@ def _judge_full(view: ChannelView, step: Step, bloom_filter: bytes) -> Iterator[
         step,
         bloom_filter,
         1.5 * declared if declared is not None else UNDECLARED_RATE,
-        asked_at_capacity(rate),
-        spread(c.bloom_capacity, rate),
-        f"with {c.bloom_capacity} IDs, all it is made for",
+        queries_at_capacity(rate),
+        rate_deviation(c.bloom_capacity, rate),
+        f"with {c.bloom_capacity} IDs, its capacity",
     )
 
 
@@ -663,15 +689,17 @@ def _judge_rate(
     when: str,
     degenerate: float = 0.0,
 ) -> Iterator[Observation]:
-    found = false_hits(view, bloom_filter, count)
+    found = count_false_hits(view, bloom_filter, count)
     if found is None or found[1] < count // 2:
         return
     hits, asked = found
     expected = f"false hits of the bloom filter in at most {limit + degenerate:.3%} of cases {when}"
     chance = f"by chance less than once in {1 / FALSE_ALARM:,.0f} times"
-    seen = f"{hits} of {asked} IDs that it never met, {hits / asked:.3%}; {chance}"
-    yield judged(step, "too-many-false-hits", hits < too_many(limit, asked, deviation, degenerate), expected, seen)
+    seen = f"{hits} of {asked} unknown IDs, {hits / asked:.3%}; {chance}"
+    yield judged(
+        step, "too-many-false-hits", hits < least_implausible_hits(limit, asked, deviation, degenerate), expected, seen
+    )
 
 
-def _bytes(sent: Sent) -> bytes:
+def _filter_bytes(sent: Sent) -> bytes:
     return sent.message.bloom_filter or b""

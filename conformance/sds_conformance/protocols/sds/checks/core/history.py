@@ -1,4 +1,4 @@
-"""Causal histories: which entries they have, in which order, and their retrieval hints."""
+"""Causal histories: their entries, the order of these, and their retrieval hints."""
 
 from __future__ import annotations
 
@@ -13,75 +13,81 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.view_cache import once
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.deafness import freed_probes, tail_probes
+from ...view.deafness import tail_probes, unblocked_probes
 from ...view.declared_limits import limit_in_force
 from ...view.facts import Received, Sent
-from ...view.histories import log_is_astray, outsiders, own_are_shown, with_outsiders
+from ...view.histories import ids_barred_from_log, names_barred_ids, shown_log_is_wrong, shows_own_messages
 from ...view.lateness import may_be_delivered_late
 
 
 @once
-def _ends(view: ChannelView) -> list[tuple[Sent, list[str]]]:
+def _expected_histories(view: ChannelView) -> list[tuple[Sent, list[str]]]:
     """Own messages, each with the IDs that belong in its causal history: the end of the log, ascending.
 
-    Left out are those of which it is not certain: where the log before is open, and where the first of the end is tied
-    in Lamport with the one before it, for their order is a matter of another requirement.
+    Messages are left out if the log before them is unknown. They are also left out if the first ID of the end and the
+    one before it have equal Lamport timestamps, because another requirement judges their order.
     """
     ends = []
     for sent in view.outgoing:
         size = view.history_size_of(sent)
-        if not size or not sent.certain or sent.repeat:
+        if not size or not sent.log_is_known or sent.repeat:
             continue
         before = sent.before
         expected = [item.message_id for item in before[-size:]]
         edge = len(before) - len(expected) - 1
         tied = bool(expected) and edge >= 0 and before[edge].lamport == before[edge + 1].lamport
-        if not tied and all(view.kept.holds(i, sent.step.index - 1) for i in expected):
+        if not tied and all(view.kept_entries.holds(i, sent.step.index - 1) for i in expected):
             ends.append((sent, expected))
     return ends
 
 
 @check("SDS-SEND-04", of="sent")
 def history_is_the_end_of_the_log(view: ChannelView) -> Iterator[Observation]:
-    """The causal history holds the last n IDs of the log, late arrivals notwithstanding."""
-    return _judge_ends(view, syncs=False)
+    """The causal history holds the last n IDs of the log, even after late arrivals."""
+    return _judge_histories(view, syncs=False)
 
 
 @check("SDS-SYNC-04", pb.CAPABILITY_SYNC, of="syncs")
 def sync_history(view: ChannelView) -> Iterator[Observation]:
     """A sync message has the causal history that a regular one would have."""
-    return _judge_ends(view, syncs=True)
+    return _judge_histories(view, syncs=True)
 
 
-def _judge_ends(view: ChannelView, *, syncs: bool) -> Iterator[Observation]:
-    """Do causal histories hold the end of the log?
+def _judge_histories(view: ChannelView, *, syncs: bool) -> Iterator[Observation]:
+    """Judge whether causal histories hold the end of the log.
 
-    Other requirements judge own messages that are missing (SEND-11), entries that belong in no log, and logs that are
-    not in order and so have another end.
+    Other requirements judge missing own messages (SEND-11), entries that belong in no log, and logs whose wrong order
+    gives another end.
     """
-    for sent, end in _ends(view):
+    for sent, end in _expected_histories(view):
         if sent.sync is syncs and (end or not syncs):
             entries, wanted = set(sent.history), set(end)
             own = any(item.own for item in sent.before)
             if entries == wanted:
                 yield held(sent.step)
-            elif not (own and not own_are_shown(view)) and not with_outsiders(view, sent) and not log_is_astray(view):
+            elif (
+                not (own and not shows_own_messages(view))
+                and not names_barred_ids(view, sent)
+                and not shown_log_is_wrong(view)
+            ):
                 code = "missing-entry" if entries < wanted else "too-many-entries"
                 code = code if entries < wanted or entries > wanted else "wrong-entries"
                 yield violated(sent.step, code, f"the last {len(end)} IDs of the log, {end}", f"{list(sent.history)}")
 
 
-def by_default(view: ChannelView) -> list[Sent]:
-    """Content whose causal history has the size of the implementation's choice, with a log that has room for it."""
+def histories_of_default_size(view: ChannelView) -> list[Sent]:
+    """Content whose causal history has the implementation's default size, sent with at least three messages in the
+    log.
+    """
     if view.party.asked.HasField("causal_history_size"):
         return []
-    return [sent for sent in view.sent if sent.certain and sent.log_size >= 3 and not sent.repeat]
+    return [sent for sent in view.sent if sent.log_is_known and sent.log_size >= 3 and not sent.repeat]
 
 
 @check("SDS-SEND-07", of="sent")
 def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
     """Without configuration, a causal history has the recommended two entries."""
-    for sent in by_default(view):
+    for sent in histories_of_default_size(view):
         if len(sent.history) == 2:
             yield held(sent.step)
         else:
@@ -92,16 +98,16 @@ def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-SEND-05", of="outgoing")
 def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
-    """Causal histories are in log order, oldest or newest first, always the same way.
+    """Causal histories are in log order, all oldest first or all newest first.
 
-    Where the log itself is in another order, they may well be in that.
+    They are not judged if the log itself is in another order.
     """
     direction = 0
     for sent in view.outgoing:
         places = {item.message_id: item.lamport for item in sent.tail}
         lamports = [places[message_id] for message_id in sent.history if message_id in places]
         steps = [(b > a) - (b < a) for a, b in itertools.pairwise(lamports) if a != b]
-        if not steps or not sent.certain or log_is_astray(view):
+        if not steps or not sent.log_is_known or shown_log_is_wrong(view):
             continue
         if any(step != steps[0] for step in steps):
             expected = "the causal history in log order"
@@ -130,14 +136,13 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-SEND-11", of="outgoing")
 def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
-    """Own messages enter the own log: the next one refers to them, and replies to them are delivered.
+    """Own messages enter the local log: the next one refers to them, and replies to them are delivered.
 
-    If any own message shows in the log, others are taken to be in it as well. If so many messages came after it that it
-    is not at the end of a log in the order of arrival, SDS-DELIVER-04 may be what is violated. A missing delivery of a
-    reply has another cause then, and where nothing is delivered at all, unless the shown log lacks a message that the
-    reply names.
+    If any own message shows in the log, the others count as logged as well. If many messages arrived after an own one,
+    a log in the order of arrival would not end with it, which violates SDS-DELIVER-04 instead. A missing delivery of a
+    reply counts only if own messages do not show, or if the shown log lacks a message that the reply names.
     """
-    for sent, end in _ends(view):
+    for sent, end in _expected_histories(view):
         own = [item.message_id for item in sent.tail if item.own and item.message_id in end]
         if not own:
             continue
@@ -145,9 +150,9 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
         if not everything_own.isdisjoint(sent.history):
             yield held(sent.step)
         elif sent.history and set(sent.history) == set(end[-len(sent.history) :]):
-            continue  # an end of the log that is too short: SDS-SEND-04
-        elif not own_are_shown(view) and not with_outsiders(view, sent):
-            late = [message_id for message_id in own if _came_after(view, message_id, sent) < len(end)]
+            continue  # the history is correct but too short: SDS-SEND-04
+        elif not shows_own_messages(view) and not names_barred_ids(view, sent):
+            late = [message_id for message_id in own if _count_arrivals_between(view, message_id, sent) < len(end)]
             if late:
                 expected = f"the own message {late[-1]!r} in causal_history"
                 yield violated(sent.step, "not-logged", expected, f"{list(sent.history)}")
@@ -158,27 +163,27 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
             continue
         ids = [entry.message_id for entry in received.message.causal_history]
         known = ids and all(view.own(message_id) for message_id in ids)
-        # After a breakdown nothing is delivered; the breakdown is reported.
+        # After a crash nothing is delivered; the crash is reported.
         if known and received.step.reply is not None and not may_be_delivered_late(view, received):
             met = bool(received.delivered)
-            absent = "" if met else _absent(view, ids)
-            if not met and (not view.delivered or (own_are_shown(view) and not absent)):
+            absent = "" if met else _find_unlogged(view, ids)
+            if not met and (not view.delivered or (shows_own_messages(view) and not absent)):
                 continue  # SDS-RECV-07
             expected = f"a reply to the own message {(absent or ids[0])!r} to be delivered"
             yield judged(received.step, "reply-never-delivered", met, expected, "nothing")
 
 
-def _came_after(view: ChannelView, message_id: str, sent: Sent) -> int:
+def _count_arrivals_between(view: ChannelView, message_id: str, sent: Sent) -> int:
     """The number of messages that arrived between an own message and a later one."""
     own = view.own(message_id)
     since = own.step.index if own is not None else 0
     return sum(since < received.step.index < sent.step.index for received in view.received)
 
 
-def _absent(view: ChannelView, message_ids: list[str]) -> str:
-    """One of these own messages that the log, as it is last shown, lacks; "" if none."""
+def _find_unlogged(view: ChannelView, message_ids: list[str]) -> str:
+    """One of these own messages that is missing from the last shown log; "" if there is none."""
     bounded = limit_in_force(view.trace, "log_entries") is not None
-    shown = [] if bounded else view.showing("log")[-1:]
+    shown = [] if bounded else view.states_showing("log")[-1:]
     before = shown[0].step.index if shown else 0
     logged = {message_id for observed in shown for message_id in observed.step.shown_log}
     sent = (own for message_id in message_ids if (own := view.own(message_id)) is not None)
@@ -188,9 +193,9 @@ def _absent(view: ChannelView, message_ids: list[str]) -> str:
 
 @check("SDS-RECV-05", of="outgoing unmet")
 def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observation]:
-    """No causal history names a message of which a dependency has never arrived: only what is delivered is in the log.
+    """No causal history names a message with a dependency that never arrived.
 
-    This is for who gives no delivery events (AMB-27).
+    Only delivered messages are in the log. Only for implementations without delivery events (AMB-27).
     """
     if view.can(pb.CAPABILITY_DELIVERED) or view.gives_up:
         return
@@ -201,7 +206,7 @@ def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observ
     for sent in view.outgoing:
         for message_id, came in view.arrivals.items():
             before = [received for received in came if received.step.index < sent.step.index]
-            missing = [_never_came(received, own, first, sent.step) for received in before if received.acceptable]
+            missing = [_find_unarrived(received, own, first, sent.step) for received in before if received.acceptable]
             if missing and all(missing) and len(before) == len(missing):
                 expected = (
                     f"{message_id!r} to wait for {missing[0]!r}, which has not arrived, and not in causal_history"
@@ -210,18 +215,18 @@ def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observ
                 yield judged(sent.step, "delivered-early", message_id not in sent.history, expected, seen)
 
 
-def _never_came(received: Received, own: set[str], first: dict[str, int], by: Step) -> str:
-    """A dependency of a message that has not arrived by a step, in whatever way, and is no own one; "" if none."""
+def _find_unarrived(received: Received, own: set[str], first: dict[str, int], by: Step) -> str:
+    """A dependency of a message that is not own and has not arrived by a step, even refused; "" if there is none."""
     named = (entry.message_id for entry in received.message.causal_history)
     return next((i for i in named if i not in own and first.get(i, by.index) >= by.index), "")
 
 
 @check("SDS-RECV-07", of="outgoing received")
 def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observation]:
-    """Content whose dependencies are met is in the log, and so at the end of the next causal history: the tail probe.
+    """Content whose dependencies are met is in the log, so it is at the end of the next causal history: the tail probe.
 
-    This is for who gives no delivery events. A message that may be delivered by the next sweep is not asked for before
-    one, unless others were delivered without (AMB-94).
+    Only for implementations without delivery events. A message is expected before the next sweep only if the
+    implementation delivered others without a sweep (AMB-94).
     """
     if view.can(pb.CAPABILITY_DELIVERED):
         return
@@ -238,32 +243,32 @@ def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observat
         message_id = received.message.message_id
         if message_id in sent.history or swept or at_once:
             expected = (
-                f"{message_id!r}, which came at step {received.step.index} with all dependencies met, in its history"
+                f"{message_id!r}, which arrived at step {received.step.index} with all dependencies met, in its history"
             )
             yield judged(sent.step, "never-delivered", message_id in sent.history, expected, f"{list(sent.history)}")
 
 
 @check("SDS-RECV-08", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing unmet")
 def unmet_messages_are_in_a_later_history(view: ChannelView) -> Iterator[Observation]:
-    """A message that had to wait is at the end of a causal history when its dependencies have come: it was kept.
+    """A message that had to wait is at the end of a causal history after its dependencies have arrived: it was kept.
 
-    This is for who gives no delivery events.
+    Only for implementations without delivery events.
     """
     asked: set[str] = set()
-    for sent, received, since in freed_probes(view) if not view.can(pb.CAPABILITY_DELIVERED) else ():
+    for sent, received, since in unblocked_probes(view) if not view.can(pb.CAPABILITY_DELIVERED) else ():
         message_id = received.message.message_id
         if message_id not in asked:
             asked.add(message_id)
-            kept = f"{message_id!r}, which waited, kept until step {since.index} brought all that it depends on"
+            kept = f"{message_id!r}, which waited, kept until step {since.index}, when its last dependency arrived"
             expected = f"{kept}, and in causal_history"
             yield judged(sent.step, "not-kept", message_id in sent.history, expected, f"{list(sent.history)}")
 
 
 @check("SDS-STATE-10", of="outgoing received")
 def what_was_named_stays_in_the_log(view: ChannelView) -> Iterator[Observation]:
-    """A message that an own one has named is in the log, and is named again as long as it is among the last.
+    """A message that an own one has named is in the log, so own messages name it as long as it is among the last.
 
-    This is for who gives no delivery events.
+    Only for implementations without delivery events.
     """
     if view.can(pb.CAPABILITY_DELIVERED):
         return
@@ -279,15 +284,15 @@ def what_was_named_stays_in_the_log(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-MSG-10", of="outgoing")
 def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
-    """Causal histories name messages by their SDS message ID, not by what a transport calls them."""
+    """Causal histories name messages by their SDS message ID, not by an ID of the transport."""
     for sent in view.outgoing:
-        others = outsiders(view, sent.history, sent.step.index)
+        others = ids_barred_from_log(view, sent.history, sent.step.index)
         for message_id in sent.history:
             if message_id in others:
                 continue
             expected = "only IDs of messages of the channel in causal_history"
             met = message_id in view.known_ids
-            yield judged(sent.step, "unknown-entry", met, expected, f"{message_id!r}, an ID of none")
+            yield judged(sent.step, "unknown-entry", met, expected, f"{message_id!r}, which is no such ID")
 
 
 @check("SDS-MSG-11", pb.CAPABILITY_MISSING, of="hints received")
@@ -295,18 +300,18 @@ def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
     """Retrieval hints of missing dependencies reach the application as they were received."""
     for received in view.received:
         given = {e.message_id for e in received.message.causal_history if e.retrieval_hint}
-        for entry in surfaced(view, received.step):
+        for entry in missing_signals(view, received.step):
             if entry.message_id in given and entry.retrieval_hint is not None:
                 yield from judge_hint(view, received.step, entry.message_id, entry.retrieval_hint)
 
 
-def surfaced(view: ChannelView, step: Step) -> list[HistoryEntry]:
+def missing_signals(view: ChannelView, step: Step) -> list[HistoryEntry]:
     """The missing dependencies that a step signalled."""
     return [entry for event in step.signals("missing", view.channel_id) for entry in event.missing]
 
 
 @check("SDS-MSG-11", of="outgoing")
-def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
+def hints_belong_to_their_id(view: ChannelView) -> Iterator[Observation]:
     """A retrieval hint in a causal history belongs to the ID it stands next to."""
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
@@ -315,26 +320,26 @@ def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
 
 
 def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> Iterator[Observation]:
-    """Judge a retrieval hint by what is known of its ID and of others.
+    """Judge a retrieval hint by the hints that were given for its ID and for others.
 
-    It is "optional": an implementation may leave it empty, or derive it, also the same for many messages. It is wrong
-    if it was given for one other ID, or if it is a part of the one that was given.
+    It is "optional": an implementation may leave it empty, or derive it, even the same for many messages. It is wrong
+    if it was given for exactly one other ID, or if it is a damaged form of a given one.
     """
     given = view.hints.get(message_id, set())
     if hint in given:
         yield held(step)
         return
     expected = f"the hint of {message_id!r}, or none"
-    other = _given_for(view).get(hint) if hint else None
+    other = _ids_by_unique_hint(view).get(hint) if hint else None
     if other is not None:
         yield violated(step, "hint-of-another", expected, f"{hint!r}, the hint of {other!r}")
-    elif any(_is_left_of(hint, whole) for whole in given):
-        yield violated(step, "hint-changed", expected, f"{hint!r}, which is what is left of it")
+    elif any(_is_cut_or_decoded(hint, whole) for whole in given):
+        yield violated(step, "hint-changed", expected, f"{hint!r}, a damaged form of it")
 
 
 @once
-def _given_for(view: ChannelView) -> dict[bytes, str]:
-    """The one ID that a hint was given for, by the hint; what was given for several belongs to none."""
+def _ids_by_unique_hint(view: ChannelView) -> dict[bytes, str]:
+    """By hint: the only ID that it was given for. Hints for several IDs are left out."""
     found: dict[bytes, set[str]] = {}
     for message_id, hints in view.hints.items():
         for hint in hints:
@@ -342,6 +347,6 @@ def _given_for(view: ChannelView) -> dict[bytes, str]:
     return {hint: min(message_ids) for hint, message_ids in found.items() if len(message_ids) == 1}
 
 
-def _is_left_of(hint: bytes, whole: bytes) -> bool:
-    """Was it cut short, or taken for text?"""
+def _is_cut_or_decoded(hint: bytes, whole: bytes) -> bool:
+    """Was the hint truncated, or damaged by decoding it as text?"""
     return bool(hint) and (whole.startswith(hint) or hint == whole.decode("utf-8", "replace").encode())

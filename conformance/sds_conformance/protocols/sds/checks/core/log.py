@@ -1,4 +1,4 @@
-"""The local log: its order, its entries, and what never enters it; sections DELIVER and CONFLICT."""
+"""The local log: its order, its entries, and the messages that never enter it; sections DELIVER and CONFLICT."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from .....judging.table import RuleRow
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.declared_limits import limit_in_force
-from ...view.dependencies import depends
+from ...view.dependencies import depends_on
 from ...view.facts import Received
 from ...view.histories import (
     Since,
-    claimed_ids,
     ephemeral_ids,
+    find_waiting,
     hybrid_ids,
+    ids_barred_from_log,
     is_hybrid,
-    outsiders,
+    names_barred_ids,
     sync_ids,
-    waiting_among,
-    with_outsiders,
+    unsent_own_ids,
 )
 from ...view.log_orders import Neighbours, neighbours
-from ...view.losses import may_be_lost
+from ...view.losses import find_possibly_lost
 from ...view.repair_tracker import NEVER
 
 
 @check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED, of="received sync-came unmet")
 def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
-    """A sync message with unmet dependencies is never delivered or logged, not even when they have come."""
+    """A sync message with unmet dependencies is never delivered or logged, not even after they have arrived."""
     for received in view.received:
         if received.kind is not Kind.SYNC or received.own or not received.unmet:
             continue
@@ -56,8 +56,8 @@ def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
 def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
     """A message that waits is not in the log and in no causal history."""
     for sent in view.outgoing:
-        named = waiting_among(view, sent.history, sent.step.index)
-        if named is None or not sent.certain:
+        named = find_waiting(view, sent.history, sent.step.index)
+        if named is None or not sent.log_is_known:
             continue
         shown = next(iter(named), None)
         expected = f"{shown!r}, which still waits, in no causal history"
@@ -74,7 +74,7 @@ def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received sync-came")
 def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observation]:
     """A message without content is neither delivered nor logged, whether content is unset or of zero length."""
-    logs = [(o, set(o.step.shown_log)) for o in view.showing("log")]
+    logs = [(o, set(o.step.shown_log)) for o in view.states_showing("log")]
     for received in view.received:
         if received.kind is not Kind.SYNC or received.own or received.unmet or received.step.reply is None:
             continue
@@ -93,7 +93,7 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
 
 
 @check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED, of="any-ephemeral received unmet")
-def no_dependency_is_met_by_late_ones(view: ChannelView) -> Iterator[Observation]:
+def ephemerals_meet_no_dependency(view: ChannelView) -> Iterator[Observation]:
     """An ephemeral message with the ID of a missing dependency does not release a waiting message."""
     logged = (d for d in view.delivered if d.received is not None and d.received.kind is Kind.CONTENT)
     came = {(delivery.message_id, delivery.step.index) for delivery in logged}
@@ -110,8 +110,9 @@ def no_dependency_is_met_by_late_ones(view: ChannelView) -> Iterator[Observation
                 continue
             since = (d for d in received.delivered if d.step.index >= late.step.index and message_id in d.unmet)
             freed = [d for d in since if (message_id, d.step.index) not in came]  # else SDS-DELIVER-07
-            if freed and not may_be_lost(view, [message_id, freed[0].message_id], freed[0].step):
-                expected = f"{received.message.message_id!r} to wait for {message_id!r}: an ephemeral message is none"
+            if freed and not find_possibly_lost(view, [message_id, freed[0].message_id], freed[0].step):
+                why = "an ephemeral message with this ID does not meet the dependency"
+                expected = f"{received.message.message_id!r} to wait for {message_id!r}: {why}"
                 yield violated(freed[0].step, "met-a-dependency", expected, "its delivery")
             elif not freed:
                 yield held(late.step)
@@ -121,24 +122,24 @@ def no_dependency_is_met_by_late_ones(view: ChannelView) -> Iterator[Observation
 def log_is_complete(view: ChannelView) -> Iterator[Observation]:
     """The log holds every own and every delivered message, and nothing else.
 
-    A causal history that has room for all of it shows the whole log, to who cannot see the log itself.
+    If the log is not shown, a causal history with room for all entries shows it.
     """
     for sent in view.outgoing:
         size = view.history_size_of(sent)
-        if sent.certain and not sent.repeat and 0 < sent.log_most <= min(size, len(sent.tail)):
+        if sent.log_is_known and not sent.repeat and 0 < sent.log_most <= min(size, len(sent.tail)):
             absent = next((item.message_id for item in sent.before if item.message_id not in sent.history), None)
             if absent is None:
                 yield held(sent.step)
-            elif not view.can(pb.CAPABILITY_OBSERVE) and not with_outsiders(view, sent):
+            elif not view.can(pb.CAPABILITY_OBSERVE) and not names_barred_ids(view, sent):
                 expected = f"{absent!r} in the causal history, which has room for all of the log"
                 yield violated(sent.step, "missing-entry", expected, "not there")
     bound = limit_in_force(view.trace, "log_entries")
-    for observed in view.showing("log"):
+    for observed in view.states_showing("log"):
         if bound is not None and len(observed.log) > bound:
             continue
         shown = set(observed.step.shown_log)
-        sure = {item.message_id for item in observed.log if not item.unseen}
-        strange = shown - view.known_ids - outsiders(view, shown, observed.step.index)
+        sure = {item.message_id for item in observed.log if not item.uncertain}
+        strange = shown - view.known_ids - ids_barred_from_log(view, shown, observed.step.index)
         if sure - shown:
             yield violated(observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", "it is not in it")
         elif strange:
@@ -148,18 +149,20 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
             yield held(observed.step)
 
 
-_PAIRS = 3
-"""So many pairs in the order of arrival are not so by chance, in an order of another kind: SDS-CONFLICT-01."""
+_TOO_MANY_PAIRS = 3
+"""Minimal number of wrong pairs for the order of arrival. Fewer pairs may be in this order by chance
+(SDS-CONFLICT-01).
+"""
 
 
 @check("SDS-DELIVER-05", pb.CAPABILITY_DELIVERED, of="ties")
 def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
-    """Among equal timestamps the place is decided by "Resolve Conflicts", not by the order of arrival."""
+    """ "Resolve Conflicts" decides the order of messages with equal timestamps, not the order of arrival."""
     tied = [pair for pair in neighbours(view) if pair.tied and not (pair.first.own or pair.second.own)]
     by_arrival = all(pair.first.arrival < pair.second.arrival for pair in tied)
     wrong = {(pair.first.message_id, pair.second.message_id) for pair in tied if not pair.in_order}
     for pair in tied:
-        if not pair.inserted_before or (by_arrival and len(wrong) < _PAIRS):
+        if not pair.is_late_insertion or (by_arrival and len(wrong) < _TOO_MANY_PAIRS):
             continue
         expected = f"{pair.second.message_id!r} before {pair.first.message_id!r}: equal Lamport, smaller ID"
         seen = "the order in which they arrived"
@@ -181,7 +184,7 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
             expected = f"{double!r} once in the log"
             yield judged(observed.step, "logged-twice", double is None, expected, f"{ids.count(double or '')} times")
     for delivery in view.delivered:
-        again = delivery.again and not delivery.maybe_dropped
+        again = delivery.repeated and not delivery.maybe_dropped
         if again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
             came = [r for r in view.arrivals[delivery.message_id] if r.step.index <= delivery.step.index]
             copies = len(came) > 1 or view.own(delivery.message_id) is not None
@@ -191,7 +194,7 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         double = _first_duplicate(sent.history)
         if double is not None:
-            others = outsiders(view, sent.history, sent.step.index)
+            others = ids_barred_from_log(view, sent.history, sent.step.index)
             double = _first_duplicate([message_id for message_id in sent.history if message_id not in others])
         if double is not None:
             expected = f"{double!r} once in causal_history"
@@ -212,7 +215,7 @@ def _first_duplicate(ids: Sequence[str]) -> str | None:
 def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
     """In one step, the dependencies of a message are delivered before it.
 
-    Where that is delivered only in a later step, the message did not wait: SDS-RECV-05 and SDS-RECV-06.
+    SDS-RECV-05 and SDS-RECV-06 judge dependencies that are delivered in a later step.
     """
     if view.gives_up:
         return
@@ -221,12 +224,12 @@ def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
         first.setdefault(delivery.message_id, (number, delivery.step))
     for delivery in view.delivered:
         received = delivery.received
-        if received is None or received.kind is not Kind.CONTENT or delivery.again or not received.unmet:
+        if received is None or received.kind is not Kind.CONTENT or delivery.repeated or not received.unmet:
             continue
         named = [entry.message_id for entry in received.message.causal_history]
         number = first[delivery.message_id][0]
         after = (i for i in named if i in first and first[i][1] is delivery.step and first[i][0] > number)
-        late = next((i for i in after if not depends(view, i, delivery.message_id)), None)
+        late = next((i for i in after if not depends_on(view, i, delivery.message_id)), None)
         expected = f"{late!r} delivered before {delivery.message_id!r}, which names it"
         yield judged(delivery.step, "delivered-early", late is None, expected, "after it")
 
@@ -234,15 +237,15 @@ def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
 DELIVERED = (pb.CAPABILITY_DELIVERED,)
 
 
-class _Place(NamedTuple):
+class _Exposure(NamedTuple):
     """A place in which messages that belong in no log could show as if they were in it."""
 
     step: Step
     kind: str
-    where: str
+    place: str
     """``history``, ``log``, or ``dependency``: a message depends on one of them."""
     wrong: bool
-    """One of them does show."""
+    """Whether one of them shows."""
     expected: str
     seen: str
 
@@ -251,34 +254,34 @@ _NEVER_LOGGED: dict[str, tuple[Callable[[ChannelView], Since], str]] = {
     "sync message": (sync_ids, "a sync message"),
     "ephemeral message": (ephemeral_ids, "ephemeral"),
     "message without a Lamport timestamp": (hybrid_ids, "without a Lamport timestamp"),
-    "message in its own name that it has not sent": (claimed_ids, "not its own"),
+    "message with its own sender ID that it has not sent": (unsent_own_ids, "not sent by the participant"),
 }
 """By kind of message: the IDs, and why nothing may depend on one."""
 
 
-def never_logged(view: ChannelView) -> Iterator[_Place]:
+def never_logged(view: ChannelView) -> Iterator[_Exposure]:
     """Messages that must not be logged are neither shown in the log nor named in causal histories."""
     for kind, (ids_since, _) in _NEVER_LOGGED.items():
         if not (since := ids_since(view)):
             continue
-        # Own ones alone do not show it: those that come are meant as well.
+        # Without arrivals the check proves nothing: the rule covers received messages as well.
         come = min((index for message_id, index in since.items() if message_id in view.arrivals), default=NEVER)
         for sent in view.outgoing:
             at = sent.step.index
             named = next((message_id for message_id in sent.history if since.get(message_id, NEVER) < at), None)
             if named is not None or come < at:
                 expected = f"no {kind} in causal_history"
-                yield _Place(sent.step, kind, "history", named is not None, expected, f"{named!r}")
-        for observed in view.showing("log"):
+                yield _Exposure(sent.step, kind, "history", named is not None, expected, f"{named!r}")
+        for observed in view.states_showing("log"):
             at = observed.step.index
             logged = min((i for i in observed.step.shown_log if since.get(i, NEVER) < at), default=None)
             if logged is not None or come < at:
                 expected = f"no {kind} in the log"
-                yield _Place(observed.step, kind, "log", logged is not None, expected, f"{logged!r} in it")
+                yield _Exposure(observed.step, kind, "log", logged is not None, expected, f"{logged!r} in it")
 
 
-def unlogged_dependencies(view: ChannelView) -> Iterator[_Place]:
-    """What depends on a message that is in no log is not delivered."""
+def unlogged_dependencies(view: ChannelView) -> Iterator[_Exposure]:
+    """A message that depends on an unlogged message is not delivered."""
     for kind, (ids_since, why) in _NEVER_LOGGED.items():
         since = ids_since(view)
         for received in view.received if since and not view.gives_up else ():
@@ -286,11 +289,11 @@ def unlogged_dependencies(view: ChannelView) -> Iterator[_Place]:
             on = [message_id for message_id in received.unmet if since.get(message_id, NEVER) < at]
             if on and received.acceptable:
                 expected = f"{received.message.message_id!r} to wait: {min(on)!r} is {why}, and never in the log"
-                yield _Place(received.step, kind, "dependency", wrong, expected, "its delivery")
+                yield _Exposure(received.step, kind, "dependency", wrong, expected, "its delivery")
 
 
-def _is_of_kind(kind: str, where: str) -> Callable[[_Place], bool]:
-    return lambda place: place.kind == kind and place.where == where
+def _is_exposure_of(kind: str, where: str) -> Callable[[_Exposure], bool]:
+    return lambda place: place.kind == kind and place.place == where
 
 
 _SYNC, _EPHEMERAL, _NO_TIMESTAMP, _NOT_SENT = _NEVER_LOGGED
@@ -301,14 +304,14 @@ table(
     lambda place, _: (place.expected, place.seen),
     [
         # requirement, applies, wrong, code
-        RuleRow("SDS-SYNC-07", _is_of_kind(_SYNC, "history"), _wrong, "named-in-history"),
-        RuleRow("SDS-SYNC-09", _is_of_kind(_SYNC, "log"), _wrong, "logged"),
-        RuleRow("SDS-EPHEMERAL-05", _is_of_kind(_EPHEMERAL, "history"), _wrong, "logged"),
-        RuleRow("SDS-EPHEMERAL-05", _is_of_kind(_EPHEMERAL, "log"), _wrong, "logged"),
-        RuleRow("SDS-EPHEMERAL-06", _is_of_kind(_NO_TIMESTAMP, "history"), _wrong, "logged"),
-        RuleRow("SDS-EPHEMERAL-06", _is_of_kind(_NO_TIMESTAMP, "log"), _wrong, "logged"),
-        RuleRow("SDS-RECV-01", _is_of_kind(_NOT_SENT, "history"), _wrong, "logged"),
-        RuleRow("SDS-RECV-01", _is_of_kind(_NOT_SENT, "log"), _wrong, "logged"),
+        RuleRow("SDS-SYNC-07", _is_exposure_of(_SYNC, "history"), _wrong, "named-in-history"),
+        RuleRow("SDS-SYNC-09", _is_exposure_of(_SYNC, "log"), _wrong, "logged"),
+        RuleRow("SDS-EPHEMERAL-05", _is_exposure_of(_EPHEMERAL, "history"), _wrong, "logged"),
+        RuleRow("SDS-EPHEMERAL-05", _is_exposure_of(_EPHEMERAL, "log"), _wrong, "logged"),
+        RuleRow("SDS-EPHEMERAL-06", _is_exposure_of(_NO_TIMESTAMP, "history"), _wrong, "logged"),
+        RuleRow("SDS-EPHEMERAL-06", _is_exposure_of(_NO_TIMESTAMP, "log"), _wrong, "logged"),
+        RuleRow("SDS-RECV-01", _is_exposure_of(_NOT_SENT, "history"), _wrong, "logged"),
+        RuleRow("SDS-RECV-01", _is_exposure_of(_NOT_SENT, "log"), _wrong, "logged"),
     ],
     of="unlogged",
 )
@@ -317,10 +320,16 @@ table(
     unlogged_dependencies,
     lambda place, _: (place.expected, place.seen),
     [
-        RuleRow("SDS-SYNC-09", _is_of_kind(_SYNC, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
-        RuleRow("SDS-EPHEMERAL-05", _is_of_kind(_EPHEMERAL, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
+        RuleRow("SDS-SYNC-09", _is_exposure_of(_SYNC, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
         RuleRow(
-            "SDS-EPHEMERAL-06", _is_of_kind(_NO_TIMESTAMP, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED
+            "SDS-EPHEMERAL-05", _is_exposure_of(_EPHEMERAL, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED
+        ),
+        RuleRow(
+            "SDS-EPHEMERAL-06",
+            _is_exposure_of(_NO_TIMESTAMP, "dependency"),
+            _wrong,
+            "met-a-dependency",
+            needs=DELIVERED,
         ),
     ],
     of="unmet",
@@ -330,7 +339,7 @@ _HASH = re.compile("(?:[0-9a-f]{2}){4,}")
 
 
 def log_order(view: ChannelView) -> Iterable[Neighbours]:
-    """The log is in the order of Lamport timestamps, whenever its messages came."""
+    """The log is in the order of Lamport timestamps, for every order of arrival."""
     return (pair for pair in neighbours(view) if not pair.tied)
 
 
@@ -343,36 +352,36 @@ def _are_hashes(pair: Neighbours) -> bool:
     return all(_HASH.fullmatch(item.message_id) for item in (pair.first, pair.second))
 
 
-def _always_applies(_: Neighbours) -> bool:
+def _applies_to_every_pair(_: Neighbours) -> bool:
     return True
 
 
-def _came_late(pair: Neighbours) -> bool:
-    return pair.inserted_before
+def _was_inserted_late(pair: Neighbours) -> bool:
+    return pair.is_late_insertion
 
 
-def _tied(pair: Neighbours) -> bool:
+def _is_tie_of_received(pair: Neighbours) -> bool:
     return not (pair.first.own or pair.second.own) and not _are_hashes(pair)
 
 
-def _tied_hashes(pair: Neighbours) -> bool:
+def _is_tie_of_hashes(pair: Neighbours) -> bool:
     alike = len(pair.first.message_id) == len(pair.second.message_id)
     return alike and not (pair.first.own or pair.second.own) and _are_hashes(pair)
 
 
-def _tied_with_own(pair: Neighbours) -> bool:
+def _is_tie_with_own(pair: Neighbours) -> bool:
     return pair.first.own != pair.second.own
 
 
-def _disorder(pair: Neighbours) -> bool:
+def _is_out_of_order(pair: Neighbours) -> bool:
     return not pair.in_order
 
 
-def _utf16(pair: Neighbours) -> bool:
+def _is_in_utf16_order_only(pair: Neighbours) -> bool:
     return not pair.in_order and pair.in_utf16_order
 
 
-def _order_told(pair: Neighbours, row: RuleRow[Neighbours]) -> tuple[str, str]:
+def _describe_order(pair: Neighbours, row: RuleRow[Neighbours]) -> tuple[str, str]:
     first, second = pair.first.message_id, pair.second.message_id
     if not pair.tied:
         return pair.expected, row.why
@@ -382,26 +391,38 @@ def _order_told(pair: Neighbours, row: RuleRow[Neighbours]) -> tuple[str, str]:
 
 table(
     log_order,
-    _order_told,
+    _describe_order,
     [
         # requirement, applies, wrong, code, why, position, needs
-        RuleRow("SDS-STATE-11", _always_applies, _disorder, "wrong-order", "the other way round", "", DELIVERED),
-        RuleRow("SDS-DELIVER-04", _came_late, _disorder, "wrong-order", "the order of arrival", "", DELIVERED),
+        RuleRow(
+            "SDS-STATE-11",
+            _applies_to_every_pair,
+            _is_out_of_order,
+            "wrong-order",
+            "the other way round",
+            "",
+            DELIVERED,
+        ),
+        RuleRow(
+            "SDS-DELIVER-04", _was_inserted_late, _is_out_of_order, "wrong-order", "the order of arrival", "", DELIVERED
+        ),
     ],
     of="log-of-two",
     apart=True,
 )
 table(
     order_of_ties,
-    _order_told,
+    _describe_order,
     [
         # requirement, applies, wrong, code, why, position, needs
-        RuleRow("SDS-CONFLICT-01", _tied, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
-        RuleRow("SDS-CONFLICT-01", _tied, _disorder, "wrong-order", "", "", DELIVERED),
-        RuleRow("SDS-CONFLICT-02", _tied_hashes, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
-        RuleRow("SDS-CONFLICT-02", _tied_hashes, _disorder, "wrong-order", "", "", DELIVERED),
-        RuleRow("SDS-CONFLICT-03", _tied_with_own, _utf16, "utf16-order", "", "AMB-88", DELIVERED),
-        RuleRow("SDS-CONFLICT-03", _tied_with_own, _disorder, "wrong-order", "", "", DELIVERED),
+        RuleRow(
+            "SDS-CONFLICT-01", _is_tie_of_received, _is_in_utf16_order_only, "utf16-order", "", "AMB-88", DELIVERED
+        ),
+        RuleRow("SDS-CONFLICT-01", _is_tie_of_received, _is_out_of_order, "wrong-order", "", "", DELIVERED),
+        RuleRow("SDS-CONFLICT-02", _is_tie_of_hashes, _is_in_utf16_order_only, "utf16-order", "", "AMB-88", DELIVERED),
+        RuleRow("SDS-CONFLICT-02", _is_tie_of_hashes, _is_out_of_order, "wrong-order", "", "", DELIVERED),
+        RuleRow("SDS-CONFLICT-03", _is_tie_with_own, _is_in_utf16_order_only, "utf16-order", "", "AMB-88", DELIVERED),
+        RuleRow("SDS-CONFLICT-03", _is_tie_with_own, _is_out_of_order, "wrong-order", "", "", DELIVERED),
     ],
     of="ties",
     apart=True,

@@ -1,4 +1,4 @@
-"""Section MSG, the meaning: whose, which, where, and what. These checks see messages after the dialect, if any."""
+"""Section MSG, the meaning of fields: sender, ID, channel and content, after translation from a dialect."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ...view.channel_view import ChannelView
 from ...view.declared_limits import limit_in_force
 from ...view.facts import Received
 from ...view.filters import KnownFilters
-from ...view.histories import foreign_ids, with_outsiders
+from ...view.histories import names_barred_ids, own_ids_of_other_channels
 from ...view.lateness import may_be_delivered_late
 from ...view.odd_messages import LARGEST_CONTENT, LARGEST_ID, LARGEST_LAMPORT, ROOM_AFTER
-from ...view.refusals import offered
+from ...view.refusals import arrived_in_order
 
 
 @check("SDS-MSG-09", pb.CAPABILITY_DELIVERED, of="delivered")
@@ -29,10 +29,10 @@ def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
         if delivery.received is None or not delivery.received.message.content:
             continue
         content = delivery.received.message.content
-        # Which of them wins is not said, and deduplication is a MAY (AMB-24, AMB-25).
+        # The text does not say which one wins, and deduplication is a MAY (AMB-24, AMB-25).
         arrivals = (r for r in view.arrivals[delivery.message_id] if r.step.index <= delivery.step.index)
-        expected = f"the {len(content)} bytes of content that were received"
-        seen = f"{len(delivery.content)} bytes delivered that differ from them"
+        expected = f"the {len(content)} received bytes of content"
+        seen = f"{len(delivery.content)} other bytes"
         met = any(delivery.content == arrival.message.content for arrival in arrivals)
         yield judged(delivery.step, "delivered-changed", met, expected, seen)
 
@@ -55,11 +55,15 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
     if view.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
         return
     first_use: dict[str, int] = {}
-    messages = [(s.step, s.message.message_id) for s in view.sent + view.ephemerals if not _suggested(s.step)]
+    messages = [(s.step, s.message.message_id) for s in view.sent + view.ephemerals if not _has_suggested_id(s.step)]
     others = (r for r in view.received if r.kind is Kind.CONTENT and not r.own and not r.duplicate)
     messages += [(received.step, received.message.message_id) for received in others]
     me = (view.party.name, view.channel_id)
-    messages += [(step, message_id) for who, step, message_id in _all_sends(view.everybody[0]) if who != me]
+    messages += [
+        (step, message_id)
+        for who, step, message_id in _sends_without_suggested_id(view.views_in_channel[0])
+        if who != me
+    ]
     for step, message_id in sorted(messages, key=lambda item: item[0].index):
         if step.command == "receive" or (step.participant, step.channel_id) != me:
             first_use.setdefault(message_id, step.index)
@@ -75,23 +79,23 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
 
 
 @once
-def _all_sends(view: ChannelView) -> list[tuple[tuple[str, str], Step, str]]:
-    """What anybody was asked to send without an ID, in which channel, and the ID that it got."""
+def _sends_without_suggested_id(view: ChannelView) -> list[tuple[tuple[str, str], Step, str]]:
+    """The messages that any participant sent without a suggested ID: (participant and channel, step, ID)."""
     return [
         ((step.participant, step.channel_id), step, step.new.message_id)
         for step in view.trace.steps
-        if step.command == "send" and not _suggested(step) and step.new is not None
+        if step.command == "send" and not _has_suggested_id(step) and step.new is not None
     ]
 
 
-def _suggested(step: Step) -> bool:
+def _has_suggested_id(step: Step) -> bool:
     return bool(step.request.send.message_id if step.command == "send" else step.request.send_ephemeral.message_id)
 
 
 @check("SDS-MSG-15")
 def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
     """Messages carry the channel that is synchronised, and refer to messages of that channel only."""
-    others = foreign_ids(view)
+    others = own_ids_of_other_channels(view)
     for sent in view.outgoing + view.ephemerals:
         foreign = next((message_id for message_id in sent.history if message_id in others), None)
         if sent.message.channel_id != view.channel_id and not view.party.unnamed:
@@ -117,9 +121,9 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, "missing-filter", "bloom_filter set", "it is unset")
         else:
             count = len(set(sent.history))  # an ID that is there twice is SDS-DELIVER-06
-            met = not sent.certain or sent.repeat or not size or least <= count <= most
+            met = not sent.log_is_known or sent.repeat or not size or least <= count <= most
             expected = f"{least} entries in causal_history (log of {sent.log_size}, history of {size})"
-            if met or not with_outsiders(view, sent):
+            if met or not names_barred_ids(view, sent):
                 seen = f"{count}"
                 yield judged(sent.step, "missing-entry" if count < least else "too-many-entries", met, expected, seen)
 
@@ -127,7 +131,7 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-18", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
 def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
     """An ephemeral message without Lamport timestamp, history and filter is not refused."""
-    for received in offered(view):
+    for received in arrived_in_order(view):
         message = received.message
         bare = not message.causal_history and message.bloom_filter is None
         if received.kind is Kind.EPHEMERAL and not received.own and bare:
@@ -138,7 +142,7 @@ def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-19", of="sync-came")
 def both_empty_contents_accepted(view: ChannelView) -> Iterator[Observation]:
     """A sync message is accepted with its content unset and with its content of zero length."""
-    for received in offered(view):
+    for received in arrived_in_order(view):
         if received.kind is not Kind.SYNC or not received.valid:
             continue
         if received.rejected:
@@ -149,7 +153,7 @@ def both_empty_contents_accepted(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("SDS-MSG-20")
-def content_is_the_applications(view: ChannelView) -> Iterator[Observation]:
+def content_comes_from_the_application(view: ChannelView) -> Iterator[Observation]:
     """Content and ephemeral messages carry the application's content."""
     for sent in view.sent + view.ephemerals:
         request = sent.step.request
@@ -161,20 +165,20 @@ def content_is_the_applications(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("SDS-MSG-20")
-def no_content_is_refused(view: ChannelView) -> Iterator[Observation]:
-    """Content of no length is refused, for what would go out is no message with content (AMB-34)."""
+def empty_content_is_refused(view: ChannelView) -> Iterator[Observation]:
+    """Empty content is refused, because a message with it would not be a content message (AMB-34)."""
     for step in view.trace.of(view.party.name):
         if step.command not in ("send", "send_ephemeral"):
             continue
         asked = getattr(step.request, step.command)
         if asked.channel_id == view.channel_id and not asked.content:
-            expected = "content of no length refused: others would take it for a sync message, or for none"
+            expected = "empty content refused, because receivers would read a sync message, or no message"
             yield judged(step, "empty-accepted", not step.broadcasts, expected, "a message without content", "AMB-34")
 
 
 @check("SDS-MSG-20")
-def no_content_of_its_own(view: ChannelView) -> Iterator[Observation]:
-    """Every content message in the participant's name is one that the application sent."""
+def no_content_is_invented(view: ChannelView) -> Iterator[Observation]:
+    """Every content message with the participant's sender ID was sent by the application."""
     yield from (held(sent.step) for sent in view.sent)
     for step, wire in view.strays:
         message = wire.message
@@ -200,7 +204,7 @@ def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
         if message is None or message.channel_id == view.channel_id:
             continue
         here = step.signals("delivered", view.channel_id)
-        # A message of that ID may have come in this channel, too, and have waited.
+        # A message with the same ID may have arrived in this channel, too, and have waited.
         waited = {r.message.message_id for r in view.received if r.step.index < step.index and not r.delivered}
         if any(event.message_id == message.message_id for event in here) and message.message_id not in waited:
             expected = f"no delivery in {view.channel_id!r} of a message of {message.channel_id!r}"
@@ -235,15 +239,16 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
         }
         changed = [(name, pair) for name, pair in pairs.items() if pair[0] != pair[1]]
         name, (before, after) = changed[0] if changed else ("", ("", ""))
-        expected = f"{name} {_short(before)}, as first broadcast"
-        yield judged(copy.step, _CHANGED[name] if changed else "", not changed, expected, f"{_short(after)}")
+        expected = f"{name} {_abbreviate(before)}, as first broadcast"
+        yield judged(copy.step, _CHANGED[name] if changed else "", not changed, expected, f"{_abbreviate(after)}")
 
 
 @check("SDS-MSG-23", pb.CAPABILITY_DELIVERED)
 def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
-    """A dependency is identified by its ID alone. A sender in the entry, if there is one, is that of the message.
+    """A dependency is identified by its ID alone.
 
-    Of messages with one ID and several senders, as damage on the way makes them, any may be meant (AMB-25).
+    A sender in the entry, if there is one, is that of the message. If damaged messages have the same ID and several
+    senders, any of them is accepted (AMB-25).
     """
     for received in view.received:
         entries = received.message.causal_history
@@ -252,7 +257,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
         dressed = [e for e in entries if e.retrieval_hint is not None or e.sender_id is not None]
         if dressed and not may_be_delivered_late(view, received):
             first = dressed[0].message_id
-            expected = f"{first!r} to satisfy the dependency, whatever hint or sender its entry has"
+            expected = f"{first!r} to satisfy the dependency, with any hint and sender in its entry"
             yield judged(received.step, "never-delivered", bool(received.delivered), expected, "no delivery")
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
@@ -260,24 +265,24 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
                 if entry.sender_id in authors:
                     yield held(sent.step)
                 else:
-                    expected = f"{authors[0]!r} beside {entry.message_id!r}, or none"
+                    expected = f"sender {authors[0]!r} in the entry of {entry.message_id!r}, or none"
                     yield violated(sent.step, "wrong-sender", expected, f"{entry.sender_id!r}")
 
 
 @check("SDS-MSG-24", pb.CAPABILITY_DELIVERED, of="arrived delivered")
 def proto3_reading(view: ChannelView) -> Iterator[Observation]:
     """Field order, unknown fields and over-long varints make no difference to a reader."""
-    for received in offered(view) if view.delivered else ():
+    for received in arrived_in_order(view) if view.delivered else ():
         if not received.plain or received.unmet:
             continue
-        if not _as_usual(view, received):
+        if not _has_usual_encoding(view, received):
             code, seen = ("refused", "a refusal") if received.rejected else ("never-delivered", "no delivery")
-            expected = "a legal protobuf encoding to be read like the usual one"
+            expected = "an unusual but legal protobuf encoding to be accepted"
             yield judged(received.step, code, bool(received.delivered), expected, seen)
 
 
-def _as_usual(view: ChannelView, received: Received) -> bool:
-    """Is it encoded as the text's fields in their order are, and nothing else?"""
+def _has_usual_encoding(view: ChannelView, received: Received) -> bool:
+    """Is it encoded with the fields of the text in ascending order, and nothing else?"""
     known, text = _known_encodings(view.known_filters), received.step.received.text
     if text not in known:
         known[text] = text == view.revision.wire.encode(received.message)
@@ -286,7 +291,7 @@ def _as_usual(view: ChannelView, received: Received) -> bool:
 
 @once
 def _known_encodings(_: KnownFilters) -> dict[bytes, bool]:
-    """Kept by its bytes, for the same message comes to many."""
+    """Cached by bytes, because the same message arrives at many participants."""
     return {}
 
 
@@ -308,49 +313,49 @@ def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
         yield judged(step, "sender-changed", before == after, expected, f"{after!r}")
 
 
-def _short(value: object) -> str:
+def _abbreviate(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:79] + "…"
 
 
 @check("SDS-SEND-10")
 def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
-    """Ordinary content is taken and broadcast, under an ordinary ID where one is given."""
+    """Ordinary content is accepted and broadcast, with the given ID if an ordinary one is given."""
     for step in ordinary_sends(view, "send"):
-        if step.answer == "rejected" and _hardly_anything_follows(view, step):
+        if step.answer == "rejected" and _received_nearly_the_largest(view, step):
             continue  # to refuse is legal after a timestamp beyond 2^53+10, or near the end of the range (AMB-14)
-        yield taken(step)
+        yield judge_sent(step)
 
 
 def ordinary_sends(view: ChannelView, command: str) -> Iterator[Step]:
-    """Steps that ask for content to be sent which no limit or position allows to refuse."""
+    """Yield the steps that send content which no limit or position allows the implementation to refuse."""
     declared = limit_in_force(view.trace, "content_bytes")
     largest = LARGEST_CONTENT if declared is None else min(declared, LARGEST_CONTENT)
     for step in view.trace.of(view.party.name):
         if step.command == command and step.channel_id == view.channel_id and step.reply is not None:
             request = getattr(step.request, command)
-            if 0 < len(request.content) <= largest and _may_be_used(view, request.message_id, step):
+            if 0 < len(request.content) <= largest and _is_usable_id(view, request.message_id, step):
                 yield step
 
 
-def taken(step: Step) -> Observation:
-    """Is each sent content accepted and broadcast?"""
+def judge_sent(step: Step) -> Observation:
+    """Judge whether the content of a step was accepted and broadcast."""
     if step.answer == "rejected":
         assert step.reply is not None
         return violated(step, "refused", "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
     return judged(step, "not-broadcast", bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
 
 
-def _may_be_used(view: ChannelView, message_id: str, step: Step) -> bool:
-    """Is it an unused ID of ordinary characters, or none?"""
+def _is_usable_id(view: ChannelView, message_id: str, step: Step) -> bool:
+    """Is the ID empty, or an unused one of ordinary characters?"""
     if not message_id:
         return True
     plain = message_id.isascii() and message_id.isprintable() and len(message_id) <= LARGEST_ID
-    return plain and _known_since(view).get(message_id, step.index) >= step.index
+    return plain and _first_steps_by_id(view).get(message_id, step.index) >= step.index
 
 
 @once
-def _known_since(view: ChannelView) -> dict[str, int]:
+def _first_steps_by_id(view: ChannelView) -> dict[str, int]:
     """By ID: the index of the first step in which a message has or names it."""
     since: dict[str, int] = {}
     said = [(sent.step.index, sent.message) for sent in view.sent]
@@ -361,8 +366,8 @@ def _known_since(view: ChannelView) -> dict[str, int]:
     return since
 
 
-def _hardly_anything_follows(view: ChannelView, step: Step) -> bool:
-    """Had the participant received a timestamp which many cannot count on from?"""
+def _received_nearly_the_largest(view: ChannelView, step: Step) -> bool:
+    """Had the participant received a timestamp so large that only few timestamps can follow?"""
     before = (r for r in view.received if r.step.index < step.index)
     most = min(LARGEST_LAMPORT, view.revision.wire.max_lamport - ROOM_AFTER)
     return any((r.message.lamport_timestamp or 0) > most for r in before)

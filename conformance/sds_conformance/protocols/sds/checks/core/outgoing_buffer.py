@@ -17,33 +17,33 @@ from ...view.facts import Copy, Sent
 from ...view.repair_tracker import NEVER
 from ...view.resends import (
     CAP,
-    LENIENT_SWEEPS,
+    TOLERATED_SWEEPS,
     Gap,
-    Possibly,
+    PossiblyAcknowledged,
+    clock_is_monotonic,
+    clock_never_goes_back,
+    first_evidence_index,
     gaps,
-    given_up,
-    in_step,
+    position_on_giving_up,
     possibly_acknowledged,
     resend_period,
     resends,
-    runs_on,
-    spoken_for,
 )
-from .acknowledgement import acknowledged_by
+from .acknowledgement import was_acknowledged_by
 
 
 @check("SDS-SEND-10", pb.CAPABILITY_RESEND)
 def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observation]:
     """A sent message is in the outgoing buffer until it is acknowledged."""
-    for observed in view.showing("outgoing"):
+    for observed in view.states_showing("outgoing"):
         buffered = {entry.message_id for entry in observed.state.outgoing.entries}
-        for message_id, anything_speaks in observed.outstanding.items():
+        for message_id, has_evidence in observed.outstanding.items():
             if message_id in buffered:
                 yield held(observed.step)
-            elif not anything_speaks:
+            elif not has_evidence:
                 expected = f"{message_id!r}, not acknowledged, in the outgoing buffer"
                 seen = f"{sorted(buffered) or 'none'}"
-                soft = given_up(view, message_id, observed.step.index)
+                soft = position_on_giving_up(view, message_id, observed.step.index)
                 yield violated(observed.step, "not-kept", expected, seen, soft)
     resent = {copy.message.message_id for copy in view.copies}
     for sent in view.sent:
@@ -57,26 +57,26 @@ ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number i
 @check("SDS-STATE-08", pb.CAPABILITY_RESEND, of="sent")
 def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
     """Unacknowledged own messages are shown as such."""
-    for observed in view.showing("outgoing"):
+    for observed in view.states_showing("outgoing"):
         states = {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
-        for message_id, anything_speaks in observed.outstanding.items():
-            if anything_speaks:
+        for message_id, has_evidence in observed.outstanding.items():
+            if has_evidence:
                 continue
             shown = ACK_STATES.get(states[message_id], "in no known state") if message_id in states else "not there"
-            soft = given_up(view, message_id, observed.step.index) if message_id not in states else ""
+            soft = position_on_giving_up(view, message_id, observed.step.index) if message_id not in states else ""
             expected = f"{message_id!r} unacknowledged in the outgoing buffer"
             met = states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED
             yield judged(
                 observed.step, "wrong-state" if message_id in states else "not-kept", met, expected, shown, soft
             )
     for copy in view.copies:
-        if copy.step.index < spoken_for(view, copy.original):
+        if copy.step.index < first_evidence_index(view, copy.original):
             yield held(copy.step)
 
 
 @check("SDS-STATE-15", pb.CAPABILITY_RESEND, of="mentions")
 def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
-    """An acknowledged message is not in the outgoing buffer, or only as acknowledged; nothing of it is sent again."""
+    """An acknowledged message is not in the outgoing buffer, or only as acknowledged, and is not sent again."""
     if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
         yield from no_copies_after_acknowledgement(view)
     acknowledged = acknowledged_at(view)
@@ -91,8 +91,10 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         yield judged(observed.step, "still-buffered", left is None, expected, "it is still there")
 
 
-_LONG = 5
-"""Periods of the unacknowledged after which, with no period of its own in force, a message is not resent at all."""
+_PERIODS_OF_WAITING = 5
+"""Number of resend periods without a copy after which a possibly acknowledged message counts as never resent, if no
+period of its own is in force.
+"""
 
 
 @check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
@@ -113,27 +115,29 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
 
 @once
 def acknowledged_at(view: ChannelView) -> dict[str, Step]:
-    """Own messages that a causal history names, with the step since which they are acknowledged.
+    """Own messages that a causal history names, with the step that acknowledges them.
 
-    A signal is believed, and without signals the shown state. A missing acknowledgement is judged by SDS-ACK-01.
+    The signal decides, or without signals the shown state. SDS-ACK-01 judges missing acknowledgements.
     """
     found: dict[str, Step] = {}
     for mention in view.mentions:
         named = mention.received.step
-        told = (ack.step for ack in view.standing(mention.message_id).acks if not ack.possibly)
+        told = (ack.step for ack in view.ack_evidence(mention.message_id).acks if not ack.possibly)
         step = next((step for step in told if step.index >= named.index), None)
         if not view.can(pb.CAPABILITY_ACKNOWLEDGED):
-            step = named if acknowledged_by(view, mention.received, mention.message_id) is not False else None
-        if mention.certain and step is not None:
+            step = named if was_acknowledged_by(view, mention.received, mention.message_id) is not False else None
+        if mention.in_history and step is not None:
             found.setdefault(mention.message_id, step)
     return found
 
 
 def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
-    """Looks for copies of what a causal history has acknowledged; ticks without any are the exercise."""
+    """Judge whether messages are resent after a causal history has acknowledged them. A later tick without a copy
+    exercises the rule.
+    """
     for message_id, step in acknowledged_at(view).items():
-        late = [copy for copy in view.standing(message_id).copies if copy.step.index > step.index]
-        late = [c for c in late if view.repairs.get(message_id, NEVER) > c.step.index]
+        late = [copy for copy in view.ack_evidence(message_id).copies if copy.step.index > step.index]
+        late = [c for c in late if view.first_requests.get(message_id, NEVER) > c.step.index]
         ticks = [t for t in view.ticks if t.index > step.index and t.now_ms > step.now_ms]
         if late:
             expected = f"no copy of {message_id!r}, acknowledged at step {step.index}"
@@ -148,39 +152,39 @@ def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]
     return no_copies_after_acknowledgement(view)
 
 
-def _resent_in_spite(view: ChannelView, kind: Kind, code: str) -> Iterator[Observation]:
-    """Without a virtual clock: copies of what a causal history in a message of that kind names.
+def _find_copies_after_mention(view: ChannelView, kind: Kind, code: str) -> Iterator[Observation]:
+    """Judge copies of messages that a causal history in a message of a kind names, without a virtual clock.
 
-    A copy may have been on its way already, so the replies up to the first tick after the message are not looked at.
+    Steps up to the first tick after that message are ignored, because a copy may have been scheduled before.
     """
     if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
         return
     for mention in view.mentions:
         message_id, named = mention.message_id, mention.received
-        if not mention.certain or named.kind is not kind or named.odd:
+        if not mention.in_history or named.kind is not kind or named.odd:
             continue
-        if acknowledged_by(view, named, message_id) is False:
+        if was_acknowledged_by(view, named, message_id) is False:
             continue
-        copies = [copy.step for copy in view.standing(message_id).copies if message_id not in view.repairs]
+        copies = [copy.step for copy in view.ack_evidence(message_id).copies if message_id not in view.first_requests]
         ticks = [tick for tick in view.ticks if tick.index > named.step.index]
         late = [step for step in copies if ticks and step.index > ticks[0].index]
         if late:
             expected = f"no copy of {message_id!r}, which a causal history named at step {named.step.index}"
             yield violated(late[0], code, expected, "a copy")
-        elif copies and len(ticks) > LENIENT_SWEEPS:
+        elif copies and len(ticks) > TOLERATED_SWEEPS:
             yield held(ticks[-1])
 
 
 @check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND, of="mentions")
-def named_ones_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
-    """After a causal history in content names a message no copy of it follows, whatever the clock."""
-    return _resent_in_spite(view, Kind.CONTENT, code="resent")
+def named_messages_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
+    """A message is not resent after a causal history in content has named it, for any clock."""
+    return _find_copies_after_mention(view, Kind.CONTENT, code="resent")
 
 
 @check("SDS-SYNC-12", pb.CAPABILITY_RESEND, of="mentions")
 def named_in_syncs_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
-    """Nor does one after a sync message that names it."""
-    return _resent_in_spite(view, Kind.SYNC, code="not-acknowledged")
+    """A message is not resent after a sync message has named it."""
+    return _find_copies_after_mention(view, Kind.SYNC, code="not-acknowledged")
 
 
 @check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies")
@@ -194,22 +198,22 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
     if not period:
         return
     for copy in view.copies:
-        if copy.step.index >= spoken_for(view, copy.original):
+        if copy.step.index >= first_evidence_index(view, copy.original):
             continue
         waited = copy.step.now_ms - copy.previous.now_ms
-        if view.repairs.get(copy.message.message_id, NEVER) <= copy.step.index:
+        if view.first_requests.get(copy.message.message_id, NEVER) <= copy.step.index:
             continue  # a repair was requested (AMB-120)
-        if waited < period and not in_step(view, copy.previous, copy.step):
-            continue  # a clock that went back may have run on in its timers, or made all of them due
+        if waited < period and not clock_is_monotonic(view, copy.previous, copy.step):
+            continue  # after the clock went back, timers may continue, or all of them may be due
         first = copy.original.step.now_ms
         met = waited >= period or (copy.step.now_ms - first) // period > (copy.previous.now_ms - first) // period > 0
         expected = f"no copy before the resend period of {period} ms is over"
         yield judged(copy.step, "resent-early", met, expected, f"one after {waited} ms")
 
 
-def _undisturbed(possibly: Possibly, gap: Gap) -> bool:
+def _is_gap_while_possibly(possibly: PossiblyAcknowledged, gap: Gap) -> bool:
     """Did the gap begin and end while the message was possibly acknowledged, and nothing arrived without it?"""
-    return possibly.since.index < gap.first.index and gap.second.index < possibly.undisturbed_until
+    return possibly.since.index < gap.first.index and gap.second.index < possibly.unambiguous_until
 
 
 @check(
@@ -227,30 +231,33 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
     shared, own = c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms
     for possibly in possibly_acknowledged(view):
         message_id = possibly.sent.message.message_id
-        between = [gap for gap in gaps(view, possibly.sent) if _undisturbed(possibly, gap)]
+        between = [gap for gap in gaps(view, possibly.sent) if _is_gap_while_possibly(possibly, gap)]
         if between and all(gap.fits(shared) and (shared == own or not gap.fits(own)) for gap in between):
             other = f"other than the {shared} ms of unacknowledged messages"
             expected = f"a resend period for {message_id!r}, possibly acknowledged, {other}"
-            seen = f"a copy after {between[0].waited} ms, and no other interval"
+            seen = f"a copy after {between[0].waited_ms} ms, and no other gap"
             yield violated(between[0].second, "same-period", expected, seen)
         yield from (held(gap.second) for gap in between if not gap.fits(shared))
-        if not between and (tick := _never_resent(view, possibly, own or _LONG * shared)) is not None:
+        if (
+            not between
+            and (tick := _find_overdue_resend(view, possibly, own or _PERIODS_OF_WAITING * shared)) is not None
+        ):
             expected = f"{message_id!r}, possibly acknowledged, to be resent at a period of its own"
             seen = f"no copy for {tick.now_ms - possibly.since.now_ms} ms"
             yield violated(tick, "never-resent", expected, seen, "AMB-66")
 
 
-def _never_resent(view: ChannelView, possibly: Possibly, period: int) -> Step | None:
-    """The tick by which a first copy was overdue, None if one came or may yet come."""
+def _find_overdue_resend(view: ChannelView, possibly: PossiblyAcknowledged, period: int) -> Step | None:
+    """The tick by which the first copy was overdue; None if a copy was sent or may still be sent."""
     since = possibly.since
-    copies = view.standing(possibly.sent.message.message_id).copies
+    copies = view.ack_evidence(possibly.sent.message.message_id).copies
     if any(c.original is possibly.sent and c.step.index > since.index for c in copies):
         return None
-    ticks = [tick for tick in view.ticks if since.index < tick.index < possibly.undisturbed_until]
+    ticks = [tick for tick in view.ticks if since.index < tick.index < possibly.unambiguous_until]
     late = [tick for tick in ticks if tick.now_ms >= since.now_ms + 2 * period]
-    overdue = late[LENIENT_SWEEPS] if len(late) > LENIENT_SWEEPS else None
-    # A timer of its own may stand still until a clock that went back has caught up.
-    return overdue if overdue is not None and runs_on(view, view.trace.steps[0], overdue) else None
+    overdue = late[TOLERATED_SWEEPS] if len(late) > TOLERATED_SWEEPS else None
+    # A timer may stop until a clock that went back has caught up.
+    return overdue if overdue is not None and clock_never_goes_back(view, view.trace.steps[0], overdue) else None
 
 
 @check(
@@ -262,36 +269,41 @@ def _never_resent(view: ChannelView, possibly: Possibly, period: int) -> Step | 
 )
 def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
     """Unacknowledged messages are sent again at shorter intervals than possibly acknowledged ones."""
-    rare = [(gap, p.sent) for p in possibly_acknowledged(view) for gap in gaps(view, p.sent) if _undisturbed(p, gap)]
+    rare = [
+        (gap, p.sent)
+        for p in possibly_acknowledged(view)
+        for gap in gaps(view, p.sent)
+        if _is_gap_while_possibly(p, gap)
+    ]
     if not rare:
         return
     often = [
         gap
         for sent in view.sent
-        if not sent.repeat and sent.message.message_id not in view.repairs
+        if not sent.repeat and sent.message.message_id not in view.first_requests
         for gap in gaps(view, sent)
-        if gap.second.index < spoken_for(view, sent)
+        if gap.second.index < first_evidence_index(view, sent)
     ]
     if not often:
         return
-    # A period is no longer than the shortest gap, and longer than any time for which nothing was to be seen.
-    looked = [gap.looked for gap in often if gap.looked]
-    soonest, sent = min(rare, key=lambda pair: pair[0].waited)
-    if looked and soonest.waited <= min(looked):
+    # A period is at most the shortest gap, and longer than any time without a copy.
+    looked = [gap.silent_ms for gap in often if gap.silent_ms]
+    soonest, sent = min(rare, key=lambda pair: pair[0].waited_ms)
+    if looked and soonest.waited_ms <= min(looked):
         often_enough = f"less often than unacknowledged messages, which wait for more than {min(looked)} ms"
         expected = f"{sent.message.message_id!r}, possibly acknowledged, resent {often_enough}"
-        seen = f"a copy {soonest.waited} ms after that of step {soonest.first.index}"
+        seen = f"a copy {soonest.waited_ms} ms after that of step {soonest.first.index}"
         yield violated(soonest.second, "not-less-often", expected, seen)
-    elif min(gap.waited for gap in often) <= max(gap.looked for gap, _ in rare):
+    elif min(gap.waited_ms for gap in often) <= max(gap.silent_ms for gap, _ in rare):
         yield held(rare[-1][0].second)
 
 
 @check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
 def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
-    """Where their periods give unacknowledged messages no priority, copies of these go first in a tick.
+    """If the periods give unacknowledged messages no priority, their copies are sent first in a tick.
 
-    "use distinct resend periods [...], prioritizing unacknowledged messages": longer periods for the others do that
-    alone, whatever the order within a tick.
+    "use distinct resend periods [...], prioritizing unacknowledged messages": if possibly acknowledged messages have a
+    longer period, any order within a tick is legal.
     """
     c = view.configuration
     if not c.HasField("resend_possibly_acknowledged_ms") or not c.resend_unacknowledged_ms:
@@ -302,10 +314,10 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
     if not states:
         return
     # A copy of a requested message may be a response, which goes out when it is due.
-    resent = [copy for copy in view.copies if copy.message.message_id not in view.repairs]
+    resent = [copy for copy in view.copies if copy.message.message_id not in view.first_requests]
     for _, together in itertools.groupby(resent, key=lambda copy: copy.step.index):
         copies = list(together)
-        kinds = [_is_possibly(view, copy, states.get(copy.message.message_id)) for copy in copies]
+        kinds = [_was_possibly_acknowledged(view, copy, states.get(copy.message.message_id)) for copy in copies]
         if True not in kinds or False not in kinds:
             continue
         early = copies[kinds.index(True)].message.message_id
@@ -315,27 +327,27 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
         yield judged(copies[0].step, "wrong-order", met, expected, seen)
 
 
-def _is_possibly(view: ChannelView, copy: Copy, possibly: Possibly | None) -> bool | None:
+def _was_possibly_acknowledged(view: ChannelView, copy: Copy, possibly: PossiblyAcknowledged | None) -> bool | None:
     """Is it a copy of a possibly acknowledged message (True), of an unacknowledged one (False), or of neither?"""
     if possibly is not None and possibly.since.index < copy.step.index < possibly.until:
         return True
-    return False if copy.step.index < spoken_for(view, copy.original) else None
+    return False if copy.step.index < first_evidence_index(view, copy.original) else None
 
 
 _RESENDS = (pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
 _PERIODS = (*_RESENDS, pb.CAPABILITY_RESEND_PERIOD)
 
 
-def hidden(view: ChannelView, buffer: str) -> bool:
+def is_never_shown(view: ChannelView, buffer: str) -> bool:
     """Is a buffer never shown? A shown buffer is judged by its entries alone, not by their effects."""
     looked = not view.can(pb.CAPABILITY_OBSERVE) or bool(view.observed)
     return looked and not any(observed.state.HasField(buffer) for observed in view.observed)
 
 
 @check("SDS-SEND-10", *_RESENDS, of="sent")
-def what_was_sent_is_kept(view: ChannelView) -> Iterator[Observation]:
-    """A sent message that nothing speaks for is sent again some day: it was kept. The resend probe."""
-    if not hidden(view, "outgoing") or resend_period(view) is None:
+def sent_messages_are_resent(view: ChannelView) -> Iterator[Observation]:
+    """A message without evidence of an acknowledgement is sent again at some time: the resend probe."""
+    if not is_never_shown(view, "outgoing") or resend_period(view) is None:
         return
     for sent in view.sent:
         rounds = resends(view, sent)
@@ -349,10 +361,10 @@ def what_was_sent_is_kept(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-08", *_PERIODS, of="sent")
 def kept_as_unacknowledged(view: ChannelView) -> Iterator[Observation]:
-    """A message that nothing speaks for is resent at the period of the unacknowledged, not at that of the others."""
+    """A message without evidence of an acknowledgement is resent at the period for unacknowledged messages."""
     c = view.configuration
     shared, other = c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms
-    if not hidden(view, "outgoing") or not 0 < 2 * shared < other:
+    if not is_never_shown(view, "outgoing") or not 0 < 2 * shared < other:
         return
     for sent in view.sent:
         rounds = resends(view, sent)
@@ -363,16 +375,17 @@ def kept_as_unacknowledged(view: ChannelView) -> Iterator[Observation]:
         if rounds.copies and late is not None:
             after = [g for g in gaps(view, sent) if g.first is rounds.last and g.second.index > late.index]
             if after and after[0].fits(other):
-                expected = f"{sent.message.message_id!r}, which nothing speaks for, sent again every {shared} ms"
-                seen = f"a copy after {after[0].waited} ms, as of a message that is possibly acknowledged"
+                which = f"{sent.message.message_id!r}, without evidence of an acknowledgement"
+                expected = f"{which}, sent again every {shared} ms"
+                seen = f"a copy after {after[0].waited_ms} ms, as of a message that is possibly acknowledged"
                 yield violated(after[0].second, "wrong-state", expected, seen)
 
 
 @check("SDS-STATE-13", *_PERIODS, of="sent")
 def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
-    """A possibly acknowledged message is sent again at its own period, where one is in force: it was kept."""
+    """A possibly acknowledged message is sent again at its own period, if one is in force, so it was kept."""
     period = view.configuration.resend_possibly_acknowledged_ms
-    if not hidden(view, "outgoing") or not period:
+    if not is_never_shown(view, "outgoing") or not period:
         return
     for possibly in possibly_acknowledged(view):
         copies = [c.step for c in view.copies if c.original is possibly.sent and c.step.index > possibly.since.index]
@@ -380,14 +393,14 @@ def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
         late = [t for t in view.ticks if possibly.since.index < t.index < possibly.until and t.now_ms >= due]
         if copies:
             yield held(copies[0])
-        elif len(late) > LENIENT_SWEEPS and runs_on(view, possibly.sent.step, late[-1]):
-            message_id, overdue = possibly.sent.message.message_id, late[LENIENT_SWEEPS]
+        elif len(late) > TOLERATED_SWEEPS and clock_never_goes_back(view, possibly.sent.step, late[-1]):
+            message_id, overdue = possibly.sent.message.message_id, late[TOLERATED_SWEEPS]
             expected = f"{message_id!r}, possibly acknowledged, sent again after {period} ms"
             seen = "no copy: it is no longer in the outgoing buffer"
-            yield violated(overdue, "not-kept", expected, seen, given_up(view, message_id, overdue.index))
+            yield violated(overdue, "not-kept", expected, seen, position_on_giving_up(view, message_id, overdue.index))
 
 
-def judge_never_again(view: ChannelView, what: str, sent: Iterable[Sent]) -> Iterator[Observation]:
+def judge_not_resent(view: ChannelView, what: str, sent: Iterable[Sent]) -> Iterator[Observation]:
     """Are messages of a kind that is broadcast once not in the outgoing buffer, and never broadcast again?"""
     first = {one.message.message_id: one.step for one in reversed([*sent])}
     copies = [(step, wire.message) for step, wire in view.strays if wire.message is not None]
@@ -398,7 +411,7 @@ def judge_never_again(view: ChannelView, what: str, sent: Iterable[Sent]) -> Ite
     for step, message_id in again:
         expected = f"the {what} {message_id!r} never broadcast again"
         yield violated(step, "kept-for-resending", expected, "a copy")
-    for observed in view.showing("outgoing"):
+    for observed in view.states_showing("outgoing"):
         earlier = {message_id for message_id, step in first.items() if step.index < observed.step.index}
         buffered = {entry.message_id for entry in observed.state.outgoing.entries}
         kept = min(earlier & once_only & buffered, default=None)

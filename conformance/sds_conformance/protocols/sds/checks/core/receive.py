@@ -17,25 +17,25 @@ from .....judging.table import RuleRow
 from .....judging.view_cache import once
 from ...register import check, table
 from ...view.channel_view import ChannelView
-from ...view.deafness import quiet_after
-from ...view.dependencies import depends, waiting_dependencies, woken_beside
+from ...view.deafness import nothing_is_pending_after
+from ...view.dependencies import depends_on, other_dependent_was_delivered, waiting_dependencies
 from ...view.facts import Delivered, Received
-from ...view.histories import foreign_ids, outsiders, sync_ids
+from ...view.histories import ids_barred_from_log, own_ids_of_other_channels, sync_ids
 from ...view.lateness import may_be_delivered_late
-from ...view.losses import given_up_too_early, longest_wait, may_be_given_up, may_be_lost, missed_since
+from ...view.losses import find_given_up_too_early, find_possibly_lost, first_missed_ms, longest_wait, may_be_given_up
 from ...view.odd_messages import NAMELESS, in_another_layout
 from ...view.other_channels import met_elsewhere
-from ...view.refusals import excuse, offered
+from ...view.refusals import arrived_in_order, excuse_refusal
 from ...view.repair_tracker import NEVER
 from .filters import _only_refused
-from .history import surfaced
-from .outgoing_buffer import hidden
+from .history import missing_signals
+from .outgoing_buffer import is_never_shown
 
 
 @check("SDS-SEND-06", pb.CAPABILITY_DELIVERED, of="arrived")
 def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]:
-    """Messages with 0 to 200 entries in their causal history are taken."""
-    for received in offered(view):
+    """Messages with 0 to 200 entries in their causal history are accepted."""
+    for received in arrived_in_order(view):
         if received.plain and not received.unmet:
             if received.delivered:
                 yield held(received.step)
@@ -61,28 +61,28 @@ def duplicates(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED, of="delivered unmet")
 def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
-    """A message with a dependency that is not in the log, nor waits for its place in it, is not delivered.
+    """A message with a dependency that is neither in the log nor buffered is not delivered.
 
-    Other requirements judge messages that are never in a log, such as sync messages. Dependencies that may have been
-    given up as lost do not count (AMB-92).
+    Other requirements judge dependencies that are never in a log, such as sync messages. Dependencies that may have
+    been given up as lost do not count (AMB-92).
     """
     for received in view.received if view.delivered else ():
         never = received.unmet - received.unmet_buffered
         if received.acceptable and never and not received.delivered_at_once:
             yield held(received.step)
-    for delivery, unmet in _delivered_without(view):
+    for delivery, unmet in _deliveries_with_unmet(view):
         never = unmet - delivery.unmet_buffered - {delivery.message_id} - _known_elsewhere(view, delivery)
-        if not view.revision.syncs_are_logged:  # elsewhere nothing else is said of what meets a dependency
+        if not view.revision.syncs_are_logged:  # the other texts have no separate rule for them
             empty = {""} if "" in never and _is_empty_entry(view, delivery) else set()
-            never -= outsiders(view, never, delivery.step.index) - empty
+            never -= ids_barred_from_log(view, never, delivery.step.index) - empty
         never -= {i for i in never if view.own(i) is not None}  # it is in the log, unless it has no timestamp
-        if never and (never := never - _given_up(view, delivery)):
-            expected = f"{delivery.message_id!r} to wait for {_what_became_of(view, min(never), delivery.step)}"
+        if never and (never := never - _find_given_up(view, delivery)):
+            expected = f"{delivery.message_id!r} to wait for {_describe_unmet(view, min(never), delivery.step)}"
             yield violated(delivery.step, "delivered-early", expected, "its delivery")
 
 
 def _is_empty_entry(view: ChannelView, delivery: Delivered) -> bool:
-    """Did a scripted peer name the empty ID, and has no message it? It "can never appear there" (AMB-46)."""
+    """Did a scripted peer name the empty ID, although no message has it? It "can never appear there" (AMB-46)."""
     received = delivery.received
     participants = {party.participant_id for party in view.trace.parties.values()}
     scripted = received is not None and received.message.sender_id not in participants
@@ -90,18 +90,22 @@ def _is_empty_entry(view: ChannelView, delivery: Delivered) -> bool:
 
 
 def _known_elsewhere(view: ChannelView, delivery: Delivered) -> set[str]:
-    """Unmet dependencies of a delivered message that another channel has: SDS-RECV-06's matter."""
+    """Unmet dependencies of a delivered message that another channel has. SDS-RECV-06 judges them."""
     elsewhere = met_elsewhere(view)
-    return {i for i in delivery.unmet if elsewhere.get(i, NEVER) <= delivery.step.index and i not in foreign_ids(view)}
+    return {
+        i
+        for i in delivery.unmet
+        if elsewhere.get(i, NEVER) <= delivery.step.index and i not in own_ids_of_other_channels(view)
+    }
 
 
-def _given_up(view: ChannelView, delivery: Delivered) -> set[str]:
+def _find_given_up(view: ChannelView, delivery: Delivered) -> set[str]:
     """The unmet dependencies of a delivery that may have been given up, alone or together with the message."""
-    itself = may_be_lost(view, [delivery.message_id], delivery.step)
-    return set(delivery.unmet) if itself else may_be_lost(view, delivery.unmet, delivery.step)
+    itself = find_possibly_lost(view, [delivery.message_id], delivery.step)
+    return set(delivery.unmet) if itself else find_possibly_lost(view, delivery.unmet, delivery.step)
 
 
-def _what_became_of(view: ChannelView, message_id: str, until: Step) -> str:
+def _describe_unmet(view: ChannelView, message_id: str, until: Step) -> str:
     """Describe a dependency that is neither in the log nor buffered."""
     come = [r.step for r in view.arrivals.get(message_id, ()) if r.step.index <= until.index]
     refused = [r.step for r in view.refused if r.message.message_id == message_id and r.step.index <= until.index]
@@ -111,7 +115,7 @@ def _what_became_of(view: ChannelView, message_id: str, until: Step) -> str:
 
 
 @once
-def _delivered_without(view: ChannelView) -> list[tuple[Delivered, frozenset[str]]]:
+def _deliveries_with_unmet(view: ChannelView) -> list[tuple[Delivered, frozenset[str]]]:
     """Deliveries of content, each with its unmet dependencies that are not delivered in the same step.
 
     Another requirement judges the order within a step.
@@ -127,23 +131,25 @@ def _delivered_without(view: ChannelView) -> list[tuple[Delivered, frozenset[str
 
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED, of="delivered")
-def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
+def delivered_messages_have_arrived(view: ChannelView) -> Iterator[Observation]:
     """Every delivered message has arrived or was sent before."""
     sent = {s.message.message_id for s in view.sent + view.ephemerals}
     for delivery in view.delivered:
-        if _of_no_channel(view, delivery):
-            continue  # of a channel that the participant is no member of: SDS-STATE-16
-        seen = f"a delivery of {delivery.message_id!r}, which did not"
+        if _is_of_unjoined_channel(view, delivery):
+            continue  # its channel was not joined: SDS-STATE-16
+        seen = f"a delivery of {delivery.message_id!r}, which did not arrive"
         expected = "deliveries of messages that arrived in the channel"
         met = delivery.received is not None or delivery.message_id in sent
         yield judged(delivery.step, "delivered-unreceived", met, expected, seen)
-    for step, message_id, missing in _delivered_incomplete(view):
+    for step, message_id, missing in _truncated_deliveries(view):
         expected = f"{message_id!r} refused: its last {missing} bytes did not arrive"
         yield violated(step, "delivered-unreceived", expected, "its delivery")
 
 
-def _delivered_incomplete(view: ChannelView) -> Iterator[tuple[Step, str, int]]:
-    """Deliveries of messages that a scripted peer sent without their last bytes, each with the number of these."""
+def _truncated_deliveries(view: ChannelView) -> Iterator[tuple[Step, str, int]]:
+    """Yield deliveries of truncated messages of scripted peers: the step, the message ID, and the number of missing
+    bytes.
+    """
     for step in view.trace.of(view.party.name):
         events = step.signals("delivered", view.channel_id) if step.command == "receive" else ()
         if not events or step.arrived is not None:
@@ -160,12 +166,12 @@ def _delivered_incomplete(view: ChannelView) -> Iterator[tuple[Step, str, int]]:
 
 @once
 def _broadcast_bytes(view: ChannelView) -> set[bytes]:
-    """What any participant under test has broadcast: in a private layout, its bytes may look incomplete."""
+    """The broadcasts of all participants under test. In a private layout, their bytes may look truncated."""
     return {wire.raw for step in view.trace.steps for wire in step.broadcasts}
 
 
-def _of_no_channel(view: ChannelView, delivery: Delivered) -> bool:
-    """Was a message delivered that is of a channel which the participant has not joined?"""
+def _is_of_unjoined_channel(view: ChannelView, delivery: Delivered) -> bool:
+    """Does a delivered message belong to a channel that the participant has not joined?"""
     message = delivery.step.arrived
     return (
         delivery.received is None
@@ -182,14 +188,14 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
         waiting_too = waiting_dependencies(view, received) if received.acceptable else []
         if waiting_too and not any(d.unmet_buffered for d in received.delivered):
             yield held(max(received.step, waiting_too[0].step, key=lambda step: step.index))
-    for delivery, unmet in _delivered_without(view):
+    for delivery, unmet in _deliveries_with_unmet(view):
         waiting = unmet & delivery.unmet_buffered - {delivery.message_id}
-        if waiting and (waiting := waiting - _given_up(view, delivery)):
-            which = f"{min(waiting)!r}, which is itself waiting and not in the log"
+        if waiting and (waiting := waiting - _find_given_up(view, delivery)):
+            which = f"{min(waiting)!r}, which waits itself and is not in the log"
             expected = f"{delivery.message_id!r} to wait for {which}"
-            soft = "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else ""
+            soft = "AMB-45" if any(depends_on(view, other, delivery.message_id) for other in waiting) else ""
             yield violated(delivery.step, "delivered-early", expected, "its delivery", soft)
-        elif delivery.message_id in delivery.unmet and delivery.message_id not in _given_up(view, delivery):
+        elif delivery.message_id in delivery.unmet and delivery.message_id not in _find_given_up(view, delivery):
             expected = f"{delivery.message_id!r} to wait for ever: it depends on itself"
             yield violated(delivery.step, "met-by-itself", expected, "its delivery", "AMB-44")
 
@@ -198,17 +204,17 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
 def another_channel_meets_nothing(view: ChannelView) -> Iterator[Observation]:
     """A dependency that only another channel of the participant has does not count as met.
 
-    An own message of another channel is left to SDS-MSG-15 where causal histories name such messages.
+    If causal histories name own messages of another channel, SDS-MSG-15 judges these.
     """
-    mixed = any(i in foreign_ids(view) for sent in view.outgoing for i in sent.history)
+    mixed = any(i in own_ids_of_other_channels(view) for sent in view.outgoing for i in sent.history)
     for received in view.received if met_elsewhere(view) else ():
         known = {i for i in received.unmet if met_elsewhere(view).get(i, NEVER) <= received.step.index}
         if received.acceptable and known and not received.delivered_at_once:
             yield held(received.step)
-    for delivery, unmet in _delivered_without(view):
+    for delivery, unmet in _deliveries_with_unmet(view):
         known = {i for i in unmet if met_elsewhere(view).get(i, NEVER) <= delivery.step.index}
-        known -= foreign_ids(view) if mixed else set()
-        if known and (known := known - delivery.unmet_buffered - _given_up(view, delivery)):
+        known -= own_ids_of_other_channels(view) if mixed else set()
+        if known and (known := known - delivery.unmet_buffered - _find_given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {min(known)!r}, which only another channel has"
             yield violated(delivery.step, "met-by-another-channel", expected, "its delivery")
 
@@ -240,9 +246,9 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-RECV-07", of="refused")
 def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
-    """Content whose dependencies are met is not refused, unless a declared limit or a position lets it be."""
+    """Content whose dependencies are met is not refused, unless a declared limit or a position allows it."""
     for received in view.refused:
-        message_id, why = received.message.message_id, excuse(view, received)
+        message_id, why = received.message.message_id, excuse_refusal(view, received)
         if received.acceptable and not received.unmet and not why:
             because = "; an unreadable bloom filter must not cost the content (AMB-53)"
             expected = f"{message_id!r}, all of whose dependencies are met, to be delivered"
@@ -254,8 +260,8 @@ def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED, of="delivered received")
-def nameless_messages_are_of_others(view: ChannelView) -> Iterator[Observation]:
-    """Content without a sender ID comes from an older revision: it is refused, or delivered like any other."""
+def messages_without_sender_are_delivered(view: ChannelView) -> Iterator[Observation]:
+    """Content without a sender ID comes from an older revision. It is refused, or delivered like other content."""
     for received in view.received if view.delivered else ():
         if received.odd == NAMELESS and received.kind is Kind.CONTENT and not (received.unmet or received.duplicate):
             expected = f"{received.message.message_id!r}, which names no sender, to be delivered, unless it is refused"
@@ -265,21 +271,21 @@ def nameless_messages_are_of_others(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-RECV-08", of="refused unmet")
 def unmet_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
-    """That a dependency is unmet is no reason to refuse a message."""
+    """A message is not refused because of an unmet dependency."""
     for received in view.refused:
-        if received.acceptable and received.unmet and not excuse(view, received):
-            expected = f"{received.message.message_id!r} to be kept until {min(received.unmet)!r} has come"
+        if received.acceptable and received.unmet and not excuse_refusal(view, received):
+            expected = f"{received.message.message_id!r} to be kept until {min(received.unmet)!r} has arrived"
             yield violated(received.step, "refused", expected, received.refusal)
 
 
 @check("SDS-RECV-09", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK, of="delivered unmet")
 def waiting_messages_are_not_given_up_early(view: ChannelView) -> Iterator[Observation]:
-    """Before the time in force is over, no message is delivered because what it waits for was given up.
+    """A waiting message is not delivered because its dependency was given up before the configured time is over.
 
-    That it is reported as lost too early is no excuse: giving up is a MAY "after a predetermined amount of time".
+    An early report of the loss is no excuse: giving up is a MAY "after a predetermined amount of time".
     """
     for delivery in view.delivered if view.gives_up else ():
-        early = given_up_too_early(view, delivery.unmet - delivery.unmet_buffered, delivery.step)
+        early = find_given_up_too_early(view, delivery.unmet - delivery.unmet_buffered, delivery.step)
         if early and delivery.received is not None and delivery.received.acceptable:
             timeout = view.configuration.lost_timeout_ms
             expected = f"{delivery.message_id!r} to wait for {min(early)!r} until {timeout} ms are over"
@@ -289,7 +295,7 @@ def waiting_messages_are_not_given_up_early(view: ChannelView) -> Iterator[Obser
 
 
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received")
-def nothing_of_no_kind_is_delivered(view: ChannelView) -> Iterator[Observation]:
+def undefined_messages_are_not_delivered(view: ChannelView) -> Iterator[Observation]:
     """A message with neither content nor timestamp is not delivered either."""
     for received in view.received:
         if received.kind is Kind.UNDEFINED and not received.own:
@@ -299,17 +305,17 @@ def nothing_of_no_kind_is_delivered(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-RECV-01", pb.CAPABILITY_DELIVERED, of="own-came")
 def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
-    """A message with the participant's own sender ID is ignored; to refuse it is a way to do so."""
-    for received in offered(view):
+    """A message with the participant's own sender ID is ignored, or refused."""
+    for received in arrived_in_order(view):
         if received.own and (view.delivered or not received.rejected):
             seen = f"a delivery of {received.message.message_id!r}"
-            expected = "the own message, reflected, to be ignored"
+            expected = "a message with the participant's own sender ID to be ignored"
             yield judged(received.step, "delivered", not received.delivered, expected, seen)
 
 
 @check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="received")
 def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
-    """Messages with unmet dependencies are in the incoming buffer: it shows them, or they are delivered later."""
+    """Messages with unmet dependencies are kept: the incoming buffer shows them, or they are delivered later."""
     for received in view.received:
         if received.acceptable and received.unmet and received.delivered and not received.delivered_at_once:
             yield held(received.step)
@@ -318,7 +324,7 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
             kept = set(observed.state.incoming.message_ids)
             seen = f"{sorted(kept)}" if observed.buffered - kept else ""
             for message_id in sorted(observed.buffered):
-                if message_id in kept or _unmet_now(view, message_id, observed.step):
+                if message_id in kept or _certainly_waits(view, message_id, observed.step):
                     expected = f"{message_id!r}, which waits, in the incoming buffer"
                     yield judged(observed.step, "not-kept", message_id in kept, expected, seen)
 
@@ -326,7 +332,7 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="refused incoming-shown")
 def refused_messages_do_not_wait(view: ChannelView) -> Iterator[Observation]:
     """A message that was refused is not in the incoming buffer."""
-    for observed in view.showing("incoming"):
+    for observed in view.states_showing("incoming"):
         came = {r.message.message_id for r in view.refused if r.step.index < observed.step.index}
         refused = came & _only_refused(view)
         left = min(refused & set(observed.state.incoming.message_ids), default="")
@@ -340,17 +346,17 @@ def _first_delivered(view: ChannelView) -> dict[str, int]:
     return {d.message_id: d.step.index for d in reversed(view.delivered)}
 
 
-def _unmet_now(view: ChannelView, message_id: str, now: Step) -> bool:
-    """Does it wait for what has neither been delivered nor may have been given up?"""
+def _certainly_waits(view: ChannelView, message_id: str, now: Step) -> bool:
+    """Does it wait for a dependency that was not delivered and cannot have been given up?"""
     done = _first_delivered(view)
     arrivals = [r for r in view.arrivals.get(message_id, ()) if r.acceptable and r.step.index < now.index]
     waiting = (r for r in arrivals if not r.rejected and any(done.get(i, NEVER) >= now.index for i in r.unmet))
-    return any(not may_be_lost(view, {message_id, *r.unmet}, now) for r in waiting)
+    return any(not find_possibly_lost(view, {message_id, *r.unmet}, now) for r in waiting)
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_DELIVERED, of="came-elsewhere")
 def channels_not_joined_deliver_nothing(view: ChannelView) -> Iterator[Observation]:
-    """A message of a channel that the participant has not joined is delivered in none that it has, however alike."""
+    """A message of a channel that was not joined is delivered in no other channel, even a similar one."""
     for step in view.trace.of(view.party.name):
         message = step.arrived
         if message is None or message.channel_id in view.party.channels or message.message_id in view.arrivals:
@@ -364,11 +370,11 @@ def channels_not_joined_deliver_nothing(view: ChannelView) -> Iterator[Observati
 
 @check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="received unmet")
 def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
-    """Where missing dependencies are surfaced on arrival, they are the unmet ones."""
+    """Missing dependencies that are reported on arrival are the unmet ones."""
     for received in view.received:
         if not received.acceptable or not received.unmet:
             continue
-        entries = {entry.message_id for entry in surfaced(view, received.step)}
+        entries = {entry.message_id for entry in missing_signals(view, received.step)}
         if entries:
             # An implementation may leave out buffered messages: they are unmet, but not missing (AMB-70).
             met = received.unmet - received.unmet_buffered <= entries <= received.unmet
@@ -379,12 +385,12 @@ def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="ticks")
 def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
-    """Where missing dependencies are surfaced by a sweep, something that has come depends on them, and they have not.
+    """Missing dependencies that a sweep reports are unmet dependencies of received messages.
 
-    The text does not say whether a sweep names what it delivers itself: both are accepted.
+    The sweep may name messages that it delivers itself, because the text does not say.
     """
     for tick in view.ticks:
-        entries = {entry.message_id for entry in surfaced(view, tick)}
+        entries = {entry.message_id for entry in missing_signals(view, tick)}
         if entries:
             unmet = {i for r in view.received if r.step.index < tick.index for i in r.unmet}
             unmet -= {d.message_id for d in view.delivered if d.step.index < tick.index}
@@ -398,17 +404,17 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
     if not view.configuration.HasField("lost_timeout_ms"):
         return
     timeout = view.configuration.lost_timeout_ms
-    since = missed_since(view)
+    since = first_missed_ms(view)
     here = ((step, event.message_ids) for step, event in view.losses if event.channel_id == view.channel_id)
     lost = [(step, message_id) for step, message_ids in here for message_id in message_ids]
     for step, message_id in lost:
         elapsed = longest_wait(view, message_id, step) if message_id in since else None
         if not timeout:
-            expected = "nothing given up, for no time is in force after which it may be"
+            expected = "no dependency given up, because no time for this is configured"
             yield violated(step, "given-up-without-timeout", expected, f"{message_id!r}")
         elif elapsed is not None and elapsed < timeout:
             expected = f"{message_id!r} not given up before {timeout} ms are over"
-            yield violated(step, "given-up-early", expected, f"it is, after {elapsed}")
+            yield violated(step, "given-up-early", expected, f"given up after {elapsed} ms")
         elif elapsed is not None:
             yield held(step)
     waiting = [r for r in view.received if r.unmet and r.acceptable]
@@ -428,18 +434,18 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         if not (received.acceptable and received.unmet and received.delivered):
             continue
         first, *again = [d for d in received.delivered if d.step.command == "tick"] or received.delivered[:1]
-        more = next((d for d in again if d.step.command == "tick" and not _copies_left(view, received, d.step)), None)
+        more = next((d for d in again if d.step.command == "tick" and not _copy_may_wait(view, received, d.step)), None)
         if more is not None:
             expected = f"{received.message.message_id!r} delivered once"
             yield violated(more.step, "delivered-twice", expected, "delivered by a second sweep")
         elif sum(1 for tick in view.ticks if tick.index > first.step.index):
             yield held(first.step)
-    for observed in view.showing("incoming"):
+    for observed in view.states_showing("incoming"):
         waited = {
             r.message.message_id
             for r in view.received
             if r.acceptable and r.unmet and any(d.step.index < observed.step.index for d in r.delivered)
-            if not _copies_left(view, r, observed.step)
+            if not _copy_may_wait(view, r, observed.step)
         }
         left = waited & set(observed.state.incoming.message_ids)
         if left:
@@ -449,32 +455,34 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
             yield held(observed.step)
 
 
-def _copies_left(view: ChannelView, received: Received, until: Step) -> bool:
+def _copy_may_wait(view: ChannelView, received: Received, until: Step) -> bool:
     """Can a copy of the message still wait, if the implementation does not deduplicate ("MAY deduplicate", AMB-24)?"""
     arrived = sum(r.step.index <= until.index for r in view.arrivals[received.message.message_id])
     return arrived > sum(d.step.index < until.index for d in received.delivered)
 
 
-_OTHERS = 2
+_MANY_OTHERS = 2
 """With this number of messages waiting before it, a message is neither the first nor the second of the buffer."""
 
 
 @dataclass(slots=True)
-class _Waited:
-    """A message that had to wait, and was delivered later, or was due to be: all that it waits for has come."""
+class _WaitingMessage:
+    """A message that had to wait, and was delivered later or should have been, because all of its dependencies have
+    arrived.
+    """
 
     view: ChannelView
     received: Received
     chain: list[Received]
     """Its dependencies that had to wait as well."""
-    woken: bool
-    """Another that waited for some of the same was delivered."""
+    other_was_delivered: bool
+    """Another message that waited for some of the same dependencies was delivered."""
     shown: bool | None
-    """It is in the incoming buffer, as that is last shown; None if it is not shown after the message came."""
+    """It is in the last shown incoming buffer; None if none was shown after the message arrived."""
     others: int
-    """How many waited before it for something else, and still did."""
+    """The number of messages that arrived before it and still waited for other dependencies."""
     own: str
-    """An own message that it waited for and that was sent later, "" if there is none."""
+    """An own message that it depends on and that was sent later; "" if there is none."""
 
     @property
     def step(self) -> Step:
@@ -485,19 +493,19 @@ class _Waited:
         return bool(self.received.delivered)
 
     @property
-    def by_sweep(self) -> bool:
+    def shows_sweep(self) -> bool:
         """Is there evidence of a sweep? Without a virtual clock, a tick is no evidence."""
         told = self.delivered or (self.shown is not False and self.view.can(pb.CAPABILITY_VIRTUAL_CLOCK))
         return told and self.received.unmet <= self.view.logged_ids
 
 
-def delivered_after_waiting(view: ChannelView) -> Iterator[_Waited]:
-    """A message with unmet dependencies is kept, and delivered by a sweep once they have come, without being resent."""
+def delivered_after_waiting(view: ChannelView) -> Iterator[_WaitingMessage]:
+    """Yield messages with unmet dependencies that had to be kept and delivered by a sweep after these arrived."""
     # The steps up to which messages wait, ascending: of all of them, and by unmet dependencies.
     ends: list[int] = []
     waits: dict[frozenset[str], list[int]] = {}
     waiting_for: dict[str, list[frozenset[str]]] = {}
-    last_look = next(reversed(view.showing("incoming")), None)
+    last_look = next(reversed(view.states_showing("incoming")), None)
     for received in view.received:
         if not (received.acceptable and received.unmet):
             continue
@@ -507,88 +515,90 @@ def delivered_after_waiting(view: ChannelView) -> Iterator[_Waited]:
                 waiting_for.setdefault(message_id, []).append(received.unmet)
         insort(waits.setdefault(received.unmet, []), until)
         insort(ends, until)
-        due = not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received)
+        due = not received.delivered and received.unmet <= view.logged_ids and nothing_is_pending_after(view, received)
         if received.delivered_at_once or not (received.delivered or due) or may_be_given_up(view, received):
             continue
         shown = last_look if last_look is not None and last_look.step.index > received.step.index else None
         end = received.delivered[0].step.index if received.delivered else len(view.trace.steps) + 1
         same = {unmet for message_id in received.unmet for unmet in waiting_for[message_id]}
         own = (sent for message_id in received.unmet if (sent := view.own(message_id)) is not None)
-        yield _Waited(
+        yield _WaitingMessage(
             view,
             received,
             waiting_dependencies(view, received),
-            woken_beside(view, received),
+            other_dependent_was_delivered(view, received),
             received.message.message_id in shown.state.incoming.message_ids if shown is not None else None,
-            _number_after(ends, end) - sum(_number_after(waits[unmet], end) for unmet in same),
+            _count_after(ends, end) - sum(_count_after(waits[unmet], end) for unmet in same),
             next((sent.message.message_id for sent in own if sent.step.index > received.step.index), ""),
         )
 
 
-def _number_after(steps: list[int], step: int) -> int:
+def _count_after(steps: list[int], step: int) -> int:
     return len(steps) - bisect_right(steps, step)
 
 
-def _waited_told(waited: _Waited, row: RuleRow[_Waited]) -> tuple[str, str]:
+def _describe_waiting(waited: _WaitingMessage, row: RuleRow[_WaitingMessage]) -> tuple[str, str]:
     missing = min(waited.received.unmet)
     why = row.why.format(missing=missing, others=waited.others, own=waited.own)
     return f"{waited.received.message.message_id!r} {why}", "it was never delivered: it still waits, or was dropped"
 
 
-def _shows_waiting(waited: _Waited) -> bool:
-    """Not if another message was woken and no state is shown: that is SDS-INSWEEP-04."""
+def _is_evidence_of_waiting(waited: _WaitingMessage) -> bool:
+    """SDS-INSWEEP-04 judges it if another message was delivered and no state is shown."""
     tells = waited.delivered or waited.shown is not True
-    return tells and not waited.chain and not (waited.shown is None and waited.woken)
+    return tells and not waited.chain and not (waited.shown is None and waited.other_was_delivered)
 
 
-def _kept_unseen(waited: _Waited) -> bool:
-    return not waited.delivered and hidden(waited.view, "incoming")
+def _is_due_from_hidden_buffer(waited: _WaitingMessage) -> bool:
+    return not waited.delivered and is_never_shown(waited.view, "incoming")
 
 
-def _checked_beside_others(waited: _Waited) -> bool:
-    if waited.chain or not waited.by_sweep or (waited.woken and not waited.delivered):
-        return False  # or its time was seen to have come: SDS-INSWEEP-04
-    return waited.others >= _OTHERS or bool(waited.shown and not waited.delivered)
+def _is_due_behind_others(waited: _WaitingMessage) -> bool:
+    if waited.chain or not waited.shows_sweep or (waited.other_was_delivered and not waited.delivered):
+        return False  # SDS-INSWEEP-04 judges it
+    return waited.others >= _MANY_OTHERS or bool(waited.shown and not waited.delivered)
 
 
-def _freed_by_own(waited: _Waited) -> bool:
-    return bool(waited.own) and waited.by_sweep
+def _was_unblocked_by_own(waited: _WaitingMessage) -> bool:
+    return bool(waited.own) and waited.shows_sweep
 
 
-def _in_chain(waited: _Waited) -> bool:
-    """One that is shown no longer was dropped in the middle of its chain, which no other requirement speaks of."""
+def _is_in_chain(waited: _WaitingMessage) -> bool:
+    """Includes messages that the buffer no longer shows: they were dropped within their chain, which only this rule
+    judges.
+    """
     return bool(waited.chain) and not any(may_be_given_up(waited.view, one) for one in waited.chain)
 
 
-def _woken_beside(waited: _Waited) -> bool:
-    return not waited.chain and waited.woken and (waited.delivered or waited.shown is not False)
+def _is_due_like_others(waited: _WaitingMessage) -> bool:
+    return not waited.chain and waited.other_was_delivered and (waited.delivered or waited.shown is not False)
 
 
-def _was_not_delivered(waited: _Waited) -> bool:
+def _was_not_delivered(waited: _WaitingMessage) -> bool:
     return not waited.delivered
 
 
-_KEPT = "to be kept, and delivered when {missing!r} had come"
+_KEPT = "to be kept, and delivered after {missing!r} had arrived"
 _UNSEEN = "kept in the incoming buffer, and delivered from there"
-_BESIDE = "delivered: all that it depends on has been, whatever the {others} messages buffered before it wait for"
-_BY_OWN = "delivered: the own message {own!r} is in the log, which is what it waited for"
-_CHAIN = "delivered: all that it depends on has been delivered"
+_BESIDE = "delivered: its dependencies were delivered; the {others} messages buffered before it do not matter"
+_BY_OWN = "delivered: it waited for the own message {own!r}, which is in the log now"
+_CHAIN = "delivered: all of its dependencies have been delivered"
 _LIKE_OTHERS = "delivered, like others that waited for {missing!r}"
 DELIVERED = (pb.CAPABILITY_DELIVERED,)
 
 table(
     delivered_after_waiting,
-    _waited_told,
+    _describe_waiting,
     [
         # requirement, applies, wrong, code, why, position, needs
-        RuleRow("SDS-RECV-08", _shows_waiting, _was_not_delivered, "not-kept", _KEPT, "", DELIVERED),
-        RuleRow("SDS-STATE-09", _kept_unseen, _was_not_delivered, "not-kept", _UNSEEN, "", DELIVERED),
+        RuleRow("SDS-RECV-08", _is_evidence_of_waiting, _was_not_delivered, "not-kept", _KEPT, "", DELIVERED),
+        RuleRow("SDS-STATE-09", _is_due_from_hidden_buffer, _was_not_delivered, "not-kept", _UNSEEN, "", DELIVERED),
+        RuleRow("SDS-INSWEEP-01", _is_due_behind_others, _was_not_delivered, "never-delivered", _BESIDE, "", DELIVERED),
+        RuleRow("SDS-INSWEEP-01", _was_unblocked_by_own, _was_not_delivered, "never-delivered", _BY_OWN, "", DELIVERED),
+        RuleRow("SDS-INSWEEP-04", _is_in_chain, _was_not_delivered, "never-delivered", _CHAIN, "", DELIVERED),
         RuleRow(
-            "SDS-INSWEEP-01", _checked_beside_others, _was_not_delivered, "never-delivered", _BESIDE, "", DELIVERED
+            "SDS-INSWEEP-04", _is_due_like_others, _was_not_delivered, "never-delivered", _LIKE_OTHERS, "", DELIVERED
         ),
-        RuleRow("SDS-INSWEEP-01", _freed_by_own, _was_not_delivered, "never-delivered", _BY_OWN, "", DELIVERED),
-        RuleRow("SDS-INSWEEP-04", _in_chain, _was_not_delivered, "never-delivered", _CHAIN, "", DELIVERED),
-        RuleRow("SDS-INSWEEP-04", _woken_beside, _was_not_delivered, "never-delivered", _LIKE_OTHERS, "", DELIVERED),
     ],
     of="received unmet",
     apart=True,

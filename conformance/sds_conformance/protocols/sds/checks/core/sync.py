@@ -10,18 +10,18 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from .outgoing_buffer import judge_never_again
+from .outgoing_buffer import judge_not_resent
 
-_UNEVEN = 3
-"""Sync messages that may be early."""
+_MAY_BE_EARLY = 3
+"""Number of sync messages that may be early."""
 
 
 @check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent ticks")
 def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
     """An idle participant sends sync messages in each of its channels.
 
-    It is idle after the last that was broadcast in the channel: "a participant MAY choose to only send periodic sync
-    messages if no other messages have been broadcast", and copies of its own are such messages.
+    It is idle after the last broadcast in the channel: "a participant MAY choose to only send periodic sync messages
+    if no other messages have been broadcast". Copies of its own messages count as broadcasts.
     """
     interval = view.configuration.sync_interval_ms
     if not interval or not view.ticks or not view.sent:
@@ -32,11 +32,11 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
     automatic = [s for s in view.syncs if s.step.command == "tick" and s.step.index > busy_until]
     if automatic:
         yield held(automatic[0].step)
-    elif (late := _overdue(view, idle_since)) is not None:
+    elif (late := _find_overdue_tick(view, idle_since)) is not None:
         yield violated(late, "never-sent", f"a sync message within ten intervals of {interval} ms", "none")
 
 
-def _overdue(view: ChannelView, since: Step) -> Step | None:
+def _find_overdue_tick(view: ChannelView, since: Step) -> Step | None:
     """The first tick ten intervals after a step; None if there is none.
 
     A clock that stepped back does not shorten the wait: the implementation may count from the latest time it saw.
@@ -47,12 +47,12 @@ def _overdue(view: ChannelView, since: Step) -> Step | None:
 
 
 def _other_broadcasts(view: ChannelView) -> list[Step]:
-    """Where own copies and ephemeral messages went out, for which a sync message may wait."""
+    """The broadcasts of own copies and ephemeral messages, which may delay a sync message."""
     return [copy.step for copy in view.copies] + [s.step for s in view.ephemerals]
 
 
 @check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
-def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
+def syncs_continue(view: ChannelView) -> Iterator[Observation]:
     """An idle participant sends sync messages again and again."""
     interval = view.configuration.sync_interval_ms
     automatic = [s.step for s in view.syncs if s.step.command == "tick"]
@@ -62,7 +62,7 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
     busy = [r.step for r in view.received] + [s.step for s in view.sent + view.syncs] + _other_broadcasts(view)
     if any(step.index > last.index for step in busy):
         return
-    if (late := _overdue(view, last)) is not None:
+    if (late := _find_overdue_tick(view, last)) is not None:
         expected = f"another sync message within ten intervals of {interval} ms"
         yield violated(late, "stopped-sending", expected, "none")
     elif len(automatic) > 1:
@@ -71,14 +71,14 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
 def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
-    """The rate of periodic sync messages does not follow the rate of periodic work, with or without requests to send.
+    """The rate of periodic sync messages does not depend on the rate of ticks.
 
-    They may be uneven, and who fell behind may catch up: what counts is how many there are since the beginning, and
-    they are too many where there are more than twice as many as intervals. A clock that went back may make one due.
+    They may be uneven, and late ones may catch up, so the total since the start counts: at most two per interval. A
+    clock that goes back may make one due.
     """
     interval = view.configuration.sync_interval_ms
     automatic = {s.step.index for s in view.syncs if s.step.command == "tick"} if interval else ()
-    before, allowed, seen = view.party.opened_ms, float(_UNEVEN), 0
+    before, allowed, seen = view.party.opened_ms, float(_MAY_BE_EARLY), 0
     for tick in (step for step in view.trace.of(view.party.name) if automatic and step.now_ms):
         allowed += 1 if tick.now_ms < before else 2 * (tick.now_ms - before) / interval
         before, seen = tick.now_ms, seen + (tick.index in automatic)
@@ -102,7 +102,7 @@ def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-SYNC-06", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
 def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
     """A sync message is not in the outgoing buffer and never broadcast again."""
-    yield from judge_never_again(view, "sync message", view.syncs)
+    yield from judge_not_resent(view, "sync message", view.syncs)
     seen: set[str] = set()
     for sync in view.syncs:
         message_id, lamport = sync.message.message_id, sync.message.lamport_timestamp or 0

@@ -1,8 +1,7 @@
 """Lamport timestamps of own messages and shown states: which rule was violated.
 
-The rule for sending, ``max(now, previous + 1)``, has many parts: the start, the time, the increase, what deliveries and
-other channels do to it. Whatever went wrong shows as one wrong number, and is one violation: of the first part that
-explains it.
+The rule for sending, ``max(now, previous + 1)``, has many parts: the start, the time, the increase, the effects of
+deliveries and of other channels. A wrong number is one violation, of the first part that explains it.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.table import RuleRow
 from ...register import check, table
 from ...view.channel_view import ChannelView
-from ...view.deafness import quiet_after
+from ...view.deafness import nothing_is_pending_after
 from ...view.facts import LamportExpectation, LogItem, Sent
 from ...view.log_orders import shown_orders, shows_its_log
-from ...view.timestamps import NEARBY, as_it_looks, lamport_sends, most_ahead_elsewhere, usual_errors
+from ...view.timestamps import NEARBY, describe_wrong_timestamp, lamport_sends, most_ahead_elsewhere, usual_errors
 from ...view.windows import clock_at
 
 
 @check("SDS-SEND-03", of="outgoing")
 def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
-    """The message carries the timestamp after the increase: what the participant shows, and one more each time."""
+    """The message carries the timestamp after the increase: the shown one, and one more for each message."""
     previous: Sent | None = None
     for sent, seen in lamport_sends(view):
         e = sent.lamport
-        if previous is not None and e.source in ("send", "sync") and e.counts_on and not e.late_delivery:
+        if previous is not None and e.source in ("send", "sync") and e.is_ahead_of_clock and not e.late_delivery:
             before = previous.message.lamport_timestamp
             if seen == e.low:
                 yield held(sent.step)
@@ -43,7 +42,7 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
                 expected = f"{e.low}, one more than the {before} of the message before"
                 yield violated(sent.step, "not-increased", expected, f"{seen}")
         previous = sent
-    # What moves the timestamp without leave has requirements of its own: a copy SDS-OUTSWEEP-05, an ephemeral message
+    # Other requirements judge what must not move the timestamp: a copy SDS-OUTSWEEP-05, an ephemeral message
     # SDS-EPHEMERAL-07. No requirement forbids that a refused command moves it.
     steps = [*(r.step for r in view.received), *(d.step for d in view.delivered), *(c.step for c in view.copies)]
     steps += [ephemeral.step for ephemeral in view.ephemerals]
@@ -58,7 +57,7 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
         if any(sync.step is last.step for sync in view.syncs):
             continue  # the same step sent a sync message as well
         if last.step.index in delivering:
-            continue  # what waited for the message that was sent moved the timestamp after it
+            continue  # a message that waited for the sent one was delivered and moved the timestamp
         quiet = bisect_right(moved, last.step.index) == bisect_left(moved, observed.step.index)
         quiet &= view.can(pb.CAPABILITY_DELIVERED) or not view.received
         if quiet and not last.repeat and last.step.command == "send":
@@ -68,7 +67,7 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
 
 
 def _nothing_between(view: ChannelView, previous: Sent, sent: Sent) -> bool:
-    """Was there nothing between two own messages that could have moved the timestamp, before it was increased?"""
+    """Did nothing between two own messages move the timestamp?"""
     between = view.trace.steps[previous.step.index : sent.step.index - 1]
     here = (step for step in between if step.participant == view.party.name)
     return all(step.command in ("observe", "query_filter", "build_filter") for step in here)
@@ -84,16 +83,16 @@ def sync_has_a_lamport_timestamp(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-DELIVER-01", of="received sent")
 def own_messages_are_above_what_they_name(view: ChannelView) -> Iterator[Observation]:
-    """An own message is above every message in its causal history, whose timestamps the local one has followed.
+    """An own message has a higher timestamp than every message in its causal history.
 
-    This is for who gives no delivery events.
+    Only for implementations without delivery events.
     """
     if view.can(pb.CAPABILITY_DELIVERED):
         return
     for sent in view.sent:
         lamport = sent.message.lamport_timestamp
         came = [view.arrivals[message_id] for message_id in sent.history if message_id in view.arrivals]
-        # Of copies that differ, either may be in the log.
+        # If copies differ, any of them may be in the log.
         named = [one[0] for one in came if len(one) == 1 and one[0].acceptable]
         if lamport is None or sent.repeat or not named:
             continue
@@ -104,23 +103,23 @@ def own_messages_are_above_what_they_name(view: ChannelView) -> Iterator[Observa
 
 
 @dataclass(frozen=True, slots=True)
-class _Arrival:
-    """A participant that joined a channel in which there had been talk, and its first attempt to send."""
+class _Newcomer:
+    """A participant that joined a channel with earlier messages, and its first attempt to send."""
 
     opened: Step
     first: Step
 
-    def older(self, trace: Trace, channel_id: str) -> int | None:
+    def find_newest_older(self, trace: Trace, channel_id: str) -> int | None:
         """Largest Lamport timestamp in messages of others before the newcomer was opened, if it is before the
         newcomer's clock; None if there were no messages."""
-        talk = takewhile(lambda said: said[0].index < self.opened.index, _talk(trace, channel_id))
+        talk = takewhile(lambda said: said[0].index < self.opened.index, _iterate_content(trace, channel_id))
         before = (message.lamport_timestamp or 0 for _, message in talk)
         clock = min(self.opened.now_ms, self.first.now_ms)
         return max((lamport for lamport in before if lamport < clock), default=None)
 
 
-def _talk(trace: Trace, channel_id: str) -> Iterator[tuple[Step, Message]]:
-    """Content of a channel, wherever it was sent or received."""
+def _iterate_content(trace: Trace, channel_id: str) -> Iterator[tuple[Step, Message]]:
+    """Yield the content of a channel at all participants, sent or received."""
     for step in trace.steps:
         wires = [step.received] if step.command == "receive" else step.broadcasts
         for wire in wires:
@@ -129,7 +128,7 @@ def _talk(trace: Trace, channel_id: str) -> Iterator[tuple[Step, Message]]:
                 yield step, message
 
 
-def _newcomer(trace: Trace, name: str, channel_id: str) -> _Arrival | None:
+def _find_newcomer(trace: Trace, name: str, channel_id: str) -> _Newcomer | None:
     """A newcomer that sends before it has received anything; None if the participant is none."""
     opened = first = None
     for step in trace.of(name):
@@ -142,30 +141,30 @@ def _newcomer(trace: Trace, name: str, channel_id: str) -> _Arrival | None:
         elif step.command == "send" and step.channel_id == channel_id:
             first = step
             break
-    return None if opened is None or first is None else _Arrival(opened, first)
+    return None if opened is None or first is None else _Newcomer(opened, first)
 
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK)
-def newcomers_speak_at_once_and_in_time(view: ChannelView) -> Iterator[Observation]:
-    """A newcomer's first message carries a timestamp after all that is older than its clock, before all that is later.
+def newcomers_send_at_once_with_the_right_time(view: ChannelView) -> Iterator[Observation]:
+    """A newcomer's first message has a timestamp after all messages before its clock, and before all later ones.
 
-    Nobody has to send it anything first. Clocks must agree better than what was said lies apart.
+    It can send without receiving a message first. Clocks must differ less than the messages are apart.
     """
-    arrival = _newcomer(view.trace, view.party.name, view.channel_id)
-    older = arrival.older(view.trace, view.channel_id) if arrival is not None else None
+    arrival = _find_newcomer(view.trace, view.party.name, view.channel_id)
+    older = arrival.find_newest_older(view.trace, view.channel_id) if arrival is not None else None
     if arrival is None or older is None or arrival.first.reply is None:
         return
     step = arrival.first
     sent = next((s for s in view.sent if s.step is step), None)
     if sent is None or sent.message.lamport_timestamp is None:
-        sends = any(s.command == "send" and s.broadcasts for s in view.trace.steps)  # else it is SDS-SEND-10's matter
+        sends = any(s.command == "send" and s.broadcasts for s in view.trace.steps)  # otherwise SDS-SEND-10 is violated
         if sends and not step.broadcasts and step.request.send.content and not step.request.send.message_id:
             code = "refused" if step.answer == "rejected" else "not-broadcast"
             expected = "a newcomer to be able to send before it has received anything"
             yield violated(step, code, expected, "nothing is sent")
         return
     seen = sent.message.lamport_timestamp
-    said = [m.lamport_timestamp or 0 for s, m in _talk(view.trace, view.channel_id) if s.index > step.index]
+    said = [m.lamport_timestamp or 0 for s, m in _iterate_content(view.trace, view.channel_id) if s.index > step.index]
     later = min((lamport for lamport in said if lamport > max(sent.lamport.high, step.now_ms)), default=None)
     if seen <= older:
         expected = f"the newcomer's message after those older than its clock, the last of which has Lamport {older}"
@@ -178,19 +177,19 @@ def newcomers_speak_at_once_and_in_time(view: ChannelView) -> Iterator[Observati
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK, pb.CAPABILITY_DELIVERED, of="received")
 def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
-    """In the logs of all others a newcomer's first message stands where its timestamp belongs, however late it came."""
+    """All other logs have a newcomer's first message at the place of its timestamp, even if it arrived late."""
     for received in view.received:
         message = received.message
         if message.sender_id not in view.trace.parties or not received.plain or received.unmet:
             continue
-        arrival = _newcomer(view.trace, message.sender_id, view.channel_id)
+        arrival = _find_newcomer(view.trace, message.sender_id, view.channel_id)
         if arrival is None or message.message_id not in {sent.message_id for sent in arrival.first.messages}:
             continue
-        older = arrival.older(view.trace, view.channel_id)
+        older = arrival.find_newest_older(view.trace, view.channel_id)
         if older is None or (message.lamport_timestamp or 0) <= older:
-            continue  # its timestamp is wrong already, which is no fault of the one that receives it
+            continue  # the sender chose a wrong timestamp
         if not received.delivered:
-            if view.delivered and quiet_after(view, received):
+            if view.delivered and nothing_is_pending_after(view, received):
                 expected = f"{message.message_id!r}, the first message of a newcomer, among the recent ones"
                 yield violated(received.step, "never-delivered", expected, "it was never delivered")
             continue
@@ -198,9 +197,9 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
             place = next((n for n, item in enumerate(order) if item.message_id == message.message_id), None)
             if place is None or len(order) < 2:
                 continue
-            wrong = _misplaced(order, place)
+            wrong = _find_misplaced(order, place)
             if wrong is not None and step.command != "observe" and shows_its_log(view):
-                continue  # the order of causal histories is SDS-SEND-05's matter
+                continue  # SDS-SEND-05 judges the order of causal histories
             if wrong is not None:
                 newcomer = f"{message.message_id!r} of a newcomer (Lamport {message.lamport_timestamp})"
                 where = f"{'after' if wrong < order[place] else 'before'} {wrong.message_id!r} ({wrong.lamport})"
@@ -209,7 +208,7 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
                 yield held(step)
 
 
-def _misplaced(order: list[LogItem], place: int) -> LogItem | None:
+def _find_misplaced(order: list[LogItem], place: int) -> LogItem | None:
     """An item on the wrong side of the one at that place; another requirement judges ties."""
     item = order[place]
     early = (other for other in order[:place] if other.lamport > item.lamport)
@@ -220,25 +219,28 @@ def _misplaced(order: list[LogItem], place: int) -> LogItem | None:
 class Stamp:
     """A Lamport timestamp that an implementation showed: in a content message, a sync message, or its state."""
 
-    __slots__ = ("content", "e", "elsewhere", "moved", "right", "seen", "state", "step", "sync", "tells", "view")
+    __slots__ = (
+        *("content", "e", "has_rule_of_its_own", "is_allowed", "is_evidence", "seen", "shows_move", "state", "step"),
+        *("sync", "view"),
+    )
 
     def __init__(self, view: ChannelView, step: Step, e: LamportExpectation, seen: int, kind: str) -> None:
         self.view, self.step, self.seen = view, step, seen
         self.content, self.sync, self.state = kind == "content", kind == "sync", kind == "state"
         self.e = e
         """The expected timestamp at that step."""
-        self.right = e.stays(seen) or e.tolerates(seen + self.state)
-        """Is it within all that the letter or a position allows?"""
-        self.tells = self.content or (self.sync and e.low <= seen <= e.high)
-        """Can it tell what moved the timestamp? A sync message that is not right to the letter may be so by itself."""
-        self.moved = self.tells and (self.right or seen - e.low not in usual_errors(view))
-        """Nor can one that is wrong by as much where nothing moved it."""
-        self.elsewhere = e.moved_elsewhere(seen + self.state)
-        """Is it too far on, after something with a rule of its own: SDS-EPHEMERAL-07 or SDS-R-SWEEP-05?"""
+        self.is_allowed = e.stays_at_maximum(seen) or e.tolerates(seen + self.state)
+        """Does the letter or a position allow it?"""
+        self.is_evidence = self.content or (self.sync and e.low <= seen <= e.high)
+        """Does it prove what moved the timestamp? A wrong timestamp of a sync message may have other causes."""
+        self.shows_move = self.is_evidence and (self.is_allowed or seen - e.low not in usual_errors(view))
+        """Does it prove a move? An error that also occurs without a move proves nothing."""
+        self.has_rule_of_its_own = e.is_high_after_ephemeral_or_answer(seen + self.state)
+        """Is it too high after an event that another rule judges: SDS-EPHEMERAL-07 or SDS-R-SWEEP-05?"""
 
     @property
     def counts_messages(self) -> bool:
-        """Did messages of this channel move it, each by one? That explains it better than anything else."""
+        """Did each message of this channel move it by one? This explanation has priority over all others."""
         return self.e.counts_messages(self.seen + self.state)
 
     @property
@@ -255,34 +257,34 @@ class Stamp:
         return f"lamport_timestamp {value} = max({f'now {e.now.high}' if e.now.exact else 'now'}, {previous} + 1)"
 
     @property
-    def of_another_channel(self) -> bool:
-        """Is it as far ahead as only another channel is?"""
+    def is_of_another_channel(self) -> bool:
+        """Is it so far ahead that only another channel explains it?"""
         return self.seen >= most_ahead_elsewhere(self.view) > max(self.e.now.high, self.e.high)
 
     @property
-    def started_elsewhere(self) -> bool:
+    def has_wrong_start(self) -> bool:
         """Does the first timestamp show that it did not start at the epoch time, even after later changes?"""
         opened, e = clock_at(self.view.trace, self.view.party.opened_ms), self.e
-        wrong = e.source == "open" and not self.right
+        wrong = e.source == "open" and not self.is_allowed
         return wrong and not opened.low <= self.seen <= max(e.high, e.now.high) + NEARBY
 
     @property
-    def fell_behind(self) -> bool:
-        """Was it counted on from the previous, although time has gone on?"""
+    def is_behind_time(self) -> bool:
+        """Does it follow the previous timestamp although the clock is far ahead?"""
         return self.e.previous <= self.seen < self.e.now.low - NEARBY
 
     @property
-    def after_a_step_back(self) -> bool:
-        """Is it exactly one more than the previous, because the clock is behind that again?
+    def follows_step_back(self) -> bool:
+        """Must it be exactly one more than the previous, because the clock stepped back behind that?
 
-        What counts in another unit is never behind, or always: that is no matter of the step.
+        A timestamp in another unit is never behind, or always, so the step back does not explain it.
         """
         e = self.e
-        return e.clock_stepped_back and e.source in ("send", "sync") and not e.late_delivery and e.counts_on
+        return e.clock_stepped_back and e.source in ("send", "sync") and not e.late_delivery and e.is_ahead_of_clock
 
 
 def lamport_timestamps(view: ChannelView) -> Iterator[Stamp]:
-    """A timestamp is max(now, previous + 1), where the local one follows what is delivered and nothing else."""
+    """Yield all shown timestamps. Each must be max(now, previous + 1), and only deliveries move the local one."""
     for sent, seen in lamport_sends(view):
         yield Stamp(view, sent.step, sent.lamport, seen, "content")
     for sync in view.syncs:
@@ -294,147 +296,160 @@ def lamport_timestamps(view: ChannelView) -> Iterator[Stamp]:
             yield Stamp(view, observed.step, e, observed.state.lamport_timestamp, "state")
 
 
-def _expected_and_seen(s: Stamp, row: RuleRow[Stamp]) -> tuple[str, str]:
+def _describe_timestamp(s: Stamp, row: RuleRow[Stamp]) -> tuple[str, str]:
     rule = f"the local timestamp {s.e.previous}" if s.state else s.rule
-    return f"{rule}: {row.why}" if row.why else rule, as_it_looks(s.e, s.step.now_ms, s.seen)
+    return f"{rule}: {row.why}" if row.why else rule, describe_wrong_timestamp(s.e, s.step.now_ms, s.seen)
 
 
-def _sync(s: Stamp) -> bool:
-    return s.sync and not s.elsewhere
+def _is_sync(s: Stamp) -> bool:
+    return s.sync and not s.has_rule_of_its_own
 
 
-def _others_are_ahead(s: Stamp) -> bool:
+def _other_channel_is_ahead(s: Stamp) -> bool:
     return s.content and most_ahead_elsewhere(s.view) > max(s.e.now.high, s.e.high)
 
 
-def _of_another_channel(s: Stamp) -> bool:
-    return not s.right and s.of_another_channel and not s.counts_messages
+def _is_of_another_channel(s: Stamp) -> bool:
+    return not s.is_allowed and s.is_of_another_channel and not s.counts_messages
 
 
-def _first(s: Stamp) -> bool:
-    return s.tells and s.e.source == "open" and not s.e.ephemeral
+def _is_first(s: Stamp) -> bool:
+    return s.is_evidence and s.e.source == "open" and not s.e.ephemeral
 
 
-def _not_from_now(s: Stamp) -> bool:
-    return s.started_elsewhere and not s.of_another_channel and not s.counts_messages
+def _has_wrong_start(s: Stamp) -> bool:
+    return s.has_wrong_start and not s.is_of_another_channel and not s.counts_messages
 
 
 def _after_idling(s: Stamp) -> bool:
     e, now = s.e, s.step.now_ms
-    known = s.tells and (s.sync or e.source in ("open", "send", "delivery"))
+    known = s.is_evidence and (s.sync or e.source in ("open", "send", "delivery"))
     return known and e.previous + NEARBY < now == max(e.high, e.buffered_high, e.sync_high)
 
 
-def _fell_behind(s: Stamp) -> bool:
-    return s.fell_behind
+def _is_behind_time(s: Stamp) -> bool:
+    return s.is_behind_time
 
 
 def _clock_went_back(s: Stamp) -> bool:
-    by_sending = s.right or (s.e.source == "send" and not s.elsewhere and not s.counts_messages)
-    return s.tells and s.after_a_step_back and by_sending
+    by_sending = s.is_allowed or (s.e.source == "send" and not s.has_rule_of_its_own and not s.counts_messages)
+    return s.is_evidence and s.follows_step_back and by_sending
 
 
-def _claimed_ahead(s: Stamp) -> bool:
-    return s.moved and s.content and s.e.claimed_high > s.e.as_it_was_heard
+def _own_sender_is_ahead(s: Stamp) -> bool:
+    return s.shows_move and s.content and s.e.own_sender_high > s.e.high_if_all_followed
 
 
-def _moved_by_its_name(s: Stamp) -> bool:
+def _was_moved_by_own_sender(s: Stamp) -> bool:
     """Not for a small difference, which another rule explains better."""
-    past = s.seen - s.e.as_it_was_heard
-    return past > 0 and not s.elsewhere and past > abs(s.e.claimed_high - s.seen)
+    past = s.seen - s.e.high_if_all_followed
+    return past > 0 and not s.has_rule_of_its_own and past > abs(s.e.own_sender_high - s.seen)
 
 
 def _after_a_delivery(s: Stamp) -> bool:
     e = s.e
-    return s.moved and s.content and e.source == "delivery" and e.counts_on and not (e.late_delivery or s.elsewhere)
+    return (
+        s.shows_move
+        and s.content
+        and e.source == "delivery"
+        and e.is_ahead_of_clock
+        and not (e.late_delivery or s.has_rule_of_its_own)
+    )
 
 
 def _shown_after_a_delivery(s: Stamp) -> bool:
-    return s.state and not s.elsewhere
+    return s.state and not s.has_rule_of_its_own
 
 
 def _after_a_late_delivery(s: Stamp) -> bool:
-    started = s.e.source == "open"  # where it should start is SDS-STATE-02
-    return s.moved and s.e.late_delivery and s.e.counts_on and not (s.elsewhere or started)
+    started = s.e.source == "open"  # SDS-STATE-02 judges the start
+    return s.shows_move and s.e.late_delivery and s.e.is_ahead_of_clock and not (s.has_rule_of_its_own or started)
 
 
-def _something_waits(s: Stamp) -> bool:
+def _waiting_message_is_ahead(s: Stamp) -> bool:
     e = s.e
-    return s.moved and e.buffered_high > max(e.high, e.sync_high) and s.seen <= e.buffered_high
+    return s.shows_move and e.buffered_high > max(e.high, e.sync_high) and s.seen <= e.buffered_high
 
 
-def _syncs_came(s: Stamp) -> bool:
+def _received_sync_is_ahead(s: Stamp) -> bool:
     e = s.e
-    return s.moved and e.sync_high > max(e.high, e.buffered_high) and s.seen <= e.sync_high
+    return s.shows_move and e.sync_high > max(e.high, e.buffered_high) and s.seen <= e.sync_high
 
 
-def _above(s: Stamp) -> bool:
+def _is_above_expected(s: Stamp) -> bool:
     return s.seen > s.e.high
 
 
 def _after_a_sync(s: Stamp) -> bool:
     e = s.e
-    return s.moved and s.content and e.source == "sync" and e.counts_on and not e.late_delivery and s.seen <= e.low
+    return (
+        s.shows_move
+        and s.content
+        and e.source == "sync"
+        and e.is_ahead_of_clock
+        and not e.late_delivery
+        and s.seen <= e.low
+    )
 
 
-def _that_of_the_sync(s: Stamp) -> bool:
+def _repeats_the_sync(s: Stamp) -> bool:
     return s.seen == s.e.low - 1
 
 
-def _below_the_sync(s: Stamp) -> bool:
+def _is_below_the_sync(s: Stamp) -> bool:
     return s.seen < s.e.low - 1
 
 
 def _after_a_copy(s: Stamp) -> bool:
     e = s.e
-    return s.moved and e.rebroadcast and not e.answered and e.low > s.step.now_ms and not s.elsewhere
+    return s.shows_move and e.rebroadcast and not e.answered and e.low > s.step.now_ms and not s.has_rule_of_its_own
 
 
 def _after_ephemeral(s: Stamp) -> bool:
     e = s.e
-    return s.moved and e.ephemeral and e.counts_on and not (e.rebroadcast or e.answered)
+    return s.shows_move and e.ephemeral and e.is_ahead_of_clock and not (e.rebroadcast or e.answered)
 
 
 def _after_sending(s: Stamp) -> bool:
     e = s.e
     moved = e.source == "delivery" or e.late_delivery or e.rebroadcast or e.answered or e.ephemeral
-    backwards = s.after_a_step_back and not s.counts_messages
-    return s.content and not moved and (s.right or not (e.source == "sync" or backwards))
+    backwards = s.follows_step_back and not s.counts_messages
+    return s.content and not moved and (s.is_allowed or not (e.source == "sync" or backwards))
 
 
 def _after_counting_messages(s: Stamp) -> bool:
     return s.counts_messages and _after_sending(s)
 
 
-def _wrong(s: Stamp) -> bool:
-    return not s.right
+def _is_wrong(s: Stamp) -> bool:
+    return not s.is_allowed
 
 
-def _low(s: Stamp) -> bool:
-    return not s.right and s.seen + s.state < s.e.low
+def _is_too_low(s: Stamp) -> bool:
+    return not s.is_allowed and s.seen + s.state < s.e.low
 
 
-def _high(s: Stamp) -> bool:
-    return not s.right and s.seen + s.state >= s.e.low
+def _is_too_high(s: Stamp) -> bool:
+    return not s.is_allowed and s.seen + s.state >= s.e.low
 
 
-def _has_a_reason(s: Stamp) -> bool:
-    return not s.counts_messages and (s.started_elsewhere or s.fell_behind or s.of_another_channel)
+def _has_a_specific_cause(s: Stamp) -> bool:
+    return not s.counts_messages and (s.has_wrong_start or s.is_behind_time or s.is_of_another_channel)
 
 
-def _low_without_reason(s: Stamp) -> bool:
-    return _low(s) and not _has_a_reason(s)
+def _is_too_low_without_cause(s: Stamp) -> bool:
+    return _is_too_low(s) and not _has_a_specific_cause(s)
 
 
-def _high_without_reason(s: Stamp) -> bool:
-    return _high(s) and not _has_a_reason(s)
+def _is_too_high_without_cause(s: Stamp) -> bool:
+    return _is_too_high(s) and not _has_a_specific_cause(s)
 
 
 OTHERS, CLOCK_WENT_BACK = "other channels change nothing", "the clock went back"
 ONE_MORE, SHOWN = "one more than the delivered timestamp", "that of the message delivered"
 AFTER_SYNC, HEARD = "one more than the sync message before", "sync messages are not delivered"
 DELIVERED_LATE = "the message delivered late changes nothing"
-CLAIMED = "a message with its own sender ID changes nothing"
+OWN_SENDER = "a message with its own sender ID changes nothing"
 COUNTED = "messages that are received are not counted"
 BUFFERED, COPIED = "the message from further ahead still waits", "the rebroadcast before it is no new message"
 BY_EPHEMERAL, OPENED = "an ephemeral message does not move the clock", "it starts when the channel is opened"
@@ -443,33 +458,47 @@ RESEND, SYNC = (pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK), (pb.CAPABILI
 
 table(
     lamport_timestamps,
-    _expected_and_seen,
+    _describe_timestamp,
     [
         # requirement, applies, wrong, code, why, position, needs
-        RuleRow("SDS-SYNC-03", _sync, _low, "too-low", "", "", SYNC),
-        RuleRow("SDS-SYNC-03", _sync, _high, "too-high", "", "", SYNC),
+        RuleRow("SDS-SYNC-03", _is_sync, _is_too_low, "too-low", "", "", SYNC),
+        RuleRow("SDS-SYNC-03", _is_sync, _is_too_high, "too-high", "", "", SYNC),
         RuleRow(
-            "SDS-STATE-01", _others_are_ahead, _of_another_channel, "moved-by-another-channel", OTHERS, "", CHANNELS
+            "SDS-STATE-01",
+            _other_channel_is_ahead,
+            _is_of_another_channel,
+            "moved-by-another-channel",
+            OTHERS,
+            "",
+            CHANNELS,
         ),
-        RuleRow("SDS-STATE-02", _first, _not_from_now, "wrong-start", OPENED),
-        RuleRow("SDS-STATE-03", _after_idling, _fell_behind, "fell-behind", "time has gone on", "", CLOCK),
-        RuleRow("SDS-SEND-02", _clock_went_back, _low, "too-low", CLOCK_WENT_BACK, "", CLOCK),
-        RuleRow("SDS-SEND-02", _clock_went_back, _high, "too-high", CLOCK_WENT_BACK, "", CLOCK),
-        RuleRow("SDS-RECV-01", _claimed_ahead, _moved_by_its_name, "timestamp-moved", CLAIMED),
-        RuleRow("SDS-DELIVER-01", _after_a_delivery, _low, "too-low", ONE_MORE, "", DELIVERED),
-        RuleRow("SDS-DELIVER-01", _after_a_delivery, _high, "too-high", ONE_MORE, "", DELIVERED),
-        RuleRow("SDS-DELIVER-01", _shown_after_a_delivery, _low, "too-low", SHOWN, "", DELIVERED),
-        RuleRow("SDS-DELIVER-01", _shown_after_a_delivery, _high, "too-high", SHOWN, "", DELIVERED),
-        RuleRow("SDS-DELIVER-02", _after_a_late_delivery, _low, "moved-back", DELIVERED_LATE, "", DELIVERED),
-        RuleRow("SDS-DELIVER-02", _after_a_late_delivery, _high, "moved-ahead", DELIVERED_LATE, "", DELIVERED),
-        RuleRow("SDS-DELIVER-03", _something_waits, _above, "moved-early", BUFFERED, "AMB-15", DELIVERED),
-        RuleRow("SDS-SYNC-15", _syncs_came, _above, "timestamp-moved", HEARD, "AMB-17"),
-        RuleRow("SDS-SYNC-14", _after_a_sync, _that_of_the_sync, "not-increased", AFTER_SYNC, "AMB-18", SYNC),
-        RuleRow("SDS-SYNC-14", _after_a_sync, _below_the_sync, "too-low", AFTER_SYNC, "", SYNC),
-        RuleRow("SDS-OUTSWEEP-05", _after_a_copy, _wrong, "timestamp-moved", COPIED, "", RESEND),
-        RuleRow("SDS-EPHEMERAL-07", _after_ephemeral, _wrong, "", BY_EPHEMERAL),
-        RuleRow("SDS-SEND-01", _after_counting_messages, _high, "too-high", COUNTED),
-        RuleRow("SDS-SEND-01", _after_sending, _low_without_reason, "too-low"),
-        RuleRow("SDS-SEND-01", _after_sending, _high_without_reason, "too-high"),
+        RuleRow("SDS-STATE-02", _is_first, _has_wrong_start, "wrong-start", OPENED),
+        RuleRow("SDS-STATE-03", _after_idling, _is_behind_time, "fell-behind", "time has gone on", "", CLOCK),
+        RuleRow("SDS-SEND-02", _clock_went_back, _is_too_low, "too-low", CLOCK_WENT_BACK, "", CLOCK),
+        RuleRow("SDS-SEND-02", _clock_went_back, _is_too_high, "too-high", CLOCK_WENT_BACK, "", CLOCK),
+        RuleRow("SDS-RECV-01", _own_sender_is_ahead, _was_moved_by_own_sender, "timestamp-moved", OWN_SENDER),
+        RuleRow("SDS-DELIVER-01", _after_a_delivery, _is_too_low, "too-low", ONE_MORE, "", DELIVERED),
+        RuleRow("SDS-DELIVER-01", _after_a_delivery, _is_too_high, "too-high", ONE_MORE, "", DELIVERED),
+        RuleRow("SDS-DELIVER-01", _shown_after_a_delivery, _is_too_low, "too-low", SHOWN, "", DELIVERED),
+        RuleRow("SDS-DELIVER-01", _shown_after_a_delivery, _is_too_high, "too-high", SHOWN, "", DELIVERED),
+        RuleRow("SDS-DELIVER-02", _after_a_late_delivery, _is_too_low, "moved-back", DELIVERED_LATE, "", DELIVERED),
+        RuleRow("SDS-DELIVER-02", _after_a_late_delivery, _is_too_high, "moved-ahead", DELIVERED_LATE, "", DELIVERED),
+        RuleRow(
+            "SDS-DELIVER-03",
+            _waiting_message_is_ahead,
+            _is_above_expected,
+            "moved-early",
+            BUFFERED,
+            "AMB-15",
+            DELIVERED,
+        ),
+        RuleRow("SDS-SYNC-15", _received_sync_is_ahead, _is_above_expected, "timestamp-moved", HEARD, "AMB-17"),
+        RuleRow("SDS-SYNC-14", _after_a_sync, _repeats_the_sync, "not-increased", AFTER_SYNC, "AMB-18", SYNC),
+        RuleRow("SDS-SYNC-14", _after_a_sync, _is_below_the_sync, "too-low", AFTER_SYNC, "", SYNC),
+        RuleRow("SDS-OUTSWEEP-05", _after_a_copy, _is_wrong, "timestamp-moved", COPIED, "", RESEND),
+        RuleRow("SDS-EPHEMERAL-07", _after_ephemeral, _is_wrong, "", BY_EPHEMERAL),
+        RuleRow("SDS-SEND-01", _after_counting_messages, _is_too_high, "too-high", COUNTED),
+        RuleRow("SDS-SEND-01", _after_sending, _is_too_low_without_cause, "too-low"),
+        RuleRow("SDS-SEND-01", _after_sending, _is_too_high_without_cause, "too-high"),
     ],
 )

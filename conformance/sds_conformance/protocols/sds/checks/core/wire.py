@@ -1,7 +1,7 @@
-"""Section MSG, the layout: names, numbers and presence as in the text. These checks see the bytes as they were sent.
+"""Section MSG, the layout: names, numbers and presence as in the text.
 
-Where a dialect is in use, they also see the bytes after translation. A violation there is a fault like any other. A
-violation in the untranslated bytes only is the foreign layout, and has a code of its own.
+These checks see the bytes as they were sent. With a dialect, they also see the bytes after translation. A violation
+there is an ordinary fault. A violation only in the untranslated bytes is the foreign layout, which has its own code.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from .....judging.view_cache import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
-from ...view.refusals import offered
-from ...view.timestamps import NEARBY, as_it_looks
+from ...view.refusals import arrived_in_order
+from ...view.timestamps import NEARBY, describe_wrong_timestamp
 
 
 class _Layout(NamedTuple):
-    """How a text lays messages out."""
+    """The message layout of a text."""
 
     types: Mapping[int, int]
     """Wire types of the fields, by number."""
     repeated: tuple[int, ...]
     always: frozenset[int]
-    """Fields without which it is another layout."""
+    """Fields that every message in this layout has."""
     entries: tuple[int, ...]
     """Fields that are lists of HistoryEntry."""
     channel_id: int
@@ -68,7 +68,7 @@ _WIRE_TYPES = {0: "varint", 1: "64-bit", 2: "length-delimited", 5: "32-bit"}
 
 
 def values_of(sent: Sent, number: int) -> list[int | bytes]:
-    """All values of a field of an own message, as they stand on the wire."""
+    """All values of a field of an own message, as on the wire."""
     return _values(sent.wire.fields, number)
 
 
@@ -77,20 +77,21 @@ Reader = Callable[[Wire], list[WireField] | None]
 Judge = Callable[[ChannelView, Reader], Iterator[Observation]]
 
 
-def _as_sent(wire: Wire) -> list[WireField] | None:
+def _read_raw_fields(wire: Wire) -> list[WireField] | None:
     return wire.fields
 
 
-def _as_translated(wire: Wire) -> list[WireField] | None:
+def _read_translated_fields(wire: Wire) -> list[WireField] | None:
     with suppress(MalformedMessageError):
         return split(wire.text)
     return None
 
 
 def layout_check(requirement: str, of: str = "") -> Callable[[Judge], Callable[[ChannelView], Iterator[Observation]]]:
-    """Register a check of the layout. Its function reads the fields of each message with a `Reader`.
+    """Register a check of the layout.
 
-    Where a dialect is in use, a message that is right only after its translation is in another layout.
+    Its function reads the fields of each message with a `Reader`. With a dialect, a message that is correct only after
+    its translation is in another layout.
     """
 
     def register(judge: Judge) -> Callable[[ChannelView], Iterator[Observation]]:
@@ -98,12 +99,12 @@ def layout_check(requirement: str, of: str = "") -> Callable[[Judge], Callable[[
         @wraps(judge)
         def layout(view: ChannelView) -> Iterator[Observation]:
             if view.trace.dialect is None:
-                yield from judge(view, _as_sent)
+                yield from judge(view, _read_raw_fields)
                 return
-            translated = [*judge(view, _as_translated)]
+            translated = [*judge(view, _read_translated_fields)]
             yield from translated
             wrong = {one.step for one in translated if one.outcome is Outcome.VIOLATED}
-            for one in judge(view, _as_sent):
+            for one in judge(view, _read_raw_fields):
                 if one.outcome is Outcome.VIOLATED and one.step not in wrong:
                     yield replace(one, code=ANOTHER_LAYOUT)
 
@@ -130,14 +131,14 @@ def _layout(view: ChannelView) -> _Layout:
     return _LAYOUTS[view.revision.prefix]
 
 
-def _stray_entries(fields: list[WireField], numbers: tuple[int, ...]) -> list[tuple[bool, str]]:
-    """What entries in these fields have that they should not: is it but an extra field, and what it is."""
+def _find_strays(fields: list[WireField], numbers: tuple[int, ...]) -> list[tuple[bool, str]]:
+    """The faults of the entries in these fields: (is it only an extra field, description)."""
     entries = [(f.number, f.value) for f in fields if f.number in numbers and isinstance(f.value, bytes)]
-    return [stray for number, entry in entries for stray in _strays_in(number, entry)]
+    return [stray for number, entry in entries for stray in _find_strays_in_entry(number, entry)]
 
 
 @lru_cache(4_096)
-def _strays_in(number: int, entry: bytes) -> tuple[tuple[bool, str], ...]:
+def _find_strays_in_entry(number: int, entry: bytes) -> tuple[tuple[bool, str], ...]:
     """The same for one entry of the field with that number. Cached, because an entry occurs in several histories."""
     try:
         fields = split(entry)
@@ -170,7 +171,7 @@ def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observat
         numbers = [f.number for f in fields if f.number not in repeated]
         several = len(set(numbers)) < len(numbers)
         twice = sorted({number for number in numbers if numbers.count(number) > 1}) if several else []
-        strays = sorted(_stray_entries(fields, entries))
+        strays = sorted(_find_strays(fields, entries))
         if wrong:
             kind = _WIRE_TYPES.get(wrong[0].wire_type, "unknown")
             yield violated(step, "wrong-wire-type", expected, f"field {wrong[0].number} as {kind}")
@@ -192,10 +193,10 @@ def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observat
 def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
     """A message in the layout of the text is not refused.
 
-    Where all its fields are read in other messages, or written, it is not refused for its encoding; what would have to
-    wait may be refused for that.
+    If all of its fields were read or written in other messages, its encoding is not the reason, so that is no
+    violation. Nor are messages judged that would have to wait.
     """
-    for received in offered(view):
+    for received in arrived_in_order(view):
         if received.plain and not received.rejected:
             yield held(received.step)
         elif received.plain and not received.unmet and not _fields_of(received.step.received) <= _fields_known(view):
@@ -258,7 +259,7 @@ def channel_in_its_field(view: ChannelView, fields_of: Reader) -> Iterator[Obser
 
 @check("SDS-MSG-16", pb.CAPABILITY_UNNAMED_CHANNEL, of="unnamed")
 def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
-    """Where the application names no channel, channel_id is the string "0"."""
+    """If the application names no channel, channel_id is the string "0"."""
     for sent in view.sent + view.syncs + view.ephemerals if view.party.unnamed else ():
         seen = sent.message.channel_id
         expected = f"channel_id {UNNAMED_CHANNEL!r}, the character 0x30"
@@ -275,8 +276,8 @@ _UNITS_PER_MS = (0.001, 1_000, 1_000_000)
 _DAY_MS = 86_400_000
 
 
-def _in_another_unit(lamport: int, now_ms: int) -> bool:
-    """Is it the present time, but for a day, in seconds, microseconds or nanoseconds?"""
+def _is_now_in_another_unit(lamport: int, now_ms: int) -> bool:
+    """Is it the present time within a day, in seconds, microseconds or nanoseconds?"""
     return any(abs(lamport / unit - now_ms) <= _DAY_MS for unit in _UNITS_PER_MS)
 
 
@@ -287,10 +288,10 @@ def _through_double(value: int) -> int:
 
 @layout_check("SDS-MSG-05", of="outgoing")
 def lamport_in_field_10(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
-    """Field 10 is a varint in milliseconds of the epoch, exact to 64 bits.
+    """Field 10 is a varint in epoch milliseconds, exact to 64 bits.
 
-    A value that is wrong by a little, and not as doubles make it, was counted wrongly, and so was one by the clock that
-    had to be far ahead of it, or one that is the time in another unit: that is another requirement.
+    Other requirements judge values that were counted wrongly: small errors that doubles do not explain, the present
+    time although a larger value was due, and the time in another unit.
     """
     values_seen = (sent.message.lamport_timestamp or 0 for sent in view.outgoing)
     in_doubles = all(_through_double(value) == value for value in values_seen)
@@ -301,9 +302,11 @@ def lamport_in_field_10(view: ChannelView, fields_of: Reader) -> Iterator[Observ
             continue
         seen, expected = values[-1], sent.lamport
         far_off = expected.high <= 2 * sent.step.now_ms and not expected.low / 2 <= seen <= 2 * expected.high
-        if far_off and not _in_another_unit(seen, sent.step.now_ms):
+        if far_off and not _is_now_in_another_unit(seen, sent.step.now_ms):
             told = f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}"
-            yield violated(sent.step, "wrong-encoding", told, as_it_looks(expected, sent.step.now_ms, seen))
+            yield violated(
+                sent.step, "wrong-encoding", told, describe_wrong_timestamp(expected, sent.step.now_ms, seen)
+            )
         elif expected.low > 1 << 53 and view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and not expected.tolerates(seen):
             far = not expected.low - _COARSEST <= seen <= expected.high + _COARSEST
             far &= abs(seen - sent.step.now_ms) > NEARBY and expected.low <= MAX_LAMPORT
@@ -342,9 +345,9 @@ def large_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
         if received.kind is not Kind.CONTENT or received.own or received.duplicate or lamport < _SIGN:
             continue
         message_id = received.message.message_id
-        for later in view.showing("log") if received.delivered else ():
+        for later in view.states_showing("log") if received.delivered else ():
             index = later.step.index
-            if index > received.delivered[0].step.index and view.kept.holds(message_id, index):
+            if index > received.delivered[0].step.index and view.kept_entries.holds(message_id, index):
                 ids = later.step.shown_log
                 expected = f"{message_id!r} (Lamport {lamport}) in the log"
                 yield judged(later.step, "large-taken-for-absent", message_id in ids, expected, f"{ids}")
@@ -356,7 +359,7 @@ def history_in_field_11(view: ChannelView, fields_of: Reader) -> Iterator[Observ
     for sent in view.outgoing:
         entries = [value for value in _values(fields_of(sent.wire), 11) if isinstance(value, bytes)]
         if not entries:
-            if sent.log_size and sent.certain and not sent.repeat:
+            if sent.log_size and sent.log_is_known and not sent.repeat:
                 expected = "field 11 (causal_history), for the log is not empty"
                 yield violated(sent.step, "missing-history", expected, "no such field")
             continue

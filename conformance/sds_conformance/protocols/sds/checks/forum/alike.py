@@ -1,7 +1,7 @@
-"""The proposal of 2024, where it says the same as SDS: the checks of SDS judge it.
+"""The requirements of the proposal of 2024 that SDS has as well: the checks of SDS judge them.
 
-Left out of what a requirement of SDS has are the checks of what came later: that own and known messages are ignored,
-that only the log meets dependencies, hints, and what keeps sync messages apart.
+Checks of later rules are left out: that own and known messages are ignored, that only the log meets dependencies,
+hints, and the special treatment of sync messages.
 """
 
 from __future__ import annotations
@@ -17,21 +17,25 @@ ALIKE: dict[str, tuple[CheckFunction | str, ...]] = {
     "FORUM-04": (wire.zero_lamport_is_present,),
     "FORUM-06": (wire.channel_in_its_field, message.channels_do_not_mix, message.delivered_in_its_channel),
     "FORUM-07": (wire.filter_in_its_field,),
-    "FORUM-08": (wire.content_in_its_field, message.content_delivered_unchanged, message.content_is_the_applications),
+    "FORUM-08": (
+        wire.content_in_its_field,
+        message.content_delivered_unchanged,
+        message.content_comes_from_the_application,
+    ),
     "FORUM-10": ("SDS-STATE-05", filters.filter_holds_nothing_else),
     "FORUM-11": (outgoing_buffer.outgoing_buffer_kept, outgoing_buffer.kept_as_unacknowledged),
     "FORUM-12": (receive.incoming_buffer_kept, "SDS-STATE-09"),
-    "FORUM-13": (acknowledgement.no_acknowledgement_from_nothing, acknowledgement.no_acknowledgement_out_of_the_blue),
+    "FORUM-13": (acknowledgement.unmentioned_stay_unacknowledged, acknowledgement.no_acknowledgement_without_evidence),
     "FORUM-14": (outgoing_buffer.acknowledged_leaves_the_buffer,),
     "FORUM-16": (history.history_is_the_end_of_the_log,),
     "FORUM-17": (message.protocol_fields_set, message.copies_keep_a_filter, message.ordinary_sends_are_broadcast),
-    "FORUM-18": (outgoing_buffer.sent_messages_wait_for_acknowledgement, outgoing_buffer.what_was_sent_is_kept),
+    "FORUM-18": (outgoing_buffer.sent_messages_wait_for_acknowledgement, outgoing_buffer.sent_messages_are_resent),
     "FORUM-19": ("SDS-RECV-03", "SDS-ACK-07"),
     "FORUM-20": (filters.received_ids_enter_the_filter, filters.filters_change_by_what_is_received),
     "FORUM-21": (
         receive.met_messages_are_delivered,
         receive.met_messages_are_not_refused,
-        receive.nothing_from_nowhere,
+        receive.delivered_messages_have_arrived,
     ),
     "FORUM-22": (
         receive.dependencies_verified,
@@ -52,7 +56,7 @@ ALIKE: dict[str, tuple[CheckFunction | str, ...]] = {
         message.copies_are_the_message,
     ),
     "FORUM-33": (outgoing_buffer.possibly_acknowledged_have_their_own_period,),
-    "FORUM-34": (sync.syncs_are_sent_periodically, sync.syncs_go_on, sync.sync_content_empty),
+    "FORUM-34": (sync.syncs_are_sent_periodically, sync.syncs_continue, sync.sync_content_empty),
     "FORUM-37": ("SDS-SYNC-12",),
     "FORUM-38": (ephemeral.fields_unset,),
     "FORUM-39": (ephemeral.not_buffered, ephemeral.delivered_at_once),

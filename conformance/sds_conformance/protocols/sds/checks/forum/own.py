@@ -14,17 +14,17 @@ from sds_reference import FORUM_2024, Kind
 from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.deafness import quiet_after
+from ...view.deafness import nothing_is_pending_after
 from ...view.facts import Received
-from ...view.resends import runs_on
+from ...view.resends import clock_never_goes_back
 from ...view.timestamps import lamport_sends, most_ahead_elsewhere
 from ..core.filters import judge_members
-from ..core.history import by_default
+from ..core.history import histories_of_default_size
 from ..core.wire import text_of, values_of
 
 _HISTORY = 4
 _PLAUSIBLE = 1_000
-"""Any increase is one, so a first message may carry more than 1; so much more is no count of messages."""
+"""Timestamps may increase by more than one. From this value on, a first timestamp does not count messages."""
 _LATE_SWEEPS = 3
 """Number of sweeps after the period within which missing messages are given up. The text sets no interval of sweeps."""
 _TEN_MINUTES_MS = 600_000
@@ -55,7 +55,7 @@ def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
     """Causal history is in field 4, one plain message ID each."""
     for sent in view.outgoing:
         entries = [text_of([value]) for value in values_of(sent, _HISTORY)]
-        sure = sent.log_size and sent.certain and not sent.repeat
+        sure = sent.log_size and sent.log_is_known and not sent.repeat
         if not entries:
             if sure:
                 expected = "field 4 (causal_history), for the log is not empty"
@@ -70,12 +70,12 @@ def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
 # ---- Lamport timestamps ----------------------------------------------------------------------------------------------
 
 
-def _heard_before(view: ChannelView, index: int) -> bool:
+def _received_before(view: ChannelView, index: int) -> bool:
     return any(received.step.index < index for received in view.received)
 
 
-def _value(step: Step, lamport: int) -> str:
-    """A timestamp that should be 0, and the time if it is that."""
+def _describe_start(step: Step, lamport: int) -> str:
+    """Describe a timestamp that should be 0, with the unit if it is the present time."""
     units = {"milliseconds": step.now_ms, "seconds": step.now_ms // 1_000}
     unit = next((unit for unit, now in units.items() if abs(lamport - now) <= _PLAUSIBLE), None)
     return f"{lamport}" if unit is None else f"{lamport}, the time in {unit}"
@@ -83,33 +83,35 @@ def _value(step: Step, lamport: int) -> str:
 
 @check("FORUM-09")
 def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
-    """A participant that has heard nothing has the timestamp 0, and 1 in its first content message."""
+    """A participant that has received nothing has the timestamp 0, and 1 in its first content message."""
     first = next(iter(view.outgoing), None)
     for observed in view.observed:
         silent = first is None or observed.step.index < first.step.index
-        if silent and not _heard_before(view, observed.step.index) and observed.state.HasField("lamport_timestamp"):
+        if silent and not _received_before(view, observed.step.index) and observed.state.HasField("lamport_timestamp"):
             shown = observed.state.lamport_timestamp
             met = not shown
-            yield judged(observed.step, "wrong-start", met, "a Lamport timestamp of 0", _value(observed.step, shown))
-    if first is None or _heard_before(view, first.step.index) or first.message.lamport_timestamp is None:
+            yield judged(
+                observed.step, "wrong-start", met, "a Lamport timestamp of 0", _describe_start(observed.step, shown)
+            )
+    if first is None or _received_before(view, first.step.index) or first.message.lamport_timestamp is None:
         return
     seen, usual = first.message.lamport_timestamp, int(first.message.kind is Kind.CONTENT)
     if seen == usual:
         yield held(first.step)
     elif seen > _PLAUSIBLE:
         expected = f"lamport_timestamp {usual}, counted from 0, in the first message"
-        yield violated(first.step, "wrong-start", expected, _value(first.step, seen))
+        yield violated(first.step, "wrong-start", expected, _describe_start(first.step, seen))
     elif seen > usual:
         yield noted(first.step, f"the first message has the timestamp {seen}; counted from 0 it would be {usual}")
 
 
 @check("FORUM-09", pb.CAPABILITY_CHANNELS, of="channels sent")
 def channels_count_apart(view: ChannelView) -> Iterator[Observation]:
-    """A timestamp from far ahead that was received in another channel does not show in this one."""
+    """A timestamp far ahead that arrived in another channel does not move this one."""
     ahead = most_ahead_elsewhere(view)
     for sent, seen in lamport_sends(view):
         here = [r.message.lamport_timestamp or 0 for r in view.received if r.step.index < sent.step.index]
-        reached = max(_sent_up_to(view, sent.step.index), *here, 0)
+        reached = max(_largest_sent(view, sent.step.index), *here, 0)
         if ahead <= reached + _PLAUSIBLE:
             continue
         expected = f"a lamport_timestamp counted on from {reached}, whatever happens in other channels"
@@ -117,26 +119,26 @@ def channels_count_apart(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("FORUM-15", of="sent")
-def every_message_counts_on(view: ChannelView) -> Iterator[Observation]:
+def every_message_increases_the_timestamp(view: ChannelView) -> Iterator[Observation]:
     """Each content message has a greater timestamp than the one before it, the first a greater one than 0."""
     before = 0
     for sent, seen in lamport_sends(view):
         expected = f"a lamport_timestamp greater than {before}, that of the last message"
-        yield judged(sent.step, "not-increased", _counts_on(seen, before), expected, f"{seen}")
+        yield judged(sent.step, "not-increased", _is_increased(seen, before), expected, f"{seen}")
         before = max(before, seen)
 
 
 @check("FORUM-23", pb.CAPABILITY_DELIVERED)
-def clock_reaches_the_processed(view: ChannelView) -> Iterator[Observation]:
-    """After a delivery from ahead, the local timestamp is that of the message at least."""
+def clock_follows_deliveries(view: ChannelView) -> Iterator[Observation]:
+    """After the delivery of a message with a higher timestamp, the local timestamp is at least that one."""
     for sent, seen in lamport_sends(view):
-        reached = _delivered_up_to(view, sent.step.index)
-        if reached <= _sent_up_to(view, sent.step.index):
+        reached = _largest_delivered(view, sent.step.index)
+        if reached <= _largest_sent(view, sent.step.index):
             continue
         expected = f"a lamport_timestamp greater than the {reached} of what was delivered"
-        yield judged(sent.step, "too-low", _counts_on(seen, reached), expected, f"{seen}")
+        yield judged(sent.step, "too-low", _is_increased(seen, reached), expected, f"{seen}")
     for observed in view.observed:
-        reached = _delivered_up_to(view, observed.step.index)
+        reached = _largest_delivered(view, observed.step.index)
         if not reached or not observed.state.HasField("lamport_timestamp"):
             continue
         shown = observed.state.lamport_timestamp
@@ -144,17 +146,17 @@ def clock_reaches_the_processed(view: ChannelView) -> Iterator[Observation]:
         yield judged(observed.step, "too-low", shown >= reached, expected, f"{shown}")
 
 
-def _counts_on(seen: int, last: int) -> bool:
+def _is_increased(seen: int, last: int) -> bool:
     """Is a timestamp greater, or the largest there is, where nothing can follow (AMB-14)?"""
     return seen > last or seen == last == FORUM_2024.wire.max_lamport
 
 
-def _delivered_up_to(view: ChannelView, before: int) -> int:
+def _largest_delivered(view: ChannelView, before: int) -> int:
     messages = [d.received.message for d in view.delivered if d.received is not None and d.step.index < before]
     return max((message.lamport_timestamp or 0 for message in messages), default=0)
 
 
-def _sent_up_to(view: ChannelView, before: int) -> int:
+def _largest_sent(view: ChannelView, before: int) -> int:
     return max((s.message.lamport_timestamp or 0 for s in view.sent if s.step.index < before), default=0)
 
 
@@ -171,7 +173,7 @@ def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
             continue  # a copy, or a message without a timestamp
         came = any(since < received.step.index <= sent.step.index for received in view.received)
         came = came or _processed_late(view, since, sent.step.index)
-        # A first one with a timestamp from nowhere did not increase it: it did not start at 0.
+        # A large first timestamp is no increase: the timestamp did not start at 0.
         if sent.message.kind is Kind.SYNC and not came and (since or seen <= _PLAUSIBLE):
             expected = f"lamport_timestamp {before} as before: a sync message does not increase it"
             yield judged(sent.step, "increased" if seen > before else "decreased", seen == before, expected, f"{seen}")
@@ -179,7 +181,7 @@ def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
 
 
 def _processed_late(view: ChannelView, since: int, until: int) -> bool:
-    """May a sweep between two steps have processed what had come before them?"""
+    """May a sweep between two steps have processed messages that had arrived before them?"""
     if not any(since < tick.index <= until for tick in view.ticks):
         return False
     return any(
@@ -209,7 +211,7 @@ def syncs_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-37", pb.CAPABILITY_DELIVERED, of="received")
 def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
-    """What depends on a received sync message is delivered: that message is in the log."""
+    """A message that depends on a received sync message is delivered, because the sync message is in the log."""
     syncs = {r.message.message_id: r.step.index for r in _received_syncs(view)}
     doubtful = _doubtful_syncs(view)
     for received in view.received if not view.gives_up else ():
@@ -217,12 +219,12 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
         named = [] if doubtful.intersection(ids) else [message_id for message_id in ids if message_id in syncs]
         if not named or received.kind is not Kind.CONTENT or received.own or received.duplicate:
             continue
-        if received.delivered or (received.unmet <= view.logged_ids and quiet_after(view, received)):
+        if received.delivered or (received.unmet <= view.logged_ids and nothing_is_pending_after(view, received)):
             why = f"the sync message {named[0]!r} that it names was received"
             expected = f"{received.message.message_id!r} delivered: {why}"
             seen = "it still waits after two quiet sweeps"
             yield judged(received.step, "never-delivered", bool(received.delivered), expected, seen)
-    yield from _shown_in_the_log(view)
+    yield from _note_unlogged_syncs(view)
 
 
 def _doubtful_syncs(view: ChannelView) -> set[str]:
@@ -241,9 +243,9 @@ def _doubtful_syncs(view: ChannelView) -> set[str]:
     return doubtful
 
 
-def _shown_in_the_log(view: ChannelView) -> Iterator[Observation]:
+def _note_unlogged_syncs(view: ChannelView) -> Iterator[Observation]:
     """The log that a participant shows may omit sync messages, as long as they satisfy dependencies."""
-    for observed in view.showing("log"):
+    for observed in view.states_showing("log"):
         shown = set(observed.step.shown_log)
         before = [r for r in _received_syncs(view) if r.step.index < observed.step.index and not r.unmet]
         if absent := [r.message.message_id for r in before if r.message.message_id not in shown]:
@@ -254,7 +256,7 @@ def _shown_in_the_log(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-37", of="sent")
 def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
-    """After a sync message from ahead, the next content message has a greater timestamp than that."""
+    """After a sync message with a higher timestamp, the next content message has an even higher one."""
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         if e.sync_high > e.low:
@@ -267,7 +269,7 @@ def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-31", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK, of="received")
 def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
-    """Where a period is in force, dependencies that have not come by its end are reported lost."""
+    """If a period is in force, dependencies that have not arrived by its end are reported lost."""
     period = view.configuration.lost_timeout_ms
     lost = {message_id for _, event in view.losses for message_id in event.message_ids}
     for received in view.received if period else ():
@@ -281,7 +283,7 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
         if overdue is None or overdue.now_ms < received.step.now_ms + 2 * period:
             continue
         came = received.unmet & view.logged_ids or received.delivered
-        if not came and runs_on(view, received.step, overdue):
+        if not came and clock_never_goes_back(view, received.step, overdue):
             expected = f"{min(received.unmet)!r}, missing since step {received.step.index}, given up after {period} ms"
             seen = f"nothing, after {overdue.now_ms - received.step.now_ms} ms"
             yield violated(overdue, "never-given-up", expected, seen)
@@ -297,7 +299,13 @@ def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
         before = (r for r in view.received if r.acceptable and r.step.index < sent.step.index)
         recent = [r for r in before if r.step.now_ms >= sent.step.now_ms - _TEN_MINUTES_MS]
         old = [r for r in recent if r.step.now_ms <= sent.step.now_ms - _TEN_MINUTES_MS // 2]
-        if holds is None or sent.repeat or not old or len(recent) > _CROWD or not runs_on(view, old[0].step, sent.step):
+        if (
+            holds is None
+            or sent.repeat
+            or not old
+            or len(recent) > _CROWD
+            or not clock_never_goes_back(view, old[0].step, sent.step)
+        ):
             continue
         ids = [r.message.message_id for r in recent]
         yield from judge_members(sent.step, holds, ids, "{}, received within ten minutes, in the filter")
@@ -325,7 +333,7 @@ def ties_need_no_message(view: ChannelView) -> Iterator[Observation]:
 @check("FORUM-41", of="sent")
 def two_or_three_entries(view: ChannelView) -> Iterator[Observation]:
     """Without configuration, a causal history has two or three entries."""
-    for sent in by_default(view):
+    for sent in histories_of_default_size(view):
         code = "too-few-entries" if len(sent.history) < 2 else "too-many-entries"
         met, expected = 2 <= len(sent.history) <= 3, "two or three entries in causal_history"
         yield judged(sent.step, code, met, expected, f"{len(sent.history)}")

@@ -1,9 +1,9 @@
-"""Sections R-GROUP and R-TRESP: whatever the hash is, response group and time depend on each of its arguments (AMB-01).
+"""Sections R-GROUP and R-TRESP: with any hash, response group and time depend on each argument (AMB-01).
 
-Shown by participants of the same ID that hold the same message IDs, of another author each: what does not depend on
-the author is the same for all of these. That an honest hash looks so by chance has a probability below 1e-7 for each
-of the three checks, each of which is exercised by one scenario: below 3e-7 in a run. Tried with FNV, DJB2, CRC-32,
-Adler-32, and the polynomial with 31 modulo 2^32, none is reproached in 1,500 runs with other IDs.
+Participants with the same ID hold messages with the same IDs, each of another author. A result that ignores the author
+is the same for all of these. A correct hash fails each of the three checks with a probability below 1e-7, so below 3e-7
+in a run, because one scenario exercises each check. In 1,500 runs with other IDs, FNV, DJB2, CRC-32, Adler-32 and the
+polynomial with 31 modulo 2^32 never failed.
 """
 
 from __future__ import annotations
@@ -16,31 +16,35 @@ from .....judging.judgement import Observation, judged
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.repair_terms import SECOND_MS, TIMED
-from ...view.responder import Turn, delay, slack_ms, turns, undisputed
+from ...view.responder import Turn, measure_delay, names_one_author, slack_ms, turns
 from ...view.windows import Window
 from .groups import MOST
 
 ALARM = 1e-7
 _LONGEST_S = 3_600
-"""T_max of more seconds is counted as if there were so many: the fewer values, the more are alike by chance."""
+"""Upper limit in seconds of the T_max that is assumed. Fewer values give more equal ones by chance, so this is
+cautious.
+"""
 
 Outcomes = dict[str, dict[str, Turn]]
-"""Requests that came to an end, by one of message ID and author, and then by the other."""
+"""Ended requests, by message ID and then author, or by author and then message ID."""
 
 
 def _outcomes(view: ChannelView, groups: int) -> Outcomes:
-    """By message ID and author: what others of the same ID and number of groups answered for, or not."""
+    """By message ID and author: the ended requests at all instances with the same ID and number of groups."""
     found: Outcomes = {}
-    for other in view.everybody:
+    for other in view.views_in_channel:
         if (other.party.participant_id, other.terms.groups) == (view.party.participant_id, groups):
-            ended = (turn for turn in turns(other) if (turn.in_time or turn.is_never_answered) and turn.crowd <= MOST)
+            ended = (
+                turn for turn in turns(other) if (turn.in_time or turn.is_never_answered) and turn.pending_count <= MOST
+            )
             for turn in ended:
-                if turn.asked.held and not turn.asked.own and undisputed(turn.asked):
+                if turn.asked.held and not turn.asked.own and names_one_author(turn.asked):
                     found.setdefault(turn.message_id, {}).setdefault(turn.author, turn)
     return found
 
 
-def _by_author(found: Outcomes) -> Outcomes:
+def _group_by_author(found: Outcomes) -> Outcomes:
     turned: Outcomes = {}
     for message_id, of_authors in found.items():
         for author, turn in of_authors.items():
@@ -58,22 +62,22 @@ def _judge_groups(
     if chance >= ALARM or len({any(one) for one in answers}) < 2:
         return
     met = any(len(set(one)) > 1 for one in answers)
-    expected = f"whether it answers, with {groups} response groups, to depend on the {what}"
+    expected = f"answers, with {groups} response groups, that depend on the {what}"
     seen = f"the same for every {what} in {len(answers)} cases; by chance with a probability of {chance:.0e}"
     yield judged(max(told, key=lambda step: step.index), code, met, expected, seen)
 
 
-def _first_of_its_name(view: ChannelView) -> int:
-    """The number of response groups if there are several, for the first participant of its ID with so many; else 0."""
-    same = (v for v in view.everybody if v.party.participant_id == view.party.participant_id)
+def _groups_if_first_instance(view: ChannelView) -> int:
+    """The number of response groups if there are several and the view is the first with this ID and number; else 0."""
+    same = (v for v in view.views_in_channel if v.party.participant_id == view.party.participant_id)
     first = next((v for v in same if v.terms.groups == view.terms.groups), None)
     return view.terms.groups or 0 if first is view and (view.terms.groups or 0) > 1 else 0
 
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked-anywhere", together=True)
 def groups_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
-    """Of messages with the same ID and other authors, a participant is in the response group of some."""
-    if groups := _first_of_its_name(view):
+    """Of messages with the same ID and different authors, a participant is in the response group of some."""
+    if groups := _groups_if_first_instance(view):
         yield from _judge_groups(view, list(_outcomes(view, groups).values()), groups, "ignores-author", "author")
 
 
@@ -81,30 +85,29 @@ def groups_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
 def groups_depend_on_the_message(view: ChannelView) -> Iterator[Observation]:
     """Of the messages of one author, a participant is in the response group of some.
 
-    Where the number of groups is a power of two, many a hash depends on no more than the last bits of what it is of,
-    and two hashes with the same ending are equal by these or are not, whatever the ending is.
+    Powers of two are not judged: many hashes modulo a power of two depend only on the last bits of their input.
     """
-    groups = _first_of_its_name(view)
+    groups = _groups_if_first_instance(view)
     if groups & (groups - 1):
-        sets = list(_by_author(_outcomes(view, groups)).values())
+        sets = list(_group_by_author(_outcomes(view, groups)).values())
         yield from _judge_groups(view, sets, groups, "ignores-message", "message")
 
 
 @check("SDS-R-TRESP-03", *TIMED, of="asked-anywhere", together=True)
 def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
-    """A participant answers for messages with the same ID and other authors with other delays."""
+    """A participant answers for messages with the same ID and different authors with different delays."""
     t_max, known = view.terms.t_max_ms or 0, _delays(view)
     authors = min(map(len, known), default=0)
     if authors < 2 or not t_max:
         return
     width = max(window.high - window.low for one in known for _, window in one)
     near = (3 * width + 2 * slack_ms(view)) / t_max
-    # Of any two authors one and the same difference counts for all messages.
+    # For any two authors, the same difference applies to all messages.
     chance = equal_products(min(_LONGEST_S, t_max // SECOND_MS), len(known), near) ** (authors - 1)
     if chance < ALARM:
         told = max((turn.reported_step for one in known for turn, _ in one), key=lambda step: step.index)
-        met = not all(_overlap([window for _, window in one], slack_ms(view)) for one in known)
-        expected = f"another delay for each author of {len(known)} messages, each of {authors} authors"
+        met = not all(_can_be_equal([window for _, window in one], slack_ms(view)) for one in known)
+        expected = f"different delays for the {authors} authors of messages with the same ID, for {len(known)} IDs"
         seen = f"the same for all of them; by chance with a probability of {chance:.0e}"
         yield judged(told, "ignores-author", met, expected, seen)
 
@@ -112,15 +115,15 @@ def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
 def _delays(view: ChannelView) -> list[list[tuple[Turn, Window]]]:
     """Delays of a participant's answers, and of others of its ID, for each message that has several authors."""
     found: dict[str, dict[str, tuple[Turn, Window]]] = {}
-    same = [v for v in view.everybody if v.party.participant_id == view.party.participant_id]
+    same = [v for v in view.views_in_channel if v.party.participant_id == view.party.participant_id]
     for other in same if same and same[0] is view else ():
         for turn in turns(other) if other.terms.t_max_ms == view.terms.t_max_ms else ():
-            if (window := delay(other, turn)) is not None and undisputed(turn.asked):
+            if (window := measure_delay(other, turn)) is not None and names_one_author(turn.asked):
                 found.setdefault(turn.message_id, {}).setdefault(turn.author, (turn, window))
     most = max(map(len, found.values()), default=0)
     return [list(one.values()) for one in found.values() if len(one) == most]
 
 
-def _overlap(found: list[Window], slack: int) -> bool:
-    """Can they all be one and the same delay, each of them off by so much?"""
+def _can_be_equal(found: list[Window], slack: int) -> bool:
+    """Can all of them be the same delay, if each may be off by ``slack``?"""
     return max(window.low for window in found) <= min(window.high for window in found) + 2 * slack

@@ -1,4 +1,4 @@
-"""Section STATE, of what SDS-R adds to a channel: nothing of one shows in another."""
+"""Section STATE: the SDS-R state of one channel does not affect another."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.other_channels import asked_for_elsewhere, came_elsewhere, named_elsewhere, requested_elsewhere
+from ...view.other_channels import arrived_elsewhere, asked_for_elsewhere, named_elsewhere, requested_elsewhere
 from ...view.repair_terms import TIMED
 from ...view.repair_tracker import NEVER
 from ...view.requester import requester
-from .responses import unbidden
+from .responses import unrequested_broadcasts
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R, of="sds-r")
 def nothing_is_missing_in_another_channel(view: ChannelView) -> Iterator[Observation]:
     """A message that is missing in one channel is neither tracked nor requested in another."""
-    for sent in view.repair.requesting if view.terms.on else ():
+    for sent in view.repair.carriers if view.terms.on else ():
         asked = {entry.message_id for entry in sent.message.repair_request}
-        yield from _judge(
+        yield from _judge_separation(
             view, sent.step, "requests-shared", named_elsewhere(view), asked, "missing", "a request for it"
         )
-    for observed in view.showing("outgoing_repairs") if view.terms.on else ():
+    for observed in view.states_showing("outgoing_repairs") if view.terms.on else ():
         tracked = {entry.message_id for entry in observed.state.outgoing_repairs.entries}
-        yield from _judge(
+        yield from _judge_separation(
             view, observed.step, "requests-shared", named_elsewhere(view), tracked, "missing", "a time for a request"
         )
 
@@ -35,9 +35,9 @@ def nothing_is_missing_in_another_channel(view: ChannelView) -> Iterator[Observa
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R, of="answers-shown sds-r")
 def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Observation]:
     """A request in one channel queues no response in another."""
-    for observed in view.showing("incoming_repairs") if view.terms.on else ():
+    for observed in view.states_showing("incoming_repairs") if view.terms.on else ():
         queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
-        yield from _judge(
+        yield from _judge_separation(
             view,
             observed.step,
             "responses-shared",
@@ -50,12 +50,13 @@ def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Obser
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels sds-r")
 def requests_of_another_channel_are_not_answered(view: ChannelView) -> Iterator[Observation]:
-    """A message goes out for requests in its own channel alone."""
+    """A message is only sent for requests in its own channel."""
     requested = requested_elsewhere(view) if view.terms.on else {}
-    for answer in unbidden(view) if requested else ():
+    for answer in unrequested_broadcasts(view) if requested else ():
         message_id = answer.message.message_id
         if requested.get(message_id, NEVER) < answer.step.index:
-            expected = f"{message_id!r} of {view.channel_id!r} left alone, which only another channel asked for"
+            why = "because it was requested only in another channel"
+            expected = f"{message_id!r} of {view.channel_id!r} not sent, {why}"
             yield violated(answer.step, "responses-shared", expected, "a broadcast of it")
 
 
@@ -67,15 +68,15 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
     Otherwise a full buffer could be the reason.
     """
     side = requester(view)
-    tracked = all(side.shown_due(m) is not None or m.requests for m in side.wanted)
-    latest = max((m.detected.step.index for m in side.wanted), default=0)
+    tracked = all(side.shown_t_req(m) is not None or m.requests for m in side.certainly_missing)
+    latest = max((m.detected.step.index for m in side.certainly_missing), default=0)
     for missing in side.namesakes:
         if not tracked or latest <= missing.detected.step.index:
             continue
-        came, end = came_elsewhere(view)[missing.message_id], side.until(missing)
-        asked = side.first_asked(missing.message_id, missing.detected.step.index)
-        which = f"{missing.message_id!r}, missing in {view.channel_id!r} whatever came in another channel,"
-        for shown in side.states(came, min(end, asked, side.renewed(missing))):
+        came, end = arrived_elsewhere(view)[missing.message_id], side.unchanged_until(missing)
+        asked = side.first_request_index(missing.message_id, missing.detected.step.index)
+        which = f"{missing.message_id!r}, still missing in {view.channel_id!r} after an arrival in another channel,"
+        for shown in side.shown_between(came, min(end, asked, side.may_be_renewed_from(missing))):
             met = missing.message_id in shown.due
             yield judged(
                 shown.step,
@@ -84,9 +85,9 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
                 f"{which} in the outgoing repair request buffer",
                 "it is not in it",
             )
-        if (asking := side.in_time(missing)) is not None and asking.step.index > came:
+        if (asking := side.find_timely_request(missing)) is not None and asking.step.index > came:
             yield held(asking.step)
-        elif not side.shown and (sent := side.both_kinds(list(side.owed(missing)))):
+        elif not side.shown and (sent := side.last_if_both_kinds(list(side.due_carriers(missing)))):
             yield violated(
                 sent.step,
                 "request-ended-by-namesake",
@@ -99,20 +100,24 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
 def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator[Observation]:
     """A request of another channel for an ID leaves the entry of the message that is missing in this one."""
     side, requested = requester(view), requested_elsewhere(view)
-    for missing in side.wanted if requested else ():
+    for missing in side.certainly_missing if requested else ():
         message_id, since = missing.message_id, requested.get(missing.message_id, 0)
-        before = side.states(missing.detected.step.index, since)
+        before = side.shown_between(missing.detected.step.index, since)
         due_ms = next((shown.due[message_id] for shown in before if message_id in shown.due), 0)
-        end = min(side.until(missing), side.first_asked(message_id, since), side.renewed(missing))
-        for shown in side.states(since, end):
+        end = min(
+            side.unchanged_until(missing),
+            side.first_request_index(message_id, since),
+            side.may_be_renewed_from(missing),
+        )
+        for shown in side.shown_between(since, end):
             if shown.step.now_ms >= due_ms:
                 continue  # from T_req on there are other reasons to remove it
-            which = f"{message_id!r}, missing in {view.channel_id!r} whatever another channel asks for,"
+            which = f"{message_id!r}, missing in {view.channel_id!r} and requested by others only in another channel,"
             expected = f"{which} in the outgoing repair request buffer"
             yield judged(shown.step, "overheard-elsewhere", message_id in shown.due, expected, "it is not in it")
 
 
-def _judge(
+def _judge_separation(
     view: ChannelView, step: Step, code: str, elsewhere: dict[str, int], here: set[str], what: str, seen: str
 ) -> Iterator[Observation]:
     others = {message_id for message_id, since in elsewhere.items() if since < step.index}

@@ -1,8 +1,8 @@
-"""Which requests are answered: section R-RECV, and what R-STATE, R-GROUP and R-SWEEP say of requests that must be.
+"""Requests that must be answered: section R-RECV, and the rules of R-STATE, R-GROUP and R-SWEEP on them.
 
-An answer that never comes has many possible reasons: the message was not kept, was asked for in a sync message, or
-stands behind others in its list. Each is another requirement. One request without an answer is one violation: of the
-first requirement that explains it. Who answers for nothing at all leaves out a SHOULD (SDS-R-RECV-08, AMB-141).
+A missing answer has many possible causes: the message was not kept, the request was in a sync message, or behind other
+entries. Each cause violates another requirement. One request without an answer is one violation, of the first
+requirement that explains it. An implementation that answers nothing leaves out a SHOULD (SDS-R-RECV-08, AMB-141).
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .....judging.table import RuleRow
 from .....judging.view_cache import once
 from ...register import check, table
 from ...view.channel_view import ChannelView
-from ...view.other_channels import came_elsewhere
+from ...view.other_channels import arrived_elsewhere
 from ...view.repair_terms import TIMED
 from ...view.repair_tracker import NEVER
-from ...view.responder import FEW, Turn, answers_at_all, position, refused_for_good, turns
+from ...view.responder import FEW, Turn, answered_any, find_never_answered, position_in_request, turns
 
 EVICTED = 10
-"""So many old messages of one request without an answer, and newer ones with one, are no chance."""
+"""Number of unanswered old messages of one request from which on, with all newer ones answered, it is no chance."""
 
 
-class Due:
-    """A request that nothing excuses from an answer, and that was answered in time or never."""
+class DueRequest:
+    """A request that must be answered, and that was answered in time or never."""
 
     __slots__ = ("few", "own", "request", "several", "step", "turn", "unanswered", "view")
 
@@ -39,8 +39,8 @@ class Due:
         )
         self.several = view.terms.groups is None or view.terms.groups > 1
         """There are several response groups, or may be."""
-        self.few = turn.crowd <= FEW
-        """So few requests are pending that no limit to their number is an excuse."""
+        self.few = turn.pending_count <= FEW
+        """The number of pending requests is so small that no limit of it is an excuse."""
 
     def is_unanswered(self) -> bool:
         return self.unanswered
@@ -75,14 +75,14 @@ class Due:
         return self.several and self.few and self.was_delivered_on_arrival()
 
     def is_refused_for_good(self) -> bool:
-        return self.unanswered and self.turn.message_id in refused_for_good(self.view)
+        return self.unanswered and self.turn.message_id in find_never_answered(self.view)
 
     def was_evicted(self) -> bool:
         return self.turn.message_id in _evicted(self.view)
 
     def has_a_namesake(self) -> bool:
-        """Did a message of its ID come in another channel since?"""
-        return came_elsewhere(self.view).get(self.turn.message_id, 0) > self.turn.since.index
+        """Did a message with its ID arrive in another channel after the request?"""
+        return arrived_elsewhere(self.view).get(self.turn.message_id, 0) > self.turn.since.index
 
     # ---- the request -----------------------------------------------------------------------------------------------
 
@@ -98,22 +98,26 @@ class Due:
         return plain and bool(self.request.unmet) and self.was_delivered_on_arrival()
 
     def is_for_own_in_a_sync(self) -> bool:
-        """Are own messages kept, as others that were asked for were answered for, but not for a sync message?"""
+        """Is it an unanswered request in a sync message for an own message, although requests for other own messages
+        were answered?
+        """
         here = self.unanswered and self.own and self.request.kind is Kind.SYNC
-        return here and any(other.own and not other.unanswered for other in _due(self.view))
+        return here and any(other.own and not other.unanswered for other in _due_requests(self.view))
 
     def is_one_of_several(self) -> bool:
         return self.few and len(self.request.message.repair_request) > 1 and self.was_delivered_on_arrival()
 
     def is_behind_the_only_answered(self) -> bool:
         """Are only the first entries of repair requests ever answered?"""
-        return self.unanswered and self.few and position(self.turn) > 0 and _answered_places(self.view) == {0}
+        return (
+            self.unanswered and self.few and position_in_request(self.turn) > 0 and _answered_places(self.view) == {0}
+        )
 
     # ---- what else was answered ------------------------------------------------------------------------------------
 
     def nothing_is_answered(self) -> bool:
-        """Whether no message of the same kind (own, or of others) was answered."""
-        return not answers_at_all(self.view, others=not self.own)
+        """Was no request for a message of the same kind (own, or of others) answered?"""
+        return not answered_any(self.view, others=not self.own)
 
     def was_answered_before(self) -> bool:
         return _first_answers(self.view).get(self.turn.message_id, NEVER) < self.turn.since.index
@@ -123,7 +127,7 @@ class Due:
 
     def was_named_meanwhile(self) -> bool:
         """Did a causal history name it while the answer was pending, which may have dropped the request?"""
-        named = _named(self.view).get(self.turn.message_id, ()) if self.unanswered else ()
+        named = _naming_steps(self.view).get(self.turn.message_id, ()) if self.unanswered else ()
         return any(self.turn.since.index < index < self.step.index for index in named)
 
     @property
@@ -136,29 +140,31 @@ class Due:
 
 
 @once
-def _due(view: ChannelView) -> list[Due]:
-    ended = (turn for turn in turns(view) if turn.due and (turn.is_never_answered or (turn.in_time and turn.sure)))
-    return [Due(view, turn) for turn in ended]
+def _due_requests(view: ChannelView) -> list[DueRequest]:
+    ended = (
+        turn for turn in turns(view) if turn.due and (turn.is_never_answered or (turn.in_time and turn.is_no_resend))
+    )
+    return [DueRequest(view, turn) for turn in ended]
 
 
 @once
 def _first_answers(view: ChannelView) -> dict[str, int]:
-    """Index of the first step that answers for a message, by its ID."""
+    """By message ID: the index of the first step with an answer."""
     answers = [(turn.message_id, turn.answer.index) for turn in turns(view) if turn.answer is not None]
     return dict(sorted(answers, key=lambda answer: -answer[1]))
 
 
 @once
 def _answered_places(view: ChannelView) -> set[int]:
-    """Which entries of a repair request are answered: how many stand before them in the list."""
-    return {position(turn) for turn in turns(view) if turn.answer is not None}
+    """The positions in repair requests of the entries that were answered."""
+    return {position_in_request(turn) for turn in turns(view) if turn.answer is not None}
 
 
 @once
 def _evicted(view: ChannelView) -> frozenset[str]:
-    """Messages that are not answered for because newer ones took their place.
+    """Messages that are not answered because newer ones replaced them.
 
-    All of one request that came before some message are unanswered, and all that came after it are answered.
+    In one repair request, all older messages are unanswered and all newer ones are answered.
     """
     first = {received.message.message_id: received.step.index for received in reversed(view.received)}
     first |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
@@ -176,8 +182,8 @@ def _evicted(view: ChannelView) -> frozenset[str]:
 
 
 @once
-def _named(view: ChannelView) -> dict[str, list[int]]:
-    """Indices of the steps whose messages name an ID in their causal history."""
+def _naming_steps(view: ChannelView) -> dict[str, list[int]]:
+    """By message ID: the indices of the steps whose message names it in its causal history."""
     named: dict[str, list[int]] = {}
     for received in view.received:
         for entry in received.message.causal_history:
@@ -185,76 +191,147 @@ def _named(view: ChannelView) -> dict[str, list[int]]:
     return named
 
 
-def requests_that_are_due(view: ChannelView) -> Iterator[Due]:
-    """A request for a message that the participant has, and may repair, is answered within T_max and a sweep."""
-    return (due for due in _due(view) if not due.has_a_namesake() or due.nothing_is_answered())
+def requests_that_are_due(view: ChannelView) -> Iterator[DueRequest]:
+    """A request for a message that the participant has and must repair is answered within T_max and a sweep."""
+    return (due for due in _due_requests(view) if not due.has_a_namesake() or due.nothing_is_answered())
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="asked channels sds-r")
 def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
-    """A message of another channel with the ID of one that is asked for is no copy of it, and ends no request.
+    """A message of another channel with the ID of a requested one is no copy, so it does not end the request.
 
-    Said where all other requests are answered.
+    Judged only if all other requests are answered.
     """
-    if any(due.unanswered for due in _due(view) if not due.has_a_namesake()):
+    if any(due.unanswered for due in _due_requests(view) if not due.has_a_namesake()):
         return
-    for due in _due(view):
+    for due in _due_requests(view):
         if due.has_a_namesake() and not due.nothing_is_answered():
-            expected = f"{due.turn.message_id!r}, asked for in this channel alone, {due.expected}"
+            expected = f"{due.turn.message_id!r}, requested in this channel, {due.expected}"
             yield judged(due.step, "response-ended-by-namesake", not due.unanswered, expected, due.seen)
 
 
-def _expected_and_seen(due: Due, row: RuleRow[Due]) -> tuple[str, str]:
-    others = "" if row.applies is Due.nothing_is_answered else ", although other requests were answered"
+def _describe_due(due: DueRequest, row: RuleRow[DueRequest]) -> tuple[str, str]:
+    others = "" if row.applies is DueRequest.nothing_is_answered else ", although other requests were answered"
     return f"{due.turn.message_id!r}, {row.why}, {due.expected}", f"{due.seen}{others}"
 
 
 HELD, BEFORE, SEVERAL = "which is in its log", "answered before", "one of several entries"
-PLANNED, OLD, OWN = "whose answer is due by its buffer", "in its log as newer ones that were answered for", "its own"
-MEMBER = "of whose response group the participant is by the declared hash"
-ONLY = "of the only response group, as those that are answered for again and again"
+PLANNED, OWN = "whose answer is planned in its buffer", "its own"
+OLD = "in its log like newer messages that were answered"
+MEMBER = "whose response group contains the participant, by the declared hash"
+ONLY = "of the only response group, like messages that are always answered"
 IN_SYNC, IN_COPY = "asked for in a sync message", "asked for in a copy of a known message"
-BLOCKED, WAITED = "asked for in a message that has to wait itself", "delivered after waiting"
+BLOCKED, WAITED = "requested in a message that waits itself", "delivered after waiting"
 
 table(
     requests_that_are_due,
-    _expected_and_seen,
+    _describe_due,
     [
         # requirement, applies, wrong, code, why, position, needs
-        RuleRow("SDS-R-RECV-08", Due.nothing_is_answered, Due.is_unanswered, "never-answered", HELD, "", TIMED),
-        RuleRow("SDS-R-SWEEP-01", Due.is_planned, Due.is_unanswered, "never-answered", PLANNED, "", TIMED),
         RuleRow(
-            "SDS-R-SWEEP-04", Due.was_answered_before, Due.is_unanswered, "later-request-ignored", BEFORE, "", TIMED
+            "SDS-R-RECV-08", DueRequest.nothing_is_answered, DueRequest.is_unanswered, "never-answered", HELD, "", TIMED
         ),
         RuleRow(
-            "SDS-R-RECV-12", Due.is_behind_the_only_answered, Due.is_unanswered, "entry-ignored", SEVERAL, "", TIMED
+            "SDS-R-SWEEP-01", DueRequest.is_planned, DueRequest.is_unanswered, "never-answered", PLANNED, "", TIMED
         ),
-        RuleRow("SDS-R-STATE-07", Due.was_evicted, Due.is_unanswered, "not-kept", OLD, "", TIMED),
         RuleRow(
-            "SDS-R-RECV-13", Due.is_for_own_in_a_sync, Due.is_unanswered, "sync-request-ignored", IN_SYNC, "", TIMED
+            "SDS-R-SWEEP-04",
+            DueRequest.was_answered_before,
+            DueRequest.is_unanswered,
+            "later-request-ignored",
+            BEFORE,
+            "",
+            TIMED,
         ),
-        RuleRow("SDS-R-GROUP-02", Due.is_own_of_several_groups, Due.is_unanswered, "never-answered", OWN, "", TIMED),
-        RuleRow("SDS-R-STATE-08", Due.is_own, Due.is_unanswered, "own-left-out", OWN, "", TIMED),
-        RuleRow("SDS-R-GROUP-04", Due.is_of_the_only_group, Due.is_refused_for_good, "never-answered", ONLY, "", TIMED),
-        RuleRow("SDS-R-STATE-08", Due.was_repaired, Due.is_unanswered, "repaired-left-out", "repaired", "", TIMED),
-        RuleRow("SDS-R-STATE-08", Due.had_waited, Due.is_unanswered, "buffered-left-out", WAITED, "", TIMED),
-        RuleRow("SDS-R-GROUP-01", Due.is_of_its_group, Due.is_unanswered, "member-left-out", MEMBER, "", TIMED),
-        RuleRow("SDS-R-RECV-08", Due.was_named_meanwhile, Due.is_unanswered, "never-answered", HELD, "", TIMED),
-        RuleRow("SDS-R-RECV-13", Due.is_in_a_sync, Due.is_unanswered, "sync-request-ignored", IN_SYNC, "", TIMED),
         RuleRow(
-            "SDS-R-RECV-13", Due.is_in_a_copy, Due.is_unanswered, "duplicate-request-ignored", IN_COPY, "AMB-23", TIMED
+            "SDS-R-RECV-12",
+            DueRequest.is_behind_the_only_answered,
+            DueRequest.is_unanswered,
+            "entry-ignored",
+            SEVERAL,
+            "",
+            TIMED,
+        ),
+        RuleRow("SDS-R-STATE-07", DueRequest.was_evicted, DueRequest.is_unanswered, "not-kept", OLD, "", TIMED),
+        RuleRow(
+            "SDS-R-RECV-13",
+            DueRequest.is_for_own_in_a_sync,
+            DueRequest.is_unanswered,
+            "sync-request-ignored",
+            IN_SYNC,
+            "",
+            TIMED,
+        ),
+        RuleRow(
+            "SDS-R-GROUP-02",
+            DueRequest.is_own_of_several_groups,
+            DueRequest.is_unanswered,
+            "never-answered",
+            OWN,
+            "",
+            TIMED,
+        ),
+        RuleRow("SDS-R-STATE-08", DueRequest.is_own, DueRequest.is_unanswered, "own-left-out", OWN, "", TIMED),
+        RuleRow(
+            "SDS-R-GROUP-04",
+            DueRequest.is_of_the_only_group,
+            DueRequest.is_refused_for_good,
+            "never-answered",
+            ONLY,
+            "",
+            TIMED,
+        ),
+        RuleRow(
+            "SDS-R-STATE-08",
+            DueRequest.was_repaired,
+            DueRequest.is_unanswered,
+            "repaired-left-out",
+            "repaired",
+            "",
+            TIMED,
+        ),
+        RuleRow(
+            "SDS-R-STATE-08", DueRequest.had_waited, DueRequest.is_unanswered, "buffered-left-out", WAITED, "", TIMED
+        ),
+        RuleRow(
+            "SDS-R-GROUP-01", DueRequest.is_of_its_group, DueRequest.is_unanswered, "member-left-out", MEMBER, "", TIMED
+        ),
+        RuleRow(
+            "SDS-R-RECV-08", DueRequest.was_named_meanwhile, DueRequest.is_unanswered, "never-answered", HELD, "", TIMED
         ),
         RuleRow(
             "SDS-R-RECV-13",
-            Due.is_in_a_blocked_message,
-            Due.is_unanswered,
+            DueRequest.is_in_a_sync,
+            DueRequest.is_unanswered,
+            "sync-request-ignored",
+            IN_SYNC,
+            "",
+            TIMED,
+        ),
+        RuleRow(
+            "SDS-R-RECV-13",
+            DueRequest.is_in_a_copy,
+            DueRequest.is_unanswered,
+            "duplicate-request-ignored",
+            IN_COPY,
+            "AMB-23",
+            TIMED,
+        ),
+        RuleRow(
+            "SDS-R-RECV-13",
+            DueRequest.is_in_a_blocked_message,
+            DueRequest.is_unanswered,
             "blocked-request-ignored",
             BLOCKED,
             "",
             TIMED,
         ),
-        RuleRow("SDS-R-RECV-12", Due.is_one_of_several, Due.is_unanswered, "entry-ignored", SEVERAL, "", TIMED),
-        RuleRow("SDS-R-RECV-08", Due.always_applies, Due.is_unanswered, "never-answered", HELD, "", TIMED),
+        RuleRow(
+            "SDS-R-RECV-12", DueRequest.is_one_of_several, DueRequest.is_unanswered, "entry-ignored", SEVERAL, "", TIMED
+        ),
+        RuleRow(
+            "SDS-R-RECV-08", DueRequest.always_applies, DueRequest.is_unanswered, "never-answered", HELD, "", TIMED
+        ),
     ],
     of="asked sds-r",
 )

@@ -1,4 +1,4 @@
-"""Section R-FIELDS, what MSG says of its layout, and what R-GLOBAL says of defaults: the fields of SDS-R."""
+"""The fields of SDS-R: section R-FIELDS, their layout in section MSG, and the defaults in section R-GLOBAL."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sds_reference.wire_fields import LEN, WireField, split
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.deafness import quiet_after
+from ...view.deafness import nothing_is_pending_after
 from ...view.facts import Sent
-from ...view.histories import outsiders
+from ...view.histories import ids_barred_from_log
 from ...view.other_channels import named_elsewhere
-from ...view.refusals import offered
+from ...view.refusals import arrived_in_order
 from ...view.requester import requester
 from ..core.history import judge_hint
 from ..core.wire import text_of
@@ -30,10 +30,10 @@ _TEN_MINUTES = 600_000
 
 def _entry_fields(field: WireField) -> list[WireField] | None:
     """The fields of a HistoryEntry; None if it is none."""
-    return _split(field.value) if isinstance(field.value, bytes) and field.wire_type == LEN else None
+    return _try_split(field.value) if isinstance(field.value, bytes) and field.wire_type == LEN else None
 
 
-def _split(wire: bytes) -> list[WireField] | None:
+def _try_split(wire: bytes) -> list[WireField] | None:
     try:
         return split(wire)
     except MalformedMessageError:
@@ -47,10 +47,10 @@ def _split(wire: bytes) -> list[WireField] | None:
 def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
     """Each request is one occurrence of field 13, a HistoryEntry with one ID in its field 1.
 
-    An occurrence of zero bytes is SDS-R-SEND-06's matter where nothing can be due.
+    If nothing can be due, SDS-R-SEND-06 judges an occurrence of zero bytes.
     """
     due = bool(view.repair.missing)
-    for sent in view.repair.requesting if view.terms.on else ():
+    for sent in view.repair.carriers if view.terms.on else ():
         for field in sent.wire.fields or ():
             if field.number != _REQUEST:
                 continue
@@ -86,19 +86,19 @@ def _waits_for_the_empty_id(view: ChannelView, sent: Sent) -> bool:
 @check("SDS-MSG-12", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """With SDS-R, an entry of a causal history has the sender of its message in field 3; none is a warning (AMB-87)."""
-    for sent in view.repair.requesting if view.terms.on else ():
+    for sent in view.repair.carriers if view.terms.on else ():
         # SDS-MSG-05 judges the place of the entries. Their content is the same in every dialect.
-        for field in (_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields) or ():
+        for field in (_try_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields) or ():
             if field.number != _HISTORY:
                 continue
             inside = _entry_fields(field) or []
             message_id = next((text_of([inner.value]) for inner in inside if inner.number == 1), None)
             authors = view.repair.authors(message_id or "")
             senders = [inner for inner in inside if inner.number == 3]
-            if not authors or not all(authors) or outsiders(view, [message_id or ""], sent.step.index):
+            if not authors or not all(authors) or ids_barred_from_log(view, [message_id or ""], sent.step.index):
                 continue
             if senders and senders[-1].value != b"" and text_of([senders[-1].value]) is not None:
-                yield held(sent.step)  # whose ID it is: SDS-R-FIELDS-01
+                yield held(sent.step)  # SDS-R-FIELDS-01 judges which ID it is
                 continue
             expected = f"field 3 (sender_id) = {authors[0]!r} in the entry of {message_id!r}"
             if not senders or senders[-1].value == b"":
@@ -117,7 +117,7 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
     For a missing message it is the sender in the entry that revealed it. Without it no participant could respond
     (AMB-87). SDS-MSG-12 judges causal histories without senders.
     """
-    for sent in view.repair.requesting if view.terms.on else ():
+    for sent in view.repair.carriers if view.terms.on else ():
         for entry in sent.message.causal_history:
             authors = view.repair.authors(entry.message_id)
             if not (entry.sender_id and authors and all(authors)):
@@ -126,7 +126,7 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
             else:
                 expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history"
-                yield violated(sent.step, "wrong-author-in-history", expected, _whose(view, entry.sender_id))
+                yield violated(sent.step, "wrong-author-in-history", expected, _describe_sender(view, entry.sender_id))
         for entry in sent.message.repair_request:
             missing = view.repair.tracked(entry.message_id)
             if missing is None or not missing.senders:
@@ -136,12 +136,12 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
             if entry.sender_id in said:
                 yield held(sent.step)
             elif entry.sender_id:
-                yield violated(sent.step, "wrong-author-in-request", expected, _whose(view, entry.sender_id))
+                yield violated(sent.step, "wrong-author-in-request", expected, _describe_sender(view, entry.sender_id))
             elif (named := missing.named_before(sent.step)) and all(one.sender_id for one in named):
                 yield violated(sent.step, "missing-author-in-request", expected, "none")
 
 
-def _whose(view: ChannelView, sender_id: str) -> str:
+def _describe_sender(view: ChannelView, sender_id: str) -> str:
     return f"{sender_id!r}, its own ID" if sender_id == view.party.participant_id else f"{sender_id!r}"
 
 
@@ -160,7 +160,7 @@ def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
                     continue
                 met = entry.sender_id in authors or entry.sender_id == before.get(entry.message_id)
                 expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history of the answer"
-                yield judged(step, "wrong-author-in-history", met, expected, _whose(view, entry.sender_id))
+                yield judged(step, "wrong-author-in-history", met, expected, _describe_sender(view, entry.sender_id))
 
 
 @check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
@@ -172,7 +172,7 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
     side = requester(view)
     named = {entry.message_id: r.step.index for r in reversed(view.received) for entry in r.message.causal_history}
     wrong: set[tuple[int, str]] = set()
-    for sent, entry in view.repair.unfounded if view.terms.on else ():
+    for sent, entry in view.repair.unfounded_requests if view.terms.on else ():
         message_id = entry.message_id
         if not message_id or side.waits(message_id, sent.step):
             continue
@@ -182,26 +182,24 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
         # After giving up a dependency, a participant may drop later copies and still request them (AMB-92).
         logged = not view.gives_up and side.in_log(message_id, sent.step)
         sent_before = own is not None and own.step.index < sent.step.index
-        has = logged or (sent_before and view.kept.holds(message_id, sent.step.index - 1))
+        has = logged or (sent_before and view.kept_entries.holds(message_id, sent.step.index - 1))
         if has or named.get(message_id, sent.step.index) >= sent.step.index:
             wrong.add((sent.step.index, message_id))
             code, seen = ("in-the-log", "is in the log") if has else ("never-named", "no causal history has named")
             yield violated(sent.step, code, "requests for missing messages only", f"one that {seen}: {message_id!r}")
-    for sent in view.repair.requesting if view.terms.on else ():
+    for sent in view.repair.carriers if view.terms.on else ():
         entries = sent.message.repair_request
         cap = view.terms.cap
         if entries and cap is not None and len(entries) > cap:
-            yield violated(
-                sent.step, "over-cap", f"a list that is capped, at {cap} entries as declared", f"{len(entries)} of them"
-            )
+            yield violated(sent.step, "over-cap", f"at most {cap} entries, the declared cap", f"{len(entries)} of them")
         elif entries and not any((sent.step.index, entry.message_id) in wrong for entry in entries):
             yield held(sent.step)
 
 
 @check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def requests_have_no_hint_of_another(view: ChannelView) -> Iterator[Observation]:
-    """A retrieval hint in a repair request, if there is one, belongs to the ID it stands next to."""
-    for sent in view.repair.requesting if view.terms.on else ():
+    """A retrieval hint in a repair request, if there is one, belongs to the ID of its entry."""
+    for sent in view.repair.carriers if view.terms.on else ():
         for entry in sent.message.repair_request:
             if entry.retrieval_hint is not None:
                 yield from judge_hint(view, sent.step, entry.message_id, entry.retrieval_hint)
@@ -209,7 +207,7 @@ def requests_have_no_hint_of_another(view: ChannelView) -> Iterator[Observation]
 
 @check("SDS-R-FIELDS-03", of="no-sds-r outgoing")
 def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
-    """Without SDS-R no message asks for repairs and no entry names a sender."""
+    """Without SDS-R, no message requests repairs and no entry names a sender."""
     for sent in view.outgoing if not view.terms.on else ():
         named = next((entry for entry in sent.message.causal_history if entry.sender_id is not None), None)
         count = len(sent.message.repair_request)
@@ -227,18 +225,18 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED, of="arrived no-sds-r")
-def fields_do_no_harm_without_sds_r(view: ChannelView) -> Iterator[Observation]:
-    """Without SDS-R, messages with its fields are taken like any other."""
-    for received in offered(view) if not view.terms.on and not view.gives_up else ():
+def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Observation]:
+    """Without SDS-R, messages with its fields are processed like all others."""
+    for received in arrived_in_order(view) if not view.terms.on and not view.gives_up else ():
         dressed = received.message.repair_request or any(e.sender_id for e in received.message.causal_history)
         if not dressed or not received.plain:
             continue
-        expected = f"{received.message.message_id!r} taken like a message without the fields of SDS-R"
+        expected = f"{received.message.message_id!r} processed like a message without the fields of SDS-R"
         if received.rejected:
             yield violated(received.step, "refused", expected, "a refusal")
         elif received.unmet and received.delivered_at_once:
             yield violated(received.step, "delivered-early", expected, "its delivery before its dependencies")
-        elif received.unmet or received.delivered or quiet_after(view, received):
+        elif received.unmet or received.delivered or nothing_is_pending_after(view, received):
             yield judged(
                 received.step, "never-delivered", bool(received.unmet or received.delivered), expected, "no delivery"
             )
@@ -253,7 +251,7 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
     if not view.terms.on or view.party.asked.HasField("t_min_ms"):
         return
     if view.terms.t_min_ms is not None:
-        opened = _opened(view)
+        opened = _find_open_step(view)
         expected = "a T_min of 30 seconds or more by default"
         yield judged(
             opened, "default-too-low", view.terms.t_min_ms >= _HALF_MINUTE, expected, f"{view.terms.t_min_ms} ms"
@@ -269,7 +267,7 @@ def default_t_max(view: ChannelView) -> Iterator[Observation]:
     if not view.terms.on or view.party.asked.HasField("t_max_ms"):
         return
     if view.terms.t_max_ms is not None:
-        opened = _opened(view)
+        opened = _find_open_step(view)
         expected = "a T_max of 120 to 600 seconds by default"
         code = "default-too-low" if view.terms.t_max_ms < _TWO_MINUTES else "default-too-high"
         yield judged(
@@ -280,7 +278,7 @@ def default_t_max(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
 
 
-def _opened(view: ChannelView) -> Step:
+def _find_open_step(view: ChannelView) -> Step:
     return next(step for step in view.trace.of(view.party.name) if step.command == "open")
 
 
@@ -289,5 +287,5 @@ def _first_requests(view: ChannelView) -> Iterator[tuple[int, Sent]]:
     side = requester(view)
     for missing in side.repair.missing:
         for sent in missing.requests[:1]:
-            if side.in_step(missing.detected.step, sent.step):
+            if side.clock_is_monotonic(missing.detected.step, sent.step):
                 yield sent.step.now_ms - missing.detected.step.now_ms, sent

@@ -1,4 +1,4 @@
-"""Section R-GROUP, and what R-GLOBAL and R-RECV say of response groups."""
+"""Response groups: section R-GROUP, and the rules of R-GLOBAL and R-RECV."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .....judging.formats import format_count
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.halves import answers_for_anything
+from ...view.halves import answers_any_request
 from ...view.repair_terms import TIMED
-from ...view.responder import FEW, Turn, position, turns, undisputed
+from ...view.responder import FEW, Turn, names_one_author, position_in_request, turns
 
 FEWEST, MOST = 40, 50
-"""Samples for a share at least; and requests pending at once beyond which a limit to their number would distort it."""
+"""Minimal number of samples for a share, and the number of pending requests beyond which a limit would distort it."""
 _FAR = 0.8
 _MANY = 128
-"""Participants from which on there is more than one response group."""
+"""Number of participants from which on there is more than one response group."""
 ALARM = 1e-7
 """Probability of a false alarm, at each end of a share."""
 
@@ -30,11 +30,11 @@ ALARM = 1e-7
 def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
     """A participant outside the response group of a message does not respond, even if no other participant does."""
     for turn in turns(view):
-        if turn.eligible is not False or not turn.asked.held or not undisputed(turn.asked):
+        if turn.eligible is not False or not turn.asked.held or not names_one_author(turn.asked):
             continue
-        if turn.asked.answers and turn.clear:
+        if turn.asked.answers and turn.fixes_time:
             groups = view.terms.groups
-            why = f"of whose {groups} response groups the participant is in another by the declared hash"
+            why = f"because the participant is in another of {groups} response groups by the declared hash"
             expected = f"no answer for {turn.message_id!r} of {turn.author!r}, {why}"
             yield violated(turn.asked.answers[0].step, "answered-by-outsider", expected, "a broadcast of it")
         elif turn.is_never_answered and turn.overdue is not None:
@@ -42,12 +42,12 @@ def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("SDS-R-GLOBAL-05", *TIMED, of="asked sds-r")
-def nobody_changes_groups(view: ChannelView) -> Iterator[Observation]:
-    """Where the hash is not known: a participant is in the response group of a message for ever, or never."""
+def group_membership_is_stable(view: ChannelView) -> Iterator[Observation]:
+    """With an unknown hash, a participant is either always or never in the response group of a message."""
     outcomes: dict[str, list[Turn]] = {}
     for turn in turns(view):
-        open_to_all = turn.eligible is None and undisputed(turn.asked) and turn.asked.held
-        if open_to_all and turn.crowd <= FEW and (turn.in_time or turn.is_never_answered):
+        open_to_all = turn.eligible is None and names_one_author(turn.asked) and turn.asked.held
+        if open_to_all and turn.pending_count <= FEW and (turn.in_time or turn.is_never_answered):
             outcomes.setdefault(turn.message_id, []).append(turn)
     for message_id, several in outcomes.items():
         if len(several) < 2:
@@ -62,22 +62,21 @@ def nobody_changes_groups(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked sds-r", together=True)
 def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
-    """Whatever the hash: of the messages of many authors, a participant is in the response group of some.
+    """With any hash, a participant is in the response group of some messages of many authors.
 
-    Unless it answers for nothing at all, which is SDS-R-RECV-08's matter (AMB-141).
+    SDS-R-RECV-08 judges participants that answer nothing at all (AMB-141).
     """
     share = _Share(view)
-    if share.enough and share.last is not None and answers_for_anything(view):
+    if share.has_enough_samples and share.last is not None and answers_any_request(view):
         which = f"some of {share.samples} messages, each of another author"
-        expected = f"{which}, to be of its response group of {share.groups}"
-        yield judged(
-            share.last, "member-left-out", share.hits > 0 or share.least <= 0, expected, "none of them was answered for"
-        )
+        expected = f"{which}, answered, with {share.groups} response groups"
+        yield judged(share.last, "member-left-out", share.hits > 0 or share.least <= 0, expected, "none was answered")
 
 
 class _Share:
-    """For how many messages, each of another author, a participant answers; the authors because a poor hash may make
-    all messages of one author alike."""
+    """The number of messages, each of another author, that a participant answers. The authors differ, because a weak
+    hash may treat all messages of one author alike.
+    """
 
     def __init__(self, view: ChannelView) -> None:
         self.groups = view.terms.groups or 0
@@ -86,20 +85,22 @@ class _Share:
             if (
                 not turn.asked.own
                 and turn.asked.held
-                and turn.crowd <= MOST
+                and turn.pending_count <= MOST
                 and (turn.in_time or turn.is_never_answered)
             ):
                 chosen.setdefault(turn.author, turn)
         self.samples = len(chosen)
         answered_for = [turn for turn in chosen.values() if turn.in_time]
-        self.far = any(position(turn) >= _FAR * len(turn.request.message.repair_request) for turn in answered_for)
-        """Items far down a list are answered as well: none are left out for their number alone."""
+        self.answers_late_entries = any(
+            position_in_request(turn) >= _FAR * len(turn.request.message.repair_request) for turn in answered_for
+        )
+        """Entries near the end of a request are answered as well, so the length of requests is not the reason."""
         self.hits = len(answered_for)
         ends = [turn.answer or turn.overdue or turn.since for turn in chosen.values()]
         self.last: Step | None = max(ends, key=lambda step: step.index, default=None)
 
     @property
-    def enough(self) -> bool:
+    def has_enough_samples(self) -> bool:
         return self.samples >= FEWEST and self.groups > 1
 
     @property
@@ -112,11 +113,11 @@ class _Share:
 
 
 @check("SDS-R-GROUP-01", pb.CAPABILITY_SDS_R, pb.CAPABILITY_REPAIR_TIMES, of="sds-r")
-def groups_are_as_told(view: ChannelView) -> Iterator[Observation]:
-    """Of response groups that an implementation tells: by the declared hash they are those of the formula.
+def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
+    """With the declared hash, the response groups that an implementation reports follow the formula.
 
-    Whatever the hash is, a participant in the group of another's message has that one in the group of its own, and two
-    in one group with a third are in one group: the groups are the classes of a number modulo another.
+    With any hash, membership is symmetric and transitive, because a group is the class of participants with equal
+    hashes modulo the number of groups.
     """
     if not view.terms.on or view.party.name != next(iter(view.trace.parties)):
         return
@@ -149,7 +150,7 @@ def groups_are_as_told(view: ChannelView) -> Iterator[Observation]:
                 apart = next((o for o in others if ((author, o) in members) is not ((own, author) in members)), None)
                 mutual = ((own, author) in members) is ((author, own) in members)
                 met = mutual and apart is None
-                why = f"{which}: as the other way round, and as with those that are in one group"
+                why = f"{which}: membership symmetric, and equal within a group"
                 yield judged(
                     step,
                     "not-transitive" if mutual else "not-mutual",
@@ -161,21 +162,21 @@ def groups_are_as_told(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-RECV-11", *TIMED, of="asked sds-r")
 def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
-    """Of the messages of many authors, a participant answers for about as many as its response group would."""
+    """A participant answers the share of messages of many authors that the number of response groups predicts."""
     share = _Share(view)
-    if not share.enough or share.last is None:
+    if not share.has_enough_samples or share.last is None:
         return
-    if share.hits > share.most or (0 < share.hits < share.least and share.far):
+    if share.hits > share.most or (0 < share.hits < share.least and share.answers_late_entries):
         which = f"{share.least} to {share.most} of {share.samples} messages, each of another author"
-        expected = f"{which}, answered for, with {share.groups} response groups"
+        expected = f"{which}, answered, with {share.groups} response groups"
         code = "share-too-large" if share.hits > share.most else "share-too-small"
         yield violated(share.last, code, expected, f"{share.hits} were")
     elif share.hits >= share.least:
         yield held(share.last)
 
 
-def _derived(view: ChannelView) -> tuple[int, int, Step] | None:
-    """(Participants, groups, step) where the number of groups was derived from that of the participants."""
+def _derived_groups(view: ChannelView) -> tuple[int, int, Step] | None:
+    """(Participants, groups, step) if the number of groups was derived from the number of participants; else None."""
     asked, c = view.party.asked, view.configuration
     if asked.HasField("num_response_groups") or not (
         asked.HasField("num_participants") and c.HasField("num_participants") and c.HasField("num_response_groups")
@@ -187,7 +188,7 @@ def _derived(view: ChannelView) -> tuple[int, int, Step] | None:
 
 def _judge_derived(view: ChannelView, *, few: bool) -> Iterator[Observation]:
     """Does the derived number of response groups follow the formula, for a few participants or for many?"""
-    derived = _derived(view)
+    derived = _derived_groups(view)
     if derived is not None and (derived[0] < _MANY) is few:
         participants, groups, opened = derived
         right = default_response_groups(participants)
@@ -202,6 +203,6 @@ def groups_by_the_formula(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("SDS-R-GLOBAL-07", pb.CAPABILITY_SDS_R)
-def few_are_one_group(view: ChannelView) -> Iterator[Observation]:
+def few_participants_are_one_group(view: ChannelView) -> Iterator[Observation]:
     """Fewer than 128 participants are one response group."""
     return _judge_derived(view, few=True)

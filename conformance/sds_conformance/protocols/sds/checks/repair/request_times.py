@@ -24,28 +24,32 @@ from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, requester, requesters_of_channel
 from ...view.windows import Window
-from .times import astray
+from .times import classify_wrong_time
 
-_A_FEW = 8
-"""Samples below which nothing is said of how they differ."""
+_MIN_DISTINCT_SAMPLES = 8
+"""Minimal number of samples for a verdict on different times."""
 _SETS = 1_000
-"""A run has fewer sets of times to be judged."""
-_ENOUGH = 200
-"""Samples below which nothing is said of how they are spread."""
+"""Upper limit of the number of judged sets in a run."""
+_MIN_SPREAD_SAMPLES = 200
+"""Minimal number of samples for a verdict on the spread."""
 _ENDING = 6
-"""Characters at the end of an ID, in which alone many a hash of IDs that are alike is alike, too."""
+"""Number of last characters of an ID. Many hashes of IDs that differ only in these are similar."""
 _BINS = 10
-_OF_A_SUM = 2.8
-"""Times the limit of samples that are drawn one by one: a hash in which both IDs enter as a sum, as in a polynomial, is
-as even, but 20 participants and 50 messages are 70 draws, not 1,000. The limit is 47.8 for ten parts; of 6 million
-such sums one in a million exceeds 124 and none 139."""
+_SUM_FACTOR = 2.8
+"""Factor of the limit for independent samples. A hash that adds functions of both IDs, such as a polynomial, is as
+even, but 20 participants and 50 messages give 70 independent values, not 1,000. The limit is 47.8 for ten parts; of 6
+million such sums, one in a million exceeds 124 and none 139.
+"""
 _WIDE = 60
-"""Times the slack that the bounds have to be apart for the spread to be judged: 1,000 samples then add 6 to a limit of
-42 if all of them are a second early."""
+"""The spread is judged if the bounds are this many slacks apart. Then 1,000 samples that are all a second early add 6
+to a limit of 42.
+"""
 _FILLED_MS = (1 << 31) // 100
-"""Up to here, six hours, even a hash of 31 bits spreads milliseconds evenly; no text asks for a wider one (AMB-01)."""
+"""Range of about six hours in which even a hash of 31 bits spreads milliseconds evenly. No text requires more bits
+(AMB-01).
+"""
 _NEAR_MS = 60_000
-"""Two participants that find a message missing within this time do so at the same time, otherwise at another."""
+"""Detections within this time, in milliseconds, count as simultaneous."""
 
 
 # ---- one by one ------------------------------------------------------------------------------------------------------
@@ -53,78 +57,78 @@ _NEAR_MS = 60_000
 
 @check("SDS-R-TREQ-01", *TIMED, of="missing sds-r")
 def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
-    """T_req is what the formula gives by the declared hash; with another one it lies between T_min and T_max.
+    """T_req follows the formula with the declared hash; with an unknown hash it is between T_min and T_max.
 
-    Where T_max equals T_min there is nothing to add to T_min (AMB-08).
+    If T_max equals T_min, T_req is T_min (AMB-08).
     """
     side = requester(view)
-    for missing in [*side.wanted, *side.listed_dependencies]:
-        expected, seen = _by_the_formula(side, missing), side.offset(missing)
+    for missing in [*side.certainly_missing, *side.listed_dependencies]:
+        expected, seen = _formula_window(side, missing), side.measure_offset(missing)
         if expected is None or seen is None:
             continue
-        step = _last_word(view, side, missing)
-        # A request may be a little early or late although T_req is right: SDS-R-SEND-02.
+        step = _revealing_step(view, side, missing)
+        # SDS-R-SEND-02 judges requests that are slightly early or late although T_req is correct.
         slack = side.slack_ms if seen.exact and side.shown else SECOND_MS
-        what = f"T_req of {missing.message_id!r} {_span(expected)} after it was found missing"
-        code = astray(seen, side.terms.t_min_ms or 0, side.terms.t_max_ms or 0, slack)
-        told = f"{_span(seen)}{_without_t_min(side, seen, expected, slack)}{_coarse(side, seen, expected)}"
-        yield judged(step, code, seen.meets(expected, slack), what, told)
+        what = f"T_req of {missing.message_id!r} {_format_span(expected)} after it was found missing"
+        code = classify_wrong_time(seen, side.terms.t_min_ms or 0, side.terms.t_max_ms or 0, slack)
+        hints = _hint_missing_t_min(side, seen, expected, slack) + _hint_coarse_clock(side, seen, expected)
+        yield judged(step, code, seen.overlaps(expected, slack), what, _format_span(seen) + hints)
 
 
 @check("SDS-R-TREQ-01", *TIMED, of="missing sds-r")
 def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observation]:
-    """An entry that comes back after others asked for the message has a T_req by the formula, too.
+    """The T_req of an entry that was added again after another participant's request follows the formula, too.
 
-    It counts from a message that came since (AMB-68, AMB-69).
+    It counts from a message that arrived since (AMB-68, AMB-69).
     """
     side = requester(view)
-    for missing in side.wanted:
-        expected, old = _by_the_formula(side, missing), side.shown_due(missing)
+    for missing in side.certainly_missing:
+        expected, old = _formula_window(side, missing), side.shown_t_req(missing)
         if not missing.overheard or expected is None or old is None:
             continue
         gone = missing.overheard[0].step
-        end = min(missing.arrived.index if missing.arrived is not None else NEVER, side.renewed(missing))
-        for shown in side.states(gone.index, end):
+        end = min(missing.arrived.index if missing.arrived is not None else NEVER, side.may_be_renewed_from(missing))
+        for shown in side.shown_between(gone.index, end):
             due = shown.due.get(missing.message_id, old)
             heard = [r.step for r in side.heard if gone.index <= r.step.index < shown.step.index]
-            if due == old or not all(side.in_step(missing.detected.step, step) for step in heard):
+            if due == old or not all(side.clock_is_monotonic(missing.detected.step, step) for step in heard):
                 continue
-            met = any(Window(due - step.now_ms, due - step.now_ms).meets(expected, side.slack_ms) for step in heard)
-            what = f"T_req of {missing.message_id!r}, which has an entry again, {_span(expected)} after"
+            met = any(Window(due - step.now_ms, due - step.now_ms).overlaps(expected, side.slack_ms) for step in heard)
+            what = f"T_req of the new entry for {missing.message_id!r} {_format_span(expected)} after"
             expected_time = f"{what} one of the steps from {gone.index} to {heard[-1].index}"
             waited = Window(due - heard[-1].now_ms, due - heard[0].now_ms)
-            code = astray(waited, side.terms.t_min_ms or 0, side.terms.t_max_ms or 0, side.slack_ms)
+            code = classify_wrong_time(waited, side.terms.t_min_ms or 0, side.terms.t_max_ms or 0, side.slack_ms)
             yield judged(shown.step, code, met, expected_time, f"{waited.low} ms after the last of these")
             break
 
 
-def _by_the_formula(side: Requester, missing: Missing) -> Window | None:
+def _formula_window(side: Requester, missing: Missing) -> Window | None:
     terms = side.terms
     if terms.t_min_ms is not None and terms.t_min_ms == terms.t_max_ms:
         return Window(terms.t_min_ms, terms.t_min_ms)
     return terms.t_req(missing.message_id)
 
 
-def _without_t_min(side: Requester, seen: Window, expected: Window, slack: int) -> str:
-    """That it is T_min too early, where the time is known well enough to tell."""
+def _hint_missing_t_min(side: Requester, seen: Window, expected: Window, slack: int) -> str:
+    """Text to add if the time is exact and T_min too early; else ""."""
     added = seen.after(side.terms.t_min_ms or 0)
-    return ", as without T_min" if seen.exact and expected.exact and added.meets(expected, slack) else ""
+    return ", as without T_min" if seen.exact and expected.exact and added.overlaps(expected, slack) else ""
 
 
-def _coarse(side: Requester, seen: Window, expected: Window) -> str:
-    """The way out where a coarse clock that is not declared explains the difference."""
-    return side.terms.clock_hint(seen.meets(expected, SECOND_MS))
+def _hint_coarse_clock(side: Requester, seen: Window, expected: Window) -> str:
+    """Text to add if an undeclared coarse clock explains the difference; else ""."""
+    return side.terms.clock_hint(seen.overlaps(expected, SECOND_MS))
 
 
-def _span(window: Window) -> str:
+def _format_span(window: Window) -> str:
     return f"{window.low} ms" if window.exact else f"between {window.low} and {window.high} ms"
 
 
-def _last_word(view: ChannelView, side: Requester, missing: Missing) -> Step:
-    """Where its T_req came to light: the state that showed it, or the request."""
+def _revealing_step(view: ChannelView, side: Requester, missing: Missing) -> Step:
+    """The step that revealed its T_req: the state that shows it, or the request."""
     detected = missing.detected.step
-    asked = side.first_asked(missing.message_id, detected.index)
-    for shown in side.states(detected.index, min(side.until(missing), asked)):
+    asked = side.first_request_index(missing.message_id, detected.index)
+    for shown in side.shown_between(detected.index, min(side.unchanged_until(missing), asked)):
         if missing.message_id in shown.due:
             return shown.step
     return view.trace.steps[asked - 1] if asked <= len(view.trace.steps) else detected
@@ -136,8 +140,8 @@ def _last_word(view: ChannelView, side: Requester, missing: Missing) -> Step:
 def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterator[Observation]:
     """Participants with the same ID and terms that miss the same message wait equally long for it."""
     first: dict[tuple[object, ...], tuple[Requester, Missing, Window]] = {}
-    for key, side, missing in _wanted_again(view):
-        seen = side.offset(missing)
+    for key, side, missing in _repeatedly_missing(view):
+        seen = side.measure_offset(missing)
         if seen is not None:
             if key not in first:
                 first[key] = (side, missing, seen)
@@ -147,34 +151,34 @@ def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterat
             if (apart < _NEAR_MS) is not near:
                 continue
             slack = max(side.slack_ms, first[key][0].slack_ms)
-            expected = f"T_req of {missing.message_id!r} {_span(before)} after it was found missing"
+            expected = f"T_req of {missing.message_id!r} {_format_span(before)} after it was found missing"
             expected += f", as with the same participant ID at step {other.detected.step.index}"
             expected += "" if near else f", {apart} ms earlier or later"
-            told = f"{_span(seen)}{_coarse(side, seen, before)}"
-            yield judged(missing.detected.step, code, seen.meets(before, slack), expected, told)
+            told = f"{_format_span(seen)}{_hint_coarse_clock(side, seen, before)}"
+            yield judged(missing.detected.step, code, seen.overlaps(before, slack), expected, told)
 
 
 @once
-def _wanted_again(view: ChannelView) -> list[tuple[tuple[object, ...], Requester, Missing]]:
+def _repeatedly_missing(view: ChannelView) -> list[tuple[tuple[object, ...], Requester, Missing]]:
     """Missing messages that occur more than once with equal participant ID, T_min, T_max and message ID."""
     wanted = [
         ((side.terms.participant_id, side.terms.t_min_ms, side.terms.t_max_ms, missing.message_id), side, missing)
         for side in requesters_of_channel(view)
-        for missing in side.wanted
+        for missing in side.certainly_missing
     ]
     often = Counter(key for key, _, _ in wanted)
     return [one for one in wanted if often[one[0]] > 1]
 
 
 @check("SDS-R-RECV-06", *TIMED, of="missing-anywhere", together=True)
-def equal_for_equals(view: ChannelView) -> Iterator[Observation]:
+def equal_instances_wait_equally(view: ChannelView) -> Iterator[Observation]:
     """The time from detection to T_req depends only on participant and message: all instances compute the same."""
     return _equal_request_delays(view, "delay-changes", near=True)
 
 
 @check("SDS-R-TREQ-05", *TIMED, of="missing-anywhere", together=True)
-def equal_at_any_time(view: ChannelView) -> Iterator[Observation]:
-    """From detection to T_req is the same whatever the clock shows."""
+def delays_do_not_depend_on_the_clock(view: ChannelView) -> Iterator[Observation]:
+    """The time from detection to T_req does not depend on the clock."""
     return _equal_request_delays(view, "depends-on-clock", near=False)
 
 
@@ -182,46 +186,49 @@ def equal_at_any_time(view: ChannelView) -> Iterator[Observation]:
 
 
 def _distinct_ids(ids: Iterable[str]) -> list[str]:
-    """One of each family of IDs that differ in their ending alone, as "bob-1" and "bob-2": the text asks for no hash
-    that would scatter these (AMB-01)."""
+    """One ID of each group that differs only in its last characters, such as "bob-1" and "bob-2": the text requires no
+    hash that scatters these (AMB-01).
+    """
     return list({each[:-_ENDING]: each for each in ids}.values())
 
 
 @dataclass(frozen=True, slots=True)
-class _Set:
-    """Times that ought to be different, from detection on: what is known of some of them."""
+class _TimeSample:
+    """Times from detection that should differ; some of them are known."""
 
     known: list[Window]
     number: int
-    """Of so many; the others did not show, for whatever reason."""
-    looks: set[int]
-    """When a message was sent that could ask."""
+    """The number of all times, known or unknown."""
+    opportunities: set[int]
+    """The times at which a message was sent that could carry the request."""
     slack: int
 
-    def least(self, low: int, high: int, tests: int) -> int | None:
+    def least_distinct_times(self, low: int, high: int, tests: int) -> int | None:
         """The least number of different times, if they are spread evenly between two bounds; None if too few could be
         distinguished."""
         widest = max(min(offset.high, high) - max(offset.low, low) + 1 for offset in self.known)
         apart, room = max(widest + self.slack, SECOND_MS), high - low - self.slack
         if room < 3 * apart:
             return None
-        values = len(self.looks) + room // apart if any(o.exact for o in self.known) else len(self.looks)
+        values = (
+            len(self.opportunities) + room // apart if any(o.exact for o in self.known) else len(self.opportunities)
+        )
         return lower_bound_of_distinct_values(len(self.known), values, tests, of=self.number, share=apart / room)
 
 
-def _judge(step: Step, times: _Set, least: int | None, what: str) -> Iterator[Observation]:
-    """Are enough of these times different?"""
+def _judge_distinct(step: Step, times: _TimeSample, least: int | None, what: str) -> Iterator[Observation]:
+    """Judge whether enough of these times are different."""
     if least is not None:
         known, distinct = times.known, len({offset.high for offset in times.known})
-        seen = f"{distinct} different times" if distinct > 1 else f"the same time for all, {_span(known[0])}"
+        seen = f"{distinct} different times" if distinct > 1 else f"the same time for all, {_format_span(known[0])}"
         yield judged(
-            step, "times-alike", distinct >= least, f"{what}: {least} or more different ones of {len(known)}", seen
+            step, "times-alike", distinct >= least, f"{what}: at least {least} different times of {len(known)}", seen
         )
 
 
-def _looks(side: Requester, since: Step) -> set[int]:
-    """When a message was sent that could ask, from a step on."""
-    return {sent.step.now_ms - since.now_ms for sent in side.sends(since.index, NEVER)}
+def _find_opportunities(side: Requester, since: Step) -> set[int]:
+    """The times, from a step on, at which a message was sent that could carry a request."""
+    return {sent.step.now_ms - since.now_ms for sent in side.carriers_between(since.index, NEVER)}
 
 
 @check("SDS-R-TREQ-02", *TIMED, of="missing-anywhere", together=True)
@@ -232,20 +239,20 @@ def different_for_participants(view: ChannelView) -> Iterator[Observation]:
         terms = side.terms
         if terms.bounds is None:
             continue
-        for missing in side.wanted:
-            group, offset = groups.setdefault((*terms.bounds, missing.message_id), {}), side.offset(missing)
+        for missing in side.certainly_missing:
+            group, offset = groups.setdefault((*terms.bounds, missing.message_id), {}), side.measure_offset(missing)
             if offset is not None or terms.participant_id not in group:
                 group[terms.participant_id] = side, missing.detected.step, offset
     for (low, high, message_id), everybody in groups.items():
         group = {participant: everybody[participant] for participant in _distinct_ids(everybody)}
         known = [offset for _, _, offset in group.values() if offset is not None]
-        if len(known) < _A_FEW:
+        if len(known) < _MIN_DISTINCT_SAMPLES:
             continue
         sides = list(group.values())
-        looks = {look for side, step, _ in sides for look in _looks(side, step)}
-        times = _Set(known, len(group), looks, max(side.slack_ms for side, _, _ in sides))
+        looks = {look for side, step, _ in sides for look in _find_opportunities(side, step)}
+        times = _TimeSample(known, len(group), looks, max(side.slack_ms for side, _, _ in sides))
         what = f"T_req of {message_id!r} after {len(known)} participants found it missing"
-        yield from _judge(sides[-1][1], times, times.least(low, high, _SETS), what)
+        yield from _judge_distinct(sides[-1][1], times, times.least_distinct_times(low, high, _SETS), what)
 
 
 @check("SDS-R-TREQ-04", *TIMED, of="missing sds-r")
@@ -259,38 +266,43 @@ def different_for_messages(view: ChannelView) -> Iterator[Observation]:
     if terms.bounds is None:
         return
     groups: dict[int, dict[str, tuple[Missing, Window | None]]] = {}
-    for missing in side.wanted:
+    for missing in side.certainly_missing:
         group = groups.setdefault(missing.detected.step.index, {})
-        group[missing.message_id] = missing, side.offset(missing)
+        group[missing.message_id] = missing, side.measure_offset(missing)
     for index, found in groups.items():
         group = {message_id: found[message_id] for message_id in _distinct_ids(found)}
         step, known = view.trace.steps[index - 1], [offset for _, offset in group.values() if offset is not None]
-        if len(known) < _A_FEW:
+        if len(known) < _MIN_DISTINCT_SAMPLES:
             continue
-        times = _Set(known, len(group), _looks(side, step), side.slack_ms)
-        least = times.least(*terms.bounds, 2 * _SETS)
+        times = _TimeSample(known, len(group), _find_opportunities(side, step), side.slack_ms)
+        least = times.least_distinct_times(*terms.bounds, 2 * _SETS)
         full = side.first_full(step)
         if full is not None and not any(offset.exact for offset in known):
-            least = max(least or 0, _least_until(side, full, list(group.values()), times) or 0) or None
-        yield from _judge(step, times, least, f"T_req of {len(known)} messages that are found missing at once")
+            least = max(least or 0, _least_distinct_before(side, full, list(group.values()), times) or 0) or None
+        yield from _judge_distinct(step, times, least, f"T_req of {len(known)} messages that are found missing at once")
 
 
-def _least_until(side: Requester, full: Sent, group: list[tuple[Missing, Window | None]], times: _Set) -> int | None:
-    """So many of them are different that were asked for up to a full request, which may be after any look."""
+def _least_distinct_before(
+    side: Requester, full: Sent, group: list[tuple[Missing, Window | None]], times: _TimeSample
+) -> int | None:
+    """The least number of different times up to a full request, which may follow any opportunity."""
     at, end, low = full.step.index, full.step.now_ms - group[0][0].detected.step.now_ms, (side.terms.t_min_ms or 0)
-    # Of what nothing shows, what could still be asked for then was due later, or in vain.
-    gone = sum(offset is None and min(side.until(missing), side.renewed(missing)) < at for missing, offset in group)
-    looks = {look for look in times.looks if look <= end}
-    until = _Set(times.known, len(times.known) + gone, looks, times.slack)
-    return until.least(low, end, 2 * _SETS * len(times.looks))
+    # Unknown times count only if the message could no longer be requested then; the others were due later.
+    gone = sum(
+        offset is None and min(side.unchanged_until(missing), side.may_be_renewed_from(missing)) < at
+        for missing, offset in group
+    )
+    looks = {look for look in times.opportunities if look <= end}
+    until = _TimeSample(times.known, len(times.known) + gone, looks, times.slack)
+    return until.least_distinct_times(low, end, 2 * _SETS * len(times.opportunities))
 
 
 @check("SDS-R-TREQ-03", *TIMED, of="missing-anywhere", together=True)
 def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
-    """T_req is never out of its bounds, and of many it is spread evenly between them (chi-square).
+    """T_req is never out of its bounds, and many values are spread evenly between them (chi-square).
 
-    Who may count in whole seconds, from now rounded up or down (AMB-05), is a second off at both ends: that shows as
-    no unevenness where the bounds are far enough apart, and elsewhere the spread is not judged.
+    An implementation that counts in whole seconds (AMB-05) may be a second off at both ends. So the spread is judged
+    only if the bounds are far enough apart.
     """
     pools: dict[tuple[int, int], dict[tuple[str, str], Window]] = {}
     blurred: set[tuple[int, int]] = set()  # these are not judged, because the resolution is too coarse
@@ -301,8 +313,8 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
             continue
         if side.slack_ms and bounds[1] - bounds[0] < _WIDE * side.slack_ms:
             blurred.add(bounds)
-        for missing in side.wanted:
-            offset = side.offset(missing)
+        for missing in side.certainly_missing:
+            offset = side.measure_offset(missing)
             if offset is None:
                 blurred.add(bounds)
                 continue
@@ -311,20 +323,20 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
                 within = f"within {bounds[0]} and {bounds[1]} ms after it was found missing"
                 expected = f"T_req of {missing.message_id!r} {within}"
                 code = "too-early" if offset.low < low else "too-late"
-                yield violated(_last_word(view, side, missing), code, expected, _span(offset))
+                yield violated(_revealing_step(view, side, missing), code, expected, _format_span(offset))
             pools.setdefault(bounds, {})[terms.participant_id, missing.message_id] = offset
             last[bounds] = missing.detected.step
     for bounds, found in pools.items():
         participants, messages = (set(_distinct_ids(key[part] for key in found)) for part in range(2))
         pool = {key: offset for key, offset in found.items() if key[0] in participants and key[1] in messages}
-        if len(pool) < _ENOUGH or bounds in blurred or bounds[1] - bounds[0] > _FILLED_MS:
+        if len(pool) < _MIN_SPREAD_SAMPLES or bounds in blurred or bounds[1] - bounds[0] > _FILLED_MS:
             continue
         counts, shares = _bins(list(pool.values()), *bounds)
         if len(counts) < 4:
             continue
         means = [share * len(pool) for share in shares]
         statistic = sum((count - mean) ** 2 / mean for count, mean in zip(counts, means, strict=True))
-        limit = _OF_A_SUM * chi_square_limit(len(counts) - 1)
+        limit = _SUM_FACTOR * chi_square_limit(len(counts) - 1)
         worst = max(range(len(counts)), key=lambda i: abs(counts[i] - means[i]) / means[i])
         expected = f"{len(pool)} T_req spread evenly from {bounds[0]} to {bounds[1]} ms after detection"
         expected += f": chi-square up to {limit:.0f} for {len(counts)} parts"
@@ -333,8 +345,10 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
 
 
 def _bins(offsets: list[Window], low: int, high: int) -> tuple[list[int], list[float]]:
-    """Counts and expected shares: ten parts of whole seconds, for that is how some count, or fewer where there are not
-    so many; or where messages were sent, joined until each holds a tenth."""
+    """Counts and expected shares of the parts. Exact times get ten parts of whole seconds, because some
+    implementations count in seconds, or fewer parts in a shorter range. Other times get parts between the times of
+    messages, joined until each has a tenth of the range.
+    """
     seconds = (high - low) // SECOND_MS
     if not seconds:
         return [], []
@@ -349,14 +363,14 @@ def _bins(offsets: list[Window], low: int, high: int) -> tuple[list[int], list[f
     uppers = Counter(upper for _, upper in between)
     edges = sorted({low, high, *(edge for pair in between for edge in pair)})
     if any(edges[bisect_right(edges, lower)] != upper for lower, upper in between if lower < high):
-        return [], []  # not all looked at the same times
-    counts, shares, count, since = [], [], len(offsets) - len(between), low  # at T_min itself are the rest
+        return [], []  # the messages were not sent at the same times
+    counts, shares, count, since = [], [], len(offsets) - len(between), low  # the rest is at T_min itself
     for edge in edges[1:]:
         count += uppers[edge]
         if edge - since >= (high - low) / _BINS or edge == high:
             counts.append(count)
             shares.append((edge - since) / (high - low))
             count, since = 0, edge
-    if len(shares) > 1 and shares[-1] < 0.5 / _BINS:  # a rest too small to expect much of
+    if len(shares) > 1 and shares[-1] < 0.5 / _BINS:  # the last part is too small
         counts[-2:], shares[-2:] = [counts[-2] + counts[-1]], [shares[-2] + shares[-1]]
     return counts, shares

@@ -18,11 +18,11 @@ from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Answer
 from ...view.responder import (
     Turn,
-    bracket,
+    bound_delay,
+    names_one_author,
     shown_t_resp,
     shows_request_buffer,
     turns,
-    undisputed,
 )
 
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
@@ -30,23 +30,21 @@ from ...view.responder import (
 
 @check("SDS-R-STATE-04", *TIMED, of="answers-shown sds-r")
 def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observation]:
-    """The buffer of incoming requests names only what was asked for, has arrived and is the participant's to repair."""
+    """The incoming repair request buffer names only requested messages that the participant may repair."""
     if not view.terms.on or not shows_request_buffer(view):
         return
     content = (r for r in reversed(view.received) if r.kind is Kind.CONTENT and not r.rejected)
     arrived = {received.message.message_id: received.step.index for received in content}
     arrived |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
-    named = _first_named(view)
-    outside = {turn.message_id for turn in turns(view) if turn.eligible is False and undisputed(turn.asked)}
-    for observed in view.showing("incoming_repairs"):
+    named = _first_requested(view)
+    outside = {turn.message_id for turn in turns(view) if turn.eligible is False and names_one_author(turn.asked)}
+    for observed in view.states_showing("incoming_repairs"):
         at, queued = observed.step.index, {e.message_id for e in observed.state.incoming_repairs.entries}
         for message_id in sorted(queued):
             if requested_elsewhere(view).get(message_id, NEVER) < min(at, named.get(message_id, NEVER)):
                 continue  # it was requested in another channel: SDS-STATE-16
             if named.get(message_id, NEVER) > at:
-                yield violated(
-                    observed.step, "unasked", "only requests that it must answer for others", f"{message_id!r}"
-                )
+                yield violated(observed.step, "unasked", "only answers to requests of others", f"{message_id!r}")
             elif arrived.get(message_id, NEVER) > at:
                 yield violated(
                     observed.step,
@@ -63,22 +61,22 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
 
 
 @once
-def _first_named(view: ChannelView) -> dict[str, int]:
-    """Index of the first step that asks for a message, by its ID."""
+def _first_requested(view: ChannelView) -> dict[str, int]:
+    """By message ID: the index of the first step that requests it."""
     return {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
 
 
-def unbidden(view: ChannelView) -> list[Answer]:
-    """Broadcasts of messages of others that no message of the channel has asked for."""
-    named = _first_named(view)
-    return [a for a in view.repair.unasked if named.get(a.message.message_id, NEVER) > a.step.index]
+def unrequested_broadcasts(view: ChannelView) -> list[Answer]:
+    """Broadcasts of others' messages that no message of the channel has requested."""
+    named = _first_requested(view)
+    return [a for a in view.repair.unrequested if named.get(a.message.message_id, NEVER) > a.step.index]
 
 
 @check("SDS-R-STATE-04", *TIMED)
 def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
     """Messages of others go out only after a request for them."""
     elsewhere = requested_elsewhere(view)
-    for answer in unbidden(view):
+    for answer in unrequested_broadcasts(view):
         if elsewhere.get(answer.message.message_id, NEVER) < answer.step.index:
             continue  # another channel asked for it: SDS-STATE-16
         expected = f"{answer.message.message_id!r} not sent, because no participant asked for it"
@@ -88,8 +86,10 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
             yield held(turn.answer)
 
 
-def _after_copy(view: ChannelView, turn: Turn) -> tuple[Step | None, Step | None]:
-    """What followed a copy that came while a request was pending: (an answer, the tick by which one had been due)."""
+def _find_answer_after_copy(view: ChannelView, turn: Turn) -> tuple[Step | None, Step | None]:
+    """The events after a copy that arrived while a request was pending: (an answer, the tick by which one would have
+    been due).
+    """
     if turn.copy is None or turn.answer is not None or turn.copy.step.index != turn.end:
         return None, None
     answer = next((a.step for a in turn.asked.answers if a.step.index > turn.end), None)
@@ -99,10 +99,10 @@ def _after_copy(view: ChannelView, turn: Turn) -> tuple[Step | None, Step | None
 
 
 @check("SDS-R-STATE-05", *TIMED, of="asked sds-r")
-def no_answer_after_somebody_elses(view: ChannelView) -> Iterator[Observation]:
+def no_answer_after_another_participants(view: ChannelView) -> Iterator[Observation]:
     """After a copy from another participant, the participant does not send the message again."""
     for turn in turns(view):
-        answer, silent = _after_copy(view, turn)
+        answer, silent = _find_answer_after_copy(view, turn)
         if answer is not None:
             expected = f"no answer for {turn.message_id!r}, because a copy came at step {turn.end}"
             yield violated(answer, "answered-after-copy", expected, "one more copy")
@@ -112,12 +112,12 @@ def no_answer_after_somebody_elses(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-RECV-02", *TIMED, of="asked sds-r")
 def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
-    """A copy takes the request out of the buffer; where that is not shown, no answer follows."""
+    """A copy removes the request from the buffer. If the buffer is not shown, no answer follows."""
     for turn in turns(view):
         if turn.copy is None or turn.copy.step.index != turn.end or turn.answer is not None:
             continue
         if not shows_request_buffer(view):
-            answer, silent = _after_copy(view, turn)
+            answer, silent = _find_answer_after_copy(view, turn)
             if answer is not None:
                 yield violated(
                     answer, "not-dropped", f"the request for {turn.message_id!r} dropped with the copy", "an answer"
@@ -145,43 +145,43 @@ def later_requests_change_nothing(view: ChannelView) -> Iterator[Observation]:
     """Further requests while an answer is pending neither move it nor add one."""
     alone = any(len(asked.answers) > 1 for asked in view.repair.asked if not asked.repeats)
     for turn in turns(view):
-        if not turn.repeats or not turn.clear:
+        if not turn.repeats or not turn.fixes_time:
             continue
         answers, most = turn.asked.answers, 1 + len(turn.asked.repeats)
         if 1 < len(answers) <= most and not turn.asked.own and not alone:
             expected = f"one answer for {turn.message_id!r}, asked for {most} times before it came"
             yield violated(answers[1].step, "answered-twice", expected, f"{len(answers)} answers")
-        yield from _moved(view, turn)
+        yield from _judge_moved(view, turn)
         if not turn.shown and not turn.asked.own and turn.answer is not None:
-            yield from _moved_unseen(view, turn, turn.answer)
+            yield from _judge_moved_by_answers(view, turn, turn.answer)
 
 
-def _moved(view: ChannelView, turn: Turn) -> Iterator[Observation]:
-    """Where the buffer is shown, before a further request and after it."""
+def _judge_moved(view: ChannelView, turn: Turn) -> Iterator[Observation]:
+    """Judge the shown times before and after a further request."""
     shown = [(observed.step, due) for observed, due in shown_t_resp(view, turn.asked) if due is not None]
     for (before, first), (after, second) in pairwise(shown):
         further = [r.step for r in turn.repeats if before.index < r.step.index < after.index]
         # An answer that was due before the further request may have been dropped: to broadcast it is a SHOULD.
         if further and after.index < turn.end and all(step.now_ms < first for step in further):
             moved = second - first
-            expected = f"the time of the answer for {turn.message_id!r} as the first request fixed it"
+            expected = f"the time of the answer for {turn.message_id!r} that the first request fixed"
             seen = f"one {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
             yield judged(after, "moved", not moved, expected, seen)
 
 
-def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Observation]:
-    """Where it is not: held against an answer for the same message that was asked for once."""
-    others = [t for t in turns(view) if t.message_id == turn.message_id and t.clear and not t.repeats]
-    between = bracket(view, turn)
+def _judge_moved_by_answers(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Observation]:
+    """Compare the delay, if the buffer is not shown, with that of a message that was requested once."""
+    others = [t for t in turns(view) if t.message_id == turn.message_id and t.fixes_time and not t.repeats]
+    between = bound_delay(view, turn)
     for other in others:
-        usual = bracket(view, other)
+        usual = bound_delay(view, other)
         if usual is None or between is None:
             continue
         span = f"{usual.low} to {usual.high} ms after the first of several requests"
-        expected = f"an answer for {turn.message_id!r} {span}, as when it was asked for once"
-        hint = view.terms.clock_hint(between.meets(usual, SECOND_MS))
+        expected = f"an answer for {turn.message_id!r} {span}, as after a single request"
+        hint = view.terms.clock_hint(between.overlaps(usual, SECOND_MS))
         seen = f"one after {between.high} ms{hint}"
-        yield judged(answer, "moved", between.meets(usual, view.terms.clock_ms), expected, seen)
+        yield judged(answer, "moved", between.overlaps(usual, view.terms.clock_ms), expected, seen)
 
 
 # ---- R-RECV ----------------------------------------------------------------------------------------------------------
@@ -189,14 +189,14 @@ def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Obser
 
 @check("SDS-R-RECV-09", *TIMED, of="asked sds-r")
 def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]:
-    """A request for a message that the participant lacks comes to nothing, even if the message arrives later."""
+    """A request for a message that the participant lacks is never answered, even if the message arrives later."""
     t_max = view.terms.t_max_ms
     for asked in view.repair.asked if view.terms.on else ():
         since = asked.received.step
         if asked.held or asked.buffered or asked.message_id == asked.received.message.message_id:
             continue
         if asked.answers and not asked.own:
-            request = f"the request of step {since.index} for {asked.message_id!r}, which was not there then"
+            request = f"the request of step {since.index} for {asked.message_id!r}, which it did not have then"
             yield violated(asked.answers[0].step, "answered-unheld", f"no answer to {request}", "a broadcast of it")
         elif t_max is not None and not asked.answers:
             waited = [tick for tick in view.ticks if tick.index > since.index and tick.now_ms >= since.now_ms + t_max]
@@ -211,19 +211,19 @@ def requests_in_sync_messages_are_not_refused(view: ChannelView) -> Iterator[Obs
         if received.valid and received.kind is Kind.SYNC and received.message.repair_request:
             asked = received.message.repair_request[0].message_id
             yield violated(
-                received.step, "refused", f"the request for {asked!r} in a sync message heard", received.refusal
+                received.step, "refused", f"the request for {asked!r} in a sync message accepted", received.refusal
             )
 
 
 @check("SDS-R-RECV-13", *TIMED, of="own-came received sds-r")
 def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
     """A request in a reflected message of the participant itself is ignored."""
-    asked = view.repairs
-    for received in view.received if view.terms.on and not unbidden(view) else ():
+    asked = view.first_requests
+    for received in view.received if view.terms.on and not unrequested_broadcasts(view) else ():
         for entry in received.message.repair_request if received.own else ():
             if view.repair.original(entry.message_id) is None or entry.message_id in asked:
                 continue
-            late = [a for a in view.repair.unasked if a.message.message_id == entry.message_id]
+            late = [a for a in view.repair.unrequested if a.message.message_id == entry.message_id]
             after = [a.step for a in late if a.step.index >= received.step.index]
             since, t_max = received.step, view.terms.t_max_ms
             silent = [t for t in view.ticks if t.index > since.index and t_max and t.now_ms >= since.now_ms + t_max]

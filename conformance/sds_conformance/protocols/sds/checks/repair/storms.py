@@ -1,7 +1,7 @@
-"""Storms: how many of the possible requesters and responders send, if all hear each other.
+"""Storms: the number of possible requesters and responders that send, if all receive each other's messages.
 
-The other checks of SDS-R look at one participant; these look at all of a channel at once, and are made by the view of
-the first. They count what goes out before the first message could be heard, and hold it against what chance allows.
+The other checks of SDS-R judge one participant. These judge all participants of a channel at once, in the view of the
+first. They count the messages before the first one could arrive, and compare the count with a statistical limit.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .....judging.judgement import Observation, judged
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.repair_terms import TIMED
-from ...view.repair_tracker import Asked, Missing
-from ...view.resends import in_step
+from ...view.repair_tracker import Missing, RequestedMessage
+from ...view.resends import clock_is_monotonic
 
 FEWEST = 10
 """With fewer participants, chance allows any number of messages."""
@@ -28,7 +28,7 @@ NO_BACKOFF = 0.0625
 def _views_of_channel(view: ChannelView) -> list[ChannelView]:
     """All participants in the channel, if they use SDS-R with equal settings. Empty unless the view is that of the
     first one."""
-    everybody = view.everybody
+    everybody = view.views_in_channel
     if len(everybody) < FEWEST or everybody[0] is not view:
         return []
     terms = [other.terms for other in everybody if other.terms.sound]
@@ -42,29 +42,36 @@ def _longest_pause(steps: Iterable[Step], since_ms: int, until_ms: int) -> int:
     return max(after - before for before, after in pairwise(times))
 
 
-def _allowed(
-    spoke: list[Step], heard: list[int], turns: list[list[Step]], start: int, room_ms: int, certain: float = 0.0
+def _allowed_senders(
+    spoke: list[Step],
+    heard: list[int],
+    turns: list[list[Step]],
+    start: int,
+    room_ms: int,
+    no_backoff_share: float = 0.0,
 ) -> int | None:
-    """How many may speak before they hear the first, if their times are spread over ``room_ms`` from ``start`` on.
+    """The number of participants that may send before they receive the first message, if their times are spread over
+    ``room_ms`` from ``start`` on; None if the limit would say little.
 
-    ``heard`` is when the others did, ``turns`` when each could speak. None if that says little.
+    ``spoke`` has the steps of the messages, ``heard`` the times when the others received one, and ``turns`` the steps
+    at which each could send.
     """
     first = spoke[0].now_ms
     by = max(heard, default=first)
     pause = max(_longest_pause(steps, min(start, first), max(by, spoke[-1].now_ms)) for steps in turns)
     room_ms -= first - start
-    share = certain + (by - first + 2 * pause) / room_ms if room_ms > 0 else 1.0
+    share = no_backoff_share + (by - first + 2 * pause) / room_ms if room_ms > 0 else 1.0
     return 1 + upper_bound_of_hits(len(turns) - 1, share) if share <= 0.5 else None
 
 
 @check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere", together=True)
 def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observation]:
-    """Of many holders that hear each other, only a few answer: their response times differ."""
+    """Of many holders that receive each other's answers, only a few answer: their response times differ."""
     everybody = _views_of_channel(view)
-    rounds: dict[tuple[str, str], list[tuple[ChannelView, Asked]]] = {}
+    rounds: dict[tuple[str, str], list[tuple[ChannelView, RequestedMessage]]] = {}
     for other in everybody:
         for asked in other.repair.asked:
-            if asked.held and not asked.own and asked.certain:
+            if asked.held and not asked.own and asked.must_be_accepted:
                 rounds.setdefault((asked.message_id, asked.received.message.message_id), []).append((other, asked))
     for (message_id, _), holders in rounds.items():
         answers = sorted((a.answers[0].step for _, a in holders if a.answers), key=lambda step: step.now_ms)
@@ -72,11 +79,15 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
         if len(holders) < FEWEST or not answers or len(since) > 1:
             continue
         if not all(asked.answers or asked.copies for _, asked in holders):
-            continue  # who never heard an answer had to give one
+            continue  # a holder that never received an answer had to send one
         heard = [asked.copies[0].step.now_ms for _, asked in holders if asked.copies]
         t_max = view.terms.t_max_ms or 0
-        allowed = _allowed(answers, heard, [other.ticks for other, _ in holders], since.pop(), t_max, NO_BACKOFF)
-        if allowed is not None and all(in_step(other, asked.received.step, answers[-1]) for other, asked in holders):
+        allowed = _allowed_senders(
+            answers, heard, [other.ticks for other, _ in holders], since.pop(), t_max, NO_BACKOFF
+        )
+        if allowed is not None and all(
+            clock_is_monotonic(other, asked.received.step, answers[-1]) for other, asked in holders
+        ):
             some = f"at most {allowed} of the {len(holders)} holders of {message_id!r}"
             expected = f"{some} to answer before they hear an answer, with response times spread over {t_max} ms"
             yield judged(answers[-1], "times-alike", len(answers) <= allowed, expected, f"{len(answers)} answers")
@@ -84,11 +95,14 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
 
 @check("SDS-R-TREQ-02", *TIMED, of="missing-anywhere", together=True)
 def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observation]:
-    """Of many that miss the same message and hear each other, only a few ask for it: their request times differ."""
+    """Of many participants that miss the same message, only a few request it: their request times differ.
+
+    They receive each other's requests.
+    """
     gaps: dict[str, list[tuple[ChannelView, Missing]]] = {}
     for other in _views_of_channel(view):
         for missing in other.repair.missing:
-            if missing.certain:
+            if missing.must_be_noticed:
                 gaps.setdefault(missing.message_id, []).append((other, missing))
     for message_id, requesters in gaps.items():
         terms = view.terms
@@ -103,12 +117,14 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
         if not all(missing.overheard or missing.requests for _, missing in requesters):
             continue
         if any(not m.overheard and m.requests[0].step is not requests[0] for _, m in requesters):
-            continue  # who hears no request has to ask
+            continue  # a participant that receives no request has to send one
         heard = [missing.overheard[0].step.now_ms for _, missing in requesters if missing.overheard]
-        sends = [[sent.step for sent in other.repair.requesting] for other, _ in requesters]
+        sends = [[sent.step for sent in other.repair.carriers] for other, _ in requesters]
         room = terms.t_max_ms - terms.t_min_ms
-        allowed = _allowed(asked, heard, sends, since.pop() + terms.t_min_ms, room)
-        if allowed is not None and all(in_step(other, gap.detected.step, asked[-1]) for other, gap in requesters):
-            some = f"at most {allowed} of the {len(requesters)} that miss {message_id!r}"
+        allowed = _allowed_senders(asked, heard, sends, since.pop() + terms.t_min_ms, room)
+        if allowed is not None and all(
+            clock_is_monotonic(other, gap.detected.step, asked[-1]) for other, gap in requesters
+        ):
+            some = f"at most {allowed} of the {len(requesters)} participants that miss {message_id!r}"
             expected = f"{some} to ask for it before they hear a request, with request times spread over {room} ms"
             yield judged(asked[-1], "times-alike", len(asked) <= allowed, expected, f"{len(asked)} requests")

@@ -1,4 +1,4 @@
-"""Section R-SWEEP, and what R-GLOBAL says of answers: when they go out, how often, and that they are the originals."""
+"""Answers: section R-SWEEP and R-GLOBAL on their times, their number, and their equality with the originals."""
 
 from __future__ import annotations
 
@@ -16,43 +16,45 @@ from .....judging.table import RuleRow
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.facts import Observed
-from ...view.refusals import offered
+from ...view.refusals import arrived_in_order
 from ...view.repair_terms import SECOND_MS, TIMED
-from ...view.responder import TICKS, Turn, answers_and_originals, no_resend, slack_ms, turns
+from ...view.responder import TICKS, Turn, answers_and_originals, is_certainly_answer, slack_ms, turns
 from ...view.timestamps import most_ahead_elsewhere
 
 
-def _foreign(view: ChannelView) -> list[Turn]:
+def _turns_for_others(view: ChannelView) -> list[Turn]:
     """Requests for messages of others, which only a response can answer."""
     return [turn for turn in turns(view) if not turn.asked.own]
 
 
-def _late_by_the_sweep(view: ChannelView, turn: Turn, t_max: int) -> bool:
-    """That it comes later than planned, or only with traffic, is a requirement of its own."""
+def _is_late_by_the_sweep(view: ChannelView, turn: Turn, t_max: int) -> bool:
+    """Is the answer late because of the sweep: later than planned, or only with traffic? Another requirement judges
+    this.
+    """
     planned = turn.shown and turn.window is not None and turn.window.high <= turn.since.now_ms + t_max
-    return not turn.in_time and (planned or _with_traffic(view, turn))
+    return not turn.in_time and (planned or _waited_for_traffic(view, turn))
 
 
 @check("SDS-R-GLOBAL-10", *TIMED, of="asked sds-r")
 def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
     """An answer goes out within T_max of the request and a sweep."""
     t_max = view.terms.t_max_ms
-    for turn in _foreign(view) if t_max else ():
-        # After a further request, it may be that one which is answered, or which moved the answer (R-STATE-06).
-        if turn.answer is None or not t_max or turn.repeats or _late_by_the_sweep(view, turn, t_max):
+    for turn in _turns_for_others(view) if t_max else ():
+        # A further request may be the answered one, or may have moved the answer (R-STATE-06).
+        if turn.answer is None or not t_max or turn.repeats or _is_late_by_the_sweep(view, turn, t_max):
             continue
         expected = f"an answer for {turn.message_id!r} within {t_max} ms of the request of step {turn.since.index}"
         seen = f"one after {turn.answer.now_ms - turn.since.now_ms} ms"
         yield judged(
             turn.answer,
             "answered-late",
-            not (turn.gone is not None and turn.gone.index < turn.answer.index),
+            not (turn.t_max_tick is not None and turn.t_max_tick.index < turn.answer.index),
             expected,
             seen,
         )
 
 
-def _with_traffic(view: ChannelView, turn: Turn) -> bool:
+def _waited_for_traffic(view: ChannelView, turn: Turn) -> bool:
     """Did an overdue answer come only after something had arrived?"""
     if turn.overdue is None or turn.answer is None:
         return False
@@ -60,9 +62,9 @@ def _with_traffic(view: ChannelView, turn: Turn) -> bool:
 
 
 @check("SDS-R-SWEEP-01", *TIMED, of="asked sds-r")
-def pending_answers_are_looked_after(view: ChannelView) -> Iterator[Observation]:
-    """An answer goes out within a sweep of its time, whether or not anything else happens."""
-    for turn in _foreign(view):
+def answers_wait_for_no_traffic(view: ChannelView) -> Iterator[Observation]:
+    """An answer is sent within a sweep of its time, even if nothing else happens."""
+    for turn in _turns_for_others(view):
         if turn.in_time:
             yield held(turn.reported_step)
         elif turn.overdue is None or turn.window is None:
@@ -70,19 +72,19 @@ def pending_answers_are_looked_after(view: ChannelView) -> Iterator[Observation]
         elif _delayed_the_answer(view, turn) and turn.answer is not None:
             which = f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago"
             seen = f"none until step {turn.answer.index}"
-            yield violated(turn.overdue, "answered-late", f"{which}, to have been sent by the periodic work", seen)
+            yield violated(turn.overdue, "answered-late", f"{which}, sent by a sweep", seen)
 
 
 def _delayed_the_answer(view: ChannelView, turn: Turn) -> bool:
-    """Is it the sweep that made an answer late? Where its time is not known, only if it waited for traffic."""
+    """Did the sweep delay the answer? If its time is unknown, only if it waited for traffic."""
     late = turn.answer is not None and not turn.in_time and not turn.repeats
-    return late and (turn.exact or _with_traffic(view, turn))
+    return late and (turn.exact or _waited_for_traffic(view, turn))
 
 
 @check("SDS-R-SWEEP-02", *TIMED, of="asked sds-r")
 def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
     """A sweep that sends answers sends all that are due."""
-    pending = [turn for turn in _foreign(view) if turn.window is not None and turn.eligible]
+    pending = [turn for turn in _turns_for_others(view) if turn.window is not None and turn.eligible]
     sweeps = {turn.answer.index: turn.answer for turn in pending if turn.answer is not None}
     ticks = {tick.index for tick in view.ticks}
     for turn in pending:
@@ -103,9 +105,9 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SWEEP-03", *TIMED, of="asked sds-r")
 def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
-    """No answer goes out before its time; the sweep at just that time sends it."""
-    pending = [turn for turn in _foreign(view) if turn.exact]
-    answers = Counter(turn.answer.index for turn in _foreign(view) if turn.answer is not None)
+    """No answer is sent before its time, and a sweep at exactly that time sends it."""
+    pending = [turn for turn in _turns_for_others(view) if turn.exact]
+    answers = Counter(turn.answer.index for turn in _turns_for_others(view) if turn.answer is not None)
     for turn in pending:
         if turn.answer is None or turn.window is None:
             continue
@@ -118,32 +120,34 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             )
             continue
         yield held(turn.answer)
-        # That a sweep ran is known of a tick in which others went out; that it was not full, if another sent more.
+        # A tick that sent other answers ran a sweep, and it had room if another tick sent more.
         missed = [
             tick
             for tick in view.ticks
             if tick.now_ms == turn.window.low and turn.since.index < tick.index < turn.answer.index
-            if not view.terms.clock_ms  # by which this millisecond is none of its own
+            if not view.terms.clock_ms  # with a coarse clock, this millisecond is not distinct
             if 0 < answers[tick.index] < max(answers.values())
         ]
         if missed and turn.since.now_ms < turn.window.low:
-            expected = f"the answer for {turn.message_id!r}, whose time is just now, with the others"
+            expected = f"the answer for {turn.message_id!r}, which is due exactly now, with the others"
             late_ms = turn.answer.now_ms - turn.window.low
             yield violated(missed[0], "answered-late", expected, f"it came {late_ms} ms later{view.terms.clock_hint()}")
 
 
 @check("SDS-R-SWEEP-04", *TIMED, of="asked sds-r")
 def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
-    """A pending request is answered once, and then never again without a new request."""
-    ignored = {e.message_id for r in offered(view) if r.own or r.rejected for e in r.message.repair_request}
+    """A pending request is answered once, and not again without a new request."""
+    ignored = {e.message_id for r in arrived_in_order(view) if r.own or r.rejected for e in r.message.repair_request}
     for asked in view.repair.asked if view.terms.on else ():
-        answers = [a.step for a in asked.answers if not asked.own or no_resend(view, asked.message_id, a.step)]
+        answers = [
+            a.step for a in asked.answers if not asked.own or is_certainly_answer(view, asked.message_id, a.step)
+        ]
         if asked.message_id in ignored or not answers:
             continue
-        # As many as there were requests: that further ones add none is another requirement.
+        # One answer per request: another requirement forbids that further requests add answers.
         allowed = 1 + len(asked.repeats)
         if len(answers) > allowed:
-            expected = f"nothing more for {asked.message_id!r}, which was answered at step {answers[0].index}"
+            expected = f"no further answer for {asked.message_id!r}, which was answered at step {answers[0].index}"
             yield violated(answers[allowed], "answered-again", expected, "another answer without another request")
         elif (quiet := [tick for tick in view.ticks if tick.index > answers[-1].index])[TICKS - 1 :]:
             yield held(quiet[-1])
@@ -152,20 +156,20 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
 # ---- What an answer is, and what it leaves alone ---------------------------------------------------------------------
 
 
-class SentAgain(NamedTuple):
+class ResentMessage(NamedTuple):
     """A message that was sent in answer to a request, and the original."""
 
     step: Step
-    was: Message
-    now: Message
+    original: Message
+    copy: Message
 
 
-def messages_sent_again(view: ChannelView) -> Iterator[SentAgain]:
-    """An answer is the full message, not just its ID, and equals the original in all that never changes."""
-    return (SentAgain(answer.step, original, answer.message) for answer, original in answers_and_originals(view))
+def messages_sent_again(view: ChannelView) -> Iterator[ResentMessage]:
+    """An answer is the full message, not just its ID, and equals the original in all immutable fields."""
+    return (ResentMessage(answer.step, original, answer.message) for answer, original in answers_and_originals(view))
 
 
-def _always_applies(_: SentAgain) -> bool:
+def _applies_to_every_answer(_: ResentMessage) -> bool:
     return True
 
 
@@ -175,17 +179,17 @@ def _value(message: Message, field: str) -> object:
     return None if value in ("", b"", ()) else [e.message_id for e in value] if field == HISTORY else value
 
 
-def _lost(field: str) -> Callable[[SentAgain], bool]:
-    return lambda again: _value(again.was, field) is not None and _value(again.now, field) is None
+def _has_lost(field: str) -> Callable[[ResentMessage], bool]:
+    return lambda again: _value(again.original, field) is not None and _value(again.copy, field) is None
 
 
-def _differs(field: str) -> Callable[[SentAgain], bool]:
-    return lambda again: _value(again.was, field) != _value(again.now, field)
+def _differs(field: str) -> Callable[[ResentMessage], bool]:
+    return lambda again: _value(again.original, field) != _value(again.copy, field)
 
 
-def _expected_and_seen(again: SentAgain, row: RuleRow[SentAgain]) -> tuple[str, str]:
-    was, now = (f"{_value(message, row.why)!r:.60}" for message in (again.was, again.now))
-    return f"{again.was.message_id!r} sent again with its {row.why} {was}", now
+def _describe_answer(again: ResentMessage, row: RuleRow[ResentMessage]) -> tuple[str, str]:
+    was, now = (f"{_value(message, row.why)!r:.60}" for message in (again.original, again.copy))
+    return f"{again.original.message_id!r} sent again with its {row.why} {was}", now
 
 
 SENDER, CHANNEL, TIMESTAMP, HISTORY = "sender_id", "channel_id", "lamport_timestamp", "causal_history"
@@ -193,18 +197,22 @@ CONTENT = "content"
 
 table(
     messages_sent_again,
-    _expected_and_seen,
+    _describe_answer,
     [
         # requirement, applies, wrong, code, why, position, needs
-        RuleRow("SDS-R-STATE-07", _always_applies, _lost(CONTENT), "missing-content", CONTENT, "", TIMED),
-        RuleRow("SDS-R-STATE-07", _always_applies, _lost(TIMESTAMP), "missing-timestamp", TIMESTAMP, "", TIMED),
-        RuleRow("SDS-R-STATE-07", _always_applies, _lost(HISTORY), "missing-history", HISTORY, "", TIMED),
-        RuleRow("SDS-R-STATE-07", _always_applies, _lost(SENDER), "missing-sender", SENDER, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _always_applies, _differs(SENDER), "sender-changed", SENDER, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _always_applies, _differs(CHANNEL), "channel-changed", CHANNEL, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _always_applies, _differs(TIMESTAMP), "timestamp-changed", TIMESTAMP, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _always_applies, _differs(HISTORY), "history-changed", HISTORY, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _always_applies, _differs(CONTENT), "content-changed", CONTENT, "", TIMED),
+        RuleRow("SDS-R-STATE-07", _applies_to_every_answer, _has_lost(CONTENT), "missing-content", CONTENT, "", TIMED),
+        RuleRow(
+            "SDS-R-STATE-07", _applies_to_every_answer, _has_lost(TIMESTAMP), "missing-timestamp", TIMESTAMP, "", TIMED
+        ),
+        RuleRow("SDS-R-STATE-07", _applies_to_every_answer, _has_lost(HISTORY), "missing-history", HISTORY, "", TIMED),
+        RuleRow("SDS-R-STATE-07", _applies_to_every_answer, _has_lost(SENDER), "missing-sender", SENDER, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _applies_to_every_answer, _differs(SENDER), "sender-changed", SENDER, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _applies_to_every_answer, _differs(CHANNEL), "channel-changed", CHANNEL, "", TIMED),
+        RuleRow(
+            "SDS-R-SWEEP-05", _applies_to_every_answer, _differs(TIMESTAMP), "timestamp-changed", TIMESTAMP, "", TIMED
+        ),
+        RuleRow("SDS-R-SWEEP-05", _applies_to_every_answer, _differs(HISTORY), "history-changed", HISTORY, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _applies_to_every_answer, _differs(CONTENT), "content-changed", CONTENT, "", TIMED),
     ],
     of="asked",
 )
@@ -212,15 +220,15 @@ table(
 
 @check("SDS-R-SWEEP-05", *TIMED, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED, of="asked observed")
 def answering_leaves_no_trace(view: ChannelView) -> Iterator[Observation]:
-    """Answers move neither the log nor the Lamport timestamp nor the outgoing buffer of who gives them.
+    """Answers change neither the log nor the Lamport timestamp nor the outgoing buffer of the responder.
 
-    Where deliveries are not signalled, nothing tells whether the sweep that answered delivered something, too.
+    Without delivery signals, it is unknown whether the sweep that answered also delivered messages.
     """
     answers = [
         answer.step
         for asked in view.repair.asked
         for answer in asked.answers
-        if not asked.own or no_resend(view, asked.message_id, answer.step)
+        if not asked.own or is_certainly_answer(view, asked.message_id, answer.step)
     ]
     active = [s for s in view.trace.of(view.party.name) if s.command not in ("tick", "observe", "query_filter")]
     busy = [step for step in view.ticks if any(event.channel_id == view.channel_id for event in step.events)]
@@ -230,13 +238,13 @@ def answering_leaves_no_trace(view: ChannelView) -> Iterator[Observation]:
         synced = [sent for sent in view.syncs if before.step.index < sent.step.index < after.step.index]
         if not between or others or synced:
             continue
-        code, changed = _changed(before, after)
+        code, changed = _describe_change(before, after)
         expected = f"log, Lamport timestamp and outgoing buffer as at step {before.step.index}, before the answer"
         yield judged(between[-1], code, not code, expected, f"{changed} at step {after.step.index}")
 
 
-def _changed(before: Observed, after: Observed) -> tuple[str, str]:
-    """The first difference between two states, its code and its words; "" for none."""
+def _describe_change(before: Observed, after: Observed) -> tuple[str, str]:
+    """The first difference between two states: (code, description); empty strings if there is none."""
     one, other = before.state, after.state
     if one.HasField("log") and other.HasField("log") and before.step.shown_log != after.step.shown_log:
         added = [message_id for message_id in after.step.shown_log if message_id not in before.step.shown_log]
@@ -253,11 +261,10 @@ def _changed(before: Observed, after: Observed) -> tuple[str, str]:
 
 @check("SDS-R-SWEEP-05", *TIMED, of="asked outgoing")
 def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
-    """The own message after an answer carries the timestamp that it would have carried without it.
+    """The next own message after an answer has the same timestamp as without the answer.
 
-    Where timestamps are wrong without answers as well, it is something else that moves them: another channel, messages
-    that were received in between (if there are more of them than answers), or what moved the local timestamp that was
-    shown before the answer.
+    Timestamps that are wrong without answers as well have another cause: another channel, more received messages than
+    answers, or a local timestamp that was already wrong before the answer.
     """
     answers = [answer.step for asked in view.repair.asked if not asked.own for answer in asked.answers]
     previous: Step | None = None
@@ -267,7 +274,7 @@ def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
         between = [step for step in answers if since < step.index < sent.step.index]
         previous = sent.step
         e, seen = sent.lamport, sent.message.lamport_timestamp
-        if not sent.certain or seen is None or sent.repeat:
+        if not sent.log_is_known or seen is None or sent.repeat:
             continue
         if not between and not e.tolerates(seen):
             return

@@ -1,4 +1,4 @@
-"""Sections R-TREQ and R-TRESP: the formulas of both times, exactly or by what any hash guarantees."""
+"""Sections R-TREQ and R-TRESP: the formulas of both times, exactly or by the guarantees of every hash."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.repair_terms import SECOND_MS, TIMED
-from ...view.responder import Turn, delay, slack_ms, turns
+from ...view.responder import Turn, measure_delay, slack_ms, turns
 from ...view.windows import Window
 
 
-def astray(seen: Window, low: int, high: int, slack_ms: int) -> str:
-    """The code of a time that the formula does not give: out of its bounds, or another one between them."""
+def classify_wrong_time(seen: Window, low: int, high: int, slack_ms: int) -> str:
+    """The code of a wrong time: out of its bounds, or between them but not by the formula."""
     if seen.high < low - slack_ms:
         return "too-early"
     return "too-late" if seen.low > high + slack_ms else "not-by-formula"
@@ -27,33 +27,34 @@ def astray(seen: Window, low: int, high: int, slack_ms: int) -> str:
 
 @check("SDS-R-TRESP-01", *TIMED, of="asked sds-r")
 def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
-    """T_resp is what the formula gives by the declared hash; with another hash it lies between 0 and T_max."""
+    """T_resp follows the formula with the declared hash; with an unknown hash it is between 0 and T_max."""
     for turn in turns(view):
         expected = view.terms.t_resp(turn.author, turn.message_id)
-        found = delay(view, turn)
+        found = measure_delay(view, turn)
         if expected is None or found is None:
             continue
         by = "by the declared hash" if expected.exact else "whatever the hash"
-        what = f"an answer for {turn.message_id!r} {_span(expected)} after the request of step {turn.since.index}, {by}"
+        since = f"after the request of step {turn.since.index}, {by}"
+        what = f"an answer for {turn.message_id!r} {_format_span(expected)} {since}"
         seen = f"one planned after {found.low} ms" if turn.shown else f"one after {found.low} to {found.high} ms"
-        seen += view.terms.clock_hint(expected.meets(found, SECOND_MS))
-        code = astray(found, 0, view.terms.t_max_ms or 0, slack_ms(view))
-        yield judged(turn.reported_step, code, expected.meets(found, slack_ms(view)), what, seen)
+        seen += view.terms.clock_hint(expected.overlaps(found, SECOND_MS))
+        code = classify_wrong_time(found, 0, view.terms.t_max_ms or 0, slack_ms(view))
+        yield judged(turn.reported_step, code, expected.overlaps(found, slack_ms(view)), what, seen)
 
 
 @check("SDS-R-TRESP-02", *TIMED, of="asked sds-r")
 def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
     """The author of a message answers at once or at the first sweep."""
     for turn in turns(view):
-        if not turn.asked.own or not turn.due or not turn.clear or turn.end <= turn.since.index:
+        if not turn.asked.own or not turn.due or not turn.fixes_time or turn.end <= turn.since.index:
             continue
         wait = turn.window.low - turn.since.now_ms if turn.shown and turn.window is not None else 0
         if wait > slack_ms(view):
             expected = f"an answer for its own {turn.message_id!r} at once"
             hint = view.terms.clock_hint(wait <= SECOND_MS)
             yield violated(turn.since, "answered-late", expected, f"one planned in {wait} ms{hint}")
-        elif turn.answer is None or not turn.sure:
-            continue  # that it never answers is another requirement, and nothing of it is known where it may resend
+        elif turn.answer is None or not turn.is_no_resend:
+            continue  # another requirement judges missing answers, and a copy may be a resend
         elif not turn.in_time:
             late = turn.answer.now_ms - turn.since.now_ms
             yield violated(
@@ -70,7 +71,7 @@ def _equal_answer_delays(view: ChannelView, code: str, *, same_requester: bool) 
     """Two requests for one message are answered with the same delay, by one requester or by two."""
     known: dict[str, list[tuple[Turn, Window]]] = {}
     for turn in turns(view):
-        found = delay(view, turn)
+        found = measure_delay(view, turn)
         if found is None:
             continue
         for earlier, before in known.setdefault(turn.message_id, []):
@@ -80,14 +81,14 @@ def _equal_answer_delays(view: ChannelView, code: str, *, same_requester: bool) 
             which = f", as after that of step {earlier.since.index}"
             if not same_requester:
                 which = f" of {second!r}, as after that of {first!r}: its author is the same"
-            expected = f"an answer for {turn.message_id!r} {_span(before)} after the request{which}"
-            seen = f"one {'planned ' if turn.shown else ''}after {_span(found)}"
-            seen += view.terms.clock_hint(before.meets(found, SECOND_MS))
-            yield judged(turn.reported_step, code, before.meets(found, slack_ms(view)), expected, seen)
+            expected = f"an answer for {turn.message_id!r} {_format_span(before)} after the request{which}"
+            seen = f"one {'planned ' if turn.shown else ''}after {_format_span(found)}"
+            seen += view.terms.clock_hint(before.overlaps(found, SECOND_MS))
+            yield judged(turn.reported_step, code, before.overlaps(found, slack_ms(view)), expected, seen)
         known[turn.message_id].append((turn, found))
 
 
-def _span(found: Window) -> str:
+def _format_span(found: Window) -> str:
     return f"{found.low} ms" if found.exact else f"{found.low} to {found.high} ms"
 
 
@@ -104,26 +105,27 @@ def the_requester_does_not_matter(view: ChannelView) -> Iterator[Observation]:
 
 
 _WIDEST = 6
-"""A delay is known well enough if what is known of it leaves no more than this part of T_max open."""
+"""A delay is known well enough if its window is at most T_max divided by this number."""
 _HOLDERS, _MESSAGES, _AUTHORS, _EACH = 5, 4, 4, 5
-"""So many samples at least. Delays known to a sixth of T_max are alike by chance for five holders of one message, or
-for five messages of one author, with a probability of 5/6^4 < 0.004, or of 1/90 more where T_max is 90 units and a
-factor of the product a multiple of it (AMB-115): for all of four messages or authors < 1e-7."""
+"""Minimal numbers of samples. Delays known to a sixth of T_max are equal by chance for five holders of one message, or
+for five messages of one author, with a probability of 5/6^4 < 0.004. If T_max is 90 units, a factor of the product can
+be a multiple of it, which adds 1/90 (AMB-115). For all of four messages or authors, the probability is below 1e-7.
+"""
 
 
-def _known(
+def _known_delays(
     views: Iterable[ChannelView], sample_of: Callable[[ChannelView, Turn], tuple[str, str]], each: int
 ) -> tuple[dict[str, list[Window]], Step | None]:
-    """Delays of answers that are known well enough, and the last of these answers.
+    """The delays of answers that are known well enough, and the step of the last one.
 
-    ``sample_of`` gives the set and the place in it; sets are left out that have fewer than so many samples ``each``.
+    ``sample_of`` returns the set of a delay and its key in the set. Sets with fewer than ``each`` samples are left out.
     """
     delays: dict[str, dict[str, Window]] = {}
     last: Step | None = None
     for view in views:
         t_max = view.terms.t_max_ms or 0
         for turn in turns(view):
-            found = delay(view, turn)
+            found = measure_delay(view, turn)
             if found is not None and t_max and (found.high - found.low) * _WIDEST <= t_max:
                 which, sample = sample_of(view, turn)
                 delays.setdefault(which, {}).setdefault(sample, found)
@@ -132,16 +134,18 @@ def _known(
 
 
 def _can_be_equal(found: list[Window]) -> bool:
-    """Can they all be one and the same delay?"""
+    """Can all of them be the same delay?"""
     return max(window.low for window in found) <= min(window.high for window in found)
 
 
 @check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere", together=True)
 def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation]:
     """Participants that hold the same messages answer for them with different delays."""
-    if view.everybody[0] is not view or len(view.everybody) < _HOLDERS:
+    if view.views_in_channel[0] is not view or len(view.views_in_channel) < _HOLDERS:
         return
-    known, last = _known(view.everybody, lambda of, turn: (turn.message_id, of.party.participant_id), _HOLDERS)
+    known, last = _known_delays(
+        view.views_in_channel, lambda of, turn: (turn.message_id, of.party.participant_id), _HOLDERS
+    )
     enough = list(known.values())
     if len(enough) >= _MESSAGES and last is not None:
         holders = f"{len(enough[0])} holders of the same message"
@@ -153,7 +157,7 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
 @check("SDS-R-TRESP-06", *TIMED, of="asked sds-r")
 def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[Observation]:
     """A participant answers for different messages of one author with different delays."""
-    enough, last = _known([view], lambda _, turn: (turn.author, turn.message_id), _EACH)
+    enough, last = _known_delays([view], lambda _, turn: (turn.author, turn.message_id), _EACH)
     if len(enough) >= _AUTHORS and last is not None:
         author, found = next(iter(enough.items()))
         which = f"{len(found)} messages of {author!r}, or at least of one of {len(enough)} authors"
@@ -165,11 +169,13 @@ def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[
 
 _SAMPLES = 200
 _BIAS = 0.06
-"""How far the distribution of a product modulo T_max is from an even one: 0.059 where T_max is 90 units, 0.0004 where
-it is 120,000 (AMB-115)."""
+"""Distance of the distribution of a product modulo T_max from an even one: 0.059 for a T_max of 90 units, 0.0004 for
+120,000 (AMB-115).
+"""
 _END = 0.1
-"""Of 200 delays, some are in the first tenth and some in the last: none in it has a probability of (1 - 0.073)^200 <
-3e-7, with 0.073 for 90 units."""
+"""Of 200 delays, some are in the first tenth and some in the last. The probability that a tenth has none is (1 -
+0.073)^200 < 3e-7, with 0.073 for 90 units.
+"""
 
 
 @check("SDS-R-TRESP-05", *TIMED, of="asked sds-r")
@@ -179,21 +185,21 @@ def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
     delays: dict[str, Window] = {}
     last: Step | None = None
     for turn in turns(view):
-        found = delay(view, turn)
+        found = measure_delay(view, turn)
         if found is not None:
-            delays.setdefault(turn.author, found)  # of one author they would hang together
+            delays.setdefault(turn.author, found)  # delays of one author are not independent
             last = turn.reported_step
     if len(delays) < _SAMPLES or last is None or not t_max:
         return
-    uneven = _uneven(list(delays.values()), t_max)
+    uneven = _describe_unevenness(list(delays.values()), t_max)
     yield judged(last, "uneven", not uneven, f"{len(delays)} delays spread over {t_max} ms", uneven)
 
 
-def _uneven(delays: list[Window], t_max: int) -> str:
-    """Where delays are not spread evenly, "" if they are; each is known to lie in its window.
+def _describe_unevenness(delays: list[Window], t_max: int) -> str:
+    """Describe an uneven spread of delays, each known to be in its window; "" if it is even.
 
-    The inequality of Dvoretzky, Kiefer and Wolfowitz: by chance the shares are off by more than ``chance`` with a
-    probability of less than 1e-7.
+    By the inequality of Dvoretzky, Kiefer and Wolfowitz, the shares differ by more than ``chance`` with a probability
+    below 1e-7.
     """
     number = len(delays)
     chance = math.sqrt(math.log(2 / 1e-7) / (2 * number)) + _BIAS

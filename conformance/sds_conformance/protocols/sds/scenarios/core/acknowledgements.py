@@ -14,12 +14,12 @@ from ..scripts import (
     Part,
     Peer,
     Script,
+    deliver_and_settle,
     entry,
     greatest,
     resending,
     scenario,
-    send_the_optional,
-    take_in,
+    send_optional_messages,
     tick_every,
 )
 
@@ -101,7 +101,7 @@ def unacknowledged_while_busy(script: Script, alice: Part) -> None:
         script.advance(greatest(1, period // 2))
         if number % 2 == 0:
             alice.send()
-        send_the_optional(alice)
+        send_optional_messages(alice)
         alice.tick()
     alice.observe()
 
@@ -130,7 +130,7 @@ def every_way_to_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
     # The ID of a sync message says nothing about a message of that ID.
     alice.given(bob.sync(now + 10, message_id=sent[5])).observe()
     # A filter counts once, also where its message had to wait.
-    take_in(alice, to_come).observe()
+    deliver_and_settle(alice, to_come).observe()
 
 
 @cast.scenario("STATE-12")
@@ -148,9 +148,9 @@ def not_found_in_a_crowd(stage: Stage) -> None:
 def _echo(script: Script, answer: Callable[[Part], Message]) -> None:
     quinn, alice = script.open("quinn"), script.open()
     sent = [quinn.send() for _ in range(12)]
-    take_in(alice.after(10), *sent[:2])
+    deliver_and_settle(alice.after(10), *sent[:2])
     answer(alice)
-    take_in(alice, sent[2], sent[7], sent[11])
+    deliver_and_settle(alice, sent[2], sent[7], sent[11])
     message = answer(alice)
     quinn.receive(script.peer("echo").content(script.now, filter_of=message))
     quinn.observe()

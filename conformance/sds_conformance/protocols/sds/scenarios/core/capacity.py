@@ -62,7 +62,7 @@ def copies_and_syncs_beside_a_small_filter(stage: Stage, bob: ScriptedPeer) -> N
     alice.receive(*[bob.sync(stage.now_ms + number) for number in range(capacity)])
     alice.observe(*[message.message_id for message in messages])
     alice.after(10).send()
-    cast.take_in(alice, bob.content(stage.now_ms, messages[0]))
+    cast.deliver_and_settle(alice, bob.content(stage.now_ms, messages[0]))
 
 
 @cast.scenario(long=True, violated=("RECV-04", "STATE-06"))

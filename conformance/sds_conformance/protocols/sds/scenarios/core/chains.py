@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import WIDE, Part, Peer, Script, scenario, take_in
+from ..scripts import WIDE, Part, Peer, Script, deliver_and_settle, scenario
 
 AHEAD_MS = 100_000
 
@@ -38,7 +38,7 @@ def copies_of_what_waits(script: Script, alice: Part, bob: Peer, carol: Peer) ->
     later = carol.content(script.now + 9)
     again = bob.content(script.now + 10, later)
     alice.receive(again, bob.sync(script.now + 11, message_id=again))
-    take_in(alice, later)
+    deliver_and_settle(alice, later)
     _look(alice)
     alice.after(100).send()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..scripts import Script, scenario, send_the_optional, take_in
+from ..scripts import Script, deliver_and_settle, scenario, send_optional_messages
 
 
 @scenario("MSG-15", "MSG-04", "STATE-01", "STATE-16", "MSG-22")
@@ -15,7 +15,7 @@ def two_channels(script: Script) -> None:
     alice.given(in_c1.content(script.now + 1_000_000)).send(channel="c1")
     alice.send(channel="c2")
     alice.receive(in_c2.content(script.now + 5, one, message_id="crosses-to-c1"))
-    take_in(alice, in_c1.content(script.now + 6, two, message_id="crosses-to-c2"))
+    deliver_and_settle(alice, in_c1.content(script.now + 6, two, message_id="crosses-to-c2"))
     for channel in ("c1", "c2"):
         alice.observe(channel=channel)
         alice.after(10).send(channel=channel)
@@ -26,5 +26,5 @@ def the_unnamed_channel(script: Script) -> None:
     """The application names no channel, and everything is sent once."""
     alice = script.open(channels=())
     first = alice.send()
-    take_in(alice, script.peer("bob").content(script.now + 5, first))
-    send_the_optional(alice)
+    deliver_and_settle(alice, script.peer("bob").content(script.now + 5, first))
+    send_optional_messages(alice)

@@ -11,11 +11,11 @@ from ..scripts import (
     Part,
     Peer,
     Script,
+    deliver_and_settle,
     least,
     may_be_ahead,
     resending,
     scenario,
-    take_in,
     tick_every,
 )
 
@@ -66,7 +66,7 @@ def waiting_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
     """A message from ahead must wait for its dependency; only its delivery moves the clock."""
     root = bob.content(script.now + 10)
     alice.given(bob.content(script.now + 9_000, root)).send()
-    take_in(alice, root).send()
+    deliver_and_settle(alice, root).send()
 
 
 @scenario("MSG-05")

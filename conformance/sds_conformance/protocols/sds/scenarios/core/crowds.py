@@ -10,7 +10,18 @@ from sds_reference import Message
 
 from .. import cast
 from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import HOUR_MS, Part, Peer, Script, greatest, resending, scenario, send_the_optional, take_in, tick_every
+from ..scripts import (
+    HOUR_MS,
+    Part,
+    Peer,
+    Script,
+    deliver_and_settle,
+    greatest,
+    resending,
+    scenario,
+    send_optional_messages,
+    tick_every,
+)
 
 MANY = 980
 SENDERS = 200
@@ -40,7 +51,7 @@ def a_crowd_waits_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
     peers = [stage.peer(f"p{number}") for number in range(SENDERS)]
     waiting = [peers[number % SENDERS].content(base + 2 + number, root) for number in range(_many(stage))]
     alice.given(*waiting).observe()
-    cast.take_in(alice, root).observe()
+    cast.deliver_and_settle(alice, root).observe()
     alice.given(waiting[0], waiting[len(waiting) // 2], stage.peer("late").content(base - 1)).observe()
     alice.receive(bob.content(base + 2_000, own))
     for place in (0, 1, 100, 199):
@@ -58,7 +69,7 @@ def a_chain_of_a_thousand(stage: Stage, alice: Actor) -> None:
     line = [peers[0].content(stage.now_ms)]
     for number in range(1, _many(stage)):
         line.append(peers[number % 3].content(stage.now_ms + number, line[-1]))
-    cast.take_in(alice, *reversed(line)).observe()
+    cast.deliver_and_settle(alice, *reversed(line)).observe()
 
 
 @cast.scenario(
@@ -109,7 +120,7 @@ def a_hundred_of_each_kind(script: Script, alice: Part, bob: Peer) -> None:
     """More than a hundred messages of each kind are sent and received: from ahead, that acknowledge, and that wait."""
     for number in range(ROUNDS):
         own, other = alice.after(10).send(), alice.send()
-        send_the_optional(alice)
+        send_optional_messages(alice)
         gap = f"never-sent-{number}"
         alice.receive(bob.sync(script.now, *[gap][: number % 2], own), bob.ephemeral(b"typing"))
         alice.receive(bob.content(script.now, other, gap), bob.content(script.now + AHEAD_MS + 100 * number))
@@ -158,7 +169,7 @@ def long_ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
         alice.receive(bob.content(script.now + number, message_id=known))
         alice.receive(bob.content(script.now + 20 + number, missing))
         late.append(bob.content(script.now + 10 + number, message_id=missing))
-    take_in(alice, *late).after(100).send()
+    deliver_and_settle(alice, *late).after(100).send()
 
 
 @scenario("DELIVER-04", long=True, asked=pb.Configuration(causal_history_size=100))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..scripts import WIDE, Part, Peer, Script, scenario, send_the_optional, take_in
+from ..scripts import WIDE, Part, Peer, Script, deliver_and_settle, scenario, send_optional_messages
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02", asked=WIDE)
@@ -17,7 +17,7 @@ def a_missing_dependency(script: Script, alice: Part, bob: Peer) -> None:
         depends_on.insert(place, missing)
         alice.given(bob.content(base + 20 + place, *depends_on)).observe()
         alice.send()
-        take_in(alice, missing).observe()
+        deliver_and_settle(alice, missing).observe()
         script.advance(10)
 
 
@@ -30,14 +30,14 @@ def a_chain_in_reverse(script: Script, alice: Part, bob: Peer, carol: Peer) -> N
     alice.given(third, second).observe()
     alice.settle()
     alice.send()
-    take_in(alice, first).observe()
+    deliver_and_settle(alice, first).observe()
 
 
 @scenario("RECV-06", "RECV-09")
 def a_dependent_of_the_buffered(script: Script, alice: Part, bob: Peer) -> None:
     """A message whose only dependency waits in the buffer arrives after it; its root never comes."""
     middle = bob.content(script.now + 2, "never-sent")
-    take_in(alice, middle, bob.content(script.now + 3, middle), bob.content(script.now + 4))
+    deliver_and_settle(alice, middle, bob.content(script.now + 3, middle), bob.content(script.now + 4))
     alice.after(100).send()
     alice.observe()
 
@@ -48,7 +48,7 @@ def a_long_chain_in_reverse(script: Script, alice: Part, bob: Peer) -> None:
     chain = [bob.content(script.now)]
     for number in range(1, 50):
         chain.append(bob.content(script.now + number, chain[-1]))
-    take_in(alice, *reversed(chain)).observe()
+    deliver_and_settle(alice, *reversed(chain)).observe()
 
 
 @scenario("DELIVER-07", "RECV-05", "RECV-06")
@@ -56,8 +56,8 @@ def a_diamond(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Two messages depend on one and a fourth on both; they arrive in a bad order."""
     top = bob.content(script.now + 1)
     left, right = bob.content(script.now + 2, top), carol.content(script.now + 2, top)
-    take_in(alice, right, carol.content(script.now + 3, left, right), top)
-    take_in(alice, left)
+    deliver_and_settle(alice, right, carol.content(script.now + 3, left, right), top)
+    deliver_and_settle(alice, left)
 
 
 @scenario("SEND-11", "RECV-07")
@@ -65,7 +65,7 @@ def replies_to_own_messages(script: Script, alice: Part, bob: Peer) -> None:
     """Replies to own messages arrive: own messages are in the own log."""
     first = alice.send()
     second = alice.after(10).send()
-    take_in(alice, bob.content(script.now + 5, first), bob.content(script.now + 6, first, second))
+    deliver_and_settle(alice, bob.content(script.now + 5, first), bob.content(script.now + 6, first, second))
 
 
 @scenario("RECV-01", "RECV-11")
@@ -105,7 +105,7 @@ def the_filter_and_the_buffer(script: Script, alice: Part, bob: Peer) -> None:
     waiting = bob.content(script.now + 10, own, "never-sent")
     alice.given(waiting).observe(waiting)
     alice.after(100).send()
-    send_the_optional(alice, ephemeral=False)
+    send_optional_messages(alice, ephemeral=False)
 
 
 @scenario("SEND-09", "STATE-05", "SYNC-05")
@@ -113,4 +113,4 @@ def the_filter_grows(script: Script, alice: Part, bob: Peer) -> None:
     """Every message carries the filter as it is when the message is sent."""
     for _ in range(5):
         alice.after(10).given(bob.content(script.now)).send()
-    send_the_optional(alice, ephemeral=False)
+    send_optional_messages(alice, ephemeral=False)

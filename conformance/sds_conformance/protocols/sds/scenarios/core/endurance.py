@@ -6,10 +6,10 @@ from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES
 
-from ...view.false_positives import ASKED_AFTER_ROLL_OVER, asked_at_capacity, strangers
+from ...view.false_positives import QUERIES_AFTER_ROLL_OVER, queries_at_capacity, unknown_ids
 from .. import cast
 from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import HOUR_MS, Part, Peer, Script, resending, scenario, take_in, tick_every
+from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, resending, scenario, tick_every
 
 LARGEST_FILLED = 2_000
 """Bloom filters for more IDs are not filled message by message, and not rolled over."""
@@ -24,7 +24,7 @@ ASKED_AT_ONCE = 20_000
 def late_copies(script: Script, alice: Part, bob: Peer) -> None:
     """Copies come after thirty other messages."""
     messages = [bob.content(script.now + number) for number in range(30)]
-    take_in(alice, *messages, messages[0], messages[5]).observe()
+    deliver_and_settle(alice, *messages, messages[0], messages[5]).observe()
 
 
 @scenario("RECV-08")
@@ -36,7 +36,7 @@ def many_wait_for_one(script: Script, alice: Part) -> None:
         depends_on = [root, root] if number % 5 == 0 else [root]
         alice.receive(peers[number % 2].content(script.now + 2 + number, *depends_on))
     tick_every(alice, 5 * HOUR_MS, times=5)
-    take_in(alice, root).observe()
+    deliver_and_settle(alice, root).observe()
 
 
 @scenario("RECV-08", "INSWEEP-01")
@@ -89,7 +89,7 @@ def a_thousand_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
         alice.receive(bob.content(stage.now_ms + 2_000, messages[0]))
     if not 0 < capacity <= LARGEST_FILLED or stage.trace.declaration.profile("bloom") not in PROFILES:
         in_force = stage.open("dora").party.in_force
-        _build_a_filter(stage, in_force.bloom_capacity, 1, asked_at_capacity(in_force.bloom_error_rate))
+        _build_a_filter(stage, in_force.bloom_capacity, 1, queries_at_capacity(in_force.bloom_error_rate))
 
 
 def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None:
@@ -105,7 +105,7 @@ def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None
     built = step.reply.filter.bloom_filter if step.reply is not None else b""
     if not built or stage.trace.declaration.profile("bloom") in PROFILES:
         return
-    ids = [*members[-(capacity // 10) :], *strangers(asked)]
+    ids = [*members[-(capacity // 10) :], *unknown_ids(asked)]
     for start in range(0, len(ids), ASKED_AT_ONCE):
         query = pb.QueryFilter(bloom_filter=built, message_ids=ids[start : start + ASKED_AT_ONCE])
         stage.step("", pb.Request(query_filter=query))
@@ -165,7 +165,7 @@ def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
     if not capacity:
         raise ScheduleStoppedError("how many IDs its bloom filter is for is not known, nor when it must be rolled over")
     if capacity > LARGEST_FILLED:
-        _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, ASKED_AFTER_ROLL_OVER)
+        _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, QUERIES_AFTER_ROLL_OVER)
         return
     for number in range(3 * capacity):
         alice.after(1).receive(bob.content(stage.now_ms))
@@ -175,7 +175,7 @@ def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
     alice.send()
     if stage.trace.declaration.profile("bloom") not in PROFILES:
         # The codec reads filters of the size that the implementation chose, and this is another.
-        _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, ASKED_AFTER_ROLL_OVER)
+        _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, QUERIES_AFTER_ROLL_OVER)
 
 
 @cast.scenario("STATE-06", "STATE-05", long=True)

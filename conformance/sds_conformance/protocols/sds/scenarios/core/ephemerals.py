@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import HOUR_MS, WIDE, Message, Part, Peer, Script, scenario, take_in, tick_every
+from ..scripts import HOUR_MS, WIDE, Message, Part, Peer, Script, deliver_and_settle, scenario, tick_every
 
 
 @scenario("EPHEMERAL-04", "EPHEMERAL-05", "MSG-18", "RECV-05")
@@ -14,7 +14,7 @@ def received_ephemerals(script: Script, alice: Part, bob: Peer) -> None:
     for number in range(3):
         alice.receive(bob.content(script.now + number, f"never-sent-{number}"))
     typing = bob.ephemeral(b"still typing")
-    take_in(alice, typing, bob.content(script.now + 9), bob.content(script.now + 10, typing)).observe()
+    deliver_and_settle(alice, typing, bob.content(script.now + 9), bob.content(script.now + 10, typing)).observe()
     alice.after(10).send()
 
 
@@ -23,8 +23,8 @@ def what_is_missing_comes_as_an_ephemeral(script: Script, alice: Part, bob: Peer
     """A message waits for one that is missing, whose ID an ephemeral message has; then the missing one comes."""
     missing = carol.content(script.now)
     alice.receive(bob.content(script.now + 1, missing))
-    take_in(alice, carol.ephemeral(b"typing", message_id=missing)).observe()
-    take_in(alice, missing).observe()
+    deliver_and_settle(alice, carol.ephemeral(b"typing", message_id=missing)).observe()
+    deliver_and_settle(alice, missing).observe()
 
 
 @scenario(
@@ -50,7 +50,7 @@ def hybrids(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
         alice.receive(bob.ephemeral(b"half a message", *names, message_id=f"hybrid-{number}", holds=holds))
     alice.observe()
     alice.after(10).send()
-    take_in(alice, to_come, bob.content(script.now + 2, "hybrid-0", "hybrid-1")).observe()
+    deliver_and_settle(alice, to_come, bob.content(script.now + 2, "hybrid-0", "hybrid-1")).observe()
     alice.after(10).send()
 
 

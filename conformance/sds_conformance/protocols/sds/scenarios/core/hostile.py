@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import cast
 from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import Part, Peer, Script, scenario, take_in
+from ..scripts import Part, Peer, Script, deliver_and_settle, scenario
 
 NO_SIZES = (
     b"\x10\x00\x18\x00\x20\x00\x28\x00",
@@ -90,7 +90,7 @@ def impossible_dependencies(script: Script, alice: Part, bob: Peer) -> None:
     )
     alice.receive(bob.content(base + 4, ""))
     known = bob.content(base + 5)
-    take_in(alice, known, bob.content(base + 6, known, known)).after(100).send()
+    deliver_and_settle(alice, known, bob.content(base + 6, known, known)).after(100).send()
     alice.observe()
 
 
@@ -103,5 +103,5 @@ def extreme_timestamps_and_ids(stage: Stage, alice: Actor, bob: ScriptedPeer) ->
         bystander.receive(bob.content(lamport))
     bystander.receive(bob.content(stage.now_ms, message_id=""), bob.content(stage.now_ms, message_id="x" * 65_536))
     alice.receive(stage.peer("bob", "nowhere").content(stage.now_ms), stage.peer("", "c1").content(stage.now_ms))
-    cast.take_in(alice, bob.content(stage.now_ms + 1, content=bytes(1 << 20)), bob.content(stage.now_ms + 2))
+    cast.deliver_and_settle(alice, bob.content(stage.now_ms + 1, content=bytes(1 << 20)), bob.content(stage.now_ms + 2))
     alice.after(1_000).send()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import WIDE, Part, Peer, Script, scenario, take_in
+from ..scripts import WIDE, Part, Peer, Script, deliver_and_settle, scenario
 
 MINUTE = 60_000
 
@@ -21,8 +21,8 @@ def a_late_joiner(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     from_nora = nora.after(100).send()
     script.advance(MINUTE)
     later = bob.content(script.now)
-    take_in(alice, later, from_nora, carol.content(script.now - 2 * MINUTE)).observe()
-    take_in(nora, later)
+    deliver_and_settle(alice, later, from_nora, carol.content(script.now - 2 * MINUTE)).observe()
+    deliver_and_settle(nora, later)
     alice.after(MINUTE).send()
     nora.send()
     nora.observe()

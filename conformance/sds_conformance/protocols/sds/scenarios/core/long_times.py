@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import NOW, START, Part, Peer, Period, Script, resending, scenario, take_in, tick_every
+from ..scripts import NOW, START, Part, Peer, Period, Script, deliver_and_settle, resending, scenario, tick_every
 
 DAY_MS = 86_400_000
 INT32_MS, UINT32_MS = 1 << 31, 1 << 32
@@ -89,7 +89,7 @@ def waiting_for_weeks(script: Script, bob: Peer, carol: Peer) -> None:
         alice = script.open(f"alice{number}")
         roots = [carol.content(script.now + number) for number in range(3)]
         alice.receive(*[bob.content(script.now + 10 + number, root) for number, root in enumerate(roots)])
-        take_in(alice.after(pause), roots[2]).observe()
+        deliver_and_settle(alice.after(pause), roots[2]).observe()
 
 
 @scenario(

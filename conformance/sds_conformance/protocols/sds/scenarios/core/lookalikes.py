@@ -8,7 +8,19 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .. import cast
 from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import MAX_LAMPORT, WIDE, Part, Peer, Period, Script, least, may_be_ahead, scenario, signed, take_in
+from ..scripts import (
+    MAX_LAMPORT,
+    WIDE,
+    Part,
+    Peer,
+    Period,
+    Script,
+    deliver_and_settle,
+    least,
+    may_be_ahead,
+    scenario,
+    signed,
+)
 
 
 @cast.scenario("MSG-15", "STATE-05", "RECV-07")
@@ -40,7 +52,7 @@ def equal_contents_arrive(script: Script, alice: Part, bob: Peer, carol: Peer) -
     for peer, lamport in ((bob, 1), (carol, 1), (bob, 2), (bob, 2), (bob, -7_200_000)):
         alice.receive(peer.content(script.now + lamport, content=b"ok"))
     alice.receive(bob.sync(script.now, message_id="later"))
-    take_in(alice, bob.content(script.now + 9, message_id="later"))
+    deliver_and_settle(alice, bob.content(script.now + 9, message_id="later"))
 
 
 @cast.scenario("MSG-14")
@@ -103,7 +115,7 @@ def ids_with_one_start_or_one_form(script: Script, alice: Part, bob: Peer, carol
         alice.after(10).send()
         waiting += [bob.content(script.now + 1_000, root, message_id="w" + twin) for twin in (known, other)]
     alice.receive(*waiting)
-    take_in(alice, root).observe()
+    deliver_and_settle(alice, root).observe()
     alice.after(2_000).send()
 
 
@@ -152,7 +164,7 @@ def two_participants_of_one_process(script: Script, alice: Part, bob: Peer) -> N
     for number in range(5):
         carol.receive(script.peer(f"p{number}").content(script.now + number))
     alice.send()
-    take_in(alice, root).observe()
+    deliver_and_settle(alice, root).observe()
     alice.after(50).send()
     carol.send()
 
@@ -163,8 +175,8 @@ def waiting_in_two_channels(script: Script) -> None:
     alice = script.open(channels=("c1", "c2"))
     in_c1, in_c2 = script.peer("bob", "c1"), script.peer("bob", "c2")
     alice.given(in_c1.content(script.now + 1, "root", message_id="kid")).observe(channel="c2")
-    take_in(alice, in_c2.content(script.now + 2, message_id="root")).observe(channel="c1")
-    take_in(alice, in_c1.content(script.now + 3, message_id="root")).observe(channel="c1")
+    deliver_and_settle(alice, in_c2.content(script.now + 2, message_id="root")).observe(channel="c1")
+    deliver_and_settle(alice, in_c1.content(script.now + 3, message_id="root")).observe(channel="c1")
 
 
 @scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))

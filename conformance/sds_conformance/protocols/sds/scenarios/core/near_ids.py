@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import cast
 from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import QUICK_RESENDS, WIDE, Part, Peer, Script, entry, scenario, take_in, tick_every
+from ..scripts import QUICK_RESENDS, WIDE, Part, Peer, Script, deliver_and_settle, entry, scenario, tick_every
 
 NEAR = (
     ("Abc", "aBC"),
@@ -35,7 +35,7 @@ def lookalikes_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Pe
     waiting += [bob.content(script.now + 1_001, root, message_id=twin) for twin in ("\ufeffw", "w", " w", "W")]
     waiting += [bob.content(script.now + 1_002, root, message_id=f"waiting-2026-{number}") for number in range(2)]
     alice.receive(*waiting)
-    take_in(alice, root).observe()
+    deliver_and_settle(alice, root).observe()
     alice.after(2_000).send()
 
 
@@ -97,7 +97,7 @@ def odd_entries_of_histories(script: Script, alice: Part, bob: Peer, carol: Peer
         alice.receive(bob.content(now + 14, entry(f"never-sent-{sender}", None, sender)))
         alice.receive(bob.content(now + 15, known, entry(f"never-sent-too-{sender}", b"hint", sender)))
     alice.given(first).tick()
-    take_in(alice, second).observe()
+    deliver_and_settle(alice, second).observe()
     alice.after(20).send()
 
 

@@ -8,7 +8,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .. import cast
 from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import WIDE, Part, Peer, Script, scenario, send_the_optional, take_in
+from ..scripts import WIDE, Part, Peer, Script, deliver_and_settle, scenario, send_optional_messages
 
 
 def _look(script: Script, *actors: Part) -> None:
@@ -37,7 +37,7 @@ def late_arrival_before_the_end(script: Script, alice: Part, bob: Peer) -> None:
         alice.receive(bob.content(base + lamport))
     alice.given(bob.content(base + 15)).after(100).send()
     alice.after(100).receive(bob.content(base + 17))
-    send_the_optional(alice, ephemeral=False)
+    send_optional_messages(alice, ephemeral=False)
     alice.send()
 
 
@@ -106,8 +106,8 @@ def copies_of_a_message(script: Script, alice: Part, bob: Peer) -> None:
     """The same message arrives several times: before, between and after others, and from the buffer."""
     root = bob.content(script.now + 10)
     child = bob.content(script.now + 20, root)
-    take_in(alice, child, child, root, root)
-    take_in(alice, child, root, bob.content(script.now + 30, child), child)
+    deliver_and_settle(alice, child, child, root, root)
+    deliver_and_settle(alice, child, root, bob.content(script.now + 30, child), child)
     _look(script, alice)
 
 

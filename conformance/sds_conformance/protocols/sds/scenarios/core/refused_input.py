@@ -7,8 +7,8 @@ from dataclasses import replace
 from sds_harness.sds.peer import entries_with_senders
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import HOUR, Actor, ScriptedPeer, Stage, scenario, take_in
-from ..repair.live import holding, repair_scenario, say_both, t_max, wait_out
+from ..cast import HOUR, Actor, ScriptedPeer, Stage, deliver_and_settle, scenario
+from ..repair.live import deliver_messages, repair_scenario, send_both_kinds, t_max, wait_for_responses
 
 DAY_MS = 24 * HOUR
 LARGEST_TIMESTAMP = (1 << 64) - 1
@@ -40,7 +40,7 @@ def rejected_messages_leave_nothing(stage: Stage, alice: Actor, bob: ScriptedPee
     alice.after(10).send()
     alice.settle()
     if bound is not None:
-        take_in(alice, replace(refused[0], lamport_timestamp=stage.now_ms + 2)).observe()
+        deliver_and_settle(alice, replace(refused[0], lamport_timestamp=stage.now_ms + 2)).observe()
     alice.receive(carol.content(stage.now_ms + 7, own))
     alice.after(10).send()
 
@@ -54,7 +54,7 @@ def broken_bytes_between(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: S
     for broken in (b"\xff", good[: len(good) // 2], b"\x0a\xff\xff\xff\xff\x0f"):
         alice.receive(broken)
     alice.receive(bob.sync(stage.now_ms + 2, own))
-    take_in(alice, root).observe()
+    deliver_and_settle(alice, root).observe()
     alice.send()
 
 
@@ -81,7 +81,7 @@ def refused_with_requests(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: 
     bound = declared_bound(stage)
     if bound is None:
         return
-    (held,) = holding(stage, alice, 1)
+    (held,) = deliver_messages(stage, alice, 1)
     far = stage.now_ms + bound + DAY_MS
     lost = bob.content(far, message_id="too-far")
     alice.given(carol.content(stage.now_ms + 1, *entries_with_senders(lost))).observe()
@@ -90,5 +90,5 @@ def refused_with_requests(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: 
     )
     alice.receive(lost, asking)
     alice.observe()
-    say_both(alice, t_max(alice), 1_000)
-    wait_out(stage, alice)
+    send_both_kinds(alice, t_max(alice), 1_000)
+    wait_for_responses(stage, alice)

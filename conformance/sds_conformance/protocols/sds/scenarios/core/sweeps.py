@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Part, Peer, Script, scenario, take_in, tick_every
+from ..scripts import Part, Peer, Script, deliver_and_settle, scenario, tick_every
 
 
 @scenario("INSWEEP-04", "INSWEEP-06", "RECV-08", "DELIVER-07")
@@ -16,7 +16,7 @@ def many_waiting(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer
     end = carol.content(base + 20, *middles)
     alice.receive(end, *middles)
     for root in (roots[2], roots[0], roots[1]):
-        take_in(alice, root).observe()
+        deliver_and_settle(alice, root).observe()
 
 
 @scenario("INSWEEP-01", "RECV-08")
@@ -24,8 +24,8 @@ def the_last_of_many_is_freed(script: Script, alice: Part, bob: Peer, carol: Pee
     """Five messages wait for different ones; only what the last of them waits for comes."""
     base = script.now
     roots = [carol.content(base + number) for number in range(5)]
-    take_in(alice, *[bob.content(base + 10 + number, root) for number, root in enumerate(roots)])
-    take_in(alice, roots[-1]).observe()
+    deliver_and_settle(alice, *[bob.content(base + 10 + number, root) for number, root in enumerate(roots)])
+    deliver_and_settle(alice, roots[-1]).observe()
 
 
 @scenario("INSWEEP-04", "RECV-08", "DELIVER-07")
@@ -33,8 +33,10 @@ def three_wait_for_one(script: Script, alice: Part, bob: Peer, carol: Peer, dave
     """Messages of three senders wait for the same one; it comes, and all of them are free."""
     base = script.now
     root = bob.content(base)
-    take_in(alice, *[peer.content(base + 10 + number, root) for number, peer in enumerate((bob, carol, dave))])
-    take_in(alice, root).observe()
+    deliver_and_settle(
+        alice, *[peer.content(base + 10 + number, root) for number, peer in enumerate((bob, carol, dave))]
+    )
+    deliver_and_settle(alice, root).observe()
 
 
 @scenario(
@@ -50,7 +52,7 @@ def given_up_for_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> No
     tick_every(alice, timeout // 4, times=3).observe()
     tick_every(alice, timeout // 2, times=3).observe()
     # A message that was given up is treated normally if it arrives (AMB-108).
-    take_in(alice, late, carol.content(script.now)).after(100).send()
+    deliver_and_settle(alice, late, carol.content(script.now)).after(100).send()
     alice.observe()
 
 
@@ -67,7 +69,7 @@ def given_up_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Pe
     tick_every(alice, timeout // 4, times=2)
     alice.receive(bob.content(script.now, first), bob.content(script.now + 1, "never-sent", second))
     tick_every(alice, timeout // 4, times=3).observe()
-    take_in(alice, first, second).observe()
+    deliver_and_settle(alice, first, second).observe()
 
 
 @scenario(
@@ -83,7 +85,7 @@ def waits_while_the_clock_steps_back(script: Script, alice: Part, bob: Peer, car
     alice.after(1).tick()
     script.advance(-3_600_000)
     tick_every(alice, timeout // 4, times=6).observe()
-    take_in(alice, late).observe()
+    deliver_and_settle(alice, late).observe()
     script.advance(3_600_000)
     tick_every(alice, timeout // 2, times=3).observe()
 
@@ -142,4 +144,4 @@ def what_comes_before_it_is_given_up(script: Script, alice: Part, bob: Peer, car
     root = carol.content(script.now)
     alice.receive(bob.content(script.now + 1, root), bob.content(script.now + 2, "never-sent"))
     tick_every(alice, timeout // 12, times=11).observe()
-    take_in(alice, root).observe()
+    deliver_and_settle(alice, root).observe()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import HOUR_MS, Part, Peer, Script, scenario, take_in, tick_every
+from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, scenario, tick_every
 
 
 @scenario("SYNC-02", "SYNC-04", "SYNC-05", "SYNC-06", needs=(pb.CAPABILITY_SYNC,))
@@ -32,8 +32,8 @@ def received_syncs(script: Script, alice: Part, bob: Peer) -> None:
     alice.after(50).send()
     alice.receive(bob.content(script.now + 30, syncs[0], message_id="depends-on-a-sync"))
     alice.receive(bob.sync(script.now + 21, "never-sent", message_id="content-to-come"))
-    take_in(alice, bob.content(script.now + 31, "content-to-come", message_id="depends-on-content-to-come"))
-    take_in(alice, missing).observe()
+    deliver_and_settle(alice, bob.content(script.now + 31, "content-to-come", message_id="depends-on-content-to-come"))
+    deliver_and_settle(alice, missing).observe()
     alice.after(50).send()
 
 
@@ -57,5 +57,5 @@ def a_sync_with_the_id_of_the_logged(script: Script, alice: Part, bob: Peer) -> 
 @scenario("RECV-08", of_one_text=True)
 def a_sync_with_the_id_of_the_missing(script: Script, alice: Part, bob: Peer) -> None:
     """A message waits; a sync message comes with the ID that it waits for, then the message itself."""
-    take_in(alice, bob.content(script.now + 1, "to-come"), bob.sync(script.now + 2, message_id="to-come"))
-    take_in(alice, bob.content(script.now + 3, message_id="to-come"))
+    deliver_and_settle(alice, bob.content(script.now + 1, "to-come"), bob.sync(script.now + 2, message_id="to-come"))
+    deliver_and_settle(alice, bob.content(script.now + 3, message_id="to-come"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import QUICK_RESENDS, WIDE, Part, Peer, Script, scenario, take_in, tick_every
+from ..scripts import QUICK_RESENDS, WIDE, Part, Peer, Script, deliver_and_settle, scenario, tick_every
 
 CHANNELS = ("c1", "c2", "c3")
 AHEAD_MS = 5_000_000
@@ -34,7 +34,7 @@ def one_history_in_three_channels(script: Script) -> None:
     alice.receive(first.content(now + 7, "never-sent", message_id="same"))
     alice.receive(second.content(now + 7, "to-come", message_id="same"))
     alice.receive(third.content(now + 7, message_id="same"))
-    take_in(alice, second.content(now + 6, message_id="to-come"))
+    deliver_and_settle(alice, second.content(now + 6, message_id="to-come"))
     for channel in CHANNELS:
         alice.observe("never-sent", channel=channel)
         alice.after(10).send(channel=channel)
@@ -80,7 +80,7 @@ def waiting_in_three_channels(script: Script) -> None:
         missing = [peer.content(script.now + 3 + number, f"never-sent-{number}") for number in range(2)]
         kid = peer.content(script.now + 1, root)
         alice.receive(*missing, peer.content(script.now + 2, kid), kid)
-    take_in(alice, *roots)
+    deliver_and_settle(alice, *roots)
     for channel in CHANNELS:
         alice.observe(channel=channel)
 

@@ -12,7 +12,7 @@ from sds_reference.wire_fields import FIXED32, FIXED64, LEN, VARINT, WireField, 
 
 from .. import cast
 from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import Part, Peer, Script, entry, scenario, take_in
+from ..scripts import Part, Peer, Script, deliver_and_settle, entry, scenario
 
 BINARY = bytes(range(256)) * 2
 
@@ -41,7 +41,7 @@ def contents_of_all_kinds(script: Script, alice: Part, bob: Peer) -> None:
     large = bob.content(script.now + 2, binary, content=bytes(range(256)) * 400)
     alice.receive(binary, large, bob.content(script.now + 3, large, content=b"\n"))
     alice.receive(bob.ephemeral(b"\x00\xff typing"))
-    take_in(alice, bob.sync(script.now + 4, large), bob.sync(script.now + 5, large, empty_content=True))
+    deliver_and_settle(alice, bob.sync(script.now + 4, large), bob.sync(script.now + 5, large, empty_content=True))
 
 
 @cast.scenario("MSG-20")
@@ -129,7 +129,7 @@ def messages_that_name_no_sender(stage: Stage, alice: Actor, bob: ScriptedPeer) 
     first, second, third = (nobody.content(stage.now_ms + n, message_id=f"unsigned-{n}") for n in range(3))
     alice.given(first, second).observe()
     alice.given(bob.content(stage.now_ms + 5, second)).after(10).send()
-    cast.take_in(alice, bob.content(stage.now_ms, third), third)
+    cast.deliver_and_settle(alice, bob.content(stage.now_ms, third), third)
     alice.after(100).send()
 
 

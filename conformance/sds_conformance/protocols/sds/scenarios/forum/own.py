@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .. import cast
 from ..cast import ScriptedPeer, Stage
-from ..scripts import HOUR_MS, WIDE, Part, Peer, Script, scenario, take_in
+from ..scripts import HOUR_MS, WIDE, Part, Peer, Script, deliver_and_settle, scenario
 
 
 @scenario("FORUM-09", "FORUM-15", "FORUM-04", "FORUM-05", "FORUM-35")
@@ -58,8 +58,8 @@ def syncs_like_all_others(script: Script, alice: Part, bob: Peer, carol: Peer) -
     root = bob.content(base + 90_010)
     waits = carol.sync(base + 90_020, root)
     alice.given(waits, bob.content(base + 90_030, waits)).send()
-    take_in(alice, root).observe()
-    take_in(alice, bob.content(base + 90_040, waits, sync)).send()
+    deliver_and_settle(alice, root).observe()
+    deliver_and_settle(alice, bob.content(base + 90_040, waits, sync)).send()
 
 
 @scenario("FORUM-37", "FORUM-19", "FORUM-27")
@@ -74,7 +74,7 @@ def syncs_of_many(script: Script, alice: Part) -> None:
         alice.receive(last)
     alice.given(peers[1].sync(script.now, holds=[other])).observe()
     alice.send()
-    take_in(alice, peers[0].content(script.now + 1, last)).observe()
+    deliver_and_settle(alice, peers[0].content(script.now + 1, last)).observe()
 
 
 @scenario("FORUM-40", "FORUM-20", needs=(pb.CAPABILITY_VIRTUAL_CLOCK,))

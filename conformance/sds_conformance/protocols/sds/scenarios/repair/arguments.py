@@ -5,13 +5,13 @@ from __future__ import annotations
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..scripts import Message, Part, Script, scenario
-from .participants import LONGEST_MS, repairing, scattered
-from .responses import ask, fine_ticks, wait_out
+from .participants import LONGEST_MS, open_with_repairs, scattered
+from .responses import request_messages, tick_often, wait_for_responses
 
 
 def _holder(script: Script, author: str, messages: int, asked: pb.Configuration) -> tuple[Part, list[Message]]:
     """A participant that has messages of one author. Their IDs have many lengths, because a hash may be linear."""
-    part, peer = repairing(script, configuration=asked, instance=f"hears {author}"), script.peer(author)
+    part, peer = open_with_repairs(script, configuration=asked, instance=f"hears {author}"), script.peer(author)
     ids = [f"{scattered('held', number)}{'-' * number}" for number in range(messages)]
     held = [peer.content(script.now + number, message_id=message_id) for number, message_id in enumerate(ids)]
     part.receive(*held)
@@ -27,8 +27,8 @@ def the_same_ids_of_eight_authors(script: Script) -> None:
     zoe = script.peer("zoe")
     for number in range(8):
         part, held = _holder(script, scattered("author", number), 6, pb.Configuration(num_response_groups=3))
-        ask(zoe, part, *held)
-        wait_out(part)
+        request_messages(zoe, part, *held)
+        wait_for_responses(part)
 
 
 @scenario("R-TRESP-03", long=True)
@@ -37,9 +37,9 @@ def the_same_ids_of_four_authors(script: Script) -> None:
     zoe, parts = script.peer("zoe"), []
     for number in range(4):
         part, held = _holder(script, scattered("author", number), 10, pb.Configuration(t_max_ms=LONGEST_MS))
-        ask(zoe, part, *held)
+        request_messages(zoe, part, *held)
         parts.append(part)
     for part in parts:
         part.observe()
-    fine_ticks(*parts)
-    wait_out(*parts)
+    tick_often(*parts)
+    wait_for_responses(*parts)

@@ -7,17 +7,17 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .. import cast
 from ..core.near_ids import BUILT_IN, NEAR
 from ..core.three_channels import CHANNELS
-from ..scripts import Part, Peer, Script, entry, scenario, signed, take_in
+from ..scripts import Part, Peer, Script, deliver_and_settle, entry, scenario, signed
 from . import live
-from .participants import T_MAX, T_MIN, repair_scenario, repairing
-from .requests import missing, say_both, say_by_turns
-from .responses import ask, ask_one_by_one, fine_ticks, holding, wait_out
+from .participants import T_MAX, T_MIN, open_with_repairs, repair_scenario
+from .requests import lose_messages, send_both_kinds, send_in_turn
+from .responses import deliver_messages, request_messages, request_one_by_one, tick_often, wait_for_responses
 
 
 @scenario("R-SWEEP-01", "R-RECV-03", "R-RECV-08", "STATE-16", long=True, violated=("R-SEND-01",))
 def repairs_in_three_channels(script: Script) -> None:
     """In each of three channels a message is missing and another is asked for; other channels use the same IDs."""
-    alice = repairing(script, channels=CHANNELS)
+    alice = open_with_repairs(script, channels=CHANNELS)
     peers = [script.peer("bob", channel) for channel in CHANNELS]
     askers = [script.peer("carol", channel) for channel in CHANNELS]
     names = [f"in-{number}" for number in range(3)]
@@ -35,7 +35,7 @@ def repairs_in_three_channels(script: Script) -> None:
         alice.receive(asker.sync(now + 3, requests=(other,)))
     for channel in CHANNELS:
         alice.observe(channel=channel)
-    wait_out(alice)
+    wait_for_responses(alice)
     for channel in CHANNELS:
         alice.send(channel=channel)
         alice.observe(channel=channel)
@@ -44,7 +44,7 @@ def repairs_in_three_channels(script: Script) -> None:
 @scenario("R-STATE-04", long=True, violated=("STATE-16", "R-STATE-01"))
 def asked_for_in_another_channel(script: Script) -> None:
     """A message of one channel and a missing message of another are asked for in the third channel only."""
-    alice = repairing(script, channels=CHANNELS)
+    alice = open_with_repairs(script, channels=CHANNELS)
     first, second, third = (script.peer("bob", channel) for channel in CHANNELS)
     held, lost = third.content(script.now), second.content(script.now)
     alice.receive(held, second.content(script.now + 1, *signed(lost)))
@@ -52,7 +52,7 @@ def asked_for_in_another_channel(script: Script) -> None:
     alice.receive(script.peer("carol", CHANNELS[0]).content(script.now + 2, requests=signed(held, lost)))
     for channel in CHANNELS:
         alice.observe(channel=channel)
-    wait_out(alice)
+    wait_for_responses(alice)
     alice.receive(first.content(script.now))
     alice.send(channel=CHANNELS[1])
     alice.observe(channel=CHANNELS[1])
@@ -62,13 +62,13 @@ def asked_for_in_another_channel(script: Script) -> None:
 def asked_for_lookalikes(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A participant is asked for IDs that nearly equal those of its messages, then for IDs such as `__proto__`."""
     alice.receive(*[bob.content(script.now + number, message_id=known) for number, (known, _) in enumerate(NEAR)])
-    ask(carol, alice, *[bob.content(script.now, message_id=other) for _, other in NEAR])
+    request_messages(carol, alice, *[bob.content(script.now, message_id=other) for _, other in NEAR])
     alice.observe()
-    wait_out(alice)
+    wait_for_responses(alice)
     built_in = [bob.content(script.now, message_id=name) for name in BUILT_IN]
     alice.receive(*built_in)
-    ask_one_by_one(carol, alice, *built_in)
-    wait_out(alice)
+    request_one_by_one(carol, alice, *built_in)
+    wait_for_responses(alice)
 
 
 @repair_scenario("R-STATE-01", "R-STATE-09", "R-SEND-01", "R-TREQ-01", "R-RECV-03", long=True)
@@ -90,39 +90,39 @@ def lookalikes_of_missing_messages(script: Script, alice: Part, bob: Peer, carol
         alice.observe()
         script.advance(T_MAX)
         sought = (*lost, *twins) if relation == "missing" else lost
-        say_by_turns(alice, len(sought) + 3, *sought)
-        say_both(alice, 1_000)
+        send_in_turn(alice, len(sought) + 3, *sought)
+        send_both_kinds(alice, 1_000)
         alice.receive_missing()
 
 
 @repair_scenario("R-RECV-03", "R-RECV-12", "R-STATE-01", long=True)
 def odd_entries_that_ask(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A causal history and a repair request repeat entries before others that count."""
-    first, second, third = holding(alice, bob, 3)
+    first, second, third = deliver_messages(alice, bob, 3)
     gone = [entry(f"never-sent-{number}", sender="bob") for number in range(3)]
     known, held = signed(first)[0], signed(second, third)
     alice.given(bob.content(script.now, gone[0], gone[0], known, known, gone[1])).observe()
     alice.given(carol.content(script.now, requests=(known, gone[2], gone[2], known, *held))).observe()
-    wait_out(alice)
-    say_both(alice, T_MAX, 1_000)
+    wait_for_responses(alice)
+    send_both_kinds(alice, T_MAX, 1_000)
 
 
 @repair_scenario("R-TREQ-01", "R-GLOBAL-09", "R-TRESP-01", long=True, violated=("R-RECV-06",))
 def named_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A request is overheard and its message named again; a message is asked for twice: times follow the formula."""
-    (lost,) = missing(alice, bob)
+    (lost,) = lose_messages(alice, bob)
     alice.observe()
     alice.receive(carol.sync(script.now, requests=signed(lost)))
     alice.observe()
     alice.after(5_000).given(carol.content(script.now, *signed(lost))).observe()
-    say_both(alice, T_MIN - 1_000, T_MAX, 1_000)
-    take_in(alice, lost)
-    (held,) = holding(alice, bob, 1)
+    send_both_kinds(alice, T_MIN - 1_000, T_MAX, 1_000)
+    deliver_and_settle(alice, lost)
+    (held,) = deliver_messages(alice, bob, 1)
     for _ in range(2):
-        ask(carol, alice, held)
+        request_messages(carol, alice, held)
         alice.observe()
-        fine_ticks(alice)
-        wait_out(alice)
+        tick_often(alice)
+        wait_for_responses(alice)
     more = [carol.content(script.now + number) for number in range(8)]
     alice.given(bob.content(script.now + 9, *signed(*more))).observe()
 
@@ -130,32 +130,32 @@ def named_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
 @repair_scenario("R-STATE-07", "R-RECV-08", "R-FIELDS-01", long=True, violated=("R-STATE-08",))
 def repaired_after_detours(script: Script, alice: Part, bob: Peer, carol: Peer, erin: Peer) -> None:
     """A participant is asked for a message that was blocked, one that was overheard, and one that came as a copy."""
-    root, (lost,) = carol.content(script.now - 50), missing(alice, bob)
+    root, (lost,) = carol.content(script.now - 50), lose_messages(alice, bob)
     waited = bob.content(script.now - 40, *signed(root))
     alice.receive(waited, carol.sync(script.now, requests=signed(lost)))
     alice.after(1_000).receive(root)
     alice.settle()
     alice.receive(lost, lost, waited)
-    ask_one_by_one(erin, alice, waited, lost, root)
+    request_one_by_one(erin, alice, waited, lost, root)
     alice.observe()
-    wait_out(alice)
+    wait_for_responses(alice)
 
 
 @repair_scenario("R-STATE-07", "R-RECV-08", long=True, violated=("R-STATE-08",))
 def asked_for_old_ones(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A participant is asked for the first, the 21st and the last of sixty messages that it has."""
-    messages = holding(alice, bob, 60)
-    ask_one_by_one(carol, alice, messages[0], messages[20], messages[-1])
-    wait_out(alice)
+    messages = deliver_messages(alice, bob, 60)
+    request_one_by_one(carol, alice, messages[0], messages[20], messages[-1])
+    wait_for_responses(alice)
 
 
 @repair_scenario("R-RECV-08", "R-SWEEP-04", long=True)
 def others_go_on_before_an_answer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Before a response is due, others name the message, the requester sends more, and sweeps run twice at once."""
-    (held,) = holding(alice, bob, 1)
+    (held,) = deliver_messages(alice, bob, 1)
     own = alice.send()
     alice.receive(bob.content(script.now, own))
-    ask(carol, alice, held, own)
+    request_messages(carol, alice, held, own)
     alice.tick()
     alice.tick()
     alice.receive(bob.content(script.now + 5, *signed(held)), carol.sync(script.now + 6))
@@ -164,17 +164,17 @@ def others_go_on_before_an_answer(script: Script, alice: Part, bob: Peer, carol:
         script.advance(T_MAX // 20)
         alice.tick()
         alice.tick()
-    wait_out(alice)
+    wait_for_responses(alice)
 
 
 @repair_scenario("R-SEND-04", "R-SEND-03", long=True, asked=pb.Configuration(max_repair_requests=3))
 def more_is_due_than_there_is_room(script: Script, alice: Part, bob: Peer) -> None:
     """Six messages are missing, detected one after the other; when all requests are due, few messages are sent."""
     for number in range(6):
-        missing(alice, bob)
+        lose_messages(alice, bob)
         script.advance(20_000 if number < 5 else 0)
     alice.observe()
-    say_both(alice, T_MAX, 1_000)
+    send_both_kinds(alice, T_MAX, 1_000)
 
 
 GROUPS = (3, 128, 129, 130, 200, 256, 257, 300)
@@ -183,7 +183,7 @@ GROUPS = (3, 128, 129, 130, 200, 256, 257, 300)
 @cast.scenario("R-GROUP-01", needs=(pb.CAPABILITY_REPAIR_TIMES,), long=True, violated=("R-TRESP-01",))
 def response_groups_by_number(stage: cast.Stage) -> None:
     """Twelve participants are asked about their response times for each other's messages, in few and in many groups."""
-    live.repairing(stage)
+    live.open_with_repairs(stage)
     people = [f"{name}-{number}" for name in ("ann", "ben", "zoe") for number in range(4)]
     for groups in GROUPS:
         for message in ("one", "two"):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Part, Peer, Script, entry, scenario, signed, take_in
+from ..scripts import Part, Peer, Script, deliver_and_settle, entry, scenario, signed
 from .participants import T_MAX, repair_scenario
-from .requests import say, say_both
-from .responses import wait_out
+from .requests import send_both_kinds, send_either
+from .responses import wait_for_responses
 
 
 @repair_scenario("MSG-12", "MSG-08", "R-FIELDS-01", "R-FIELDS-02")
@@ -21,12 +21,12 @@ def entries_name_senders(script: Script, alice: Part, bob: Peer, carol: Peer, da
         alice.send()
     script.advance(T_MAX)
     for _ in range(4):
-        say(alice.after(1_000), content=False)
+        send_either(alice.after(1_000), content=False)
         alice.receive_asked(*lost)
         alice.receive(dave.sync(script.now))
     alice.settle()
     alice.send()
-    say(alice, content=False)
+    send_either(alice, content=False)
 
 
 @repair_scenario("R-FIELDS-02", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
@@ -56,8 +56,8 @@ def empty_hints_in_requests(script: Script, alice: Part, bob: Peer, carol: Peer)
     alice.given(first, held, carol.content(script.now, *missing)).observe()
     asked = (entry(held, b"", "bob"), first.signed)
     alice.given(carol.content(script.now, requests=asked)).observe()
-    say_both(alice, T_MAX, 1_000)
-    wait_out(alice)
+    send_both_kinds(alice, T_MAX, 1_000)
+    wait_for_responses(alice)
 
 
 @repair_scenario("R-FIELDS-02")
@@ -68,7 +68,7 @@ def logged_messages_are_not_requested(script: Script, alice: Part, bob: Peer, ca
     lost = bob.content(script.now - 4)
     alice.receive(carol.content(script.now + 1, *signed(first, own)))
     alice.receive(carol.content(script.now + 2, *signed(first, lost, own)))
-    say_both(alice, *3 * [T_MAX // 2 + 1_000])
+    send_both_kinds(alice, *3 * [T_MAX // 2 + 1_000])
 
 
 @scenario("R-FIELDS-03", "R-FIELDS-04", asked=pb.Configuration(sds_r=False))
@@ -84,5 +84,5 @@ def without_sds_r(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     alice.receive(bob.sync(script.now + 7, *signed(lost), requests=signed(own)))
     alice.settle()
     alice.send()
-    say_both(alice, 600_000, content_first=True)
-    take_in(alice, lost)
+    send_both_kinds(alice, 600_000, content_first=True)
+    deliver_and_settle(alice, lost)

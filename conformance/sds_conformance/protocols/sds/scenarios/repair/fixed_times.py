@@ -8,11 +8,11 @@ from sds_harness.sds.peer import entries_with_senders as signed_entries
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .. import cast
-from ..scripts import Part, Peer, Script, greatest, scenario, signed, take_in
+from ..scripts import Part, Peer, Script, deliver_and_settle, greatest, scenario, signed
 from . import live
-from .participants import FINE, T_MAX, T_MIN, repair_scenario, repairing
-from .requests import missing, say, say_both
-from .responses import LONG_MS, wait_out
+from .participants import FINE, T_MAX, T_MIN, open_with_repairs, repair_scenario
+from .requests import lose_messages, send_both_kinds, send_either
+from .responses import LONG_MS, wait_for_responses
 
 ROUNDS = 5
 
@@ -28,25 +28,25 @@ def the_naming_message_comes_again(script: Script, alice: Part, bob: Peer, carol
     for _ in range(ROUNDS):
         alice.after(pause).receive(naming, carol.sync(script.now, *signed(other)))
     alice.observe()
-    say_both(alice, T_MAX - pause * ROUNDS, 1_000, content_first=True)
-    take_in(alice, one, other, third)
+    send_both_kinds(alice, T_MAX - pause * ROUNDS, 1_000, content_first=True)
+    deliver_and_settle(alice, one, other, third)
 
 
 @live.repair_scenario("R-STATE-06", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
 def the_same_requester_asks_again(stage: cast.Stage, alice: cast.Actor, carol: cast.ScriptedPeer) -> None:
     """Carol asks for eight messages. After the responses she asks again, twice: in copies and in new messages."""
-    messages = live.holding(stage, alice, 8)
+    messages = live.deliver_messages(stage, alice, 8)
     for message in messages:
-        live.ask(stage, carol, alice, message)
+        live.request_messages(stage, carol, alice, message)
     alice.observe()
-    live.fine_ticks(stage, alice)
+    live.tick_often(stage, alice)
     stage.advance(live.t_min(alice))
     requests = {m.message_id: carol.content(stage.now_ms, requests=signed_entries(m)) for m in messages}
     alice.given(*requests.values()).observe()
     # A response that is postponed by this much can be seen, and does not look like a missing one.
     for _ in range(FINE // 5):
         stage.advance(live.t_max(alice) // FINE)
-        for message_id in live.sent_out([alice.tick()]):
+        for message_id in live.broadcast_ids([alice.tick()]):
             requests.pop(message_id, None)
     again = list(requests.values())
     for request in again[::2]:
@@ -54,14 +54,14 @@ def the_same_requester_asks_again(stage: cast.Stage, alice: cast.Actor, carol: c
     for request in again[1::2]:
         alice.receive(carol.content(stage.now_ms, requests=request.repair_request))
     alice.observe()
-    live.fine_ticks(stage, alice)
-    live.wait_out(stage, alice)
+    live.tick_often(stage, alice)
+    live.wait_for_responses(stage, alice)
 
 
 @scenario("STATE-16", "R-RECV-08", "R-STATE-09", needs=(pb.CAPABILITY_CHANNELS,))
 def repairs_in_two_channels(script: Script) -> None:
     """Messages are missing in one channel and asked for in another, where messages with the same IDs arrive."""
-    alice = repairing(script, channels=("c1", "c2"))
+    alice = open_with_repairs(script, channels=("c1", "c2"))
     bob, carol = script.peer("bob", "c1"), script.peer("carol", "c2")
     lost, also_lost, at_last = (bob.content(script.now - number) for number in (3, 2, 1))
     held, also_held, other = (carol.content(script.now + number) for number in range(3))
@@ -79,15 +79,15 @@ def repairs_in_two_channels(script: Script) -> None:
         for channel in ("c2", "c1"):
             alice.send(channel=channel)
             alice.send_sync(channel=channel, optional=True)
-    wait_out(alice)
+    wait_for_responses(alice)
 
 
 @scenario("R-TREQ-01", "R-GLOBAL-09", "R-GLOBAL-10", long=True)
 def unusual_t_min_and_t_max(script: Script, bob: Peer) -> None:
     """T_min and T_max are not the usual ones, and close to each other; three messages are missing, twice."""
-    alice = repairing(script, configuration=pb.Configuration(t_min_ms=70_000, t_max_ms=100_000))
+    alice = open_with_repairs(script, configuration=pb.Configuration(t_min_ms=70_000, t_max_ms=100_000))
     for _ in range(2):
-        lost = missing(alice, bob, 3)
+        lost = lose_messages(alice, bob, 3)
         alice.observe()
         times = (
             T_MIN // 2,
@@ -98,7 +98,7 @@ def unusual_t_min_and_t_max(script: Script, bob: Peer) -> None:
             T_MAX + 1_000,
             T_MAX + 30_000,
         )
-        say(alice.after(times[0]), content=False)
+        send_either(alice.after(times[0]), content=False)
         for before, after in pairwise(times):
-            say(alice.after(greatest(0, after - before)), content=False)
-        take_in(alice, *lost)
+            send_either(alice.after(greatest(0, after - before)), content=False)
+        deliver_and_settle(alice, *lost)

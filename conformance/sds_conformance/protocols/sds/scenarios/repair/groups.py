@@ -9,8 +9,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .. import cast
 from ..scripts import Message, Part, Peer, Script, scenario, signed
 from . import live
-from .participants import T_MIN, repairing, scattered
-from .responses import ask, holding, wait_out
+from .participants import T_MIN, open_with_repairs, scattered
+from .responses import deliver_messages, request_messages, wait_for_responses
 
 MANY_GROUPS = (2, 3, 4, 7, 8, 128)
 
@@ -18,12 +18,12 @@ MANY_GROUPS = (2, 3, 4, 7, 8, 128)
 def grouped(script: Script, groups: int) -> Part:
     """A participant in a channel with several response groups."""
     configuration = pb.Configuration(num_response_groups=groups)
-    return repairing(script, configuration=configuration, instance=f"{groups} response groups")
+    return open_with_repairs(script, configuration=configuration, instance=f"{groups} response groups")
 
 
 def one_of_each(part: Part, number: int, names: str = "author") -> list[Message]:
     """Let messages of many authors be delivered to the participant, one of each."""
-    return [holding(part, part.script.peer(scattered(names, count)), 1)[0] for count in range(number)]
+    return [deliver_messages(part, part.script.peer(scattered(names, count)), 1)[0] for count in range(number)]
 
 
 @scenario("R-GROUP-02")
@@ -33,8 +33,8 @@ def authors_in_many_groups(script: Script, bob: Peer, carol: Peer) -> None:
         alice = grouped(script, groups)
         own = [alice.send() for _ in range(8)]
         alice.receive(bob.content(script.now, *signed(*own)))  # acknowledges them
-        ask(carol, alice, *own)
-        wait_out(alice)
+        request_messages(carol, alice, *own)
+        wait_for_responses(alice)
 
 
 @scenario("R-GLOBAL-05", "R-GROUP-01")
@@ -42,9 +42,9 @@ def group_members_and_others(script: Script, carol: Peer) -> None:
     """Participants in channels with two to eight response groups are asked for messages of ten authors."""
     for groups in MANY_GROUPS[:-1]:
         alice = grouped(script, groups)
-        ask(carol, alice, *one_of_each(alice, 10, f"author-{groups}"))
+        request_messages(carol, alice, *one_of_each(alice, 10, f"author-{groups}"))
         alice.observe()
-        wait_out(alice)
+        wait_for_responses(alice)
 
 
 @scenario("R-GLOBAL-05")
@@ -53,8 +53,8 @@ def three_ask_two_groups(script: Script, carol: Peer, dave: Peer, erin: Peer) ->
     alice = grouped(script, 2)
     messages = one_of_each(alice, 10)
     for peer in (carol, dave, erin):
-        ask(peer, alice, *messages)
-        wait_out(alice)
+        request_messages(peer, alice, *messages)
+        wait_for_responses(alice)
         script.advance(T_MIN)
 
 
@@ -63,15 +63,15 @@ def a_group_share_of_many_authors(stage: cast.Stage) -> None:
     """In many response groups, participants are asked for own messages and for those of a hundred authors."""
     for groups in (2, 4, 7, 128):
         asked = pb.Configuration(num_response_groups=groups)
-        alice = live.repairing(stage, configuration=asked, instance=f"{groups} response groups")
+        alice = live.open_with_repairs(stage, configuration=asked, instance=f"{groups} response groups")
         own, bob = alice.send(), stage.peer("bob")
         alice.receive(bob.content(stage.now_ms, *signed_entries(own), message_id=f"acknowledges-{groups}"))
-        live.ask(stage, stage.peer("carol"), alice, own)
+        live.request_messages(stage, stage.peer("carol"), alice, own)
         alice.tick()  # a participant that never responds shows nothing about groups
-        messages = [live.holding(stage, alice, 1, f"author-{count}")[0] for count in range(100)]
+        messages = [live.deliver_messages(stage, alice, 1, f"author-{count}")[0] for count in range(100)]
         for start in (0, 50):
-            live.ask(stage, stage.peer("carol"), alice, *messages[start : start + 50])
-            live.wait_out(stage, alice)
+            live.request_messages(stage, stage.peer("carol"), alice, *messages[start : start + 50])
+            live.wait_for_responses(stage, alice)
 
 
 @cast.scenario("R-GROUP-04")
@@ -80,13 +80,15 @@ def one_group_for_all(stage: cast.Stage) -> None:
     for groups in (1, 0, -3):
         asked = pb.Configuration(num_response_groups=groups)
         try:
-            alice = live.repairing(stage, configuration=asked, instance=f"{groups} response groups")
+            alice = live.open_with_repairs(stage, configuration=asked, instance=f"{groups} response groups")
         except ScheduleStoppedError:
             continue  # refusing none is legal (AMB-10)
-        messages = [live.holding(stage, alice, 1, f"author-{number}")[0] for number in range(12)]
+        messages = [live.deliver_messages(stage, alice, 1, f"author-{number}")[0] for number in range(12)]
         for name, step in (("carol", 1), ("dave", 5), ("erin", 7)):
-            live.ask(stage, stage.peer(name), alice, *[messages[number * step % 12] for number in range(12)])
-            live.wait_out(stage, alice)
+            live.request_messages(
+                stage, stage.peer(name), alice, *[messages[number * step % 12] for number in range(12)]
+            )
+            live.wait_for_responses(stage, alice)
             stage.advance(live.t_min(alice))
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from ..core.lookalikes import TWINS
 from ..scripts import Part, Peer, Script, signed
 from .participants import T_MAX, repair_scenario
-from .requests import say_both, say_by_turns
-from .responses import ask, wait_out
+from .requests import send_both_kinds, send_in_turn
+from .responses import request_messages, wait_for_responses
 
 
 @repair_scenario("R-STATE-04", "R-RECV-09", long=True)
 def asked_for_twins(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A participant is asked for IDs that equal those of its messages up to a zero character, or in a normal form."""
     alice.receive(*[bob.content(script.now + number, message_id=known) for number, (known, _) in enumerate(TWINS)])
-    ask(carol, alice, *[bob.content(script.now, message_id=other) for _, other in TWINS])
+    request_messages(carol, alice, *[bob.content(script.now, message_id=other) for _, other in TWINS])
     alice.observe()
-    wait_out(alice)
+    wait_for_responses(alice)
 
 
 @repair_scenario("R-STATE-09", "R-SEND-01", "R-TREQ-01", long=True)
@@ -31,6 +31,6 @@ def twins_come_and_are_asked_for(script: Script, alice: Part, bob: Peer, carol: 
         else:
             alice.receive(carol.sync(script.now, requests=signed(*twins)))
         script.advance(T_MAX)
-        say_by_turns(alice, len(lost) + 3, *lost)
-        say_both(alice, 1_000)
+        send_in_turn(alice, len(lost) + 3, *lost)
+        send_both_kinds(alice, 1_000)
         alice.receive_missing()

@@ -11,22 +11,22 @@ from collections.abc import Sequence
 from sds_harness.sds.script import Dependency
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Part, Peer, Script, entry, signed, take_in
-from .participants import T_MAX, T_MIN, repair_scenario, repairing
-from .requests import missing, say, say_both
+from ..scripts import Part, Peer, Script, deliver_and_settle, entry, signed
+from .participants import T_MAX, T_MIN, open_with_repairs, repair_scenario
+from .requests import lose_messages, send_both_kinds, send_either
 
 
-def _speak(alice: Part) -> None:
+def _send_around_t_max(alice: Part) -> None:
     """Send content and sync messages around T_max and soon after, when a new entry would not be due."""
     for content, wait in ((False, 1_000), (True, 1_000), (False, 1_000), (True, 0)):
         alice.observe()
-        say(alice.after(wait), content=content)
+        send_either(alice.after(wait), content=content)
 
 
 @repair_scenario("R-RECV-01")
 def missing_arrives_before_t_min(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Two missing messages arrive before T_min: one alone, and one that is blocked by a third."""
-    (first,) = missing(alice, bob)
+    (first,) = lose_messages(alice, bob)
     never = carol.content(script.now - 5)
     blocked = carol.content(script.now - 4, *signed(never))
     alice.given(bob.content(script.now + 2, *signed(blocked))).observe()
@@ -35,7 +35,7 @@ def missing_arrives_before_t_min(script: Script, alice: Part, bob: Peer, carol: 
     # From before T_req until no old entry can be left: a new one is due T_min after the old could have been.
     alice.observe()
     for wait in (T_MIN // 2, T_MAX - T_MIN, 1_000):
-        say_both(alice, wait)
+        send_both_kinds(alice, wait)
         alice.observe()
 
 
@@ -45,7 +45,7 @@ def missing_arrives_late_and_blocked(script: Script, alice: Part, bob: Peer, car
     blocked = carol.content(script.now - 4, entry("never-sent", sender="carol"))
     alice.given(bob.content(script.now + 2, *signed(blocked))).observe()
     alice.after(T_MAX - 1_000).receive(blocked)
-    _speak(alice)
+    _send_around_t_max(alice)
 
 
 @repair_scenario("R-STATE-01", "R-RECV-03")
@@ -53,18 +53,18 @@ def a_dependency_that_waits(script: Script, alice: Part, bob: Peer, carol: Peer)
     """A message is blocked by one that never arrives; then another depends on the blocked one, and time passes."""
     waiting = carol.content(script.now - 4, entry("never-sent", sender="carol"))
     alice.given(waiting, bob.content(script.now + 2, *signed(waiting))).observe()
-    say_both(alice, T_MAX + 1_000)
+    send_both_kinds(alice, T_MAX + 1_000)
 
 
 @repair_scenario("R-SEND-07")
 def missing_arrives_after_t_req(script: Script, alice: Part, bob: Peer) -> None:
     """A missing message arrives after T_req, before the participant has sent a request for it."""
     for content in (True, False):
-        (lost,) = missing(alice, bob)
+        (lost,) = lose_messages(alice, bob)
         alice.after(T_MAX + 1_000).tick()
         alice.observe()
         alice.receive(lost)
-        say(alice, content=content)
+        send_either(alice, content=content)
         alice.observe()
         alice.settle()
 
@@ -72,10 +72,10 @@ def missing_arrives_after_t_req(script: Script, alice: Part, bob: Peer) -> None:
 @repair_scenario("R-SEND-07")
 def one_of_two_comes_when_it_is_due(script: Script, alice: Part, bob: Peer) -> None:
     """Two are due; one comes before a message goes out, which asks for the other alone."""
-    first, second = missing(alice, bob, 2)
+    first, second = lose_messages(alice, bob, 2)
     alice.after(T_MAX + 1_000).receive(second)
-    say(alice, content=False)
-    take_in(alice, first).send()
+    send_either(alice, content=False)
+    deliver_and_settle(alice, first).send()
 
 
 def _overhears(
@@ -97,8 +97,8 @@ def _overhears(
     script.advance(T_MAX - 1_000)
     write = dave.sync if sync else dave.content
     alice.receive(write(script.now, *depends_on, requests=[*before, lost.signed if sender else entry(lost)]))
-    _speak(alice)
-    take_in(alice, lost)
+    _send_around_t_max(alice)
+    deliver_and_settle(alice, lost)
 
 
 @repair_scenario("R-RECV-07")
@@ -111,12 +111,12 @@ def somebody_else_asks(script: Script, alice: Part, bob: Peer, dave: Peer) -> No
 @repair_scenario("R-RECV-07")
 def somebody_else_asks_early(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
     """Another peer asks for three missing messages before T_min; the participant sends messages until T_max."""
-    lost = missing(alice, bob, 3)
+    lost = lose_messages(alice, bob, 3)
     alice.observe()
     script.advance(T_MIN - 1_000)
     for message in lost:
         alice.given(dave.sync(script.now, requests=signed(message))).observe()
-    say_both(alice, *12 * [T_MAX // 12])
+    send_both_kinds(alice, *12 * [T_MAX // 12])
 
 
 @repair_scenario("R-RECV-12")
@@ -134,8 +134,8 @@ def somebody_asks_for_a_thousand(script: Script, alice: Part, bob: Peer, carol: 
     """A request and a history of 1,000 entries arrive, which may be rejected; then ordinary messages follow."""
     alice.receive(carol.sync(script.now, requests=[f"unknown-{number}" for number in range(1_000)]))
     alice.receive(carol.content(script.now, *(f"unheard-of-{number}" for number in range(1_000))))
-    say(alice.after(T_MAX + 1_000), content=False)
-    _overhears(repairing(script, "erin"), bob, dave, entry("unknown-1", sender="carol"), sync=True)
+    send_either(alice.after(T_MAX + 1_000), content=False)
+    _overhears(open_with_repairs(script, "erin"), bob, dave, entry("unknown-1", sender="carol"), sync=True)
 
 
 @repair_scenario("R-RECV-13", violated=("SYNC-12",), of_one_text=True)
@@ -144,8 +144,8 @@ def requests_in_any_message(script: Script, alice: Part, bob: Peer, dave: Peer) 
     lost = bob.content(script.now - 1)
     alice.receive(dave.sync(script.now, *signed(lost)))  # its author is another peer
     alice.observe()
-    say_both(alice, T_MAX, 1_000)
-    take_in(alice, lost)
+    send_both_kinds(alice, T_MAX, 1_000)
+    deliver_and_settle(alice, lost)
     _overhears(alice, bob, dave, depends_on=["never-sent"])
     _overhears(alice, bob, dave, depends_on=[entry("never-sent", sender="dave")], sync=True)
     known = dave.content(script.now)
@@ -153,45 +153,45 @@ def requests_in_any_message(script: Script, alice: Part, bob: Peer, dave: Peer) 
     lost = bob.content(script.now - 1)
     alice.given(bob.content(script.now + 1, *signed(lost))).observe()
     alice.after(T_MAX - 1_000).receive_copy(known, lost)
-    _speak(alice)
+    _send_around_t_max(alice)
 
 
 @repair_scenario("R-RECV-04", "R-RECV-05")
 def nobody_answers_the_others(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Another peer asks for a missing message and gets no response; the next message is about something else."""
-    (lost,) = missing(alice, bob)
+    (lost,) = lose_messages(alice, bob)
     alice.observe()
     script.advance(T_MAX - 1_000)
     for _ in range(3):
         alice.given(dave.sync(script.now, requests=signed(lost))).observe()
         alice.after(1_000).given(carol.content(script.now)).observe()
     _ask_again(alice)
-    take_in(alice, lost)
+    deliver_and_settle(alice, lost)
 
 
 def _ask_again(alice: Part) -> None:
     """Send messages soon after now, when a new entry is not due, and until it must be due."""
-    say(alice.after(1_000), content=False)
-    say(alice.after(T_MAX - 1_000), content=False)
-    say_both(alice, 1_000, content_first=True)
+    send_either(alice.after(1_000), content=False)
+    send_either(alice.after(T_MAX - 1_000), content=False)
+    send_both_kinds(alice, 1_000, content_first=True)
 
 
 @repair_scenario("R-RECV-04", asked=pb.Configuration())
 def its_request_is_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A participant asks, nobody hears it, and the next message is about something else; it has to ask again."""
-    (lost,) = missing(alice, bob)
+    (lost,) = lose_messages(alice, bob)
     alice.observe()
-    say(alice.after(T_MAX), content=False)
+    send_either(alice.after(T_MAX), content=False)
     alice.after(1_000).send()
     alice.receive(carol.content(script.now))
     _ask_again(alice)
-    take_in(alice, lost)
+    deliver_and_settle(alice, lost)
 
 
 @repair_scenario("R-RECV-03")
 def named_again_after_its_request(script: Script, alice: Part, bob: Peer) -> None:
     """A participant asks, and nothing comes; then another message depends on what is missing, and time passes."""
-    (lost,) = missing(alice, bob)
-    say_both(alice, T_MAX - 1_000, 500, 500)
+    (lost,) = lose_messages(alice, bob)
+    send_both_kinds(alice, T_MAX - 1_000, 500, 500)
     alice.receive(bob.content(script.now, *signed(lost)))
-    say_both(alice, T_MAX, 1_000)
+    send_both_kinds(alice, T_MAX, 1_000)

@@ -22,7 +22,7 @@ NEEDED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 """Without these, SDS-R cannot be tested."""
 
 
-def with_repairs(configuration: pb.Configuration | None = None) -> pb.Configuration:
+def repair_configuration(configuration: pb.Configuration | None = None) -> pb.Configuration:
     """A configuration with SDS-R, one response group and no resends for a day, so that each copy is a response."""
     asked = pb.Configuration(
         sds_r=True,
@@ -36,24 +36,25 @@ def with_repairs(configuration: pb.Configuration | None = None) -> pb.Configurat
     return asked
 
 
-def repairing(
+def open_with_repairs(
     script: Script,
     name: str = "alice",
     configuration: pb.Configuration | None = None,
     instance: str = "",
     channels: tuple[str, ...] = ("c1",),
 ) -> Part:
-    """Open a participant that uses SDS-R, see ``with_repairs``. The schedule ends here if it cannot use SDS-R, or only
-    with a T_max over ``LONGEST_MS``."""
+    """Open a participant that uses SDS-R (`repair_configuration`). The schedule ends here if it cannot use SDS-R, or
+    only with a T_max over ``LONGEST_MS``.
+    """
     script.need(*NEEDED)
-    asked = with_repairs(configuration)
+    asked = repair_configuration(configuration)
     part = script.open(name, channels, asked, instance)
     script.require("sds_r", "SDS-R is declared, but could not be turned on")
     script.require(f"t_max_ms <= {LONGEST_MS}", f"T_max is too long, although {asked.t_max_ms} ms were asked for")
     return part
 
 
-repair_scenario = partial(scenario, opening=repairing)
+repair_scenario = partial(scenario, opening=open_with_repairs)
 """Registers a scenario in which alice uses SDS-R."""
 
 

@@ -11,37 +11,37 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, t_req_offset
 
 from .. import cast
-from ..scripts import Message, Part, Peer, Period, Script, entry, greatest, scenario, signed, take_in
+from ..scripts import Message, Part, Peer, Period, Script, deliver_and_settle, entry, greatest, scenario, signed
 from . import live
-from .participants import NEEDED, T_MAX, T_MIN, repair_scenario, repairing
+from .participants import NEEDED, T_MAX, T_MIN, open_with_repairs, repair_scenario
 
 MANY = 12
 
 
-def missing(part: Part, peer: Peer, count: int = 1) -> list[Message]:
-    """Messages of ``peer`` that get lost. The participant receives another one that depends on them."""
+def lose_messages(part: Part, peer: Peer, count: int = 1) -> list[Message]:
+    """Lose messages of ``peer``: the participant receives one that depends on them. Returns the lost ones."""
     lost = [peer.content(part.script.now - count + number) for number in range(count)]
     part.receive(peer.content(part.script.now + 1, *signed(*lost)))
     return lost
 
 
-def say(part: Part, *, content: bool) -> Message:
+def send_either(part: Part, *, content: bool) -> Message:
     """Send content or a sync message; content if the implementation has no sync messages."""
     return part.send() if content else part.send_sync(or_content=True)
 
 
-def say_both(part: Part, *waits: Period | int, content_first: bool = False) -> None:
+def send_both_kinds(part: Part, *waits: Period | int, content_first: bool = False) -> None:
     """After each wait, send a sync message and content, or content and a sync message."""
     for wait in waits:
         part.script.advance(wait)
-        say(part, content=content_first)
-        say(part, content=not content_first)
+        send_either(part, content=content_first)
+        send_either(part, content=not content_first)
 
 
-def say_by_turns(part: Part, rounds: int, *messages: Message, pause_ms: int = 0) -> None:
+def send_in_turn(part: Part, rounds: int, *messages: Message, pause_ms: int = 0) -> None:
     """Send content and sync messages in turn. After each, those of the messages arrive that it asks for."""
     for number in range(rounds):
-        say(part, content=number % 2 == 0)
+        send_either(part, content=number % 2 == 0)
         part.receive_asked(*messages)
         if pause_ms:
             part.script.advance(pause_ms)
@@ -53,15 +53,15 @@ def asks_for_what_is_missing(script: Script, alice: Part, bob: Peer) -> None:
     root = bob.content(script.now + 1)
     alice.receive(bob.content(script.now + 2, *signed(root)))
     for number in range(1, 27):
-        say(alice.after(T_MAX // 24), content=False)
+        send_either(alice.after(T_MAX // 24), content=False)
         if number == 24:
-            say(alice, content=True)
+            send_either(alice, content=True)
         alice.observe()
-    take_in(alice, root)
-    say(alice, content=False)
-    (another,) = missing(alice, bob)
-    say_both(alice, T_MAX, 1_000)
-    take_in(alice, another)
+    deliver_and_settle(alice, root)
+    send_either(alice, content=False)
+    (another,) = lose_messages(alice, bob)
+    send_both_kinds(alice, T_MAX, 1_000)
+    deliver_and_settle(alice, another)
 
 
 @repair_scenario(
@@ -70,10 +70,10 @@ def asks_for_what_is_missing(script: Script, alice: Part, bob: Peer) -> None:
 def content_and_sync_ask(script: Script, alice: Part, bob: Peer) -> None:
     """A message is missing until T_max, twice: first content is sent first, then a sync message."""
     for content_first in (True, False):
-        lost = missing(alice, bob)
+        lost = lose_messages(alice, bob)
         alice.observe()
-        say_both(alice, T_MAX, 1_000, content_first=content_first)
-        take_in(alice, *lost)
+        send_both_kinds(alice, T_MAX, 1_000, content_first=content_first)
+        deliver_and_settle(alice, *lost)
 
 
 @repair_scenario("R-SEND-07", needs=(pb.CAPABILITY_MESSAGE_ID_ACCEPTED,))
@@ -81,7 +81,7 @@ def an_own_message_was_missing(script: Script, alice: Part, bob: Peer) -> None:
     """Others depend on an own message before it is sent; then it is sent, and need not be requested."""
     alice.receive(bob.content(script.now + 1, entry("mine-to-come", sender="alice")))
     alice.send(message_id="mine-to-come")
-    say_both(alice, T_MAX)
+    send_both_kinds(alice, T_MAX)
 
 
 def _t_req(actor: cast.Actor, message_id: str) -> int | None:
@@ -101,11 +101,11 @@ def _t_req(actor: cast.Actor, message_id: str) -> int | None:
 def sends_around_t_req(stage: cast.Stage, alice: cast.Actor, bob: cast.ScriptedPeer) -> None:
     """Messages are sent a second before T_req, a millisecond before it, at T_req and a millisecond later."""
     for content in (True, False, True):
-        (lost,) = live.missing(stage, alice, bob)
+        (lost,) = live.lose_messages(stage, alice, bob)
         due = _t_req(alice, lost.message_id)
         for until in (due - 1_000, due - 1, due, due + 1) if due is not None else ():
-            live.say(alice.after(max(0, until - stage.now_ms)), content=content)
-        cast.take_in(alice, lost)
+            live.send_either(alice.after(max(0, until - stage.now_ms)), content=content)
+        cast.deliver_and_settle(alice, lost)
 
 
 @live.repair_scenario("R-SEND-01", "R-GLOBAL-10")
@@ -113,56 +113,56 @@ def sends_only_after_t_req(stage: cast.Stage, alice: cast.Actor, bob: cast.Scrip
     """A message is missing, and the participant sends nothing until 2 s after T_req; then it sends a message."""
     for content in (True, False):
         for _ in range(2):
-            (lost,) = live.missing(stage, alice, bob)
+            (lost,) = live.lose_messages(stage, alice, bob)
             due, longest = _t_req(alice, lost.message_id), live.t_max(alice)
             wait = longest + 1_000 if due is None else min(due - stage.now_ms + 2_000, longest)
-            live.say(alice.after(max(0, wait)), content=content)
-            cast.take_in(alice, lost)
+            live.send_either(alice.after(max(0, wait)), content=content)
+            cast.deliver_and_settle(alice, lost)
 
 
 @repair_scenario("R-SEND-03", "R-SEND-04", "R-SEND-05", "R-FIELDS-02", "MSG-08")
 def more_is_due_than_fits(script: Script, alice: Part, bob: Peer) -> None:
     """Twelve requests are due at once; requested messages arrive, and the next messages ask for the rest."""
-    lost = missing(alice, bob, MANY)
+    lost = lose_messages(alice, bob, MANY)
     alice.observe()
     script.advance(T_MAX)
-    say_by_turns(alice, MANY + 1, *lost, pause_ms=250)
+    send_in_turn(alice, MANY + 1, *lost, pause_ms=250)
 
 
 @repair_scenario("R-SEND-06")
 def nothing_to_ask_for(script: Script, alice: Part, bob: Peer) -> None:
     """Messages are sent when nothing is missing, when what is missing is not due yet, and when it has come."""
-    say_both(alice, 0, content_first=True)
-    (lost,) = missing(alice, bob)
-    say_both(alice, T_MIN // 2, content_first=True)
-    take_in(alice, lost)
-    say_both(alice, T_MAX, content_first=True)
+    send_both_kinds(alice, 0, content_first=True)
+    (lost,) = lose_messages(alice, bob)
+    send_both_kinds(alice, T_MIN // 2, content_first=True)
+    deliver_and_settle(alice, lost)
+    send_both_kinds(alice, T_MAX, content_first=True)
 
 
 @repair_scenario("R-STATE-02", "R-STATE-09")
 def named_again_and_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Others depend on the same missing message many times, which must not postpone the request for it."""
-    (lost,) = missing(alice, bob)
+    (lost,) = lose_messages(alice, bob)
     alice.observe()
     for number in range(1, 13):
         alice.after(T_MAX // 12).receive((carol if number % 2 else bob).content(script.now, *signed(lost)))
         if number % 3 == 0:
             alice.observe()
     # T_max has passed to the millisecond, then by a second.
-    say_both(alice, greatest(0, T_MAX - T_MAX // 12 * 12), 1_000, content_first=True)
-    take_in(alice.after(1_000), lost)
-    (once,) = missing(alice, bob)
-    say_both(alice, T_MAX, 1_000, content_first=True)
+    send_both_kinds(alice, greatest(0, T_MAX - T_MAX // 12 * 12), 1_000, content_first=True)
+    deliver_and_settle(alice.after(1_000), lost)
+    (once,) = lose_messages(alice, bob)
+    send_both_kinds(alice, T_MAX, 1_000, content_first=True)
     alice.after(1_000).receive(once)
 
 
 @scenario("R-GLOBAL-02", "R-GLOBAL-03", "R-SEND-05", needs=NEEDED, asked=pb.Configuration(sds_r=True))
 def default_t_min_and_t_max(script: Script, alice: Part, bob: Peer) -> None:
     """SDS-R is requested without any times; 24 messages are missing, and sync messages are sent for ten minutes."""
-    lost = missing(alice, bob, 2 * MANY)
+    lost = lose_messages(alice, bob, 2 * MANY)
     before = 0
     for seconds in (10, 20, 29, *range(35, 130, 5), *range(150, 630, 30)):
-        say(alice.after(1_000 * (seconds - before)), content=False)
+        send_either(alice.after(1_000 * (seconds - before)), content=False)
         alice.receive_asked(*lost)
         before = seconds
 
@@ -172,32 +172,34 @@ def t_max_equals_t_min(stage: cast.Stage, bob: cast.ScriptedPeer) -> None:
     """T_max equals T_min, which may be refused; if it is accepted, missing messages are requested at that time."""
     asked = pb.Configuration(t_min_ms=60_000, t_max_ms=60_000)
     try:
-        alice = live.repairing(stage, "alice", asked, instance="without room")
+        alice = live.open_with_repairs(stage, "alice", asked, instance="without room")
     except ScheduleStoppedError:
-        alice = live.repairing(stage)  # refused: the times must differ (AMB-08)
+        alice = live.open_with_repairs(stage)  # refused: the times must differ (AMB-08)
     for _ in range(2):
-        (lost,) = live.missing(stage, alice, bob)
+        (lost,) = live.lose_messages(stage, alice, bob)
         alice.observe()
         alice.after(live.t_min(alice)).send()
         alice.after(max(0, live.t_max(alice) - live.t_min(alice))).send()
-        cast.take_in(alice, lost)
+        cast.deliver_and_settle(alice, lost)
 
 
 ROUNDS = 54
 """Half intervals from T_min to T_max and for twelve intervals more, with the times that are asked for."""
 
 
-def _until_it_asks(script: Script, bob: Peer, *others: Peer) -> None:
+def _wait_for_request(script: Script, bob: Peer, *others: Peer) -> None:
     """A participant with automatic sync messages misses a message, and the others, if any, send sync messages.
 
     Ten of its intervals pass before a request may expire.
     """
     script.need(pb.CAPABILITY_PERIODIC_SYNC)
-    alice = repairing(script, configuration=pb.Configuration(sync_interval_ms=2_000, t_min_ms=30_000, t_max_ms=60_000))
+    alice = open_with_repairs(
+        script, configuration=pb.Configuration(sync_interval_ms=2_000, t_min_ms=30_000, t_max_ms=60_000)
+    )
     interval = Period("sync_interval_ms")
     script.require("1000 <= sync_interval_ms", "the sync interval in force is too short to wait for")
     script.require("sync_interval_ms <= t_max_ms // 4", "the sync interval in force is too long to wait for")
-    (lost,) = missing(alice, bob)
+    (lost,) = lose_messages(alice, bob)
     alice.observe()
     script.advance(T_MIN - interval)
     for _ in range(ROUNDS):
@@ -211,10 +213,10 @@ def _until_it_asks(script: Script, bob: Peer, *others: Peer) -> None:
 @scenario("R-SYNC-02")
 def the_next_sync_asks(script: Script, bob: Peer) -> None:
     """A message is missing, and only the automatic sync messages of the participant are sent."""
-    _until_it_asks(script, bob)
+    _wait_for_request(script, bob)
 
 
 @scenario("R-SYNC-01")
 def others_sync_all_the_time(script: Script, bob: Peer, carol: Peer) -> None:
     """A message is missing, and others send sync messages more often than the participant would."""
-    _until_it_asks(script, bob, carol)
+    _wait_for_request(script, bob, carol)

@@ -10,7 +10,7 @@ from sds_reference import Message as WireMessage
 
 from ...view.repair_terms import repair_terms
 from .. import cast
-from ..scripts import Message, Part, Peer, Script, entry, greatest, signed, take_in, tick_every
+from ..scripts import Message, Part, Peer, Script, deliver_and_settle, entry, greatest, signed, tick_every
 from . import live
 from .participants import FINE, T_MAX, repair_scenario
 
@@ -20,7 +20,7 @@ AHEAD_MS = 10_000_000
 """With Lamport timestamps so far ahead, the next own timestamp is known exactly."""
 
 
-def wait_out(*parts: Part) -> None:
+def wait_for_responses(*parts: Part) -> None:
     """Let all the time pass that a response may take, and the period of a sweep."""
     for pause in (T_MAX // 2, T_MAX - T_MAX // 2, 30_000, 31_000):
         parts[0].script.advance(pause)
@@ -28,7 +28,7 @@ def wait_out(*parts: Part) -> None:
             part.tick()
 
 
-def fine_ticks(*parts: Part, more: int = 3) -> None:
+def tick_often(*parts: Part, more: int = 3) -> None:
     """Tick twenty times within T_max, and a few times after it."""
     for _ in range(FINE + more):
         parts[0].script.advance(T_MAX // FINE)
@@ -36,14 +36,14 @@ def fine_ticks(*parts: Part, more: int = 3) -> None:
             part.tick()
 
 
-def watch(part: Part) -> None:
+def observe_responses(part: Part) -> None:
     """Look at the pending responses, and tick often until none can be left."""
     part.observe()
-    fine_ticks(part)
-    wait_out(part)
+    tick_often(part)
+    wait_for_responses(part)
 
 
-def holding(part: Part, peer: Peer, number: int, ids: Sequence[str] = ()) -> list[Message]:
+def deliver_messages(part: Part, peer: Peer, number: int, ids: Sequence[str] = ()) -> list[Message]:
     """Let messages of one author be delivered to the participant; ``ids`` are their message IDs."""
     messages = [
         peer.content(part.script.now + count, message_id=ids[count] if ids else None) for count in range(number)
@@ -53,15 +53,15 @@ def holding(part: Part, peer: Peer, number: int, ids: Sequence[str] = ()) -> lis
     return messages
 
 
-def ask(peer: Peer, part: Part, *messages: Message, message_id: str | None = None) -> None:
+def request_messages(peer: Peer, part: Part, *messages: Message, message_id: str | None = None) -> None:
     """Let a content message arrive that asks for the messages."""
     part.receive(peer.content(part.script.now, requests=signed(*messages), message_id=message_id))
 
 
-def ask_one_by_one(peer: Peer, part: Part, *messages: Message) -> None:
+def request_one_by_one(peer: Peer, part: Part, *messages: Message) -> None:
     """Let a content message for each of the messages arrive that asks for it."""
     for message in messages:
-        ask(peer, part, message)
+        request_messages(peer, part, message)
 
 
 @repair_scenario(
@@ -74,11 +74,11 @@ def asked_for_what_it_has(script: Script, alice: Part, bob: Peer, dave: Peer, ca
     root, side = bob.content(base), dave.content(base + 1)
     last = bob.content(base + 2, *signed(side, root), requests=["never-sent"])
     alice.receive(root, side, last)
-    ask(carol, alice, last)
+    request_messages(carol, alice, last)
     alice.observe()
-    fine_ticks(alice, more=10)
+    tick_often(alice, more=10)
     alice.observe()
-    wait_out(alice)
+    wait_for_responses(alice)
     alice.send()
     alice.given(dave.content(script.now)).tick()
 
@@ -87,26 +87,28 @@ def asked_for_what_it_has(script: Script, alice: Part, bob: Peer, dave: Peer, ca
 def asked_for_several_at_once(script: Script, alice: Part, bob: Peer, carol: Peer, frank: Peer) -> None:
     """One message asks for what is known and what is not, with an author and without; another for a single message."""
     # The IDs are those of the released transcript.
-    first, second, third = holding(alice, bob, 3, ("bob-2", "bob-3", "bob-4"))
+    first, second, third = deliver_messages(alice, bob, 3, ("bob-2", "bob-3", "bob-4"))
     unknown = entry("never-sent", sender="erin")
     asking = (entry("nobody-knows"), first.signed, entry(third), unknown, second.signed)
     alice.given(carol.content(script.now, requests=asking)).observe()
-    wait_out(alice)
-    ask(script.peer("carol"), alice, *holding(alice, frank, 1, ("frank-11",)), message_id="carol-asks-12")
-    wait_out(alice)
+    wait_for_responses(alice)
+    request_messages(
+        script.peer("carol"), alice, *deliver_messages(alice, frank, 1, ("frank-11",)), message_id="carol-asks-12"
+    )
+    wait_for_responses(alice)
 
 
 @repair_scenario("R-RECV-13")
 def asked_in_messages_of_all_kinds(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Requests arrive in a sync message, a blocked message, copies of another's and an own message, and content."""
-    in_sync, in_blocked, in_copy, in_content, in_own, known = holding(alice, bob, 6)
+    in_sync, in_blocked, in_copy, in_content, in_own, known = deliver_messages(alice, bob, 6)
     own = alice.send()
     alice.receive(carol.sync(script.now, requests=signed(in_sync)))
     alice.receive(carol.content(script.now, entry("never-sent", sender="x"), requests=signed(in_blocked)))
     alice.receive_copy(known, in_copy)
     alice.receive_copy(own, in_own)
     alice.given(carol.content(script.now, requests=signed(in_content))).observe()
-    wait_out(alice)
+    wait_for_responses(alice)
 
 
 @repair_scenario("R-STATE-08", "R-STATE-07", "R-SWEEP-05")
@@ -115,12 +117,12 @@ def asked_for_all_that_came_in_other_ways(script: Script, alice: Part, bob: Peer
     own = alice.send()
     root = bob.content(script.now + 1, *signed(own))  # acknowledges it, so that a copy is no resend
     waited = bob.content(script.now + 2, *signed(root))
-    take_in(alice, waited, root)
+    deliver_and_settle(alice, waited, root)
     repaired = bob.content(script.now + 3)
     alice.given(bob.content(script.now + 4, *signed(repaired))).after(T_MAX + 1_000).send()
-    take_in(alice, repaired)
-    ask_one_by_one(carol, alice, root, waited, repaired, own)
-    wait_out(alice)
+    deliver_and_settle(alice, repaired)
+    request_one_by_one(carol, alice, root, waited, repaired, own)
+    wait_for_responses(alice)
     alice.observe()
 
 
@@ -129,9 +131,9 @@ def asked_for_unacknowledged_messages(script: Script, alice: Part, bob: Peer, ca
     """Others ask for two of three own messages that nobody acknowledges, and ask again a day later."""
     own = [alice.send() for _ in range(3)]
     for _ in range(2):
-        ask(carol, alice, own[0])
+        request_messages(carol, alice, own[0])
         alice.given(bob.sync(script.now, requests=signed(own[1]))).observe()
-        wait_out(alice)
+        wait_for_responses(alice)
         alice.observe()
         tick_every(alice, greatest(1, alice.in_force.resend_unacknowledged_ms) // 2 + 1, times=3)
     alice.observe()
@@ -140,40 +142,40 @@ def asked_for_unacknowledged_messages(script: Script, alice: Part, bob: Peer, ca
 @repair_scenario("R-STATE-05", "R-RECV-02")
 def somebody_else_answers_first(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Six messages are asked for; copies of three arrive before the participant responds."""
-    messages = holding(alice, bob, 6)
-    ask_one_by_one(carol, alice, *messages)
+    messages = deliver_messages(alice, bob, 6)
+    request_one_by_one(carol, alice, *messages)
     alice.observe()
     alice.receive(*messages[::2])
-    watch(alice)
+    observe_responses(alice)
 
 
 @live.repair_scenario("R-STATE-06", "R-RECV-08", asked=pb.Configuration(t_max_ms=LONG_MS))
 def asked_for_again_and_again(stage: cast.Stage, alice: cast.Actor) -> None:
     """Messages are asked for once; later others ask for them repeatedly until the participant has responded."""
-    messages = live.holding(stage, alice, 5)
-    live.ask(stage, stage.peer("carol"), alice, *messages)
+    messages = live.deliver_messages(stage, alice, 5)
+    live.request_messages(stage, stage.peer("carol"), alice, *messages)
     alice.observe()
-    live.fine_ticks(stage, alice)
+    live.tick_often(stage, alice)
     stage.advance(live.t_min(alice))
     open_ones = {message.message_id: message for message in messages}
     for number in range(FINE + 4):
         if open_ones and number % 3 == 0 and number < FINE:
             peer = stage.peer(("dave", "erin", "frank")[number // 3 % 3])
-            live.ask(stage, peer, alice, *open_ones.values())
+            live.request_messages(stage, peer, alice, *open_ones.values())
             alice.observe()
         stage.advance(live.t_max(alice) // FINE)
-        for message_id in live.sent_out([alice.tick()]):
+        for message_id in live.broadcast_ids([alice.tick()]):
             open_ones.pop(message_id, None)
-    live.wait_out(stage, alice)
+    live.wait_for_responses(stage, alice)
 
 
 @repair_scenario("R-SWEEP-04", "R-RECV-10", "R-TRESP-03", asked=pb.Configuration(t_max_ms=LONG_MS))
 def asked_again_after_the_answer(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Carol asks for four messages, and again after all responses; then Dave asks for them."""
-    messages = holding(alice, bob, 4)
+    messages = deliver_messages(alice, bob, 4)
     for peer in (carol, carol, dave):
-        ask(peer, alice, *messages)
-        watch(alice)
+        request_messages(peer, alice, *messages)
+        observe_responses(alice)
 
 
 @repair_scenario("R-RECV-09", "R-STATE-04")
@@ -182,24 +184,24 @@ def asked_for_what_it_lacks(script: Script, alice: Part, bob: Peer, carol: Peer)
     there, late = bob.content(script.now + 1), bob.content(script.now + 2)
     waiting = bob.content(script.now + 3, "never-sent")
     alice.receive(there, waiting)
-    ask_one_by_one(carol, alice, late, waiting, there)
+    request_one_by_one(carol, alice, late, waiting, there)
     alice.observe()
     alice.after(1_000).receive(late)
-    watch(alice)
+    observe_responses(alice)
 
 
 @live.repair_scenario("R-SWEEP-03", "R-SWEEP-02")
 def sweep_at_t_resp(stage: cast.Stage, alice: cast.Actor) -> None:
     """Eight messages are asked for; the periodic work runs exactly when some responses are due, and just before."""
-    messages = live.holding(stage, alice, 8)
+    messages = live.deliver_messages(stage, alice, 8)
     since = stage.now_ms
-    live.ask(stage, stage.peer("carol"), alice, *messages)
+    live.request_messages(stage, stage.peer("carol"), alice, *messages)
     state = alice.observe()
     due = _response_times(stage, alice, messages, since, state)
     for moment in (due[2], due[6], due[7] - 1, due[7]):
         if moment > stage.now_ms:
             alice.after(moment - stage.now_ms).tick()
-    live.wait_out(stage, alice)
+    live.wait_for_responses(stage, alice)
 
 
 def _response_times(
@@ -226,14 +228,14 @@ def _response_times(
 def authors_are_asked(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """A participant is asked for own messages and for those of another author at the same time."""
     own = [alice.send() for _ in range(6)]
-    messages = holding(alice, bob, 4)
+    messages = deliver_messages(alice, bob, 4)
     alice.receive(bob.content(script.now, *signed(*own)))  # acknowledges them
-    ask_one_by_one(carol, alice, *own[:3])
-    ask(dave, alice, *messages, *own[3:])
+    request_one_by_one(carol, alice, *own[:3])
+    request_messages(dave, alice, *messages, *own[3:])
     alice.observe()
-    fine_ticks(alice)
+    tick_often(alice)
     alice.observe()
-    wait_out(alice)
+    wait_for_responses(alice)
 
 
 @cast.scenario("R-RECV-08")
@@ -243,14 +245,14 @@ def t_max_is_zero(stage: cast.Stage) -> None:
     for configuration in (pb.Configuration(t_min_ms=0, t_max_ms=0), None):
         instance = "" if configuration is None else "hasty"
         try:
-            alice = live.repairing(stage, configuration=configuration, instance=instance)
+            alice = live.open_with_repairs(stage, configuration=configuration, instance=instance)
         except ScheduleStoppedError:
             continue  # refusing it is legal (AMB-09)
-        own, (message, *_) = alice.send(), live.holding(stage, alice, 1)
-        live.ask(stage, stage.peer("carol"), alice, own, message)
+        own, (message, *_) = alice.send(), live.deliver_messages(stage, alice, 1)
+        live.request_messages(stage, stage.peer("carol"), alice, own, message)
         alice.receive(stage.peer("dave").content(stage.now_ms, "never-sent"))
         cast.tick_every(alice, 60_000, times=2)
-        live.wait_out(stage, alice)
+        live.wait_for_responses(stage, alice)
 
 
 @repair_scenario("R-RECV-02", "R-STATE-05", "R-RECV-13")
@@ -258,9 +260,9 @@ def copies_of_formerly_blocked_messages(script: Script, alice: Part, bob: Peer, 
     """Four messages were blocked, then delivered. Some are asked for; copies arrive, and one copy asks for more."""
     root = bob.content(script.now + 1)
     waited = [bob.content(script.now + 2 + number, *signed(root)) for number in range(4)]
-    take_in(alice, *waited, root)
-    ask(carol, alice, *waited[:3])
+    deliver_and_settle(alice, *waited, root)
+    request_messages(carol, alice, *waited[:3])
     alice.observe()
     alice.receive(waited[0], waited[1])
     alice.receive_copy(waited[3], root)
-    watch(alice)
+    observe_responses(alice)

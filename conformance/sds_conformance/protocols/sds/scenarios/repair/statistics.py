@@ -10,9 +10,9 @@ from .. import scripts
 from ..cast import Actor, ScriptedPeer, Stage, scenario
 from . import participants as scheduled
 from .groups import one_of_each
-from .live import repair_scenario, repairing, t_max, t_min
+from .live import open_with_repairs, repair_scenario, t_max, t_min
 from .participants import scattered
-from .responses import LONG_MS, ask, fine_ticks, holding, wait_out, watch
+from .responses import LONG_MS, deliver_messages, observe_responses, request_messages, tick_often, wait_for_responses
 
 CROWD = 20
 MANY = 50
@@ -65,7 +65,7 @@ def many_missing_at_once(stage: Stage, alice: Actor) -> None:
 def _crowd(stage: Stage, count: int, asked: pb.Configuration | None = None) -> None:
     """Twenty participants miss the same messages of Bob."""
     lost, revealing = _all_lost(stage, stage.peer("bob"), count)
-    crowd = {repairing(stage, scattered("alice", number), asked): dict(lost) for number in range(CROWD)}
+    crowd = {open_with_repairs(stage, scattered("alice", number), asked): dict(lost) for number in range(CROWD)}
     shown = [_find_missing(actor, revealing) for actor in crowd]
     if not all(shown):
         _look(stage, crowd)
@@ -87,17 +87,17 @@ def a_crowd_misses_one(stage: Stage) -> None:
 def equal_participant_ids_miss_the_same(stage: Stage) -> None:
     """Participants with the same ID miss the same two messages: two within seconds, a third one an hour later."""
     lost, revealing = _all_lost(stage, stage.peer("bob"), 2)
-    first = repairing(stage)
+    first = open_with_repairs(stage)
     shown = _find_missing(first, revealing)
     pace = (t_max(first) - t_min(first)) // LOOKS
     stage.advance(pace)
-    second = repairing(stage, instance="again")
+    second = open_with_repairs(stage, instance="again")
     _find_missing(second, revealing)
     if not shown:
         stage.advance(-pace)  # so that both look at the same times after detection
         _look_in_turn(stage, first, second, pace)
     stage.advance(3_600_000)
-    third = repairing(stage, instance="an hour later")
+    third = open_with_repairs(stage, instance="an hour later")
     if not _find_missing(third, revealing):
         _look(stage, {third: lost})
 
@@ -118,16 +118,16 @@ def _look_in_turn(stage: Stage, first: Actor, second: Actor, pace: int) -> None:
 def many_holders(script: scripts.Script, frank: scripts.Peer) -> None:
     """Six participants have the same messages, five of each of four authors, and do not hear each other respond."""
     asked = pb.Configuration(t_max_ms=LONG_MS)
-    holders = [scheduled.repairing(script, scattered("holder", number), asked) for number in range(6)]
+    holders = [scheduled.open_with_repairs(script, scattered("holder", number), asked) for number in range(6)]
     authors = [script.peer(name) for name in ("bob", "carol", "dave", "erin")]
-    messages = [message for author in authors for message in holding(holders[0], author, 5)]
+    messages = [message for author in authors for message in deliver_messages(holders[0], author, 5)]
     for holder in holders[1:]:
         holder.receive(*messages)
     request = frank.content(script.now, requests=scripts.signed(*messages))
     for holder in holders:
         holder.given(request).observe()
-    fine_ticks(*holders)
-    wait_out(*holders)
+    tick_often(*holders)
+    wait_for_responses(*holders)
 
 
 @scheduled.repair_scenario("R-TRESP-01", "R-TRESP-05", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
@@ -135,5 +135,5 @@ def many_authors(script: scripts.Script, alice: scripts.Part, carol: scripts.Pee
     """A participant is asked for messages of more than two hundred authors, one of each."""
     messages = one_of_each(alice, 240)
     for start in (0, 120):
-        ask(carol, alice, *messages[start : start + 120])
-    watch(alice)
+        request_messages(carol, alice, *messages[start : start + 120])
+    observe_responses(alice)

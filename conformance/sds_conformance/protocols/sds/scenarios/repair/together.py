@@ -8,7 +8,7 @@ from sds_reference import Message
 
 from ..cast import Actor, ScriptedPeer, Stage, scenario
 from ..core.room import Room, lose_everything, requests_only
-from .live import repairing, t_max, t_min
+from .live import open_with_repairs, t_max, t_min
 from .participants import scattered
 
 HOLDERS = 24
@@ -21,7 +21,7 @@ GROUPS = (1, 2, 4, 8)
 
 def _holders(stage: Stage, count: int, groups: int = 1) -> list[Actor]:
     configuration = pb.Configuration(num_response_groups=groups)
-    return [repairing(stage, scattered("holder", number), configuration) for number in range(1, count + 1)]
+    return [open_with_repairs(stage, scattered("holder", number), configuration) for number in range(1, count + 1)]
 
 
 def _until_answered(room: Room, longest_ms: int) -> None:
@@ -66,7 +66,7 @@ def the_sender_is_gone(stage: Stage) -> None:
 @scenario("R-RECV-07", "R-TREQ-02", long=True)
 def many_miss_the_same(stage: Stage, bob: ScriptedPeer) -> None:
     """Twenty-four participants miss the same message, send sync messages every 5 s, and hear each other's requests."""
-    room = Room(stage, [repairing(stage, scattered("asker", number)) for number in range(1, REQUESTERS + 1)])
+    room = Room(stage, [open_with_repairs(stage, scattered("asker", number)) for number in range(1, REQUESTERS + 1)])
     lost = bob.content(stage.now_ms)
     room.say(bob.content(stage.now_ms + 1, *entries_with_senders(lost)))
     first = room.actors[0]
@@ -96,7 +96,9 @@ def holders_in_groups(stage: Stage, bob: ScriptedPeer) -> None:
     """Sixteen participants in 1, 2, 4 and 8 response groups are asked for five messages of a peer that left."""
     for groups in GROUPS:
         holders = [
-            repairing(stage, scattered("holder", number), pb.Configuration(num_response_groups=groups), f"of {groups}")
+            open_with_repairs(
+                stage, scattered("holder", number), pb.Configuration(num_response_groups=groups), f"of {groups}"
+            )
             for number in range(1, 17)
         ]
         room = Room(stage, holders)
@@ -114,7 +116,7 @@ def holders_in_groups(stage: Stage, bob: ScriptedPeer) -> None:
 @scenario("R-SWEEP-02", "R-RECV-08")
 def the_request_and_the_response_are_lost(stage: Stage, bob: ScriptedPeer) -> None:
     """A participant misses a message that two others have; the first request and the first response are lost."""
-    asker, *holders = [repairing(stage, name) for name in ("asker", "holder-1", "holder-2")]
+    asker, *holders = [open_with_repairs(stage, name) for name in ("asker", "holder-1", "holder-2")]
     room = Room(stage, holders)
     lost = bob.content(stage.now_ms)
     later = bob.content(stage.now_ms + 1, *entries_with_senders(lost))

@@ -13,8 +13,8 @@ from sds_reference.testee.server import TesteeOptions
 from sds_reference.variants import VARIANTS
 
 from .....vectors.canonical import digest
-from .recording import session_with
-from .transcript_player import StepNotPlayedError, TranscriptPlayer, opened
+from .recording import open_model_session
+from .transcript_player import StepNotPlayedError, TranscriptPlayer, has_requested_configuration
 
 SALTS = ("a", "b", "c", "d", "e", "f", "g", "h")
 """Prefixes for own message IDs, enough that every order of a few IDs occurs."""
@@ -32,7 +32,7 @@ UNLISTED = frozenset(
 """Variants whose outcomes transcripts do not list yet. Those of the proposal would make its file ten times larger."""
 
 
-def choices(revision: str) -> Iterator[TesteeOptions]:
+def models_of_revision(revision: str) -> Iterator[TesteeOptions]:
     """Yield the reference first, then the variants of a revision."""
     yield TesteeOptions("vectors", Config())
     whose = revision if any(variant.revision == revision for variant in VARIANTS.values()) else ""
@@ -63,18 +63,18 @@ def models(revision: str) -> Iterator[TesteeOptions]:
 
     If the text logs own sync messages, they have the timestamp of the message before, so that the IDs decide the order.
     """
-    yield from choices(revision)
+    yield from models_of_revision(revision)
     for salt in SALTS if REVISIONS[revision].syncs_are_logged else ():
         yield TesteeOptions("vectors", Config(), _with_other_ids(salt))
 
 
-def derive(transcript: dict[str, Any], revision: str) -> None:
+def add_outcomes(transcript: dict[str, Any], revision: str) -> None:
     """Add ``outcomes`` to every step, the reference's first."""
     found: list[dict[str, Any]] = [{} for _ in transcript["steps"]]
     for options in models(revision):
-        stage = Stage(session_with(options, revision), transcript["scenario"])
+        stage = Stage(open_model_session(options, revision), transcript["scenario"])
         player = TranscriptPlayer(stage, transcript)
-        if not opened(player.actor, transcript):
+        if not has_requested_configuration(player.actor, transcript):
             continue
         try:
             for outcomes, seen in zip(found, player.play(), strict=False):

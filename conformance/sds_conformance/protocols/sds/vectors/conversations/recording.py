@@ -47,7 +47,7 @@ class RecordingStage(Stage):
         return made
 
 
-def session_with(options: TesteeOptions, revision: str) -> Session:
+def open_model_session(options: TesteeOptions, revision: str) -> Session:
     """A session with the model in this process."""
     return open_session(lambda: LocalLink(Testee(options).handle), Limits(), revision)
 
@@ -62,7 +62,7 @@ def lamport_base(revision: Revision) -> int | None:
     return START_MS if revision.lamport_follows_clock else None
 
 
-def relative(timestamp: int, base_ms: int | None) -> str:
+def format_timestamp(timestamp: int, base_ms: int | None) -> str:
     """The text of a timestamp in transcripts."""
     if base_ms is None:
         return str(timestamp)
@@ -72,14 +72,14 @@ def relative(timestamp: int, base_ms: int | None) -> str:
     return f"T{away:+d}" if away else "T"
 
 
-def absolute(text: str, base_ms: int | None) -> int:
+def parse_timestamp(text: str, base_ms: int | None) -> int:
     """The timestamp of a text that ``relative`` returned."""
     return (base_ms or 0) + int(text[1:] or "0") if text.startswith("T") else int(text)
 
 
 def record(scenario: Scenario, revision: str) -> dict[str, Any]:
-    """The fields of a transcript, whose steps have no outcomes yet. Raises NotATranscriptError."""
-    stage = RecordingStage(session_with(TesteeOptions("vectors", Config()), revision), scenario.name)
+    """Return the fields of a transcript whose steps have no outcomes yet. Raises NotRecordableError."""
+    stage = RecordingStage(open_model_session(TesteeOptions("vectors", Config()), revision), scenario.name)
     scenario.function(stage)
     if len(stage.trace.parties) != 1:
         raise NotRecordableError("it has several participants under test")
@@ -92,9 +92,9 @@ class _Recorder:
     def __init__(self, stage: RecordingStage, party: Party) -> None:
         self._stage = stage
         self._party = party
-        self._own: dict[str, str] = {}
+        self._names_of_own: dict[str, str] = {}
         self._needs: dict[str, None] = {}
-        self._does: dict[str, Callable[[Step], dict[str, Any]]] = {
+        self._actions: dict[str, Callable[[Step], dict[str, Any]]] = {
             "send": self._send,
             "send_ephemeral": self._send,
             "send_sync": self._send_sync,
@@ -123,20 +123,20 @@ class _Recorder:
         }
 
     def _step(self, step: Step) -> dict[str, Any]:
-        if step.command not in self._does:
+        if step.command not in self._actions:
             raise NotRecordableError(f"it asks for {step.command}")
         name = step.command.removeprefix("send_")
         return {
             "at_ms": step.now_ms - start_ms(self._stage.revision.name),
             "do": name,
-            **self._does[step.command](step),
+            **self._actions[step.command](step),
         }
 
     def _send_sync(self, step: Step) -> dict[str, Any]:
         """If the text logs sync messages, others can name them, so they get a name here."""
         out = {"channel_id": step.channel_id}
         if self._stage.revision.syncs_are_logged and step.new is not None:
-            out["binds"] = self._own[step.new.message_id] = f"$s{len(self._own) + 1}"
+            out["binds"] = self._names_of_own[step.new.message_id] = f"$s{len(self._names_of_own) + 1}"
         return out
 
     def _send(self, step: Step) -> dict[str, Any]:
@@ -145,9 +145,9 @@ class _Recorder:
             raise NotRecordableError("it chooses IDs of own messages")
         if step.command == "send_ephemeral":
             self._needs["ephemeral"] = None
-        binds = f"${'e' if step.command == 'send_ephemeral' else 'm'}{len(self._own) + 1}"
+        binds = f"${'e' if step.command == 'send_ephemeral' else 'm'}{len(self._names_of_own) + 1}"
         if step.new is not None:
-            self._own[step.new.message_id] = binds
+            self._names_of_own[step.new.message_id] = binds
         out = {"channel_id": step.channel_id, "content": command.content.hex(), "binds": binds}
         if step.command == "send" and command.HasField("retrieval_hint"):
             self._needs["retrieval-hints"] = None
@@ -159,10 +159,10 @@ class _Recorder:
         message = step.received.message
         out: dict[str, Any] = {}
         if message is None or self._stage.revision.wire.encode(message) != wire:
-            self._hold_no_own_id(wire)
+            self._require_no_own_id(wire)
             out["wire"] = wire.hex()
         else:
-            fields, depends = self._named(message)
+            fields, depends = self._replace_own_ids(message)
             out["message"] = fields
             if not depends:
                 out["wire"] = wire.hex()
@@ -171,23 +171,25 @@ class _Recorder:
             out["retrieval_hint"] = step.request.receive.retrieval_hint.hex()
         return out
 
-    def _hold_no_own_id(self, wire: bytes) -> None:
-        if any(message_id.encode() in wire for message_id in self._own):
+    def _require_no_own_id(self, wire: bytes) -> None:
+        if any(message_id.encode() in wire for message_id in self._names_of_own):
             raise NotRecordableError("own messages come back in bytes that are not those of their fields")
 
-    def _named(self, message: Message) -> tuple[dict[str, Any], bool]:
+    def _replace_own_ids(self, message: Message) -> tuple[dict[str, Any], bool]:
         """The fields with the names of own messages, and whether there are any."""
         fields = message_json(message)
         names = [fields, *fields["causal_history"], *fields["repair_request"]]
-        depends = any(entry["message_id"] in self._own for entry in names)
+        depends = any(entry["message_id"] in self._names_of_own for entry in names)
         for entry in names:
-            entry["message_id"] = self._own.get(entry["message_id"], entry["message_id"])
+            entry["message_id"] = self._names_of_own.get(entry["message_id"], entry["message_id"])
         if message.lamport_timestamp is not None:
-            fields["lamport_timestamp"] = relative(message.lamport_timestamp, lamport_base(self._stage.revision))
+            fields["lamport_timestamp"] = format_timestamp(
+                message.lamport_timestamp, lamport_base(self._stage.revision)
+            )
         over = self._stage.filters.get(message.bloom_filter or b"")
         if over is not None:
             del fields["bloom_filter"]
-            fields["filter_over"] = [self._own.get(message_id, message_id) for message_id in over]
+            fields["filter_over"] = [self._names_of_own.get(message_id, message_id) for message_id in over]
             depends = True
         elif message.sender_id == self._party.participant_id and message.bloom_filter is not None:
             raise NotRecordableError("own messages come back with their filters")

@@ -18,7 +18,7 @@ from sds_reference import HistoryEntry, Kind, Message
 
 from ...view.filters import read_filter
 from ..fields import entry_json, message_of
-from .recording import absolute, lamport_base, relative
+from .recording import format_timestamp, lamport_base, parse_timestamp
 
 Seen = dict[str, Any]
 UNREAD = "unread"
@@ -45,10 +45,10 @@ class TranscriptPlayer:
         self._lamport_base = stage.now_ms if lamport_base(stage.revision) is not None else None
         self._names: dict[str, str] = {}
         self._ids: dict[str, str] = {}
-        self._met: dict[str, None] = {}
+        self._known_ids: dict[str, None] = {}
         asked = pb.Configuration(**transcript["configuration"])
         self.actor = stage.open(transcript["participant_id"], tuple(transcript["channels"]), asked)
-        self._does: dict[str, Callable[[dict[str, Any]], object]] = {
+        self._actions: dict[str, Callable[[dict[str, Any]], object]] = {
             "send": self._send,
             "ephemeral": self._ephemeral,
             "sync": self._sync,
@@ -59,18 +59,18 @@ class TranscriptPlayer:
 
     def play(self) -> Iterator[Seen | None]:
         """Yield the result of each step; None for a step that the implementation does not support. Raises
-        NotPlayedError, TesteeError.
+        StepNotPlayedError, TesteeError.
         """
         for step in self._transcript["steps"]:
             self._stage.now_ms = max(1, self._base_ms + step["at_ms"])
             before = len(self._stage.trace.steps)
             try:
-                self._does[step["do"]](step)
+                self._actions[step["do"]](step)
             except ScheduleStoppedError as stopped:
                 if len(self._stage.trace.steps) == before or self._stage.trace.steps[before].answer != "rejected":
                     raise StepNotPlayedError(str(stopped)) from None
             played = self._stage.trace.steps[before:]
-            yield self._seen(played[0]) if played else None
+            yield self._describe_step(played[0]) if played else None
 
     # ---- doing ---------------------------------------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ class TranscriptPlayer:
     def _bind(self, name: str, message: Message) -> None:
         self._ids[name] = message.message_id
         self._names[message.message_id] = name
-        self._met[message.message_id] = None
+        self._known_ids[message.message_id] = None
 
     def _receive(self, step: dict[str, Any]) -> None:
         hint = bytes.fromhex(step["retrieval_hint"]) if "retrieval_hint" in step else None
@@ -99,7 +99,7 @@ class TranscriptPlayer:
             self.actor.receive(Wire(bytes.fromhex(step["wire"]), None), retrieval_hint=hint)
             return
         message = self._message(step["message"])
-        self._met |= dict.fromkeys([message.message_id, *(entry.message_id for entry in message.causal_history)])
+        self._known_ids |= dict.fromkeys([message.message_id, *(entry.message_id for entry in message.causal_history)])
         self.actor.receive(message, retrieval_hint=hint)
 
     def _message(self, fields: dict[str, Any]) -> Message:
@@ -108,7 +108,7 @@ class TranscriptPlayer:
         for name in ("causal_history", "repair_request"):
             plain[name] = [{**entry, "message_id": self._id(entry["message_id"])} for entry in plain[name]]
         if "lamport_timestamp" in plain:
-            plain["lamport_timestamp"] = str(absolute(plain["lamport_timestamp"], self._lamport_base))
+            plain["lamport_timestamp"] = str(parse_timestamp(plain["lamport_timestamp"], self._lamport_base))
         if "filter_over" in fields:
             made = self._stage.filter_over(*map(self._id, fields["filter_over"]))
             if made is None:
@@ -123,7 +123,7 @@ class TranscriptPlayer:
 
     # ---- seeing --------------------------------------------------------------------------------------------------
 
-    def _seen(self, step: Step) -> Seen:
+    def _describe_step(self, step: Step) -> Seen:
         """The result of a step; absent parts are left out."""
         if step.answer == "rejected":
             return {"rejected": True}
@@ -153,7 +153,7 @@ class TranscriptPlayer:
             out["message_id"] = self._name(message.message_id)
         out["channel_id"] = message.channel_id
         if message.lamport_timestamp is not None:
-            out["lamport_timestamp"] = relative(message.lamport_timestamp, self._lamport_base)
+            out["lamport_timestamp"] = format_timestamp(message.lamport_timestamp, self._lamport_base)
         out["causal_history"] = self._entries(message.causal_history)
         if message.bloom_filter is not None:
             out["filter_over"] = self._members(message.bloom_filter)
@@ -166,7 +166,7 @@ class TranscriptPlayer:
         holds = read_filter(self._stage.trace, self.actor.party, bloom_filter, lambda _: None)
         if holds is None:
             return UNREAD if bloom_filter else []
-        return sorted(self._name(message_id) for message_id in self._met if holds(message_id))
+        return sorted(self._name(message_id) for message_id in self._known_ids if holds(message_id))
 
     def _event(self, event: Event) -> Seen:
         match event.kind:
@@ -181,12 +181,12 @@ class TranscriptPlayer:
     def _state(self, state: pb.State) -> Seen:
         out: Seen = {}
         if state.HasField("lamport_timestamp"):
-            out["lamport_timestamp"] = relative(state.lamport_timestamp, self._lamport_base)
+            out["lamport_timestamp"] = format_timestamp(state.lamport_timestamp, self._lamport_base)
         if state.HasField("log"):
             out["log"] = [
                 {
                     "message_id": self._name(entry.message_id),
-                    "lamport_timestamp": relative(entry.lamport_timestamp, self._lamport_base),
+                    "lamport_timestamp": format_timestamp(entry.lamport_timestamp, self._lamport_base),
                 }
                 for entry in state.log.entries
             ]
@@ -205,7 +205,7 @@ class TranscriptPlayer:
         return out
 
 
-def same(seen: Seen, outcome: Seen) -> bool:
+def matches_outcome(seen: Seen, outcome: Seen) -> bool:
     """Does the result match the outcome? Parts that an implementation does not show are ignored."""
     if seen.get("rejected") or outcome.get("rejected"):
         return bool(seen.get("rejected")) == bool(outcome.get("rejected"))
@@ -237,7 +237,7 @@ def without_events(outcome: Seen, kinds: set[str]) -> Seen:
     return {**rest, "events": kept} if kept else rest
 
 
-def opened(actor: Actor, transcript: dict[str, Any]) -> bool:
+def has_requested_configuration(actor: Actor, transcript: dict[str, Any]) -> bool:
     """Is the configuration of the transcript in use?"""
     asked = pb.Configuration(**transcript["configuration"])
     return all(getattr(actor.party.in_force, field.name) == value for field, value in asked.ListFields())

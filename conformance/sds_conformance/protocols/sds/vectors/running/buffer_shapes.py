@@ -13,7 +13,7 @@ from sds_reference import HASH_PROFILES, HistoryEntry, Message
 from .....vectors.model import Vector
 from .....vectors.running.subject import REFUSAL, Status, VectorResult, VectorSkippedError, judge_outcome, worst
 from ..fields import message_of
-from .subject import SdsSubject, as_owed, observed_part
+from .subject import SdsSubject, blame_delivery_duty, observed_part
 
 STATES = {
     "unacknowledged": pb.ACK_STATE_UNACKNOWLEDGED,
@@ -37,29 +37,29 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
     signals = _Signals(names)
     answers = []
     for number, step in enumerate(vector["steps"], 1):
-        said = _message_of(actor, step["received"], ids, stage.now_ms + number)
+        said = _build_message(actor, step["received"], ids, stage.now_ms + number)
         arrived = actor.receive(said)
         signals.read(arrived)
         if arrived.answer == "rejected":
-            return as_owed(
+            return blame_delivery_duty(
                 subject,
                 said,
                 VectorResult(Status.FAIL, f"message {number} to be taken", "a refusal", difference=REFUSAL),
             )
-        seen = _states(actor, names) or (signals.states() if told else None)
+        seen = _read_states(actor, names) or (signals.states() if told else None)
         if seen is None:
             raise VectorSkippedError("declares observe, and its state has no outgoing buffer: it should show it")
-        answers.append(_numbered(number, judge_outcome(seen, step["outcomes"], _same_states)))
+        answers.append(_add_step_number(number, judge_outcome(seen, step["outcomes"], _same_states)))
     return worst(answers)
 
 
-def _numbered(number: int, answer: VectorResult) -> VectorResult:
+def _add_step_number(number: int, answer: VectorResult) -> VectorResult:
     if answer.status is not Status.FAIL:
         return answer
     return VectorResult(Status.FAIL, f"after step {number}: {answer.expected}", answer.seen)
 
 
-def _message_of(actor: Actor, said: dict[str, Any], ids: dict[str, str], lamport: int) -> Message:
+def _build_message(actor: Actor, said: dict[str, Any], ids: dict[str, str], lamport: int) -> Message:
     history = tuple(HistoryEntry(ids.get(name, name)) for name in said["causal_history"])
     bloom_filter = bytes.fromhex(said["bloom_filter"]) if "bloom_filter" in said else None
     if "filter_over" in said:
@@ -103,7 +103,7 @@ class _Signals:
         }
 
 
-def _states(actor: Actor, names: dict[str, str]) -> dict[str, list[str]] | None:
+def _read_states(actor: Actor, names: dict[str, str]) -> dict[str, list[str]] | None:
     """The states, by the shown outgoing buffer: an absent message is acknowledged."""
     outgoing = observed_part(actor, "outgoing")
     if outgoing is None:
@@ -151,27 +151,28 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
             )
         exact = profile in HASH_PROFILES and (subject.declaration.limit("repair_clock_ms") or 1) == 1
         seen = {
-            "outgoing": _waiting(state.outgoing_repairs.entries, base_ms, exact),
-            "incoming": _waiting(state.incoming_repairs.entries, base_ms, exact),
+            "outgoing": _list_entries(state.outgoing_repairs.entries, base_ms, exact),
+            "incoming": _list_entries(state.incoming_repairs.entries, base_ms, exact),
         }
-        # Outcomes that are legal only after some outcomes of the step before come last.
+        # Outcomes that are legal only after some outcomes of the previous step are last in the list.
         legal = [outcome for outcome in step["outcomes"] if before in outcome.get("after", (before,))]
-        answers.append(_numbered(number, judge_outcome(seen, legal, lambda s, o: s == _due(o, profile, exact))))  # noqa: B023
-        before = next((n for n, o in enumerate(step["outcomes"]) if seen == _due(o, profile, exact)), 0)
+        found = judge_outcome(seen, legal, lambda s, o: s == _expected_entries(o, profile, exact))  # noqa: B023
+        answers.append(_add_step_number(number, found))
+        before = next((n for n, o in enumerate(step["outcomes"]) if seen == _expected_entries(o, profile, exact)), 0)
     return worst(answers)
 
 
-Waiting = list[tuple[str, int]]
+Entries = list[tuple[str, int]]
 
 
-def _waiting(entries: Iterable[pb.RepairEntry], base_ms: int, exact: bool) -> Waiting:
+def _list_entries(entries: Iterable[pb.RepairEntry], base_ms: int, exact: bool) -> Entries:
     """The entries as (ID, time since the base in ms). Without a known hash, or with a coarse clock, times are
     left out.
     """
     return sorted((entry.message_id, entry.due_ms - base_ms if exact else 0) for entry in entries)
 
 
-def _due(outcome: dict[str, Any], profile: str, exact: bool) -> dict[str, Waiting]:
+def _expected_entries(outcome: dict[str, Any], profile: str, exact: bool) -> dict[str, Entries]:
     return {
         side: sorted((entry["message_id"], entry["due_ms"][profile] if exact else 0) for entry in outcome[side])
         for side in ("outgoing", "incoming")

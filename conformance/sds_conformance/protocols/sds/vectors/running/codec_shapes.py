@@ -11,58 +11,58 @@ from sds_reference import PROFILES, REVISIONS, BloomParameters, ForeignFilterErr
 from .....vectors.model import Vector
 from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, judge_outcome, worst
 from ..fields import message_json, message_of
-from .filter_paths import built_by_participant, hits_by_participant
-from .subject import SdsSubject, as_owed
-from .wire_comparison import compared
+from .filter_paths import build_by_participant, query_participant
+from .subject import SdsSubject, blame_delivery_duty
+from .wire_comparison import compare_wire
 
 
 def ask_decode(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Compare the message that it decodes from the bytes."""
-    seen: Any = answered(subject.codec.decode(bytes.fromhex(vector["wire"])))
+    seen: Any = convert_answer(subject.codec.decode(bytes.fromhex(vector["wire"])))
     if isinstance(seen, DecodedMessage):
         seen = {"message": message_json(seen.message)}
-    answer = judge_outcome(seen, vector["outcomes"], _reads)
+    answer = judge_outcome(seen, vector["outcomes"], _matches_decoded)
     recommended = vector["outcomes"][0].get("message")
-    return as_owed(subject, message_of(recommended), answer) if seen == REFUSED and recommended else answer
+    return blame_delivery_duty(subject, message_of(recommended), answer) if seen == REFUSED and recommended else answer
 
 
-def answered(answer: object) -> Any:
+def convert_answer(answer: object) -> Any:
     """Convert a reply to an outcome. A refusal is an outcome; an undeclared operation skips the vector."""
     if isinstance(answer, Undeclared):
         raise VectorSkippedError(answer.reason)
     return REFUSED if isinstance(answer, Refused) else answer
 
 
-def _reads(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
-    if "message" in seen and _below_zero(outcome):
+def _matches_decoded(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
+    if "message" in seen and _has_negative_timestamp(outcome):
         # The testee protocol has no negative timestamps, so the value that was read is unknown.
         seen = {"message": {**seen["message"], "lamport_timestamp": outcome["message"]["lamport_timestamp"]}}
     if "message" in seen and "message" in outcome:
         left_out = outcome.get("except", ())
-        return _plain(seen["message"], left_out) == _plain(outcome["message"], left_out)
+        return _compared_fields(seen["message"], left_out) == _compared_fields(outcome["message"], left_out)
     return bool(seen.get("rejected")) == bool(outcome.get("rejected")) and ("accepted" in outcome or seen == REFUSED)
 
 
-def _plain(message: dict[str, Any], left_out: Container[str] = ()) -> dict[str, Any]:
+def _compared_fields(message: dict[str, Any], left_out: Container[str] = ()) -> dict[str, Any]:
     """The compared part of a message. Content of length zero is no content (AMB-34)."""
     return {key: value for key, value in message.items() if key not in left_out and (key != "content" or value)}
 
 
-def _below_zero(outcome: dict[str, Any]) -> bool:
+def _has_negative_timestamp(outcome: dict[str, Any]) -> bool:
     return bool(outcome.get("message", {}).get("lamport_timestamp", "").startswith("-"))
 
 
 def ask_encode(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Compare the bytes that it encodes. The order of the fields is free."""
     message = message_of(vector["message"])
-    wire = answered(subject.codec.encode(message))
+    wire = convert_answer(subject.codec.encode(message))
     if wire == REFUSED:
         return judge_outcome(REFUSED, vector["outcomes"])
     listed = judge_outcome({"wire": wire.hex()}, vector["outcomes"])
     if listed.status is not Status.FAIL:
         return listed
     expected = [bytes.fromhex(outcome["wire"]) for outcome in vector["outcomes"] if "wire" in outcome]
-    answers = [compared(REVISIONS[subject.revision].wire, wire, other) for other in expected]
+    answers = [compare_wire(REVISIONS[subject.revision].wire, wire, other) for other in expected]
     return next((answer for answer in answers if answer.status is not Status.FAIL), answers[0])
 
 
@@ -86,21 +86,21 @@ def ask_bloom_build(subject: SdsSubject, vector: Vector) -> VectorResult:
     _need_profile(subject, vector)
     ids = vector["message_ids"]
     built = subject.codec.build_filter(ids, _size(vector))
-    answers = [] if isinstance(built, Undeclared) else [_judged_filter(vector, built, [])]
-    path = built_by_participant(subject, vector)
+    answers = [] if isinstance(built, Undeclared) else [_judge_filter(vector, built, [])]
+    path = build_by_participant(subject, vector)
     if path is not None:
-        answers.append(_judged_filter(vector, *path))
-    return _worst(answers, built)
+        answers.append(_judge_filter(vector, *path))
+    return _worst_or_skip(answers, built)
 
 
-def _worst(answers: list[VectorResult], asked: object) -> VectorResult:
+def _worst_or_skip(answers: list[VectorResult], asked: object) -> VectorResult:
     """The worst answer; if neither way is supported, the reason of the codec."""
     if not answers:
-        answered(asked)
+        convert_answer(asked)
     return worst(answers)
 
 
-def _judged_filter(vector: Vector, built: bytes | NoAnswer, own: list[str]) -> VectorResult:
+def _judge_filter(vector: Vector, built: bytes | NoAnswer, own: list[str]) -> VectorResult:
     if not isinstance(built, bytes):
         return VectorResult(Status.FAIL, "a filter", "a refusal")
 
@@ -108,7 +108,7 @@ def _judged_filter(vector: Vector, built: bytes | NoAnswer, own: list[str]) -> V
         if "bloom_filter" in outcome:
             exact = bytes.fromhex(outcome["bloom_filter"])
             return bool(seen == exact) or (bool(own) and seen == _filter_with_own_ids(vector, exact, own))
-        return _holds(vector, seen, outcome["holds"])
+        return _holds_all(vector, seen, outcome["holds"])
 
     return judge_outcome(built, vector["outcomes"], matches, f"{len(built)} bytes: {built[:32].hex()}")
 
@@ -129,7 +129,7 @@ def _filter_with_own_ids(vector: Vector, exact: bytes, own: list[str]) -> bytes:
     return profile.wrap(bytes(bits), size)
 
 
-def _holds(vector: Vector, wire: bytes, ids: list[str]) -> bool:
+def _holds_all(vector: Vector, wire: bytes, ids: list[str]) -> bool:
     try:
         view = PROFILES[vector["profile"]].read(wire, _parameters(vector))
     except ForeignFilterError:
@@ -146,10 +146,10 @@ def ask_bloom_query(subject: SdsSubject, vector: Vector) -> VectorResult:
     if not isinstance(asked, Undeclared):
         seen: Any = REFUSED if isinstance(asked, Refused) else {"hits": list(asked)}
         answers.append(judge_outcome(seen, vector["outcomes"]))
-    hits = hits_by_participant(subject, vector, wire)
+    hits = query_participant(subject, vector, wire)
     if hits is not None:
         nothing = any(outcome.get("rejected") for outcome in vector["outcomes"])
         found = judge_outcome({"hits": hits}, vector["outcomes"])
         # A participant can only ignore a filter by finding nothing in it.
         answers.append(VectorResult(Status.PASS) if nothing and found.status is Status.ACCEPTABLE else found)
-    return _worst(answers, asked)
+    return _worst_or_skip(answers, asked)

@@ -13,7 +13,7 @@ from ... import checks as _checks
 from ...catalogue import load_catalogue
 from ...register import CHECKS
 from ...rules import RULES
-from ..conversations.transcript_player import StepNotPlayedError, TranscriptPlayer, same, without_events
+from ..conversations.transcript_player import StepNotPlayedError, TranscriptPlayer, matches_outcome, without_events
 from .subject import SdsSubject
 
 REGISTERED = _checks
@@ -42,9 +42,9 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
             if seen is None:
                 continue
             played += 1
-            lacking |= dict.fromkeys(_unshown(seen, step["outcomes"][0], vector["needs"]))
+            lacking |= dict.fromkeys(_find_unshown_parts(seen, step["outcomes"][0], vector["needs"]))
             outcomes = [without_events(outcome, untold) for outcome in step["outcomes"]]
-            place = next((index for index, outcome in enumerate(outcomes) if same(seen, outcome)), None)
+            place = next((index for index, outcome in enumerate(outcomes) if matches_outcome(seen, outcome)), None)
             first &= place == 0
             if place is None and not unlisted:
                 unlisted = f"step {number} ({step['do']}): {tell(seen) if seen else 'nothing'}"
@@ -60,10 +60,10 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
         )
     if not unlisted:
         return VectorResult(Status.PASS) if first else VectorResult(Status.ACCEPTABLE, reason="another listed outcome")
-    return _judged(subject, stage.trace, unlisted)
+    return _judge_unlisted(subject, stage.trace, unlisted)
 
 
-def _unshown(seen: dict[str, Any], outcome: dict[str, Any], needs: list[str]) -> list[str]:
+def _find_unshown_parts(seen: dict[str, Any], outcome: dict[str, Any], needs: list[str]) -> list[str]:
     """The parts that a state should show and lacks; repair buffers only if the conversation is about repairs."""
     if "state" not in seen:
         return []
@@ -71,7 +71,7 @@ def _unshown(seen: dict[str, Any], outcome: dict[str, Any], needs: list[str]) ->
     return [name for name in wanted if name not in seen["state"]]
 
 
-def _judged(subject: SdsSubject, trace: Any, unlisted: str) -> VectorResult:
+def _judge_unlisted(subject: SdsSubject, trace: Any, unlisted: str) -> VectorResult:
     """Judge the trace of an unlisted outcome by the checks, translated like all vectors."""
     trace.translate()
     catalogue = load_catalogue()

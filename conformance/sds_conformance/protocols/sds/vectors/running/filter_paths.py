@@ -14,7 +14,7 @@ LARGEST = 1_000
 """Number of IDs above which only the codec is asked for a filter."""
 
 
-def _opened(subject: SdsSubject, vector: Vector) -> Actor | None:
+def _open_with_size(subject: SdsSubject, vector: Vector) -> Actor | None:
     """Open a participant with the filter size of the vector; None if that is impossible."""
     if vector["capacity"] > LARGEST:
         return None
@@ -29,11 +29,11 @@ def _opened(subject: SdsSubject, vector: Vector) -> Actor | None:
     return actor if sized else None
 
 
-def built_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, list[str]] | None:
+def build_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, list[str]] | None:
     """The filter of a participant that received the IDs, and the own IDs that it may hold; None if that is
     impossible.
     """
-    actor = _opened(subject, vector)
+    actor = _open_with_size(subject, vector)
     if actor is None:
         return None
     peer = actor.stage.peer("bob")
@@ -52,7 +52,7 @@ def built_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, li
     return message.bloom_filter, [message.message_id] if logged else []
 
 
-def hits_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> list[bool] | None:
+def query_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> list[bool] | None:
     """The answers of a participant that sent messages with the IDs and received the filter; None if that is
     impossible.
     """
@@ -60,7 +60,7 @@ def hits_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> lis
     can = subject.declaration.can
     visible = can(pb.CAPABILITY_OBSERVE) or can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
     usable = all(ids) and len(set(ids)) == len(ids) and can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
-    actor = _opened(subject, vector) if visible and usable else None
+    actor = _open_with_size(subject, vector) if visible and usable else None
     if actor is None:
         return None
     try:

@@ -15,10 +15,10 @@ from .subject import SdsSubject, observed_part, refused
 from .timestamps import LARGEST_INT32 as LARGEST
 from .timestamps import PLAUSIBLE
 
-Happens = Callable[[SdsSubject, Actor, str, int | None], dict[str, Any]]
+RunOperation = Callable[[SdsSubject, Actor, str, int | None], dict[str, Any]]
 
 
-def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> VectorResult:
+def ask_counting(subject: SdsSubject, vector: Vector, run_operation: RunOperation) -> VectorResult:
     """Bring the timestamp to its value, run the operation, and compare the new value.
 
     An implementation that counts in larger steps reaches another value; then all expected values are shifted.
@@ -27,13 +27,13 @@ def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> Vecto
     stage = subject.stage(vector["id"])
     stage.now_ms = int(vector["now_ms"])
     actor = stage.open()
-    further = _brought_about(actor, local) if local else 0
+    further = _reach_timestamp(actor, local) if local else 0
     if isinstance(further, VectorResult):
         return further
     received = int(vector["received"]) if "received" in vector else None
     if further and max(local, received or 0) + further + PLAUSIBLE > LARGEST:
         raise VectorSkippedError("counts in other steps than one, and there is no room for them here")
-    seen = happens(subject, actor, vector["operation"], received + further if received is not None else None)
+    seen = run_operation(subject, actor, vector["operation"], received + further if received is not None else None)
     if seen.get("sent") == "None":
         return VectorResult(Status.FAIL, "a message with a timestamp", "one without")
     if "sent" in seen:
@@ -47,7 +47,7 @@ def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> Vecto
     return judge_outcome(seen, vector["outcomes"], _is_allowed)
 
 
-def _brought_about(actor: Actor, local: int) -> int | VectorResult:
+def _reach_timestamp(actor: Actor, local: int) -> int | VectorResult:
     """Receive a message and send one; return by how much the timestamp exceeds ``local``."""
     if local > 1:
         actor.receive(actor.stage.peer("setter").content(local - 1))

@@ -1,4 +1,4 @@
-"""Tests whether an unknown hash is used at all: its values are unknown, but not the arguments that they depend on.
+"""Tests whether an unknown hash is used at all. Its values are unknown, but they must depend on all of its arguments.
 
 Each question varies one ID and keeps the others, for several choices of those. A legal hash gives only equal answers
 with a probability far below 1e-6: offsets are in windows of at least 120 seconds, which are 120 values even in whole
@@ -29,15 +29,15 @@ Ids = dict[str, str]
 """IDs of participant, sender and message."""
 
 
-def ignored_argument(subject: SdsSubject, function: str) -> str:
+def find_ignored_argument(subject: SdsSubject, function: str) -> str:
     """A sentence on an ID that ``function`` ignores although it must not; "" if it ignores none, or if this is
     unknown.
     """
     if function == "response-group":
-        return _constant_membership(subject)
+        return _find_constant_membership(subject)
     for argument in ARGUMENTS[function]:
         for choice in range(CHOICES):
-            told = {_offset(subject, function, ids) for ids in _varied(argument, choice)}
+            told = {_ask_for_offset(subject, function, ids) for ids in _vary_argument(argument, choice)}
             if None in told:
                 return ""
             if len(told) > 1:
@@ -47,27 +47,27 @@ def ignored_argument(subject: SdsSubject, function: str) -> str:
     return ""
 
 
-def _varied(argument: str, choice: int) -> Iterator[Ids]:
+def _vary_argument(argument: str, choice: int) -> Iterator[Ids]:
     for value in range(VALUES):
         numbers = {name: value if name == argument else 10 + choice for name in FACTORS}
         yield {name: f"{number}-{name}-{FACTORS[name] * number}" for name, number in numbers.items()}
 
 
-def _offset(subject: SdsSubject, function: str, ids: Ids) -> int | None:
-    told = _repair_offsets(subject, ids, 1)
+def _ask_for_offset(subject: SdsSubject, function: str, ids: Ids) -> int | None:
+    told = _ask_for_offsets(subject, ids, 1)
     if told is None:
         return None
     return told.t_req_ms if function == "t-req" else told.t_resp_ms
 
 
-def _repair_offsets(subject: SdsSubject, ids: Ids, groups: int) -> RepairOffsets | None:
+def _ask_for_offsets(subject: SdsSubject, ids: Ids, groups: int) -> RepairOffsets | None:
     told = subject.codec.repair_times(
         ids["participant"], ids["message"], ids["sender"], t_min_ms=0, t_max_ms=T_MAX, num_response_groups=groups
     )
     return told if isinstance(told, RepairOffsets) else None
 
 
-def _constant_membership(subject: SdsSubject) -> str:
+def _find_constant_membership(subject: SdsSubject) -> str:
     seen = set()
     for n in range(PAIRS):
         ids = {
@@ -76,7 +76,7 @@ def _constant_membership(subject: SdsSubject) -> str:
             "message": f"{n}-message-{n}",
         }
         for groups in GROUPS:
-            told = _repair_offsets(subject, ids, groups)
+            told = _ask_for_offsets(subject, ids, groups)
             if told is None or told.in_response_group is None:
                 return ""
             seen.add(told.in_response_group)

@@ -25,7 +25,7 @@ from .....vectors.running.subject import (
     worst,
 )
 from .forum_timestamps import ask_counting
-from .subject import SdsSubject, as_owed, observed_part, refused
+from .subject import SdsSubject, blame_delivery_duty, observed_part, refused
 from .timestamps import LARGEST, SAFE, SIGNED
 
 SETTING_OFF_MS = 1000
@@ -53,7 +53,7 @@ def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> Ve
     step = actor.receive(Wire(wire, None))
     message = REVISIONS[subject.revision].wire.decode(wire)
     if step.answer == "rejected":
-        return as_owed(subject, message, judge_outcome(REFUSED, vector["outcomes"]))
+        return blame_delivery_duty(subject, message, judge_outcome(REFUSED, vector["outcomes"]))
     actor.settle()
     message_id = message.message_id
     delivered = any(
@@ -108,7 +108,7 @@ def logged_ids(actor: Actor) -> list[str]:
 def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Bring the timestamp to its value, run the operation, and compare the new value."""
     if not REVISIONS[subject.revision].lamport_follows_clock:
-        return ask_counting(subject, vector, happens)
+        return ask_counting(subject, vector, run_operation)
     subject.need(pb.CAPABILITY_VIRTUAL_CLOCK)
     local, now_ms = int(vector["local"]), int(vector["now_ms"])
     received = int(vector["received"]) if "received" in vector else None
@@ -123,23 +123,23 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
         if local > SAFE:
             raise VectorSkippedError("refuses timestamps beyond 2^53+10, which is legal")
         return VectorResult(Status.FAIL, f"the timestamp {local} to be taken", "a refusal", difference=REFUSAL)
-    if local > SAFE and not _took(actor, local):
+    if local > SAFE and not _adopted_timestamp(actor, local):
         raise VectorSkippedError("drops timestamps beyond 2^53+10, or stays below them, which is legal")
     stage.now_ms = now_ms
-    seen = happens(subject, actor, vector["operation"], received)
+    seen = run_operation(subject, actor, vector["operation"], received)
     # If the state is not shown, read it from the next message, unless the clock hides it.
     after = observed_part(actor, "lamport_timestamp")
     if after is not None:
         seen["local"] = str(after)
-        return judge_outcome(seen, vector["outcomes"], _matches)
+        return judge_outcome(seen, vector["outcomes"], _matches_state)
     if local > SAFE and seen.get("sent") == str(now_ms):
         raise VectorSkippedError("does not show whether it took a timestamp beyond 2^53+10")
     with suppress(ScheduleStoppedError):
         seen["next"] = (actor.send().lamport_timestamp or 0,)
-    return judge_outcome(seen, vector["outcomes"], lambda s, o: _is_before(s, o, now_ms))
+    return judge_outcome(seen, vector["outcomes"], lambda s, o: _matches_next_timestamp(s, o, now_ms))
 
 
-def _took(actor: Actor, local: int) -> bool:
+def _adopted_timestamp(actor: Actor, local: int) -> bool:
     """Did the participant adopt the timestamp? It may drop a message silently."""
     now = observed_part(actor, "lamport_timestamp")
     if now is not None:
@@ -150,7 +150,7 @@ def _took(actor: Actor, local: int) -> bool:
     return delivered or not trace.declaration.can(pb.CAPABILITY_DELIVERED)
 
 
-def happens(subject: SdsSubject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
+def run_operation(subject: SdsSubject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
     """Run the operation of a vector; return the sent message, or the refusal."""
     bob = actor.stage.peer("bob")
     at = received or 0
@@ -180,11 +180,11 @@ def happens(subject: SdsSubject, actor: Actor, operation: str, received: int | N
     return {"sent": str(sync.lamport_timestamp)}
 
 
-def _matches(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
+def _matches_state(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
     return all(seen.get(key) == outcome.get(key) for key in ("sent", "rejected", "local"))
 
 
-def _is_before(seen: dict[str, Any], outcome: dict[str, Any], now_ms: int) -> bool:
+def _matches_next_timestamp(seen: dict[str, Any], outcome: dict[str, Any], now_ms: int) -> bool:
     if any(seen.get(key) != outcome.get(key) for key in ("sent", "rejected")):
         return False
     local = int(outcome["local"])
@@ -199,7 +199,7 @@ def _is_before(seen: dict[str, Any], outcome: dict[str, Any], now_ms: int) -> bo
 def ask_log_order(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Deliver the messages, and compare the log."""
     arrivals = vector["arrivals"]
-    actor = _arrived(subject, vector, len(arrivals) + 1)
+    actor = _open_and_deliver(subject, vector, len(arrivals) + 1)
     if isinstance(actor, VectorResult):
         return actor
     told = observed_part(actor, "log")
@@ -217,12 +217,12 @@ def ask_log_order(subject: SdsSubject, vector: Vector) -> VectorResult:
     ordered = REVISIONS[subject.revision].histories_are_ordered
     if answer.status is Status.FAIL and not ordered and sorted(log) in (sorted(o["log"]) for o in vector["outcomes"]):
         raise VectorSkippedError("shows no log, and a causal history has no order in the proposal")
-    return _one_way(subject, answer, log, vector["outcomes"][0]["log"])
+    return _require_one_direction(subject, answer, log, vector["outcomes"][0]["log"])
 
 
 def ask_causal_history(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Deliver the messages, and compare the causal history of the next message."""
-    actor = _arrived(subject, vector, vector["size"])
+    actor = _open_and_deliver(subject, vector, vector["size"])
     if isinstance(actor, VectorResult):
         return actor
     in_force = actor.party.in_force
@@ -237,10 +237,12 @@ def ask_causal_history(subject: SdsSubject, vector: Vector) -> VectorResult:
             f"states no size of its causal histories, and names {len(history)} messages in this one"
         )
     answer = judge_outcome({"causal_history": history}, vector["outcomes"])
-    return _one_way(subject, answer, history, oldest_first)
+    return _require_one_direction(subject, answer, history, oldest_first)
 
 
-def _one_way(subject: SdsSubject, answer: VectorResult, seen: list[str], oldest_first: list[str]) -> VectorResult:
+def _require_one_direction(
+    subject: SdsSubject, answer: VectorResult, seen: list[str], oldest_first: list[str]
+) -> VectorResult:
     """A causal history may have either direction if it never changes (AMB-29)."""
     ordered = REVISIONS[subject.revision].histories_are_ordered
     if answer.status is Status.FAIL or not ordered or len(seen) < 2 or seen not in (oldest_first, oldest_first[::-1]):
@@ -252,7 +254,7 @@ def _one_way(subject: SdsSubject, answer: VectorResult, seen: list[str], oldest_
     return VectorResult(Status.FAIL, f"{before}, as in other causal histories (AMB-29)", f"{direction}: {tell(seen)}")
 
 
-def _arrived(subject: SdsSubject, vector: Vector, size: int) -> Actor | VectorResult:
+def _open_and_deliver(subject: SdsSubject, vector: Vector, size: int) -> Actor | VectorResult:
     """Open a participant and deliver the messages to it."""
     stage = subject.stage(vector["id"])
     timestamps = [int(arrival["lamport_timestamp"]) for arrival in vector["arrivals"]]

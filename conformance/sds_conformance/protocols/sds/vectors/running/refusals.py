@@ -1,6 +1,6 @@
 """Operations that no implementation may refuse: to create a participant, to send, and to show a state that it declares.
 
-Otherwise an implementation that refuses all of them would be asked nothing, and pass.
+Otherwise an implementation that refuses all of them would pass without being tested.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ PLAIN = ("sync_interval_ms", "lost_timeout_ms")
 """Settings that every participant gets; an implementation without them ignores them."""
 
 
-def held_to_the_protocol(subject: SdsSubject, vector: Vector, answer: VectorResult) -> VectorResult:
-    """The answer to a vector; a failure if the implementation refused an operation without a legal reason."""
+def fail_illegal_refusals(subject: SdsSubject, vector: Vector, answer: VectorResult) -> VectorResult:
+    """Return the result of a vector, or a failure if the implementation refused an operation without a legal reason."""
     for stage in list(subject.stages):
         for step in stage.trace.steps:
-            for failure in _refused(subject, stage, step, vector):
+            for failure in _find_illegal_refusals(subject, stage, step, vector):
                 if answer.status in (Status.FAIL, Status.ERROR):
                     return answer
                 return failure
-    return _told_why(subject, answer)
+    return _name_refused_settings(subject, answer)
 
 
-def _refused(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> Iterator[VectorResult]:
+def _find_illegal_refusals(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> Iterator[VectorResult]:
     if step.command == "observe" and step.answer == "state" and step.reply is not None:
         if not step.reply.state.ListFields():
             yield VectorResult(Status.FAIL, "a state, for it declares observe", "a state with nothing in it")
@@ -41,25 +41,25 @@ def _refused(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> I
     if step.answer != "rejected":
         return
     if step.command == "observe":
-        yield VectorResult(Status.FAIL, "a state, for it declares observe", _words(step))
-    elif step.command in ("send", "send_ephemeral") and _ordinary(subject, stage, step, vector):
-        yield VectorResult(Status.FAIL, f"{step.command.replace('_', ' ')} to be carried out", _words(step))
-    elif step.command == "open" and (not _special(step) or _opens_nothing(subject, vector)):
-        yield VectorResult(Status.FAIL, "a participant to be opened", _words(step))
+        yield VectorResult(Status.FAIL, "a state, for it declares observe", _describe_refusal(step))
+    elif step.command in ("send", "send_ephemeral") and _must_be_sent(subject, stage, step, vector):
+        yield VectorResult(Status.FAIL, f"{step.command.replace('_', ' ')} to be carried out", _describe_refusal(step))
+    elif step.command == "open" and (not _special_settings(step) or _refuses_every_participant(subject, vector)):
+        yield VectorResult(Status.FAIL, "a participant to be opened", _describe_refusal(step))
 
 
-def _words(step: Step) -> str:
+def _describe_refusal(step: Step) -> str:
     reason = printable(step.reply.rejected.reason) if step.reply is not None else ""
     return f"a refusal: {reason or 'no reason given'}"
 
 
-def _special(step: Step) -> list[str]:
+def _special_settings(step: Step) -> list[str]:
     """The settings of a participant besides those that all participants get."""
     fields = {field.name: value for field, value in step.request.open.configuration.ListFields()}
     return [name for name, value in fields.items() if name not in PLAIN and (name != "sds_r" or value)]
 
 
-def _opens_nothing(subject: SdsSubject, vector: Vector) -> bool:
+def _refuses_every_participant(subject: SdsSubject, vector: Vector) -> bool:
     """Does it also refuse a participant without special settings?"""
     try:
         subject.stage(f"{vector['id']}, once more").open()
@@ -68,8 +68,8 @@ def _opens_nothing(subject: SdsSubject, vector: Vector) -> bool:
     return False
 
 
-def _ordinary(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> bool:
-    """Is it content that every participant must send: not too long, without a given ID, at an acceptable time?"""
+def _must_be_sent(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> bool:
+    """Must every participant send this content: not too long, without an ID, not after a refusable timestamp?"""
     if _may_be_refused(vector):
         return False
     declared = subject.declaration
@@ -79,7 +79,7 @@ def _ordinary(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> 
         return False
     if send.message_id and not declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
         return False
-    return not any(_beyond(before) for before in stage.trace.steps[: step.index])
+    return not any(_carries_refusable_timestamp(before) for before in stage.trace.steps[: step.index])
 
 
 def _may_be_refused(vector: Vector) -> bool:
@@ -87,23 +87,23 @@ def _may_be_refused(vector: Vector) -> bool:
     return any(outcome.get("rejected") for part in parts for outcome in part.get("outcomes", []))
 
 
-def _beyond(step: Step) -> bool:
-    """Did a message with a timestamp arrive that may be refused (AMB-14)?"""
+def _carries_refusable_timestamp(step: Step) -> bool:
+    """Did a message arrive whose timestamp may be refused (AMB-14)?"""
     if step.command != "receive":
         return False
     message = step.received.message
     return message is not None and (message.lamport_timestamp or 0) >= SAFE
 
 
-def _told_why(subject: SdsSubject, answer: VectorResult) -> VectorResult:
+def _name_refused_settings(subject: SdsSubject, answer: VectorResult) -> VectorResult:
     """Name the refused setting in the reason of a skipped vector."""
     if answer.status is not Status.SKIPPED:
         return answer
     for stage in subject.stages:
         for step in stage.trace.steps:
             if step.command == "open" and step.answer == "rejected":
-                words = _words(step).removeprefix("a refusal: ")
+                words = _describe_refusal(step).removeprefix("a refusal: ")
                 return VectorResult(
-                    Status.SKIPPED, reason=f"refuses {', '.join(_special(step))} in a configuration: {words}"
+                    Status.SKIPPED, reason=f"refuses {', '.join(_special_settings(step))} in a configuration: {words}"
                 )
     return answer

@@ -11,8 +11,8 @@ from sds_reference import HASH_PROFILES
 
 from .....vectors.model import Vector
 from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, judge_outcome, tell
-from .codec_shapes import answered
-from .hash_use import ignored_argument
+from .codec_shapes import convert_answer
+from .hash_use import find_ignored_argument
 from .subject import SdsSubject
 
 ANY = "any"
@@ -43,7 +43,7 @@ def ask_hash(subject: SdsSubject, vector: Vector) -> VectorResult:
         times = subject.codec.repair_times(
             first, second, "somebody", t_min_ms=0, t_max_ms=modulus, num_response_groups=1
         )
-        offsets = answered(times)
+        offsets = convert_answer(times)
         if offsets == REFUSED or offsets.t_req_ms is None:
             raise VectorSkippedError(f"does not tell a T_req within {modulus} ms")
         seen.append(offsets.t_req_ms)
@@ -65,41 +65,41 @@ def ask_repair_times(subject: SdsSubject, vector: Vector) -> VectorResult:
     again = function(subject, vector)
     if (again.status, again.seen, again.raw_answer) != (answer.status, answer.seen, answer.raw_answer):
         return VectorResult(Status.FAIL, f"{answer.raw_answer}, as before", f"{again.raw_answer} for the same question")
-    return _used(subject, vector) or answer
+    return _fail_if_hash_is_unused(subject, vector) or answer
 
 
-def _used(subject: SdsSubject, vector: Vector) -> VectorResult | None:
+def _fail_if_hash_is_unused(subject: SdsSubject, vector: Vector) -> VectorResult | None:
     """A failure if it does not use its unnamed hash; a named hash is tested by its values."""
     degenerate = vector.get("t_max_ms", 1) <= vector.get("t_min_ms", 0) or vector.get("num_response_groups", 1) < 1
     if subject.declaration.profile("hash") in HASH_PROFILES or degenerate:
         return None
-    ignored = ignored_argument(subject, vector["function"])
+    ignored = find_ignored_argument(subject, vector["function"])
     return VectorResult(Status.FAIL, "something that depends on every ID it is made from", ignored) if ignored else None
 
 
-def _offsets(subject: SdsSubject, vector: Vector, **defaults: int) -> Any:
+def _ask_for_offsets(subject: SdsSubject, vector: Vector, **defaults: int) -> Any:
     _need_hash(subject, vector["hash_profile"])
     values = {key: vector.get(key, value) for key, value in defaults.items()}
-    return answered(
+    return convert_answer(
         subject.codec.repair_times(
             vector["participant_id"], vector["message_id"], vector.get("sender_id", "somebody"), **values
         )
     )
 
 
-def _t_req(subject: SdsSubject, vector: Vector) -> VectorResult:
-    told = _offsets(subject, vector, t_min_ms=0, t_max_ms=0, num_response_groups=1)
-    return _offset(vector, told, "t_req_ms")
+def _ask_for_t_req(subject: SdsSubject, vector: Vector) -> VectorResult:
+    told = _ask_for_offsets(subject, vector, t_min_ms=0, t_max_ms=0, num_response_groups=1)
+    return _judge_offset(vector, told, "t_req_ms")
 
 
-def _t_resp(subject: SdsSubject, vector: Vector) -> VectorResult:
+def _ask_for_t_resp(subject: SdsSubject, vector: Vector) -> VectorResult:
     # T_min does not affect it, which a T_min of 0 would not show.
     t_min_ms = vector["t_max_ms"] // 4
-    told = _offsets(subject, vector, t_min_ms=t_min_ms, t_max_ms=0, num_response_groups=1)
-    return _offset(vector, told, "t_resp_ms")
+    told = _ask_for_offsets(subject, vector, t_min_ms=t_min_ms, t_max_ms=0, num_response_groups=1)
+    return _judge_offset(vector, told, "t_resp_ms")
 
 
-def _offset(vector: Vector, told: Any, name: str) -> VectorResult:
+def _judge_offset(vector: Vector, told: Any, name: str) -> VectorResult:
     if told == REFUSED:
         return judge_outcome(REFUSED, vector["outcomes"])
     value = getattr(told, name)
@@ -114,8 +114,8 @@ def _offset(vector: Vector, told: Any, name: str) -> VectorResult:
     return replace(judge_outcome(value, vector["outcomes"], matches, f"{value} ms"), raw_answer=f"{value} ms")
 
 
-def _member(subject: SdsSubject, vector: Vector) -> VectorResult:
-    told = _offsets(subject, vector, t_min_ms=30_000, t_max_ms=120_000, num_response_groups=1)
+def _ask_for_membership(subject: SdsSubject, vector: Vector) -> VectorResult:
+    told = _ask_for_offsets(subject, vector, t_min_ms=30_000, t_max_ms=120_000, num_response_groups=1)
     if told == REFUSED:
         return judge_outcome(REFUSED, vector["outcomes"])
     if told.in_response_group is None:
@@ -124,7 +124,7 @@ def _member(subject: SdsSubject, vector: Vector) -> VectorResult:
     return replace(judge_outcome(seen, vector["outcomes"]), raw_answer=tell(seen))
 
 
-def _default_groups(subject: SdsSubject, vector: Vector) -> VectorResult:
+def _ask_for_default_groups(subject: SdsSubject, vector: Vector) -> VectorResult:
     subject.need(pb.CAPABILITY_SDS_R)
     asked = pb.Configuration(sds_r=True, num_participants=vector["num_participants"])
     in_force = subject.stage(vector["id"]).open(configuration=asked).party.in_force
@@ -134,8 +134,8 @@ def _default_groups(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 _FUNCTIONS: dict[str, Callable[[SdsSubject, Vector], VectorResult]] = {
-    "t-req": _t_req,
-    "t-resp": _t_resp,
-    "response-group": _member,
-    "default-response-groups": _default_groups,
+    "t-req": _ask_for_t_req,
+    "t-resp": _ask_for_t_resp,
+    "response-group": _ask_for_membership,
+    "default-response-groups": _ask_for_default_groups,
 }

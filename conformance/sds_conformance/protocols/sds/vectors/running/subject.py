@@ -42,7 +42,7 @@ class SdsSubject(Subject):
             raise VectorSkippedError("declares a bound for timestamps from ahead")
 
 
-def opened(session: Session, revision: str, dialect: str | None, remembered: dict[str, str]) -> SdsSubject:
+def open_subject(session: Session, revision: str, dialect: str | None, remembered: dict[str, str]) -> SdsSubject:
     """Create the subject for one vector. Raises TesteeError for a declared dialect that is unknown."""
     try:
         used = RULES.dialect_in_use(revision, dialect, session.declaration)
@@ -63,9 +63,9 @@ def refused(actor: Actor) -> bool:
     return actor.stage.trace.steps[-1].answer == "rejected"
 
 
-def as_owed(subject: SdsSubject, message: Message, answer: VectorResult) -> VectorResult:
-    """The answer to a vector whose ``message`` was refused. The refusal of an ephemeral message violates only the duty
-    to deliver it, for every subject of the vector, as in the checks.
+def blame_delivery_duty(subject: SdsSubject, message: Message, answer: VectorResult) -> VectorResult:
+    """Return the result of a vector whose ``message`` was refused. Refusing an ephemeral message violates only the
+    duty to deliver it, in every vector, as in the checks.
     """
     if answer.status is not Status.FAIL or message.kind is not Kind.EPHEMERAL:
         return answer

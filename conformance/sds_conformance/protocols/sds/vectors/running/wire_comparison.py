@@ -40,17 +40,17 @@ KNOWN_OF_ENTRIES = (1, 2, 3)
 Row = tuple[int, int, object]
 
 
-def compared(form: WireFormat, wire: bytes, expected: bytes) -> VectorResult:
+def compare_wire(form: WireFormat, wire: bytes, expected: bytes) -> VectorResult:
     """Compare: the same bytes, the same fields in another form, additional unknown fields, or others."""
     if wire == expected:
         return VectorResult(Status.PASS)
     failed = VectorResult(Status.FAIL, expected.hex(), wire.hex()[:400])
     try:
-        same = _message(form, wire) == _message(form, expected)
+        same = _decode(form, wire) == _decode(form, expected)
         written, wanted = _rows(form, wire), _rows(form, expected)
     except MalformedMessageError:
         return failed
-    failed = replace(failed, difference=_difference(form, written, wanted))
+    failed = replace(failed, difference=_describe_difference(form, written, wanted))
     if same and written == wanted:
         return VectorResult(Status.ACCEPTABLE, reason="the same fields, written in another way")
     if same and _rows(form, wire, known=True) == wanted:
@@ -59,7 +59,7 @@ def compared(form: WireFormat, wire: bytes, expected: bytes) -> VectorResult:
     return failed
 
 
-def _difference(form: WireFormat, written: list[Row], wanted: list[Row]) -> str:
+def _describe_difference(form: WireFormat, written: list[Row], wanted: list[Row]) -> str:
     """Describe the wrong fields, by name."""
     names = {number: f"{name} (field {number})" for name, number in FIELDS[form.name].items()}
     told = []
@@ -76,7 +76,7 @@ def _difference(form: WireFormat, written: list[Row], wanted: list[Row]) -> str:
     return "; ".join(told)
 
 
-def _message(form: WireFormat, wire: bytes) -> Message:
+def _decode(form: WireFormat, wire: bytes) -> Message:
     """The decoded message. Content of length zero is no content (AMB-34)."""
     message = form.decode(wire)
     return replace(message, content=message.content or None)
