@@ -51,7 +51,7 @@ class FaultKind(Enum):
     DEAF = (
         "deaf",
         "Does the adapter hand the bytes of `receive` to the implementation, and to the right channel? If it cannot "
-        "receive at all, answer `unsupported`.",
+        "receive at all, it does not conform: answer `unsupported`, and the report says so.",
     )
     """It answers valid messages, but nothing that it answers or shows depends on any of them."""
     NEVER_EXITS = "never-exits", "The process must end when its stdin ends; is a timer or a thread still alive?"

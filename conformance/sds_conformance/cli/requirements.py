@@ -410,7 +410,7 @@ def _position(out: Console, protocol: Protocol, r: Row, *, statements: bool = Tr
     for way in r["ways"]:
         grid.add_row("Way", f"{way['way']}: {way['words']}")
     if r["untold"]:
-        grid.add_row("Ways", f"no run tells them: {r['untold']}")
+        grid.add_row("Ways", f"not shown by a run: {r['untold']}")
     if statements:
         _add_statements(grid, "Concerns", protocol, r["requirements"])
     else:

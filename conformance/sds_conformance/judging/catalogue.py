@@ -106,7 +106,7 @@ class Option:
 
 
 NOT_SHOWN = {
-    "assert": "only one option is accepted: each other one violates the requirements of this position",
+    "assert": "only the position is legal, and any other choice violates its requirements",
     "config": "a choice of the suite, and none of an implementation",
 }
 """By ``verdict``: the default reason why no run shows the choice of an implementation at a position without options."""

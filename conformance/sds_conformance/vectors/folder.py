@@ -47,7 +47,9 @@ def writable_folder() -> Path:
     """The folder of vectors in a checkout. Raises VectorsError outside of one."""
     if (_CHECKOUT.parent / "pyproject.toml").is_file():
         return _CHECKOUT
-    raise VectorsError("this is not a checkout: give the folder to write to with --out")
+    raise VectorsError(
+        "the suite is not installed from a checkout: type `pip install -e .` there, or give the folder with --out"
+    )
 
 
 def read_bytes(path: Path) -> bytes:

@@ -191,7 +191,7 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
     for delivery, unmet in _deliveries_with_unmet(view):
         waiting = unmet & delivery.unmet_buffered - {delivery.message_id}
         if waiting and (waiting := waiting - _find_given_up(view, delivery)):
-            which = f"{min(waiting)!r}, which waits itself and is not in the log"
+            which = f"{min(waiting)!r}, which is itself waiting and not in the log"
             expected = f"{delivery.message_id!r} to wait for {which}"
             soft = "AMB-45" if any(depends_on(view, other, delivery.message_id) for other in waiting) else ""
             yield violated(delivery.step, "delivered-early", expected, "its delivery", soft)
