@@ -325,12 +325,16 @@ def examine_variant(
     """
     variant = model.variants[name]
     start = partial(model.variant, name, without)
-    left_out = _left_out_when_quick(rules, name) if quick else ()
+    left_out = _left_out_when_quick(rules, name) if quick else {}
     runs = [
         certify_reference(
             rules,
             start,
-            scenarios=[s.name for s in plan(rules, profile=profile, revision=revision).scenarios if s not in left_out],
+            scenarios=[
+                scenario.name
+                for scenario in (plan(rules, profile=profile, revision=revision).scenarios if quick else ())
+                if scenario.name not in left_out
+            ],
             revision=revision,
             profile=profile,
             keep=VERDICTS,
@@ -342,7 +346,9 @@ def examine_variant(
     verdicts = [v for outcome in runs for v in outcome.verdicts]
     left = {(v, Verdict.WARN) for v in variant.leaves_out}
     left |= {(v.requirement.id, Verdict.INCONCLUSIVE) for v in verdicts} if variant.leaves_out else set()
-    left |= {(requirement, Verdict.INCONCLUSIVE) for scenario in left_out for requirement in scenario.exercises}
+    left |= {
+        (requirement, Verdict.INCONCLUSIVE) for scenario in left_out.values() for requirement in scenario.exercises
+    }
     wrong = [v for v in verdicts if v.verdict not in accepted and (v.requirement.id, v.verdict) not in left]
     refused = [f"{v.requirement.id} {v.verdict.value}" for v in wrong]
     refused += [f"broke down: {b.breakdown.kind.value}" for outcome in runs for b in outcome.breakdowns]
@@ -356,10 +362,13 @@ def examine_variant(
     )
 
 
-def _left_out_when_quick(rules: Rules, variant: str) -> list[Scenario]:
-    """The long scenarios that a variant does not play in a quick self-test: which ones depends on both names."""
-    long = (scenario for scenario in rules.register.scenarios.values() if scenario.long)
-    return [scenario for scenario in long if crc32(f"{variant} {scenario.name}".encode()) % QUICK_SHARE]
+def _left_out_when_quick(rules: Rules, variant: str) -> dict[str, Scenario]:
+    """The long scenarios that a variant does not play in a quick self-test, by name. Both names decide which ones."""
+    return {
+        name: scenario
+        for name, scenario in rules.register.scenarios.items()
+        if scenario.long and crc32(f"{variant} {name}".encode()) % QUICK_SHARE
+    }
 
 
 def unguarded_requirements(rules: Rules, model: Model) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from clearskies_reference.vector_clock import is_before
 from sds_harness.clearskies.links import ScriptedLink
 
 from .....vectors.model import Vector
@@ -62,5 +63,4 @@ def _writer_saw_all(fields: Fields, arrived: Sequence[Fields]) -> bool:
     """
     known = numbers(fields["vector_clock"])
     versions = (numbers(each["vector_clock"]) for each in arrived if each["uuid"] == fields["uuid"])
-    older = all(all(count <= known.get(peer, 0) for peer, count in version.items()) for version in versions)
-    return older and bool(fields.get("seen"))
+    return bool(fields.get("seen")) and all(is_before(version, known) for version in versions)

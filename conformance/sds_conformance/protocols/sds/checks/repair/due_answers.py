@@ -7,7 +7,7 @@ requirement that explains it. An implementation that answers nothing leaves out 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
@@ -223,115 +223,48 @@ ONLY = "of the only response group, like messages that are always answered"
 IN_SYNC, IN_COPY = "asked for in a sync message", "asked for in a copy of a known message"
 BLOCKED, WAITED = "requested in a message that waits itself", "delivered after waiting"
 
+
+def _row(
+    requirement: str,
+    applies: Callable[[DueRequest], object],
+    code: str,
+    why: str,
+    *,
+    position: str = "",
+    wrong: Callable[[DueRequest], object] = DueRequest.is_unanswered,
+) -> RuleRow[DueRequest]:
+    return RuleRow(requirement, applies, wrong, code, why, position, TIMED)
+
+
 table(
     requests_that_are_due,
     _describe_due,
     [
-        # requirement, applies, wrong, code, why, position, needs
-        RuleRow(
-            "SDS-R-RECV-08", DueRequest.nothing_is_answered, DueRequest.is_unanswered, "never-answered", HELD, "", TIMED
-        ),
-        RuleRow(
-            "SDS-R-SWEEP-01", DueRequest.is_planned, DueRequest.is_unanswered, "never-answered", PLANNED, "", TIMED
-        ),
-        RuleRow(
-            "SDS-R-SWEEP-04",
-            DueRequest.was_answered_before,
-            DueRequest.is_unanswered,
-            "later-request-ignored",
-            BEFORE,
-            "",
-            TIMED,
-        ),
-        RuleRow(
-            "SDS-R-RECV-12",
-            DueRequest.is_behind_the_only_answered,
-            DueRequest.is_unanswered,
-            "entry-ignored",
-            SEVERAL,
-            "",
-            TIMED,
-        ),
-        RuleRow("SDS-R-STATE-07", DueRequest.was_evicted, DueRequest.is_unanswered, "not-kept", OLD, "", TIMED),
-        RuleRow(
-            "SDS-R-RECV-13",
-            DueRequest.is_for_own_in_a_sync,
-            DueRequest.is_unanswered,
-            "sync-request-ignored",
-            IN_SYNC,
-            "",
-            TIMED,
-        ),
-        RuleRow(
-            "SDS-R-GROUP-02",
-            DueRequest.is_own_of_several_groups,
-            DueRequest.is_unanswered,
-            "never-answered",
-            OWN,
-            "",
-            TIMED,
-        ),
-        RuleRow("SDS-R-STATE-08", DueRequest.is_own, DueRequest.is_unanswered, "own-left-out", OWN, "", TIMED),
-        RuleRow(
+        # requirement, applies, code, why
+        _row("SDS-R-RECV-08", DueRequest.nothing_is_answered, "never-answered", HELD),
+        _row("SDS-R-SWEEP-01", DueRequest.is_planned, "never-answered", PLANNED),
+        _row("SDS-R-SWEEP-04", DueRequest.was_answered_before, "later-request-ignored", BEFORE),
+        _row("SDS-R-RECV-12", DueRequest.is_behind_the_only_answered, "entry-ignored", SEVERAL),
+        _row("SDS-R-STATE-07", DueRequest.was_evicted, "not-kept", OLD),
+        _row("SDS-R-RECV-13", DueRequest.is_for_own_in_a_sync, "sync-request-ignored", IN_SYNC),
+        _row("SDS-R-GROUP-02", DueRequest.is_own_of_several_groups, "never-answered", OWN),
+        _row("SDS-R-STATE-08", DueRequest.is_own, "own-left-out", OWN),
+        _row(
             "SDS-R-GROUP-04",
             DueRequest.is_of_the_only_group,
-            DueRequest.is_refused_for_good,
             "never-answered",
             ONLY,
-            "",
-            TIMED,
+            wrong=DueRequest.is_refused_for_good,
         ),
-        RuleRow(
-            "SDS-R-STATE-08",
-            DueRequest.was_repaired,
-            DueRequest.is_unanswered,
-            "repaired-left-out",
-            "repaired",
-            "",
-            TIMED,
-        ),
-        RuleRow(
-            "SDS-R-STATE-08", DueRequest.had_waited, DueRequest.is_unanswered, "buffered-left-out", WAITED, "", TIMED
-        ),
-        RuleRow(
-            "SDS-R-GROUP-01", DueRequest.is_of_its_group, DueRequest.is_unanswered, "member-left-out", MEMBER, "", TIMED
-        ),
-        RuleRow(
-            "SDS-R-RECV-08", DueRequest.was_named_meanwhile, DueRequest.is_unanswered, "never-answered", HELD, "", TIMED
-        ),
-        RuleRow(
-            "SDS-R-RECV-13",
-            DueRequest.is_in_a_sync,
-            DueRequest.is_unanswered,
-            "sync-request-ignored",
-            IN_SYNC,
-            "",
-            TIMED,
-        ),
-        RuleRow(
-            "SDS-R-RECV-13",
-            DueRequest.is_in_a_copy,
-            DueRequest.is_unanswered,
-            "duplicate-request-ignored",
-            IN_COPY,
-            "AMB-23",
-            TIMED,
-        ),
-        RuleRow(
-            "SDS-R-RECV-13",
-            DueRequest.is_in_a_blocked_message,
-            DueRequest.is_unanswered,
-            "blocked-request-ignored",
-            BLOCKED,
-            "",
-            TIMED,
-        ),
-        RuleRow(
-            "SDS-R-RECV-12", DueRequest.is_one_of_several, DueRequest.is_unanswered, "entry-ignored", SEVERAL, "", TIMED
-        ),
-        RuleRow(
-            "SDS-R-RECV-08", DueRequest.always_applies, DueRequest.is_unanswered, "never-answered", HELD, "", TIMED
-        ),
+        _row("SDS-R-STATE-08", DueRequest.was_repaired, "repaired-left-out", "repaired"),
+        _row("SDS-R-STATE-08", DueRequest.had_waited, "buffered-left-out", WAITED),
+        _row("SDS-R-GROUP-01", DueRequest.is_of_its_group, "member-left-out", MEMBER),
+        _row("SDS-R-RECV-08", DueRequest.was_named_meanwhile, "never-answered", HELD),
+        _row("SDS-R-RECV-13", DueRequest.is_in_a_sync, "sync-request-ignored", IN_SYNC),
+        _row("SDS-R-RECV-13", DueRequest.is_in_a_copy, "duplicate-request-ignored", IN_COPY, position="AMB-23"),
+        _row("SDS-R-RECV-13", DueRequest.is_in_a_blocked_message, "blocked-request-ignored", BLOCKED),
+        _row("SDS-R-RECV-12", DueRequest.is_one_of_several, "entry-ignored", SEVERAL),
+        _row("SDS-R-RECV-08", DueRequest.always_applies, "never-answered", HELD),
     ],
     of="asked sds-r",
 )

@@ -139,15 +139,11 @@ def unusual_encodings(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     plain = bob.content(stage.now_ms + 1)
     alice.receive(plain)
 
-    def wire(fields: list[WireField]) -> bytes:
-        encoded = join(fields)
-        return encoded if stage.dialect is None else stage.dialect.to_private(encoded)
-
-    alice.receive(wire(split(encode(bob.content(stage.now_ms + 2, plain)))[::-1]))
+    alice.receive(_in_dialect(stage, split(encode(bob.content(stage.now_ms + 2, plain)))[::-1]))
     unknown = [WireField(99, LEN, b"from the future"), WireField(98, VARINT, 7)]
-    alice.receive(wire(split(encode(bob.content(stage.now_ms + 3, plain))) + unknown))
+    alice.receive(_in_dialect(stage, split(encode(bob.content(stage.now_ms + 3, plain))) + unknown))
     twice = bob.content(stage.now_ms + 4, plain)
-    alice.receive(wire([WireField(2, LEN, b"overwritten"), *split(encode(twice))]))
+    alice.receive(_in_dialect(stage, [WireField(2, LEN, b"overwritten"), *split(encode(twice))]))
     if stage.dialect is None:
         long_way = bob.content(stage.now_ms + 5, plain)
         usual = encode(replace(long_way, lamport_timestamp=None))
@@ -159,7 +155,12 @@ def unusual_encodings(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 def unknown_fields_of_fixed_length(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Two messages have an unknown field of four bytes, and of eight bytes; a third one follows."""
     for field in (WireField(97, FIXED32, 7), WireField(98, FIXED64, 7)):
-        encoded = join([*split(encode(bob.content(stage.now_ms))), field])
-        alice.receive(encoded if stage.dialect is None else stage.dialect.to_private(encoded))
+        alice.receive(_in_dialect(stage, [*split(encode(bob.content(stage.now_ms))), field]))
     alice.receive(bob.content(stage.now_ms + 1))
     alice.settle()
+
+
+def _in_dialect(stage: Stage, fields: list[WireField]) -> bytes:
+    """The bytes of a message with these fields, in the dialect in use."""
+    encoded = join(fields)
+    return encoded if stage.dialect is None else stage.dialect.to_private(encoded)

@@ -128,7 +128,7 @@ def asked_for_all_that_came_in_other_ways(script: Script, alice: Part, bob: Peer
 
 @repair_scenario("STATE-12", "STATE-08", "SEND-10", "OUTSWEEP-01", "R-STATE-08", of_one_text=True)
 def asked_for_unacknowledged_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Others ask for two of three own messages that nobody acknowledges, and ask again a day later."""
+    """Nobody acknowledges three own messages. Others ask for two of them, and ask again a day later."""
     own = [alice.send() for _ in range(3)]
     for _ in range(2):
         request_messages(carol, alice, own[0])
