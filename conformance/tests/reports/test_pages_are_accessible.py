@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 AXE = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
+PAGES = [pytest.param(name, marks=pytest.mark.spark) if name.startswith("corpus") else name for name in KINDS]
 SCREENS = [(width, scheme) for width in (1280, 400) for scheme in ("light", "dark")]
 _RUN = """
 const done = arguments[arguments.length - 1];
@@ -46,12 +47,6 @@ def browser() -> Iterator[Chrome]:
     driver.quit()
 
 
-def made(name: str) -> str:
-    if name == "corpus-diff":
-        pytest.importorskip("pyarrow", reason="pages of corpora want the extra spark")
-    return KINDS[name]()
-
-
 def violations(browser: Chrome, file: Path, width: int, scheme: str) -> list[str]:
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
@@ -67,10 +62,10 @@ def violations(browser: Chrome, file: Path, width: int, scheme: str) -> list[str
     return found
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", PAGES)
 def test_axe_has_no_complaint(browser: Chrome, name: str, tmp_path: Path) -> None:
     file = tmp_path / f"{name}.html"
-    file.write_text(made(name), "utf-8")
+    file.write_text(KINDS[name](), "utf-8")
     for width, scheme in SCREENS:
         assert violations(browser, file, width, scheme) == [], (width, scheme)
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
@@ -83,9 +78,9 @@ def test_axe_would_complain(browser: Chrome, tmp_path: Path) -> None:
     assert {"landmark-one-main", "region", "color-contrast"} <= rules
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", PAGES)
 def test_all_pages_share_layout_and_style(name: str) -> None:
-    read = Page(made(name))
+    read = Page(KINDS[name]())
     (style,) = read.of("style")
     other = Page(KINDS["history"]()).of("style")[0]
     assert style.text.startswith(other.text.rstrip())
