@@ -161,20 +161,36 @@ def _check_tests(folder: Path, ledger: Ledger, current: str, manifest: VectorMan
     for test_id in sorted(ledger.retired_ids - retired):
         yield f"{test_id} was retired by a release, and {MANIFEST} does not name it any more"
     gone: dict[str, list[str]] = {}
+    changed: dict[str, list[str]] = {}
     for revision, tests in ledger.current_tests.items():
         for test_id, was in tests.items():
             found = now.get(revision, {}).get(test_id)
             if found is None and test_id not in retired:
                 gone.setdefault(test_id, []).append(revision)
             elif found is not None and found != was and test_id not in corrected:
-                yield (
-                    f"{test_id} is released, and is not what it was in {revision}: give what is new another ID, or say "
-                    f"in a new version `{CORRECTED}: `{test_id}`` if it was wrong"
-                )
-    for test_id, revisions in gone.items():
-        yield f"{test_id} is released for {', '.join(revisions)}, and is gone there without being retired"
+                changed.setdefault(test_id, []).append(revision)
+    for revisions, ids in _by_revisions(changed):
+        yield (
+            f"{first_of(ids)}: not what was released for {revisions}: give what is new another ID, or say in a new "
+            f"version `{CORRECTED}: `{ids[0]}`` if it was wrong"
+        )
+    for revisions, ids in _by_revisions(gone):
+        yield f"{first_of(ids)}: released for {revisions}, and gone there without being retired"
     if open_version and ledger.last is not None:
         yield from _check_version_number(ledger, current, {i for tests in now.values() for i in tests}, retired)
+
+
+def _by_revisions(tests: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Revisions, and the IDs of the tests to which they belong."""
+    grouped: dict[str, list[str]] = {}
+    for test_id, revisions in tests.items():
+        grouped.setdefault(", ".join(revisions), []).append(test_id)
+    yield from grouped.items()
+
+
+def first_of(test_ids: list[str]) -> str:
+    """The first of these IDs, and how many there are more."""
+    return f"{test_ids[0]} and {len(test_ids) - 1} more" if len(test_ids) > 1 else test_ids[0]
 
 
 def _check_version_number(ledger: Ledger, current: str, now: set[str], retired: set[str]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from .folder import (
     violations,
 )
 from .generation import changelog_gap
-from .ledger import find_breaches
+from .ledger import find_breaches, first_of
 from .model import GENERATOR_VERSION, Material, VectorSet, result_of, result_of_steps
 from .schemas import schema
 
@@ -64,7 +64,8 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
         documents.append(data)
     out += [f"two vectors are called {test_id}" for test_id, times in ids.items() if times > 1]
     out += [f"{i} is in use, although it is retired: IDs are never used again" for i in manifest.retired if i in ids]
-    out += find_breaches(folder, manifest, documents)
+    if len(documents) == len(paths):  # else vectors that are there would be called gone
+        out += find_breaches(folder, manifest, documents)
     gap = changelog_gap(folder, read_bytes(folder / MANIFEST))
     return list(dict.fromkeys([*out, gap] if gap else out))
 
@@ -126,9 +127,11 @@ def faults(material: Material, stem: str, data: dict[str, Any]) -> Iterator[str]
         for name in note["ids"]:
             if name not in known:
                 yield f"notes: the note {flag} names {name}, which does not exist"
+    wrong: dict[str, list[str]] = {}
     for test in data["tests"]:
         for sentence in _test(material, data, test):
-            yield f"{test['id']}: {sentence}"
+            wrong.setdefault(sentence, []).append(test["id"])
+    yield from (f"{first_of(ids)}: {sentence}" for sentence, ids in wrong.items())
 
 
 def _test(material: Material, data: dict[str, Any], test: dict[str, Any]) -> Iterator[str]:

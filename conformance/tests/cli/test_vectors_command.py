@@ -217,6 +217,10 @@ def test_lint_says_what_is_wrong(tmp_path: Path) -> None:
     edit(folder, "hash-sha256-be64", lambda data: [test.update(flags=["Nowhere"]) for test in data["tests"]])
     result = typed("vectors", "lint", folder)
     assert result.exit_code == 1
+    (once,) = (line for line in result.stderr.splitlines() if "Nowhere is not explained" in line)
+    assert "/one-empty and " in once
+    edit(folder, "log-order", lambda data: [test.update(flags=[f"No{n}"]) for n, test in enumerate(data["tests"])])
+    result = typed("vectors", "lint", folder)
     assert result.stderr.count("\n") == 21
     assert "more" in result.stderr.splitlines()[-1]
 

@@ -114,7 +114,7 @@ def test_a_released_test_does_not_change(folder: Path, change: Change, version: 
     if version:
         begin(folder, version)
     edit(folder, "lamport", change)
-    assert says(folder, f"{FIRST} is released, and is not what it was in sds-2026-01")
+    assert says(folder, f"{FIRST}: not what was released for sds-2025-10-amended, sds-2026-01")
 
 
 def test_in_a_released_version_not_even_a_comment_changes(folder: Path) -> None:
@@ -140,19 +140,19 @@ def test_a_test_that_was_wrong_keeps_its_id_if_the_changelog_says_so(folder: Pat
     assert lint(VECTOR_SET, folder) == []
     assert read_ledger(folder).releases[1]["tests"]["sds-2026-01"].keys() == {FIRST}
     edit(folder, "lamport", lambda data: data["tests"][0]["outcomes"][0].update(local="6"))
-    assert says(folder, f"{FIRST} is released")
+    assert says(folder, f"{FIRST}: not what was released")
 
 
 def test_a_released_test_does_not_vanish(folder: Path) -> None:
     begin(folder, "1.1.0")
     edit(folder, "lamport", lambda data: data["tests"].pop(0))
-    assert says(folder, f"{FIRST} is released for sds-2025-10-amended, sds-2026-01, and is gone there")
+    assert says(folder, f"{FIRST}: released for sds-2025-10-amended, sds-2026-01, and gone there")
 
 
 def test_nor_from_one_of_its_revisions(folder: Path) -> None:
     begin(folder, "1.1.0")
     edit(folder, "lamport", lambda data: data.update(revisions=["sds-2026-01"]))
-    assert says(folder, f"{FIRST} is released for sds-2025-10-amended, and is gone there without being retired")
+    assert says(folder, "more: released for sds-2025-10-amended, and gone there without being retired")
 
 
 def _retire(folder: Path, test_id: str) -> None:
@@ -210,7 +210,10 @@ def _release_changed(folder: Path, change: Change) -> None:
         (lambda ledger: ledger["releases"][0].update(previous="x"), "released.json: releases/0/previous"),
         (lambda ledger: ledger["releases"][0].update(more=1), "released.json: releases/0"),
         (lambda ledger: ledger.pop("releases"), "'releases' is a required property"),
-        (lambda ledger: ledger["releases"][0]["tests"]["sds-2026-01"].update({FIRST: "0" * 64}), "is not what it was"),
+        (
+            lambda ledger: ledger["releases"][0]["tests"]["sds-2026-01"].update({FIRST: "0" * 64}),
+            "not what was released",
+        ),
         (lambda ledger: ledger["releases"].append(ledger["releases"][0]), "1.0.0 does not come after 1.0.0"),
     ],
 )
