@@ -1,8 +1,8 @@
-"""Regenerate the documentation of the testee protocol: ``python reference/generate_protocol.py [OUT]``.
+"""Regenerate the documentation of the testee protocols: ``python reference/generate_protocol.py [OUT]``.
 
-Writes the JSON Schemas ``request.schema.json`` and ``reply.schema.json`` beside the generated code, and the page
-``harness/adapters/PROTOCOL.md``, all of the .proto file and its comments; ``generate_proto.py`` comes first. OUT is the
-folder that receives them in place of this repository. Needs grpcio-tools, which carries protoc.
+For each protocol, writes the JSON Schemas ``request.schema.json`` and ``reply.schema.json`` beside the generated code,
+and a page in ``harness/adapters``, from the .proto file and its comments. Run ``generate_proto.py`` first. OUT is the
+folder that receives them instead of this repository. Needs grpcio-tools, which contains protoc.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor, ServiceDescriptor
@@ -19,14 +20,51 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 from grpc_tools import protoc  # type: ignore[import-untyped]
 
-from protocol_examples import examples
+import protocol_examples
 from sds_testee.json_schema import scalar_of, schema_of
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PROTO = REPOSITORY / "proto"
-SOURCE = "sds/testee/v1/testee.proto"
-SCHEMAS = "reference/sds_proto/testee/v1/{}.schema.json"
-PAGE = "harness/adapters/PROTOCOL.md"
+
+
+@dataclass(frozen=True)
+class TesteeProtocol:
+    """What is generated for one protocol."""
+
+    title: str
+    source: str
+    """Path of the .proto file below ``proto``."""
+    schemas: str
+    """Path of the schemas below the repository, with the name of the message left out."""
+    page: str
+    """Path of the page below the repository."""
+    prefix: str
+    """What the names of its pages begin with in ``sds-conformance docs``."""
+    revision: str
+    """The options that select it in a command."""
+    examples: list[tuple[str, str, str, str]]
+
+
+PROTOCOLS = [
+    TesteeProtocol(
+        "The testee protocol of SDS, message by message",
+        "sds/testee/v1/testee.proto",
+        "reference/sds_proto/testee/v1/{}.schema.json",
+        "harness/adapters/PROTOCOL.md",
+        "",
+        "",
+        list(protocol_examples.of_sds()),
+    ),
+    TesteeProtocol(
+        "The testee protocol of the ClearSkies database extension, message by message",
+        "clearskies/testee/v1/testee.proto",
+        "reference/clearskies_proto/testee/v1/{}.schema.json",
+        "harness/adapters/PROTOCOL-CLEARSKIES.md",
+        "clearskies-",
+        " --revision clearskies-database",
+        list(protocol_examples.of_clearskies(REPOSITORY / "vectors" / "clearskies")),
+    ),
+]
 
 # Field numbers of descriptor.proto, which make up the paths to comments.
 _MESSAGE, _ENUM, _SERVICE, _SYNTAX = 4, 5, 6, 12
@@ -37,11 +75,11 @@ _PART = 2
 class Source:
     """The .proto file with its comments."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "set")
             code = protoc.main(
-                ["protoc", f"--proto_path={PROTO}", "--include_source_info", f"--descriptor_set_out={out}", SOURCE]
+                ["protoc", f"--proto_path={PROTO}", "--include_source_info", f"--descriptor_set_out={out}", path]
             )
             if code:
                 raise SystemExit(f"protoc failed with exit code {code}: see its message above, then mend the .proto")
@@ -49,7 +87,7 @@ class Source:
         pool = DescriptorPool()
         (parsed,) = files.file
         pool.AddSerializedFile(parsed.SerializeToString())
-        self.file: FileDescriptor = pool.FindFileByName(SOURCE)
+        self.file: FileDescriptor = pool.FindFileByName(path)
         places = {tuple(place.path): place for place in parsed.source_code_info.location}
         self.head = _text(places[_SYNTAX,].leading_comments)
         self.comments: dict[str, str] = {}
@@ -58,7 +96,7 @@ class Source:
         self.order: list[tuple[int, str]] = []
         described: list[tuple[int, int, str, list[str]]] = []
         for number, message in enumerate(parsed.message_type):
-            if message.nested_type:
+            if any(not nested.options.map_entry for nested in message.nested_type):
                 raise SystemExit(f"{message.name} has messages in it: teach {Path(__file__).name} what to do with them")
             described.append((_MESSAGE, number, message.name, [field.name for field in message.field]))
         for number, enum in enumerate(parsed.enum_type):
@@ -100,11 +138,13 @@ def _text(comment: str) -> str:
 
 def generate(out: Path) -> list[Path]:
     """Write all of it below ``out``; return the paths written."""
-    source = Source()
-    texts = {PAGE: "\n".join(_page(source)) + "\n"}
-    for name in ("Request", "Reply"):
-        schema = schema_of(source.file.message_types_by_name[name], source.comments)
-        texts[SCHEMAS.format(name.lower())] = json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+    texts = {}
+    for protocol in PROTOCOLS:
+        source = Source(protocol.source)
+        texts[protocol.page] = "\n".join(_page(protocol, source)) + "\n"
+        for name in ("Request", "Reply"):
+            schema = schema_of(source.file.message_types_by_name[name], source.comments)
+            texts[protocol.schemas.format(name.lower())] = json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
     for place, text in texts.items():
         (out / place).parent.mkdir(parents=True, exist_ok=True)
         (out / place).write_text(text, "utf-8")
@@ -114,20 +154,21 @@ def generate(out: Path) -> list[Path]:
 # ---- The page ------------------------------------------------------------------------------------------------------
 
 
-def _page(source: Source) -> Iterator[str]:
-    yield "# The testee protocol, message by message"
+def _page(protocol: TesteeProtocol, source: Source) -> Iterator[str]:
+    yield f"# {protocol.title}"
     yield ""
-    yield f"<!-- Written by `python reference/generate_protocol.py` from {SOURCE}: change that, not this. -->"
+    yield f"<!-- Written by `python reference/generate_protocol.py` from {protocol.source}: change that, not this. -->"
     yield ""
-    yield source.head
+    yield _linked(protocol, source.head)
     yield ""
-    yield "As JSON lines, the default, each message is one line: 64-bit numbers are strings (numbers are taken too),"
-    yield "bytes are base64, enums are names. A field at its default may be left out or be `null`. Where the tables say"
-    yield "that it may be *unset*, left out is not the same as set to nothing. JSON Schemas (draft 2020-12):"
-    yield "`sds-conformance docs request-schema` and `docs reply-schema`; `sds-conformance smoke --validate` holds a"
-    yield "conversation to them."
-    yield "`>` is what the harness sends. What the wire carries in the examples is real: the reference model said it."
-    shown = list(examples())
+    schemas = " and ".join(f"`sds-conformance docs {protocol.prefix}{side}-schema`" for side in ("request", "reply"))
+    yield "In JSON lines, the default framing, each message is one line. 64-bit numbers are strings (numbers are also"
+    yield "accepted), bytes are base64, and enums are names. A field with its default may be left out or be `null`."
+    yield "If a table says that a field may be *unset*, leaving it out differs from setting it to an empty value."
+    yield f"{schemas} print the JSON Schemas (draft 2020-12)."
+    yield f"`sds-conformance smoke --validate{protocol.revision}` checks a conversation against them."
+    yield ""
+    yield "In the examples, `>` precedes what the harness sends, and `<` a reply of the reference model."
     held: list[tuple[str, str, str, str]] = []
     for _, name in source.order:
         if name in source.sections:
@@ -136,7 +177,7 @@ def _page(source: Source) -> Iterator[str]:
         service = source.file.services_by_name.get(name)
         yield f"\n### {name}\n"
         if comment := source.comment_of(name):
-            yield f"{comment}\n"
+            yield f"{_linked(protocol, comment)}\n"
         if service is not None:
             yield from _methods(source, service)
             continue
@@ -144,7 +185,16 @@ def _page(source: Source) -> Iterator[str]:
             yield from _enum(source, name)
             continue
         yield from _fields(source, message)
-        yield from _examples(source, message, shown, held)
+        yield from _examples(source, message, protocol.examples, held)
+
+
+def _linked(protocol: TesteeProtocol, text: str) -> str:
+    """``text``, in which the paths of other .proto files are links to their pages."""
+    for other in PROTOCOLS:
+        if other is not protocol:
+            page = Path(other.page).name
+            text = text.replace(other.source, f"[{page}]({page})")
+    return text
 
 
 def _enum(source: Source, name: str) -> Iterator[str]:
@@ -155,7 +205,7 @@ def _enum(source: Source, name: str) -> Iterator[str]:
 
 
 def _methods(source: Source, service: ServiceDescriptor) -> Iterator[str]:
-    yield "| method | takes | gives | |"
+    yield "| method | request | reply | |"
     yield "| --- | --- | --- | --- |"
     for method in service.methods:
         ends = ((method.input_type, method.client_streaming), (method.output_type, method.server_streaming))
@@ -185,6 +235,8 @@ _IN_JSON = {
 
 
 def _json_type(field: FieldDescriptor) -> str:
+    if field.message_type is not None and field.message_type.GetOptions().map_entry:
+        return f"object with values: {_json_type(field.message_type.fields_by_name['value'])}"
     named = field.message_type or field.enum_type
     one = f"[{named.name}](#{named.name.lower()})" if named is not None else _IN_JSON[scalar_of(field)]
     return f"list of {one}" if field.is_repeated else one

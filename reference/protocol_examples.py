@@ -1,12 +1,23 @@
-"""A conversation with the reference model in which every command and every answer of the testee protocol occurs."""
+"""Conversations with the reference models in which every command and every answer of a testee protocol occurs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
+from google.protobuf.message import Message
+
+from clearskies_proto.testee.v1 import testee_pb2 as cs
+from clearskies_reference.testee import server as clearskies_server
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_testee.framing import Framing
+
+Exchange = tuple[str, str, str, str]
+"""The name of the command and of the answer, and request and reply as JSON lines."""
 
 T = 1_800_000_000_000
 _TALKATIVE = {
@@ -19,11 +30,11 @@ _TALKATIVE = {
 _UNKNOWN = '{{"id":"{}","frobnicate":{{}}}}'
 
 
-def examples() -> Iterator[tuple[str, str, str, str]]:
-    """Of each exchange: the name of the command and of the answer, and both as JSON lines."""
+def of_sds() -> Iterator[Exchange]:
+    """Alice and Bob exchange messages of SDS."""
     declared = Testee(TesteeOptions("1.0", name="my-sds", without=frozenset(pb.Capability.values()) - _TALKATIVE))
     hello = pb.Hello(protocol_version=1, harness="sds-conformance", revision="sds-2026-01")
-    yield _exchange(declared, 1, pb.Request(hello=hello))
+    yield _exchange(declared.handle, 1, pb.Request(hello=hello))
     testee, bob = (Testee(TesteeOptions("1.0", name="my-sds")) for _ in range(2))
     small = pb.Configuration(bloom_capacity=8, bloom_error_rate=0.1, sds_r=False)
     bob.handle(pb.Request(open=pb.Open(now_ms=T, participant_id="bob", channels=["c1"], configuration=small)))
@@ -54,22 +65,78 @@ def examples() -> Iterator[tuple[str, str, str, str]]:
         pb.Request(close=pb.Close(now_ms=T + 2_000, handle=1)),
     ]
     for number, request in enumerate(requests, 2):
-        yield _exchange(testee, number, request)
+        yield _exchange(testee.handle, number, request)
     number = len(requests) + 2
-    unknown = testee.handle(pb.Request(id=number))
-    yield "", "unsupported", _UNKNOWN.format(number), _line(pb.Reply(id=number, unsupported=unknown.unsupported))
+    yield _unknown(testee.handle, number, pb.Request(id=number))
     failed = pb.Reply(id=number + 1, error=pb.Error(message="the database is gone"))
     yield "tick", "error", _line(pb.Request(id=number + 1, tick=pb.Tick(now_ms=T + 3_000, handle=1))), _line(failed)
 
 
-def _exchange(testee: Testee, number: int, request: pb.Request) -> tuple[str, str, str, str]:
+def of_clearskies(vectors: Path) -> Iterator[Exchange]:
+    """Alice and Bob of ClearSkies exchange updates, with the keys of the golden vectors in the folder ``vectors``."""
+    private, public = (
+        json.loads((vectors / f"{group}-rsa-pkcs1-sha256.json").read_text("utf-8"))[kind]["read_write"]
+        for group, kind in (("signing", "private_keys"), ("signatures", "public_keys"))
+    )
+    keys = cs.Keys(read_write_private=private, read_write_public=public)
+    alice_id, bob_id, uuid = "a1" * 16, "b0" * 16, "c4" * 16
+    options = clearskies_server.TesteeOptions("1.0", name="my-database", draw=lambda size: b"\1" * size)
+    testee, bob = (clearskies_server.Testee(options) for _ in range(2))
+    open_alice, open_bob = (
+        cs.Open(now_ms=T, peer_id=peer, access_level=cs.ACCESS_LEVEL_READ_WRITE, keys=keys)
+        for peer in (alice_id, bob_id)
+    )
+    connect_bob = cs.Connect(now_ms=T, handle=1, link=1, peer_id=alice_id, access_level=cs.ACCESS_LEVEL_READ_WRITE)
+    bob.handle(cs.Request(open=open_bob))
+    asked = bob.handle(cs.Request(connect=connect_bob)).effects.sent[0].data
+    body = b'{"type":"core.ping","timeout":60}'
+    framed = testee.handle(cs.Request(frame=cs.Frame(body=body, private_key=private))).framed.data
+    (message,) = testee.handle(cs.Request(unframe=cs.Unframe(data=framed))).unframed.messages
+    connect = cs.Connect(now_ms=T, handle=1, link=1, peer_id=bob_id, access_level=cs.ACCESS_LEVEL_READ_WRITE)
+    hello = cs.Hello(protocol_version=1, harness="sds-conformance", revision="clearskies-database")
+    requests = [
+        cs.Request(hello=hello),
+        cs.Request(open=open_alice),
+        cs.Request(connect=connect),
+        cs.Request(receive=cs.Receive(now_ms=T + 10, handle=1, link=1, data=asked)),
+        cs.Request(put=cs.Put(now_ms=T + 20, handle=1, key="photo", value='{"stars":3}', uuid=uuid)),
+        cs.Request(rename=cs.Rename(now_ms=T + 30, handle=1, key="photo", new_key="picture")),
+        cs.Request(delete=cs.Delete(now_ms=T + 40, handle=1, key="picture")),
+        cs.Request(delete=cs.Delete(now_ms=T + 50, handle=1, key="picture")),
+        cs.Request(tick=cs.Tick(now_ms=T + 1_000, handle=1)),
+        cs.Request(observe=cs.Observe(now_ms=T + 1_000, handle=1)),
+        cs.Request(disconnect=cs.Disconnect(now_ms=T + 2_000, handle=1, link=1)),
+        cs.Request(compare_clocks=cs.CompareClocks(one=b'{"a":1}', other=b'{"a":1,"b":2}')),
+        cs.Request(frame=cs.Frame(body=body)),
+        cs.Request(unframe=cs.Unframe(data=framed)),
+        cs.Request(verify=cs.Verify(body=body, signature=message.signature, public_key=public)),
+        cs.Request(close=cs.Close(now_ms=T + 3_000, handle=1)),
+    ]
+    for number, request in enumerate(requests, 1):
+        yield _exchange(testee.handle, number, request)
+    number = len(requests) + 1
+    yield _unknown(testee.handle, number, cs.Request(id=number))
+    failed = cs.Reply(id=number + 1, error=cs.Error(message="the disk is full"))
+    yield "tick", "error", _line(cs.Request(id=number + 1, tick=cs.Tick(now_ms=T + 4_000, handle=1))), _line(failed)
+
+
+def _exchange(handle: Callable[[Any], Any], number: int, request: pb.Request | cs.Request) -> Exchange:
     request.id = number
-    reply = testee.handle(request)
-    if reply.HasField("rejected"):
-        reply.rejected.reason = "not an SDS message"  # the text is that of a library and may change
+    reply = handle(request)
+    if reply.HasField("rejected"):  # the text may be that of a library, and change
+        reply.rejected.reason = "not an SDS message" if isinstance(request, pb.Request) else "no such record"
     command, answer = request.WhichOneof("command"), reply.WhichOneof("answer")
     return command or "", answer or "", _line(request), _line(reply)
 
 
-def _line(message: pb.Request | pb.Reply) -> str:
-    return Framing.JSON.pack(message).decode().rstrip()
+def _unknown(handle: Callable[[Any], Any], number: int, request: Message) -> Exchange:
+    """A command that no version of the protocol has."""
+    return "", "unsupported", _UNKNOWN.format(number), _line(handle(request))
+
+
+_PEM = re.compile(r"(-----BEGIN [A-Z ]+-----).*?(-----END [A-Z ]+-----)(?:\\n)?")
+
+
+def _line(message: Message) -> str:
+    """A JSON line, in which keys are shortened."""
+    return _PEM.sub(r"\1...\2", Framing.JSON.pack(message).decode().rstrip())

@@ -94,7 +94,12 @@ SITE_MAP = (
     Page("reference/exit-codes", "docs/verdicts.md", "the exit codes of all commands", section="Exit codes"),
     Page("reference/glossary", "docs/glossary.md", "the words of the suite"),
     Page("reference/testee-protocol", "harness/adapters/PROTOCOL.md", "the testee protocol of SDS, message by message"),
-    Page("reference/proto", "proto/README.md", "the protobuf files, with that of the ClearSkies testee protocol"),
+    Page(
+        "reference/clearskies-testee-protocol",
+        "harness/adapters/PROTOCOL-CLEARSKIES.md",
+        "the testee protocol of the ClearSkies database extension, message by message",
+    ),
+    Page("reference/proto", "proto/README.md", "the protobuf files"),
     Page("reference/vectors", "vectors/README.md", "the golden vectors: groups, fields, versions"),
     Page("reference/vectors-changelog", "vectors/CHANGELOG.md", "changes of the golden vectors"),
     Page("reference/corpus-format", "harness/sds_harness/corpus/FORMAT.md", "what is in a stored corpus"),

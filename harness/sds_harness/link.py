@@ -6,12 +6,15 @@ import math
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
+from google.protobuf.json_format import Parse, ParseError
+
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError, TooLongError
 
-from .declaration import OutsideClock
+from .declaration import OutsideClock, printable
 from .faults import FaultKind, TesteeError
 from .moment import Moment
 from .process import TesteeProcess
@@ -140,7 +143,7 @@ class StdioLink(Link):
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         what = request.WhichOneof("command") or "nothing"
         with limit_time(timeout_s):
-            return self._exchange(self._framing.pack(request), timeout_s, what, reply)
+            return self._exchange(self._framing.pack(request), timeout_s, what, reply, request.hello.revision)
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         if self._framing is Framing.BINARY:
@@ -169,7 +172,7 @@ class StdioLink(Link):
         with limit_time(0):
             self._process.close(0)
 
-    def _exchange(self, frame: bytes, timeout_s: float, what: str, kind: type[Any]) -> Any:
+    def _exchange(self, frame: bytes, timeout_s: float, what: str, kind: type[Any], revision: str = "") -> Any:
         process = self._process
         if self._buffer:
             self._fail(FaultKind.GARBAGE, f"more on stdout than one reply: {_excerpt(self._buffer)}")
@@ -199,7 +202,7 @@ class StdioLink(Link):
         try:
             return read_reply(self._framing, body, kind, what)
         except FramingError as error:
-            self._fail(FaultKind.GARBAGE, str(error))
+            self._fail(FaultKind.GARBAGE, str(error), _advise_revision(body, kind, revision))
 
     def _fail_blank(self, what: str) -> NoReturn:
         """Raise the fault for an answer that is a blank line, as in a banner of npm. Quotes the next line that is not
@@ -269,6 +272,16 @@ def read_reply(framing: Framing, body: bytes, kind: type[Any], what: str) -> Any
     if not reply.id and reply.WhichOneof("answer") is None:
         raise FramingError(f"the answer to {what} has nothing of a reply: {_excerpt(body)}")
     return reply
+
+
+def _advise_revision(body: bytes, kind: type[Any], revision: str) -> str:
+    """A hint if ``body`` looks like the handshake of an implementation that does not support ``revision``, else ""."""
+    with suppress(ParseError, UnicodeDecodeError):
+        supported = Parse(body, kind(), ignore_unknown_fields=True).hello.revisions
+        if revision and supported and revision not in supported:
+            names = printable(", ".join(supported), 200)
+            return f"It was asked for {revision}, and declares {names}: choose the revision with --revision."
+    return ""
 
 
 def describe_exit(process: TesteeProcess, when: str, settling_s: float = 0.5) -> tuple[FaultKind, str] | None:

@@ -92,3 +92,9 @@ def test_what_was_printed_by_one_that_ended_is_quoted_whoever_was_faster(command
     assert breakdown.kind is FaultKind.GARBAGE
     assert breakdown.detail == 'the answer to hello is not a reply (not a JSON object): "hello"'
     assert "Does something print to stdout?" in breakdown.advice
+
+
+def test_an_adapter_of_another_protocol_gets_its_revision_named() -> None:
+    breakdown = told([sys.executable, "-m", "clearskies_reference"])
+    assert breakdown.kind is FaultKind.GARBAGE
+    assert "declares clearskies-database: choose the revision with --revision" in breakdown.advice

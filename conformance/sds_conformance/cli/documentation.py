@@ -30,10 +30,22 @@ class Page:
 PAGES = {
     "adapter": Page("harness/adapters/README.md", "how an implementation is driven, and what to declare"),
     "tutorial": Page("harness/adapters/TUTORIAL.md", "from a checkout to a certificate"),
-    "protocol": Page("harness/adapters/PROTOCOL.md", "the testee protocol, message by message"),
-    "proto": Page("proto/sds/testee/v1/testee.proto", "the testee protocol, as protobuf"),
-    "request-schema": Page("reference/sds_proto/testee/v1/request.schema.json", "JSON Schema of a request"),
-    "reply-schema": Page("reference/sds_proto/testee/v1/reply.schema.json", "JSON Schema of a reply"),
+    "protocol": Page("harness/adapters/PROTOCOL.md", "the testee protocol of SDS, message by message"),
+    "proto": Page("proto/sds/testee/v1/testee.proto", "the testee protocol of SDS, as protobuf"),
+    "request-schema": Page("reference/sds_proto/testee/v1/request.schema.json", "JSON Schema of a request of SDS"),
+    "reply-schema": Page("reference/sds_proto/testee/v1/reply.schema.json", "JSON Schema of a reply of SDS"),
+    "clearskies-protocol": Page(
+        "harness/adapters/PROTOCOL-CLEARSKIES.md", "the testee protocol of ClearSkies, message by message"
+    ),
+    "clearskies-proto": Page(
+        "proto/clearskies/testee/v1/testee.proto", "the testee protocol of ClearSkies, as protobuf"
+    ),
+    "clearskies-request-schema": Page(
+        "reference/clearskies_proto/testee/v1/request.schema.json", "JSON Schema of a request of ClearSkies"
+    ),
+    "clearskies-reply-schema": Page(
+        "reference/clearskies_proto/testee/v1/reply.schema.json", "JSON Schema of a reply of ClearSkies"
+    ),
     "wire": Page("proto/sds/wire/v2026_01/message.proto", "the messages of SDS, as protobuf"),
     "wire-forum-2024": Page("proto/sds/wire/forum_2024/message.proto", "those of the proposal of 2024"),
     "commands": Page("docs/commands.md", "all commands by purpose, and optional packages"),

@@ -23,6 +23,8 @@ class Validation:
 
     def __init__(self, language: Language, driven: DrivenImplementation) -> None:
         self._driven = driven
+        package = language.request.DESCRIPTOR.file.package.partition(".")[0]
+        self._page_name = f"{package}-protocol" if f"{package}-protocol" in PAGES else "protocol"
         self._validator = Validator(
             language, Framing.JSON if driven.transport == Framing.JSON.value else Framing.BINARY
         )
@@ -44,7 +46,7 @@ class Validation:
             out.print(Text("  Not validated: what carries this conversation shows no bytes.\n", "yellow"))
             return True
         for complaint in validator.complaints:
-            _show(out, complaint)
+            _show(out, complaint, self._page_name)
         if validator.dropped:
             out.print(f"  and {format_count(validator.dropped, 'complaint')} more\n")
         if not validator.complaints:
@@ -57,7 +59,7 @@ class Validation:
         return not validator.complaints
 
 
-def _show(out: Console, complaint: SchemaComplaint) -> None:
+def _show(out: Console, complaint: SchemaComplaint, page_name: str) -> None:
     adapter = complaint.side is MessageOrigin.ADAPTER
     message = "reply" if adapter else "request"
     what = f" ({complaint.message_kind})" if complaint.message_kind else ""
@@ -67,7 +69,7 @@ def _show(out: Console, complaint: SchemaComplaint) -> None:
     print_labelled(out, "Wrong", Text(complaint.message))
     if complaint.more:
         print_labelled(out, "", Text(f"and {complaint.more} more like it", "dim"))
-    page = PAGES["protocol"].file
+    page = PAGES[page_name].file
     mend = f"What does {page} say of it?" if adapter else "This is a fault of ours: please report it."
     print_labelled(out, "Hint", Text(mend))
     out.print()

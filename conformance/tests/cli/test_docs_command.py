@@ -101,7 +101,7 @@ def test_without_a_display_the_address_is_named(opened: list[str], monkeypatch: 
 @pytest.mark.parametrize(
     "page",
     [
-        *(PAGES[name].path for name in ("adapter", "tutorial", "protocol", "vectors")),
+        *(PAGES[name].path for name in ("adapter", "tutorial", "protocol", "clearskies-protocol", "vectors")),
         *(f"{ADAPTERS}/{path.parent.name}/README.md" for path in (REPOSITORY / ADAPTERS).glob("*/template.json")),
     ],
 )

@@ -115,3 +115,13 @@ def test_messages_with_maps_are_validated() -> None:
     assert "requests and as many replies, as the schemas say." in words(result.stdout)
     binary = typed("smoke", "--validate", "--framing", "binary", *clearskies, *command)
     assert binary.exit_code == 0
+
+
+def test_the_hint_names_the_page_of_the_protocol() -> None:
+    hello = (
+        '{"id":"1","hello":{"protocolVersion":1,"name":"x","revisions":["clearskies-database"],"capabilities":["X"]}}'
+    )
+    adapter = ("--", "sh", "-c", f"read line; echo '{hello}'")
+    assert "PROTOCOL.md say of it?" in words(typed("smoke", "--validate", *adapter).stderr)
+    result = typed("smoke", "--validate", "--revision", "clearskies-database", *adapter)
+    assert "PROTOCOL-CLEARSKIES.md say of it?" in words(result.stderr)
