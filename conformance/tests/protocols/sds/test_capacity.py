@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from run_helpers import Handle, altered, certified, outcomes, reference, stage, view, with_verdict
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.checks.core.acknowledgement import one_filter_stays_one
-from sds_conformance.protocols.sds.checks.core.filters import the_full_filter_takes_the_next
 from sds_conformance.protocols.sds.checks.core.sync import syncs_keep_to_their_period
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Config, LocalLog, LogEntry, Participant
-from sds_reference.mutants import MUTANTS
 
 CROWDS = (
     *("a-crowd-waits-for-one", "a-chain-of-a-thousand", "many-own-messages-unacknowledged", "a-hundred-of-each-kind"),
@@ -100,40 +95,3 @@ def test_a_rate_that_has_nothing_to_do_with_the_interval(
     channel: type[Channel], pauses_ms: list[int], expected: set[Outcome]
 ) -> None:
     assert outcomes(syncs_keep_to_their_period, view(idle(of_channel(channel), *pauses_ms))) == expected
-
-
-# ---- One filter, and a full one --------------------------------------------------------------------------------------
-
-
-def a_filter_that_waits(handle: Handle, *, twice: bool) -> Stage:
-    """A filter holds the own message; what it came with waits, and is delivered. Perhaps a second filter holds it."""
-    on = stage(handle)
-    alice, bob = on.open(), on.peer("bob")
-    holding: dict[str, Any] = {"bloom_filter": on.filter_over(alice.send().message_id)}
-    root = bob.content(on.now_ms + 1)
-    alice.receive(bob.content(on.now_ms + 2, root, **holding))
-    if twice:
-        alice.receive(on.peer("carol").content(on.now_ms + 3, **holding))
-    alice.receive(root)
-    alice.settle()
-    return on
-
-
-def test_a_filter_counts_once_whenever_its_message_is_delivered() -> None:
-    fault = MUTANTS["counts-a-filter-twice"]
-    counting = reference(fault.configure(Config()), participant=fault.participant_class)
-    assert outcomes(one_filter_stays_one, view(a_filter_that_waits(counting, twice=False))) == {Outcome.VIOLATED}
-    after_two = reference(Config(possible_ack_threshold=2))
-    assert not outcomes(one_filter_stays_one, view(a_filter_that_waits(after_two, twice=True)))
-
-
-@pytest.mark.parametrize("retained", [0.1, 0.5, 0.9])
-def test_the_full_filter_takes_the_next_whatever_it_keeps(retained: float) -> None:
-    on = stage(reference(Config(bloom_retained=retained)))
-    alice = on.open(configuration=pb.Configuration(bloom_capacity=40, bloom_error_rate=0.01))
-    bob = on.peer("bob")
-    for number in range(120):
-        alice.receive(bob.content(on.now_ms + number))
-        if number % 3 == 0:
-            alice.send()
-    assert outcomes(the_full_filter_takes_the_next, view(on)) == {Outcome.HELD}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from run_helpers import reference, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
@@ -12,15 +10,6 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
-
-ALONE = (
-    ("renamed-copies", "rebroadcasts-and-the-clock"),
-    ("history-entries-cancel-responses", "life-goes-on-while-answers-are-pending"),
-    ("filters-first-16-characters", "long-ids-that-look-alike"),
-    ("answers-from-all-channels", "asked-for-in-another-channel"),
-    ("keeps-the-newest-900", "asked-for-many-of-a-thousand"),
-)
-"""Faults that failed only, or also, under another requirement than the one whose sentence they break."""
 
 
 def played(name: str, scenario: str, without: tuple[int, ...] = ()) -> Stage:
@@ -41,11 +30,6 @@ def violated(on: Stage) -> set[str]:
         if requirement.startswith("SDS-") and all(on.trace.declaration.can(need) for need in check.needs)
         if any(seen.outcome is Outcome.VIOLATED for one in views for seen in check.function(one))
     }
-
-
-@pytest.mark.parametrize(("mutant", "scenario"), ALONE)
-def test_a_fault_fails_under_no_requirement_but_its_own(mutant: str, scenario: str) -> None:
-    assert violated(played(mutant, scenario)) == {MUTANTS[mutant].requirement}
 
 
 def test_a_message_that_waited_is_missed_without_delivery_events() -> None:

@@ -12,7 +12,6 @@ from run_helpers import (
     outcomes,
     reference,
     reference_command,
-    scenario,
     stage,
     variant,
     verdict_on,
@@ -23,8 +22,7 @@ from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.forum import own as forum
-from sds_conformance.protocols.sds.register import CHECKS, COUNTERPARTS, SCENARIOS
-from sds_conformance.protocols.sds.view.lamport_tracker import LamportTracker
+from sds_conformance.protocols.sds.register import CHECKS
 from sds_conformance.protocols.sds.view.windows import Window
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import COUNTING_START_MS
@@ -144,33 +142,6 @@ def test_the_reference_declares_what_the_revision_has() -> None:
     assert stage().trace.declaration.can(pb.CAPABILITY_SDS_R)
 
 
-def test_a_clock_that_counts_is_expected_to_be_beyond_what_was_sent_and_delivered() -> None:
-    tracker = LamportTracker(at(COUNTING_START_MS), FORUM_2024)
-    assert (tracker.expect(at(COUNTING_START_MS)).previous, tracker.expect(at(COUNTING_START_MS)).low) == (0, 1)
-    tracker.pass_time(at(COUNTING_START_MS + 5))
-    tracker.sent(1, at(COUNTING_START_MS), sync=False)
-    tracker.delivered(700)
-    tracker.sent(900, at(COUNTING_START_MS), sync=True)
-    assert tracker.expect(at(COUNTING_START_MS)).low == 701
-    tracker.received_undelivered(2_000, sync=True)
-    assert tracker.expect(at(COUNTING_START_MS)).sync_high == 2_001
-
-
-def test_sync_messages_are_in_the_expected_log_and_none_has_to_show() -> None:
-    played = proposing()
-    alice, bob = played.open(configuration=pb.Configuration(causal_history_size=3)), played.peer("bob")
-    root, sync = bob.content(10), bob.sync(11)
-    alice.receive(root, sync)
-    own = alice.send_sync()
-    sent = alice.send()
-    seen = view(played)
-    assert own is not None
-    assert {item.message_id for item in seen.log if item.uncertain} == {sync.message_id, own.message_id}
-    assert {e.message_id for e in sent.causal_history} == {root.message_id, sync.message_id, own.message_id}
-    (last,) = seen.sent
-    assert (last.log_size, last.log_most) == (1, 3)
-
-
 def test_a_dependency_on_an_own_sync_message_is_nobodys_fault() -> None:
     played = stage(variant("forum-forgets-its-syncs"), revision=FORUM)
     alice, bob = played.open(), played.peer("bob")
@@ -193,17 +164,6 @@ def test_a_first_message_from_nowhere_is_told_and_one_from_the_clock_is_a_violat
         played = proposing(counting)
         played.open().send()
         assert outcomes(forum.counting_starts_at_0, view(played)) == {expected}
-
-
-# ---- The registers ---------------------------------------------------------------------------------------------------
-
-
-def test_a_scenario_is_played_for_what_says_the_same() -> None:
-    ties = SCENARIOS["ties"]
-    assert "FORUM-25" in COUNTERPARTS["SDS-CONFLICT-01"]
-    assert set(ties.declared) < set(ties.exercises)
-    assert {"FORUM-25", "FORUM-44"} <= set(ties.exercises)
-    assert scenario("made-up", lambda stage: None, "SDS-ACK-01").exercises == ("SDS-ACK-01", "FORUM-26")
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ from run_helpers import Handle, odd_adapter, reference, reference_command, varia
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
 from sds_conformance.exploration.company import Casting
-from sds_conformance.exploration.hunt import hunt, hunt_false_accusations, names_to_hunt
+from sds_conformance.exploration.hunt import hunt
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Finding
 from sds_conformance.protocols import repertoire_of, scheduled
 from sds_conformance.protocols.properties import Sighting
-from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.properties import PROPERTIES, PROPOSED
 from sds_conformance.protocols.sds.properties.proposal import DOES_NOT_HOLD, HOLDS
 from sds_harness.link import LocalLink
@@ -86,20 +86,6 @@ def test_of_each_property_of_sds_it_is_decided_whether_it_holds_of_the_proposal(
     assert not HOLDS.keys() & DOES_NOT_HOLD.keys()
     assert set(PROPOSED) == set(map(of_the_proposal, HOLDS))
     assert all(reason and not reason.endswith(".") for reason in DOES_NOT_HOLD.values())
-
-
-def test_what_holds_rests_on_requirements_of_the_proposal_and_says_by_which_words() -> None:
-    known = load_catalogue().requirements
-    for entry in PROPOSED.values():
-        assert entry.says
-        assert entry.requirements
-        assert all(known[requirement].is_stated_in(FORUM) for requirement in entry.requirements), entry.id
-
-
-def test_each_text_is_judged_by_its_own_properties() -> None:
-    assert Scope.select(revision=FORUM).properties == tuple(PROPOSED)
-    assert Scope.select().properties == tuple(PROPERTIES)
-    assert {requirement.id.partition("-")[0] for requirement in Scope.select(revision=FORUM).requirements} == {OWN}
 
 
 @pytest.mark.parametrize("property_id", HOLDS)
@@ -232,19 +218,6 @@ def test_a_mutant_is_hunted_under_the_proposal(name: str) -> None:
     assert catch.schedule is not None
     assert dict(catch.schedule.notes)["revision"] == FORUM
     assert 0 < catch.operations <= 12
-
-
-def test_each_text_has_mutants_and_variants_of_its_own() -> None:
-    mutants, variants = names_to_hunt(FORUM)
-    assert {MUTANTS[name].requirement.partition("-")[0] for name in mutants} == {OWN}
-    assert {VARIANTS[name].revision for name in variants} == {FORUM}
-    others, _ = names_to_hunt()
-    assert not set(mutants) & set(others)
-    assert set(mutants) | set(others) == {name for name, mutant in MUTANTS.items() if not mutant.pending}
-
-
-def test_a_legal_variant_is_left_in_peace() -> None:
-    assert hunt_false_accusations("forum-newest-first", 24, revision=FORUM).accused == ()
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------

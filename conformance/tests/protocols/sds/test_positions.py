@@ -174,14 +174,6 @@ def test_a_position_is_shown_with_the_requirements_it_concerns() -> None:
     assert load_catalogue().requirements["SDS-DELIVER-06"].statement in text
 
 
-def test_several_positions_and_a_glob_are_shown_one_after_the_other() -> None:
-    shown = re.findall(r"^AMB-\S+$", typed("requirements", "AMB-24", "AMB-C1").stdout, re.MULTILINE)
-    assert shown == ["AMB-24", "AMB-C1"]
-    text = typed("requirements", "AMB-*").stdout
-    assert re.findall(r"^AMB-\S+$", text, re.MULTILINE) == list(POSITIONS)
-    assert too_wide(text) == []
-
-
 @pytest.mark.parametrize(
     ("glob", "pattern"), [("AMB-2*", r"AMB-2\d*"), ("AMB*", r"AMB-.+"), ("amb*", r"AMB-.+"), ("AMB?2*", r"AMB-2\d*")]
 )
@@ -202,24 +194,6 @@ def test_positions_as_json() -> None:
     (other,) = [row for row in rows if row["id"] == "AMB-26"]
     assert (other["ways"], bool(other["untold"])) == ([], True)
     assert row["requirements"] == ["SDS-RECV-02", "SDS-DELIVER-06"]
-
-
-def test_requirements_and_positions_can_be_asked_for_together() -> None:
-    rows = json.loads(typed("requirements", "SDS-RECV-02", "AMB-24", "--no-run", "--json").stdout)
-    assert [row["id"] for row in rows] == ["SDS-RECV-02", "AMB-24"]
-    text = typed("requirements", "SDS-RECV-02", "AMB-24", "--no-run").stdout
-    assert re.findall(r"^(?:SDS|AMB)-\S+", text, re.MULTILINE) == ["SDS-RECV-02", "AMB-24"]
-
-
-def test_ids_may_be_typed_in_any_case_and_without_the_prefix_of_requirements() -> None:
-    rows = json.loads(typed("requirements", "recv-02", "amb-c1", "--no-run", "--json").stdout)
-    assert [row["id"] for row in rows] == ["SDS-RECV-02", "AMB-C1"]
-
-
-def test_positions_are_listed_only_when_asked_for() -> None:
-    rows = json.loads(typed("requirements", "*", "--no-run", "--json").stdout)
-    stated = [requirement for protocol in protocols() for requirement in protocol.rules.catalogue.requirements]
-    assert [row["id"] for row in rows] == stated
 
 
 def test_a_requirement_is_shown_with_what_its_positions_say() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from run_helpers import Handle, altered, certified, reference, stage, verdict_on, view, with_verdict
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.view.filters import echoed_filters, find_missing, holds_all
+from sds_conformance.protocols.sds.view.filters import echoed_filters
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Effects, HistoryEntry, Participant, decode, encode
 from sds_reference.mutants import MUTANTS
@@ -45,51 +45,6 @@ def test_a_fault_of_a_private_filter_is_found(name: str, without: tuple[int, ...
     assert verdict_on(outcome, mutant.requirement).verdict is Verdict.FAIL
 
 
-def test_a_filter_is_made_by_a_participant_that_has_received_just_these_ids() -> None:
-    on = stage(private(CODEC))
-    alice = on.open()
-    mine = alice.send()
-    made = on.filter_over(mine.message_id, "another")
-    assert made is not None
-    events = alice.receive(on.peer("bob").content(on.now_ms, bloom_filter=made)).events
-    assert [event.message_id for event in events if event.kind == "possibly_acknowledged"] == [mine.message_id]
-    empty = on.filter_over("another")
-    assert empty not in (None, made)
-
-
-def test_without_any_participant_no_filter_can_be_made() -> None:
-    assert stage(private(CODEC)).filter_over("x") is None
-
-
-def test_the_codec_is_asked_of_every_filter_that_only_it_can_read_and_of_no_other() -> None:
-    for handle, expected in ((private(), 2), (reference(), 0)):
-        on = stage(handle)
-        alice = on.open()
-        alice.receive(on.peer("bob").content(on.now_ms))
-        alice.send()
-        alice.receive(on.peer("bob").content(on.now_ms, bloom_filter=b"\x01\x02"))
-        assert [step.command for step in on.trace.steps].count("query_filter") == expected
-
-
-def test_the_echo_tells_what_a_filter_holds_by_the_first_word_on_each_message() -> None:
-    on = stage(private(CODEC))
-    quinn, alice = on.open("quinn"), on.open()
-    sent = [quinn.send() for _ in range(3)]
-    alice.receive(sent[0])
-    first = alice.send().bloom_filter
-    alice.receive(sent[1])
-    second = alice.send().bloom_filter
-    assert first is not None
-    assert second is not None
-    echo = on.peer("echo")
-    for bloom_filter in (first, second):
-        quinn.receive(echo.content(on.now_ms, bloom_filter=bloom_filter))
-    echoed = echoed_filters(on.trace)
-    assert [echoed[first].get(message.message_id) for message in sent] == [True, False, False]
-    assert [echoed[second].get(message.message_id) for message in sent] == [None, True, False]
-    assert "never-sent" not in echoed[first]
-
-
 def test_what_a_participant_makes_of_a_filter_does_not_decide_what_is_in_it() -> None:
     on = stage(private(CODEC))
     quinn, alice = on.open("quinn"), on.open()
@@ -108,23 +63,6 @@ def test_a_message_that_the_history_names_says_nothing_of_the_filter() -> None:
     mine = quinn.send()
     quinn.receive(on.peer("echo").content(on.now_ms, mine, bloom_filter=b"\x01"))
     assert echoed_filters(on.trace) == {}
-
-
-@pytest.mark.parametrize(
-    ("known", "all_in", "missing"),
-    [
-        ({"a": True, "b": True}, True, ""),
-        ({"a": True, "b": False}, False, "b"),
-        ({"a": None, "b": False}, False, "b"),
-        ({"a": True, "b": None}, None, ""),
-        ({"a": None, "b": None}, None, ""),
-    ],
-)
-def test_what_is_not_known_is_neither_in_a_filter_nor_missing(
-    known: dict[str, bool | None], all_in: bool | None, missing: str
-) -> None:
-    assert holds_all(known.get, ["a", "b"]) is all_in
-    assert find_missing(known.get, ["a", "b"]) == missing
 
 
 class SyncsInTheFilter(Participant):

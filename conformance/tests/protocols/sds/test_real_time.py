@@ -7,13 +7,12 @@ import time
 
 import pytest
 
-from run_helpers import Handle, T, certified, reference, stage, verdict_on, view, with_verdict
+from run_helpers import Handle, certified, reference, stage, verdict_on, view, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import REGISTER
-from sds_conformance.protocols.sds.view.lamport_tracker import LamportTracker
-from sds_conformance.protocols.sds.view.windows import CLOCK_ERROR_MS, Window
+from sds_conformance.protocols.sds.view.windows import CLOCK_ERROR_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant
 from sds_reference.mutants import MUTANTS
@@ -37,7 +36,6 @@ JUDGED = OPEN | {"SDS-RECV-01"}
 SCENARIOS = [s.name for s in REGISTER.scenarios.values() if JUDGED.intersection(s.exercises) and not s.long]
 WRONG_MS = 1_200_000
 """By so much is a clock wrong, at random and each time otherwise: twenty minutes."""
-NEAR = Window(T - CLOCK_ERROR_MS, T + CLOCK_ERROR_MS)
 
 
 def in_real_time(config: Config, participant: type[Participant], wrong_ms: int) -> Handle:
@@ -66,30 +64,6 @@ def against(outcome: Certification) -> set[str]:
 
 
 # ---- What is certain of a timestamp ----------------------------------------------------------------------------------
-
-
-def test_what_is_near_the_clock_is_open_and_what_is_ahead_of_it_is_exact() -> None:
-    tracker = LamportTracker(NEAR)
-    first = tracker.expect(NEAR)
-    assert (first.low, first.high, first.is_ahead_of_clock) == (NEAR.low, NEAR.high + 1, False)
-    tracker.delivered(NEAR.high + 5)
-    after = tracker.expect(NEAR)
-    assert (after.low, after.high, after.is_ahead_of_clock) == (NEAR.high + 6, NEAR.high + 6, True)
-
-
-def test_after_an_own_message_it_is_at_least_one_more() -> None:
-    tracker = LamportTracker(NEAR)
-    tracker.sent(T + 7, NEAR, sync=False)
-    expected = tracker.expect(NEAR)
-    assert (expected.low, expected.high) == (T + 8, NEAR.high)
-    assert not expected.clock_stepped_back
-
-
-def test_what_is_delivered_near_the_clock_says_little() -> None:
-    tracker = LamportTracker(NEAR)
-    tracker.delivered(T + 9)
-    expected = tracker.expect(NEAR)
-    assert (expected.low, expected.high) == (T + 10, NEAR.high + 1)
 
 
 def test_who_takes_the_time_that_it_is_told_and_does_not_say_so_is_right_as_well() -> None:

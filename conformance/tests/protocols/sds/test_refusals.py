@@ -27,7 +27,7 @@ from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.checks.core import acknowledgement, ephemeral, log, receive, wire
 from sds_conformance.protocols.sds.checks.repair import responses
 from sds_conformance.protocols.sds.doubts import doubts
-from sds_conformance.protocols.sds.view.refusals import accepted_any, arrived_in_order, excuse_refusal
+from sds_conformance.protocols.sds.view.refusals import excuse_refusal
 from sds_conformance.reports.document import document
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -148,40 +148,7 @@ def test_a_cycle_and_what_names_a_sync_message_may_be_refused() -> None:
     assert outcomes(receive.unmet_messages_are_not_refused, seen) == set()
 
 
-def test_copies_and_own_messages_may_be_refused() -> None:
-    on = stage(reference(participant=VARIANTS["refuses-copies-and-own-messages"].participant_class))
-    alice, bob = on.open(), on.peer("bob")
-    message = bob.content(T + 1)
-    alice.receive(message, message)
-    seen = view(on)
-    assert [r.duplicate for r in seen.received] == [False, True]
-    assert outcomes(receive.duplicates, seen) == NOTED
-    assert seen.refused == []
-
-
 # ---- Nothing refused passes ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("handle", "expected"),
-    [
-        (reference(), True),
-        (mutant("refuses-everything"), False),
-        (mutant("drops-everything"), False),
-        (mutant("drops-the-unmet-unprocessed"), True),
-        (refusing(lambda m: m.kind is Kind.SYNC), True),
-    ],
-    ids=["takes all", "refuses all", "drops all", "drops some", "refuses some"],
-)
-def test_whether_anything_was_taken(handle: Handle, expected: bool | None) -> None:
-    assert accepted_any(view(a_talk(handle))) is expected
-
-
-def test_where_nothing_came_nothing_had_to_be_taken() -> None:
-    on = stage()
-    on.open().send()
-    assert accepted_any(view(on)) is None
-    assert arrived_in_order(view(on)) == []
 
 
 @pytest.mark.parametrize("without", [(), (pb.CAPABILITY_OBSERVE,)], ids=["shown", "unseen"])
@@ -193,24 +160,6 @@ def test_who_drops_everything_without_a_word_passes_what_nobody_has_to_be_heard_
     assert {"SDS-RECV-03", "SDS-RECV-04", "SDS-RECV-07", "SDS-ACK-01", "SDS-ACK-02", "SDS-SYNC-12"} <= failed
     # A message that was never acknowledged, logged or tracked proves nothing about its later handling.
     assert not failed & {f"SDS-{short}" for short in ("STATE-15", "OUTSWEEP-04", "SEND-11", "MSG-23", "R-STATE-02")}
-
-
-@pytest.mark.parametrize("trace", ["incoming buffer", "filter", "acknowledgement", "request buffer", "nothing"])
-def test_what_is_not_delivered_yet_leaves_traces_of_other_kinds(trace: str) -> None:
-    on = stage(mutant("drops-everything"))
-    alice, bob = on.open(configuration=pb.Configuration(sds_r=trace == "request buffer")), on.peer("bob")
-    own = alice.send()
-    if trace == "acknowledgement":
-        alice.receive(bob.sync(T + 1, own))
-    elif trace == "request buffer":
-        alice.receive(bob.sync(T + 1, "never-sent"))
-        alice.observe()
-    elif trace == "nothing":
-        alice.receive(bob.sync(T + 1))
-    else:
-        alice.receive(bob.content(T + 1, "never-sent"))
-        alice.observe() if trace == "incoming buffer" else alice.send()
-    assert accepted_any(view(on)) is (None if trace == "nothing" else False)
 
 
 @pytest.mark.parametrize("name", ["refuses-everything", "undeclared-layout"])

@@ -9,8 +9,7 @@ import pytest
 
 from run_helpers import AMENDED, Handle, plan, reference, stage
 from sds_conformance.judging.verdict import Judge, RequirementVerdict, Verdict
-from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
-from sds_conformance.protocols.sds.register import CHECKS
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.scenarios.repair.live import open_with_repairs
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS, T_MIN_MS
@@ -19,8 +18,7 @@ from sds_harness.sds.peer import ScriptedPeer
 from sds_harness.sds.stage import Stage
 from sds_harness.sds.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Channel, Config, Effects, HistoryEntry, Message, Participant
-from sds_reference.mutants import MUTANTS
+from sds_reference import Config, HistoryEntry, Message
 from sds_reference.variants import VARIANTS
 
 pytestmark = pytest.mark.exhaustive
@@ -168,31 +166,6 @@ def blamed(verdicts: list[RequirementVerdict]) -> list[tuple[str, ...]]:
     ]
 
 
-class SweepsEveryFiveSeconds(Channel):
-    """Checks for due responses only every five seconds, which is legal (AMB-113)."""
-
-    last_ms = 0
-
-    def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
-        if now_ms - self.last_ms >= 5_000 or now_ms < self.last_ms:
-            self.last_ms = now_ms
-            super().sweep_repair_requests(now_ms, effects)
-
-
-class TimesThatNeverGoBack(Channel):
-    """Its answers wait until a clock that went back has caught up."""
-
-    latest_ms = 0
-
-    def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
-        self.latest_ms = max(self.latest_ms, now_ms)
-        super().sweep_repair_requests(self.latest_ms, effects)
-
-
-def made_of(channel: type[Channel]) -> type[Participant]:
-    return type("ParticipantOfATest", (Participant,), {"channel_class": channel})
-
-
 CHOICES = {"as it is": Config()} | {
     name: variant.configure(Config()) for name, variant in VARIANTS.items() if "repair" in dict(variant.config)
 }
@@ -219,49 +192,3 @@ def test_what_was_once_held_against_a_legal_choice_is_so_no_more(
     name: str, seed: int, without: tuple[int, ...], revision: str
 ) -> None:
     assert blamed(judged(reference(CHOICES[name], without=without), range(seed, seed + 1), revision)) == []
-
-
-@pytest.mark.parametrize("channel", [SweepsEveryFiveSeconds, TimesThatNeverGoBack])
-def test_no_schedule_finds_fault_with_other_ways_to_keep_time(channel: type[Channel]) -> None:
-    assert blamed(judged(reference(participant=made_of(channel)), range(SCHEDULES))) == []
-
-
-# ---- That this says something ----------------------------------------------------------------------------------------
-
-
-def test_the_schedules_exercise_most_of_sds_r() -> None:
-    exercised = {verdict.requirement.id for verdict in judged(reference(), range(10)) if verdict.exercised}
-    # Left over is what is about many at once, about what is not configured, and about participants without SDS-R.
-    assert len(exercised) >= 36
-    assert exercised <= set(CHECKS)
-
-
-def test_a_schedule_depends_on_its_seed_alone() -> None:
-    one, same, other = (Schedule(seed, stage()).play(40) for seed in (7, 7, 8))
-    assert list(one.to_json_lines()) == list(same.to_json_lines())
-    assert list(one.to_json_lines()) != list(other.to_json_lines())
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "answers-each-message-once-for-ever",
-        "answers-with-the-history-reversed",
-        "requests-received-messages",
-        "asks-for-what-waits",
-        "author-delays-response",
-        "copies-do-not-cancel",
-        "ignores-requests-of-others",
-        "requests-again-only-if-named-again",
-        "t-req-modulo-one-more",
-        "requests-postpone",
-        "t-req-restarted-by-each-message",
-        "t-resp-adds-distance-and-hash",
-    ],
-)
-def test_the_schedules_find_faults_that_are_there(name: str) -> None:
-    mutant = MUTANTS[name]
-    handle = reference(mutant.configure(Config()), participant=mutant.participant_class)
-    stated = load_catalogue().requirements[mutant.requirement].is_stated_in(CURRENT)
-    verdicts = judged(handle, range(10), CURRENT if stated else AMENDED)
-    assert mutant.requirement in {found[0] for found in blamed(verdicts)}

@@ -13,9 +13,8 @@ from sds_conformance.protocols.sds.checks.core.outgoing_buffer import (
     unacknowledged_come_sooner,
     unacknowledged_go_first,
 )
-from sds_conformance.protocols.sds.view.resends import Gap, gaps, possibly_acknowledged
+from sds_conformance.protocols.sds.view.resends import gaps, possibly_acknowledged
 from sds_harness.sds.stage import Stage
-from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Config, Effects, HistoryEntry, Participant
 from sds_reference.mutants import MUTANTS
@@ -51,19 +50,6 @@ def of_channel(channel: type[Channel], config: Config | None = None) -> Handle:
 # ---- The facts -------------------------------------------------------------------------------------------------------
 
 
-def test_gaps_are_measured_on_the_grid_of_ticks() -> None:
-    seen = view(one_of_each(ticks=6))
-    first, second = seen.sent
-    assert [(gap.waited_ms, gap.silent_ms) for gap in gaps(seen, second)] == [(30 * S, 15 * S)] * 3
-    assert [(gap.waited_ms, gap.silent_ms) for gap in gaps(seen, first)] == [(90 * S, 75 * S)]
-
-
-@pytest.mark.parametrize(("period", "fits"), [(15, False), (16, True), (30, True), (31, False)])
-def test_a_gap_fits_the_periods_between_what_was_looked_for_and_what_was_waited(period: int, fits: bool) -> None:
-    step = Step(1, "alice", pb.Request(), None)
-    assert Gap(step, step, 30, 15).fits(period) is fits
-
-
 def test_a_gap_in_which_the_clock_went_back_is_none() -> None:
     on = stage()
     alice = on.open(configuration=pb.Configuration(resend_unacknowledged_ms=30 * S))
@@ -76,28 +62,6 @@ def test_a_gap_in_which_the_clock_went_back_is_none() -> None:
     assert [gap.waited_ms for gap in gaps(seen, seen.sent[0])] == [30 * S, 30 * S]
 
 
-def test_a_message_is_possibly_acknowledged_until_something_else_speaks_for_it() -> None:
-    on = stage()
-    alice, bob = on.open(), on.peer("bob")
-    sent = [alice.send() for _ in range(3)]
-    in_filter = on.filter_over(sent[0].message_id, sent[1].message_id)
-    alice.receive(bob.content(T + 1, bloom_filter=in_filter))
-    alice.receive(bob.content(T + 2))
-    alice.receive(bob.content(T + 3, sent[0]))
-    found = {p.sent.message.message_id: p for p in possibly_acknowledged(view(on))}
-    steps = on.trace.steps
-    assert set(found) == {sent[0].message_id, sent[1].message_id}
-    assert [p.since.index for p in found.values()] == [5, 5]
-    assert [p.silent and p.silent.index for p in found.values()] == [6, 6]
-    assert [p.until for p in found.values()] == [7, len(steps) + 1]
-
-
-def test_a_message_that_the_implementation_did_not_take_for_possibly_acknowledged_is_none() -> None:
-    on = one_of_each(with_fault("ignores-filters"))
-    assert list(possibly_acknowledged(view(on))) == []
-    assert outcomes(possibly_acknowledged_have_their_own_period, view(on)) == set()
-
-
 # ---- A period of their own -------------------------------------------------------------------------------------------
 
 
@@ -107,17 +71,6 @@ def test_any_longer_period_is_accepted(possibly_ms: int, tick_ms: int) -> None:
     on = one_of_each(tick_ms=tick_ms, ticks=300 * S // tick_ms, possibly_ms=possibly_ms)
     for check in (possibly_acknowledged_have_their_own_period, unacknowledged_come_sooner, unacknowledged_go_first):
         assert outcomes(check, view(on)) <= HELD
-
-
-def test_one_period_is_a_fault() -> None:
-    assert (
-        outcomes(possibly_acknowledged_have_their_own_period, view(one_of_each(with_fault("one-resend-period"))))
-        == VIOLATED
-    )
-
-
-def test_one_period_that_is_in_force_for_both_is_a_fault() -> None:
-    assert outcomes(possibly_acknowledged_have_their_own_period, view(one_of_each(possibly_ms=30 * S))) == VIOLATED
 
 
 @pytest.mark.parametrize("in_force_ms", [90 * S, 0])
@@ -179,19 +132,6 @@ def test_a_sweep_of_its_own_every_minute_is_accepted() -> None:
 
 
 # ---- The unacknowledged first ----------------------------------------------------------------------------------------
-
-
-def test_possibly_acknowledged_messages_that_come_more_often_are_a_fault() -> None:
-    on = one_of_each(with_fault("resends-possible-three-times-as-often"))
-    assert outcomes(unacknowledged_come_sooner, view(on)) == VIOLATED
-    assert outcomes(possibly_acknowledged_have_their_own_period, view(on)) == HELD, "it is a period of their own"
-
-
-@pytest.mark.parametrize(("fault", "expected"), [("one-resend-period", HELD), ("resends-possible-first", VIOLATED)])
-def test_the_order_within_a_tick_is_judged_where_the_periods_are_the_same(fault: str, expected: set[Outcome]) -> None:
-    on = one_of_each(with_fault(fault), possibly_ms=30 * S)
-    assert outcomes(unacknowledged_go_first, view(on)) == expected
-    assert outcomes(unacknowledged_go_first, view(one_of_each(with_fault(fault)))) == set(), "distinct periods do it"
 
 
 def test_what_was_acknowledged_meanwhile_has_no_place_in_the_order() -> None:

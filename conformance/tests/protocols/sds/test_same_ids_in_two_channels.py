@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from run_helpers import CHECKS_OF_SDS, T, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.judging.registry import CheckFunction
 from sds_conformance.protocols.sds.checks.core.acknowledgement import channels_are_isolated
 from sds_conformance.protocols.sds.checks.core.message import channels_do_not_mix, delivered_in_its_channel
 from sds_harness.sds.stage import Stage
-from sds_reference.mutants import MUTANTS
 
 HELD = {Outcome.HELD}
 
@@ -54,19 +50,3 @@ def test_a_message_that_waits_in_one_channel_may_be_delivered_while_its_namesake
     event = step.reply.effects.events.add(channel_id="c1")
     event.delivered.message_id = "same"
     assert outcomes(delivered_in_its_channel, view(on, channel="c1")) == HELD
-
-
-def judged(mutant: str, check: CheckFunction) -> set[Outcome]:
-    on = stage(reference(participant=MUTANTS[mutant].participant_class))
-    alice = on.open(channels=("c1", "c2"))
-    bob = on.peer("bob", "c2")
-    one = alice.send(channel_id="c1")
-    alice.send(channel_id="c2")
-    alice.receive(replace(bob.content(T + 5, one), message_id="crosses"))
-    alice.send(channel_id="c2")
-    return outcomes(check, view(on, channel="c1")) | outcomes(check, view(on, channel="c2"))
-
-
-def test_messages_that_do_cross_are_still_found() -> None:
-    assert Outcome.VIOLATED in judged("reviews-all-channels", channels_are_isolated)
-    assert Outcome.VIOLATED in judged("mixed-histories", channels_do_not_mix)

@@ -21,7 +21,6 @@ from sds_reference import Config, Message
 from sds_reference.mutants import MUTANTS
 
 HELD, VIOLATED = {Outcome.HELD}, {Outcome.VIOLATED}
-BLIND = (pb.CAPABILITY_OBSERVE, pb.CAPABILITY_ACKNOWLEDGED)
 RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000, resend_possibly_acknowledged_ms=90_000)
 
 
@@ -49,25 +48,6 @@ def several_know(handle: Callable[[pb.Request], pb.Reply] | None = None, names: 
     return on
 
 
-@pytest.mark.parametrize("without", [(), (pb.CAPABILITY_OBSERVE,), (pb.CAPABILITY_ACKNOWLEDGED,), BLIND])
-def test_one_of_several_is_enough_whatever_shows_it(without: tuple[int, ...]) -> None:
-    assert outcomes(one_of_several_participants_acknowledges, view(several_know(reference(without=without)))) == HELD
-
-
-@pytest.mark.parametrize("names", [1, 2, 3])
-@pytest.mark.parametrize("without", [(), (pb.CAPABILITY_OBSERVE,), (pb.CAPABILITY_ACKNOWLEDGED,), BLIND])
-def test_waiting_for_the_others_is_seen_whatever_shows_it(without: tuple[int, ...], names: int) -> None:
-    patient = reference(without=without, participant=MUTANTS["needs-all-senders-to-acknowledge"].participant_class)
-    assert outcomes(one_of_several_participants_acknowledges, view(several_know(patient, names))) == VIOLATED
-
-
-def test_where_nobody_else_is_known_nothing_is_said() -> None:
-    on = stage()
-    alice, bob = on.open(), on.peer("bob")
-    alice.receive(bob.content(T), bob.content(T + 1, alice.send()))
-    assert outcomes(one_of_several_participants_acknowledges, view(on)) == set()
-
-
 def test_a_signal_may_wait_for_the_sweep() -> None:
     late: list[pb.Event] = []
 
@@ -84,17 +64,7 @@ def test_a_signal_may_wait_for_the_sweep() -> None:
     assert outcomes(one_of_several_participants_acknowledges, view(several_know(altered(waits)))) == HELD
 
 
-def test_without_signal_state_and_ticks_nothing_is_said() -> None:
-    on = stage(reference(without=BLIND))
-    alice, bob, carol = on.open(), on.peer("bob"), on.peer("carol")
-    alice.receive(carol.content(T), bob.content(T + 1, alice.send()))
-    assert outcomes(one_of_several_participants_acknowledges, view(on)) == set()
-
-
 # ---- Forward only ----------------------------------------------------------------------------------------------------
-
-Signals = list[tuple[str, str]]
-"""For each step, what is signalled: p for possibly acknowledged, a for acknowledged, in order."""
 
 
 def signalling(*steps: str) -> Stage:
@@ -207,26 +177,10 @@ def after_silence(handle: Callable[[pb.Request], pb.Reply], *, control: bool = T
     return on
 
 
-def test_the_longer_period_after_a_silent_filter_shows_that_nothing_fell_back() -> None:
-    on = after_silence(reference(without=[pb.CAPABILITY_OBSERVE]))
-    assert outcomes(no_fall_back_to_the_shorter_period, view(on)) == HELD
-
-
-def test_the_shorter_period_after_a_silent_filter_shows_that_it_did() -> None:
-    returns_to_unacknowledged = MUTANTS["returns-to-unacknowledged"].participant_class
-    on = after_silence(reference(without=[pb.CAPABILITY_OBSERVE], participant=returns_to_unacknowledged))
-    assert Outcome.VIOLATED in outcomes(no_fall_back_to_the_shorter_period, view(on))
-
-
 @pytest.mark.parametrize("mutant", ["returns-to-unacknowledged", "one-resend-period"])
 def test_without_a_message_that_keeps_the_longer_period_nobody_is_accused(mutant: str) -> None:
     """One period for all messages is a fault, but another one."""
     on = after_silence(reference(participant=MUTANTS[mutant].participant_class), control=False)
-    assert Outcome.VIOLATED not in outcomes(no_fall_back_to_the_shorter_period, view(on))
-
-
-def test_one_period_for_all_messages_is_no_way_back() -> None:
-    on = after_silence(reference(participant=MUTANTS["one-resend-period"].participant_class))
     assert Outcome.VIOLATED not in outcomes(no_fall_back_to_the_shorter_period, view(on))
 
 

@@ -12,7 +12,7 @@ from sds_conformance.protocols.sds.checks.core.ephemeral import hybrids_are_deli
 from sds_conformance.protocols.sds.checks.core.receive import given_up_after_the_timeout_only
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Channel, Config, Effects, HistoryEntry, Kind, Message, Participant
+from sds_reference import Channel, Config, Effects, HistoryEntry, Message, Participant
 from sds_reference.mutants import MUTANTS
 
 HELD, VIOLATED = {Outcome.HELD}, {Outcome.VIOLATED}
@@ -57,34 +57,6 @@ class OneAtATime(Channel):
 )
 def test_the_last_of_three_is_freed_while_the_others_wait(handle: Handle | None) -> None:
     assert outcomes(rows("SDS-INSWEEP-01"), view(freed(handle, 3, 2))) == HELD
-
-
-@pytest.mark.parametrize(("waiting", "comes"), [(1, 0), (2, 1), (3, 0), (3, 1)])
-def test_of_those_that_wait_before_it_there_must_be_two(waiting: int, comes: int) -> None:
-    assert outcomes(rows("SDS-INSWEEP-01"), view(freed(None, waiting, comes))) == set()
-
-
-def test_looking_at_the_oldest_only_is_found() -> None:
-    assert outcomes(rows("SDS-INSWEEP-01"), view(freed(with_fault("sweeps-only-the-oldest"), 3, 2))) == VIOLATED
-
-
-def mine_to_come(handle: Handle | None, message_id: str = "mine") -> Stage:
-    on = stage(handle)
-    alice = on.open()
-    alice.receive(on.peer("bob").content(T + 5, "mine"))
-    alice.send(message_id=message_id)
-    alice.settle()
-    return on
-
-
-def test_a_message_is_freed_by_one_that_the_participant_sends_itself() -> None:
-    assert outcomes(rows("SDS-INSWEEP-01"), view(mine_to_come(None))) == HELD
-    assert outcomes(rows("SDS-INSWEEP-01"), view(mine_to_come(with_fault("checks-on-arrival")))) == VIOLATED
-
-
-def test_an_implementation_that_takes_another_id_than_suggested_frees_nothing() -> None:
-    assert outcomes(rows("SDS-INSWEEP-01"), view(mine_to_come(None, "of-its-own"))) == set()
-    assert outcomes(rows("SDS-INSWEEP-01"), view(mine_to_come(with_fault("checks-on-arrival"), "x"))) == set()
 
 
 # ---- Given up for lost -----------------------------------------------------------------------------------------------
@@ -201,33 +173,3 @@ def test_hybrids_are_delivered_at_once_or_when_what_they_name_has_come(handle: H
     seen = view(hybrids(handle))
     assert outcomes(hybrids_are_delivered, seen) == HELD
     assert outcomes(rows("SDS-EPHEMERAL-06"), seen) == HELD
-
-
-def test_refusing_hybrids_is_found_unless_all_that_is_ephemeral_is_refused() -> None:
-    def refuses(request: pb.Request, reply: pb.Reply) -> None:
-        if request.HasField("receive") and b"half" in request.receive.wire:
-            reply.rejected.reason = "neither fish nor fowl"
-
-    seen = view(hybrids(altered(refuses)))
-    assert outcomes(hybrids_are_delivered, seen) == VIOLATED
-    assert outcomes(rows("SDS-EPHEMERAL-06"), seen) == set()
-    assert outcomes(hybrids_are_delivered, view(hybrids(altered(refuses), plain=False))) == set()
-
-
-def test_dropping_hybrids_is_found_unless_all_that_is_ephemeral_is_dropped() -> None:
-    class DropsAll(Channel):
-        def receive_ephemeral(self, message: Message, effects: Effects) -> None:
-            pass
-
-    assert outcomes(hybrids_are_delivered, view(hybrids(with_fault("drops-hybrids")))) == VIOLATED
-    assert outcomes(hybrids_are_delivered, view(hybrids(with_fault("drops-hybrids"), plain=False))) == set()
-    assert outcomes(hybrids_are_delivered, view(hybrids(of_channel(DropsAll)))) == set(), "SDS-EPHEMERAL-04 tells"
-
-
-@pytest.mark.parametrize("without", [(), (pb.CAPABILITY_OBSERVE,)])
-def test_hybrids_in_the_log_are_found_and_are_no_fault_of_plain_ephemeral_messages(without: tuple[int, ...]) -> None:
-    fault = MUTANTS["hybrids-are-content"].participant_class
-    seen = view(hybrids(reference(without=without, participant=fault)))
-    assert Outcome.VIOLATED in outcomes(rows("SDS-EPHEMERAL-06"), seen)
-    assert Outcome.VIOLATED not in outcomes(rows("SDS-EPHEMERAL-05"), seen)
-    assert any(r.kind is Kind.EPHEMERAL for r in seen.received)
