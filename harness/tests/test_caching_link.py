@@ -63,16 +63,6 @@ class Talk:
         return out
 
 
-def test_what_was_said_before_is_not_asked_again() -> None:
-    talk = Talk()
-    first = talk.play("one", "two")
-    asked = list(talk.inner.asked)
-    assert asked == ["open", "send", "send", "close"]
-    assert talk.play("one", "two") == first
-    assert talk.play("one") == first[:1]
-    assert talk.inner.asked == asked
-
-
 def test_before_something_new_it_is_told_all_that_was_before() -> None:
     talk, plain = Talk(), Talk()
     plain.link = plain.inner  # type: ignore[assignment]
@@ -85,16 +75,6 @@ def test_before_something_new_it_is_told_all_that_was_before() -> None:
     assert talk.inner.asked == ["open", "send", "close"]
 
 
-def test_participants_have_handles_of_their_own() -> None:
-    talk = Talk()
-    talk.play("one")
-    alice, bob = talk.open("alice"), talk.open("bob")
-    assert alice != bob
-    talk.send(alice, "one")
-    logs = [talk.ask(observe=pb.Observe(now_ms=2, handle=who, channel_id="c1")).state.log for who in (alice, bob)]
-    assert [len(log.entries) for log in logs] == [1, 0]
-
-
 def test_whoever_answers_otherwise_is_found_out() -> None:
     talk = Talk()
     talk.play("one")
@@ -105,10 +85,3 @@ def test_whoever_answers_otherwise_is_found_out() -> None:
     talk.link.whole = True
     with pytest.raises(ChangedAnswerError):
         talk.play("one")
-
-
-def test_what_has_no_participant_is_handed_on() -> None:
-    talk = Talk()
-    for _ in range(2):
-        assert talk.ask(build_filter=pb.BuildFilter(message_ids=["a"])).WhichOneof("answer") == "filter"
-    assert talk.inner.asked == ["build_filter"] * 2

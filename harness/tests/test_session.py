@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from sds_harness import faults
 from sds_harness.declaration import printable
-from sds_harness.faults import Breakdown, FaultKind, TesteeError
-from sds_harness.language import Language
+from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.link import Limits, LocalLink
-from sds_harness.sds.language import SDS, needed_capabilities, open_session
+from sds_harness.sds.language import SDS, open_session
 from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -100,53 +98,6 @@ def broken(call: Callable[[], object]) -> Breakdown:
 # ---- The handshake ---------------------------------------------------------------------------------------------------
 
 
-def test_the_first_command_is_a_hello_that_says_what_the_run_is_about() -> None:
-    link = ScriptedLink()
-    session_on(link)
-    (request,) = link.asked
-    assert (request.hello.protocol_version, request.hello.revision) == (1, "sds-2026-01")
-    assert request.hello.harness.startswith("sds-conformance ")
-
-
-def test_what_the_handshake_declares_is_kept() -> None:
-    hello = pb.HelloReply(
-        protocol_version=1,
-        name="nim-sds",
-        version="0.2",
-        language="Nim",
-        homepage="https://example.org",
-        revisions=["sds-2026-01", "forum-2024"],
-        capabilities=[pb.CAPABILITY_OBSERVE, pb.CAPABILITY_SYNC],
-        profiles=pb.Profiles(bloom="nim-sds", hash="sha256-be64", id_order="utf-8", dialect="nim-sds"),
-        limits=pb.Limits(content_bytes=0, log_entries=500),
-    )
-    declared = session_on(ScriptedLink(pb.Reply(hello=hello))).declaration
-    assert (declared.name, declared.version, declared.language) == ("nim-sds", "0.2", "Nim")
-    assert declared.homepage == "https://example.org"
-    assert declared.revisions == ("sds-2026-01", "forum-2024")
-    assert declared.can(pb.CAPABILITY_OBSERVE)
-    assert declared.can(pb.CAPABILITY_SYNC)
-    assert not declared.can(pb.CAPABILITY_LOST)
-    assert (declared.profile("bloom"), declared.profile("hash")) == ("nim-sds", "sha256-be64")
-    assert (declared.profile("id_order"), declared.profile("dialect")) == ("utf-8", "nim-sds")
-    assert tuple(map(declared.limits.get, ("content_bytes", "lamport_ahead_ms", "log_entries"))) == (
-        0,
-        None,
-        500,
-    )
-
-
-def test_a_handshake_with_a_name_only_declares_nothing_else() -> None:
-    declared = session_on(ScriptedLink()).declaration
-    assert (declared.name, declared.version, declared.revisions) == ("dummy", "", ())
-    assert declared.capabilities == frozenset()
-    assert tuple(map(declared.limits.get, ("content_bytes", "lamport_ahead_ms", "log_entries"))) == (
-        None,
-        None,
-        None,
-    )
-
-
 def test_names_and_lists_of_a_stranger_are_bounded() -> None:
     hello = pb.HelloReply(protocol_version=1, name="x" * 100_000, revisions=[f"r{n}" for n in range(1_000)])
     declared = session_on(ScriptedLink(pb.Reply(hello=hello))).declaration
@@ -170,11 +121,6 @@ def test_names_and_lists_of_a_stranger_are_bounded() -> None:
 )
 def test_what_a_stranger_says_is_printed_without_control_characters(text: str, shown: str) -> None:
     assert printable(text) == shown
-
-
-def test_capabilities_have_short_names_and_unknown_ones_a_number() -> None:
-    assert SDS.name_of(pb.CAPABILITY_MESSAGE_ID_ACCEPTED) == "message-id-accepted"
-    assert SDS.name_of(4711) == "capability 4711"
 
 
 @pytest.mark.parametrize(
@@ -207,22 +153,6 @@ def test_a_handshake_that_fails_ends_the_session_and_says_why(hello: pb.Reply, k
 # ---- Requests and replies --------------------------------------------------------------------------------------------
 
 
-def test_every_request_has_the_next_id() -> None:
-    link = ScriptedLink()
-    session = session_on(link)
-    for _ in range(3):
-        session.call(pb.Request(tick=pb.Tick()))
-    assert [request.id for request in link.asked] == [1, 2, 3, 4]
-
-
-def test_the_first_answer_may_take_longer_than_the_others() -> None:
-    link = ScriptedLink()
-    session = session_on(link)
-    session.call(pb.Request(tick=pb.Tick()))
-    session.call(pb.Request(tick=pb.Tick()), 99)
-    assert link.timeouts == [11, 7, 99]
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_has_one_kind_of_answer_that_belongs_to_it(command: str) -> None:
     expected = BELONGS.get(command, "effects")
@@ -232,13 +162,6 @@ def test_each_command_has_one_kind_of_answer_that_belongs_to_it(command: str) ->
         breakdown = broken(partial(session.call, COMMANDS[command]))
         assert breakdown.kind is FaultKind.WRONG_ANSWER
         assert breakdown.detail == f"{command} was answered with {name}, not with {expected}"
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_any_input_may_be_rejected(command: str) -> None:
-    link = ScriptedLink(then=REJECTED)
-    assert session_on(link).call(COMMANDS[command]).HasField("rejected")
-    assert not link.killed
 
 
 @pytest.mark.parametrize(
@@ -262,35 +185,12 @@ def test_errors_and_wrong_ids_end_the_session(link: ScriptedLink, kind: FaultKin
     assert breakdown.stderr == ("last words",)
 
 
-def test_advice_of_a_protocol_follows_the_general_advice() -> None:
-    class AnswersTooLong(ScriptedLink):
-        def call(self, request: pb.Request, timeout_s: float, reply: type[pb.Reply]) -> pb.Reply:
-            if request.WhichOneof("command") != "hello":
-                raise TesteeError(FaultKind.TOO_LONG, "the answer is too long")
-            return super().call(request, timeout_s, reply)
-
-    def advice(language: Language) -> str:
-        session = Session(AnswersTooLong, LIMITS, "", language)
-        return broken(lambda: session.call(COMMANDS["tick"])).advice
-
-    assert advice(SDS) == f"{FaultKind.TOO_LONG.advice} Messages with smaller bloom filters are shorter."
-    assert advice(replace(SDS, advice={})) == FaultKind.TOO_LONG.advice
-
-
 def test_after_a_fault_nothing_more_is_asked() -> None:
     link = ScriptedLink(then=ERROR)
     session = session_on(link)
     first = broken(lambda: session.call(pb.Request(tick=pb.Tick())))
     assert broken(lambda: session.call(pb.Request(send=pb.Send()))) == first
     assert len(link.asked) == 2
-
-
-def test_an_exception_of_a_local_implementation_is_a_crash() -> None:
-    def raises(request: pb.Request) -> pb.Reply:
-        raise KeyError("alice")
-
-    breakdown = broken(lambda: open_session(lambda: LocalLink(raises), LIMITS, "sds-2026-01"))
-    assert (breakdown.kind, breakdown.detail) == (FaultKind.CRASH, "KeyError: 'alice'")
 
 
 # ---- Promises --------------------------------------------------------------------------------------------------------
@@ -343,13 +243,6 @@ def refusing(*capabilities: int) -> ScriptedLink:
     return ScriptedLink(pb.Reply(hello=hello), UNSUPPORTED)
 
 
-def test_every_command_is_for_everybody_or_belongs_to_a_capability() -> None:
-    """A new command of the protocol has to be placed here, and in needed_capabilities."""
-    commands = {field.name for field in pb.Request.DESCRIPTOR.oneofs_by_name["command"].fields}
-    assert commands == set(FOR_EVERYBODY) | {"hello"} | (set(COMMANDS) & set(PROMISED))
-    assert [name for name, request in FOR_EVERYBODY.items() if needed_capabilities(request)] == []
-
-
 @pytest.mark.parametrize("command", FOR_EVERYBODY)
 def test_what_everybody_needs_cannot_be_unsupported(command: str) -> None:
     link = refusing()
@@ -376,12 +269,6 @@ def test_what_is_not_declared_may_be_unsupported(name: str) -> None:
         link = refusing(*(everything - {missing, pb.CAPABILITY_MESSAGE_ID_REQUIRED}))
         assert session_on(link).call(request).HasField("unsupported")
         assert not link.killed
-
-
-def test_who_needs_message_ids_takes_them() -> None:
-    link = refusing(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
-    breakdown = broken(lambda: session_on(link).call(PROMISED["an ID"][0]))
-    assert breakdown.kind is FaultKind.REFUSAL
 
 
 def test_a_refusal_is_told_with_what_was_said_and_what_to_do() -> None:

@@ -19,14 +19,13 @@ import pytest
 
 from broken_adapters import LAST_WORDS
 from sds_harness.faults import FaultKind, TesteeError
-from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.link import Limits, StdioLink
 from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.transcript.reader import NotATranscriptError, TranscriptPart, parts, remarks
 from sds_harness.transcript.recording import MAX_RAW, RecordedLink
 from sds_harness.transcript.writer import MAX_LINE, Transcript
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference.testee.server import Testee, TesteeOptions
 from sds_testee.framing import Framing
 
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
@@ -87,21 +86,6 @@ def test_a_linked_transcript_is_written_where_the_link_leads(tmp_path: Path) -> 
     assert [row["n"] for row in rows(transcript)] == [1, 2]
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "target").read_bytes() == transcript.path.read_bytes()
-
-
-def test_it_can_be_read_again_part_by_part(transcript: Transcript) -> None:
-    stage = recorded(transcript, REFERENCE)
-    stage.open().send()
-    stage.session.kill()
-    (before, part), complaints = read(transcript)
-    assert complaints == []
-    assert [exchange.request.what for exchange in before.exchanges] == ["hello"]
-    assert [exchange.request.what for exchange in part.exchanges] == ["open", "send"]
-    assert (part.name, part.environment, part.revision) == ("by-hand", "plain", "sds-2026-01")
-    assert part.line == stage.trace.recorded
-    assert part.participants == {1: "alice"}
-    assert part.conversation.handshake is before.exchanges[0]
-    assert part.ends == "killed"
 
 
 def test_it_is_written_before_the_answer_comes(transcript: Transcript) -> None:
@@ -182,15 +166,6 @@ def test_of_what_is_too_large_only_the_beginning_is_kept(transcript: Transcript)
     assert part.exchanges[-1].request.size > MAX_RAW
 
 
-def test_a_link_without_bytes_is_kept_all_the_same(transcript: Transcript) -> None:
-    handle = Testee(TesteeOptions("1")).handle
-    session = open_session(lambda: RecordedLink(LocalLink(handle), transcript), LIMITS, "sds-2026-01")
-    Stage(session, "by-hand").open()
-    said = [row for row in rows(transcript) if "direction" in row]
-    assert [row["what"] for row in said] == ["hello", "hello", "open", "opened"]
-    assert all("json" in row and "base64" not in row for row in said)
-
-
 # ---- Several processes -------------------------------------------------------------------------------------------
 
 
@@ -225,13 +200,6 @@ def test_a_line_that_somebody_left_torn_costs_no_other(transcript: Transcript) -
 
 
 # ---- Files -------------------------------------------------------------------------------------------------------
-
-
-def test_a_file_that_is_there_is_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "talk.jsonl"
-    path.write_text("something else\n" * 100)
-    Transcript.begin(path)
-    assert len(path.read_text().splitlines()) == 1
 
 
 def test_what_is_no_regular_file_is_left_alone(tmp_path: Path) -> None:

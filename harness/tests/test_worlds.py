@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice, permutations
+from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sds_harness.schedules import Member, Route, Schedule
-from sds_harness.schedules.operations import STRAIGHT, Look, Operation, Tick, Wait
+from sds_harness.schedules.operations import Look, Tick, Wait
 from sds_harness.schedules.word_schedules import unfold
 from sds_harness.schedules.worlds import ALL, AlphabetPart, Event, EventKind, Word, World
 
@@ -149,11 +149,6 @@ def test_names_are_changed_where_they_cannot_matter(name: str) -> None:
         assert {seen(world, w) for w in left} == {alike for w in chosen for alike in orbit(seen(world, w))}
 
 
-def test_arrivals_come_last_in_an_alphabet() -> None:
-    with pytest.raises(ValueError, match="arrivals are the last kinds"):
-        World(2, (ARRIVE, SEND))
-
-
 def test_nothing_comes_after_the_end() -> None:
     """So each word that has no end is followed by one that has."""
     endless, world = (
@@ -165,37 +160,6 @@ def test_nothing_comes_after_the_end() -> None:
     assert world.count(4) == endless.count(4) + endless.count(3)
     with pytest.raises(ValueError, match="happens at everybody"):
         World(2, (EventKind("rest", doing, ends=True),))
-
-
-def test_a_tie_is_never_renamed_away() -> None:
-    world = World(2, (SEND, ARRIVE))
-    heard = (Event(0, 0), Event(1, 1, 0, 0), Event(0, 1))
-    assert not world.names_matter(heard)
-    assert world.names_matter((Event(0, 0), Event(0, 1))), "neither has heard of the other: their IDs decide"
-    assert World(2, (SEND, ARRIVE), alike=False).names_matter(heard), "SDS-R goes by names everywhere"
-    odd = World(2, (*ODD, SEND, ARRIVE))
-    assert odd.names_matter((Event(0, 1),)), "what a scripted peer says has an ID of its own"
-
-
-@pytest.mark.parametrize("name", WORLDS)
-def test_a_beginning_has_all_that_begins_so(name: str) -> None:
-    """So that words can be shared out by how they begin, and each keeps its number."""
-    world, most = WORLDS[name]
-    words = list(world.words(most))
-    assert [word for beginning in world.words(most - 2) for word in world.words(most, beginning)] == words
-    assert world.count(most, 3) == 3
-
-
-@pytest.mark.parametrize("name", WORLDS)
-def test_what_is_alike_becomes_the_same_schedule(name: str) -> None:
-    """Nothing of the order in which a word is spelled is left in it."""
-    world, most = WORLDS[name]
-    schedules: dict[Seen, Schedule] = {}
-    for word in all_words(world, most - 1):
-        made = unfold(world, word, SETTING).schedule
-        assert schedules.setdefault(seen(world, word), made) == made
-    if name == "three":  # in the others there are kinds that do the same
-        assert len(set(schedules.values())) == len(schedules)
 
 
 @settings(max_examples=200, deadline=None)
@@ -268,45 +232,6 @@ def test_everybody_is_the_newest_once_in_all_that_it_sees(name: str) -> None:
                 assert first in known[len(part)]
                 assert who in world.newest(first)
                 assert seen(world, part)[who] == seen(world, word)[who]
-
-
-@pytest.mark.parametrize("name", ["two", "three"])
-def test_what_somebody_does_follows_from_what_is_before_it(name: str) -> None:
-    """And so do what it is called, and when: whatever else is in the word."""
-    world, most = WORLDS[name]
-
-    def of(word: Word, who: int) -> list[tuple[int, Operation]]:
-        at, out = 0, []
-        for operation in unfold(world, word, SETTING).schedule.operations:
-            if isinstance(operation, Wait):
-                at += operation.ms
-            elif getattr(operation, "who", "") == SETTING.names[who]:
-                out.append((at, operation.with_values(route=STRAIGHT) if isinstance(operation, Tick) else operation))
-        return out
-
-    for word in world.words(most):
-        for who in range(world.participants):
-            assert of(before(world, word, who), who) == of(word, who)
-
-
-def test_a_gap_is_filled_by_names() -> None:
-    """With SDS-R, names do not matter as long as no participant learns of a message that it has not received."""
-    world = World(2, (SEND, SYNC, ARRIVE), gaps_by_name=True)
-    told = (Event(0, 0), Event(2, 1, 0, 0), Event(1, 1))
-    assert not world.names_matter(told)
-    assert world.names_matter((Event(0, 0), Event(1, 0), Event(2, 1, 0, 1))), "a sync message names what was lost"
-    assert not World(2, (SEND, SYNC, ARRIVE)).names_matter((Event(0, 0), Event(1, 0), Event(2, 1, 0, 1)))
-
-
-@pytest.mark.parametrize("name", WORLDS)
-def test_words_go_on_from_any_of_them(name: str) -> None:
-    """A process that plays a part of the words need not spell those before it."""
-    world, most = WORLDS[name]
-    words = list(world.words(most))
-    for number in range(0, len(words), 17):
-        assert list(islice(world.words(most, since=words[number]), 20)) == words[number : number + 20]
-    beginning = words[-1][:1]
-    assert list(world.words(most, beginning, words[-1])) == [words[-1]]
 
 
 def all_stream_words(world: World, length: int) -> Iterator[Word]:

@@ -12,8 +12,8 @@ import pytest
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_stages import session_of, stage_of, without
 from sds_harness import faults
-from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE, keys_of, peer_id, private_pem, public_pem
-from sds_harness.clearskies.language import CAPABILITY_OF_COMMAND, CLEARSKIES, needed_capabilities, open_session
+from sds_harness.clearskies.clubs import READ_WRITE, keys_of, private_pem, public_pem
+from sds_harness.clearskies.language import CAPABILITY_OF_COMMAND, CLEARSKIES, open_session
 from sds_harness.clearskies.stage import Stage
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, StdioLink
@@ -80,40 +80,6 @@ def test_a_refusal_of_what_is_declared_is_a_fault() -> None:
         with pytest.raises(faults.TesteeError, match=why) as caught:
             session_of(Shy()).call(requests(1)[command])
         assert caught.value.breakdown.kind is FaultKind.REFUSAL
-
-
-@pytest.mark.parametrize(
-    ("request_", "needed"),
-    [
-        (pb.Request(open=OPEN), []),
-        (pb.Request(open=pb.Open(access_level=pb.ACCESS_LEVEL_READ_ONLY)), [pb.CAPABILITY_READ_ONLY]),
-        (pb.Request(open=pb.Open(store="s")), [pb.CAPABILITY_STORE]),
-        (
-            pb.Request(open=pb.Open(configuration=pb.Configuration(resolution=pb.RESOLUTION_SEPARATE))),
-            [pb.CAPABILITY_RESOLUTION_SEPARATE],
-        ),
-        (pb.Request(put=pb.Put(key="k")), []),
-        (pb.Request(put=pb.Put(key="k", uuid="1" * 32)), [pb.CAPABILITY_UUID_ACCEPTED]),
-        (pb.Request(rename=pb.Rename()), [pb.CAPABILITY_RENAME]),
-    ],
-)
-def test_a_request_needs_what_it_asks_for(request_: pb.Request, needed: list[int]) -> None:
-    assert needed_capabilities(request_) == needed
-
-
-def test_the_keys_are_those_of_the_level_and_ids_are_always_the_same() -> None:
-    writes, reads = keys_of(READ_WRITE), keys_of(READ_ONLY)
-    assert (writes.read_write_public, writes.read_only_public) == (reads.read_write_public, reads.read_only_public)
-    assert (bool(writes.read_write_private), reads.read_write_private) == (True, "")
-    for level in (READ_WRITE, READ_ONLY):
-        session = session_of()
-        data = session.call(pb.Request(frame=pb.Frame(body=BODY, private_key=private_pem(level)))).framed.data
-        (message,) = session.call(pb.Request(unframe=pb.Unframe(data=data))).unframed.messages
-        for other in (READ_WRITE, READ_ONLY):
-            verify = pb.Verify(body=BODY, signature=message.signature, public_key=public_pem(other))
-            assert session.call(pb.Request(verify=verify)).verified.valid == (other is level)
-    assert peer_id("alice") == "118974cfca5d290a267fbac00a7ae421"
-    assert len({peer_id(str(number)) for number in range(500)}) == 500
 
 
 # ---- Processes -------------------------------------------------------------------------------------------------------

@@ -35,57 +35,6 @@ def test_what_one_writes_comes_to_all_in_every_environment(environment: Environm
     stage.close()
 
 
-def test_a_read_only_peer_relays_what_was_signed_byte_by_byte() -> None:
-    stage = stage_of()
-    alice, rita, ron = stage.open("alice"), stage.open("rita", read_only=True), stage.open("ron", read_only=True)
-    line = alice.link(rita)
-    alice.put("k", 1)
-    line.cut()
-    rita.link(ron)
-    assert values(ron) == {"k": 1}
-    ((came,), (went,)) = (
-        [message for message in each if message.type == "database.update"]
-        for each in (
-            [message for link in stage.trace.links_of("rita") for message in link.arrived.messages],
-            [message for link in stage.trace.links_of("rita") for message in link.sent.messages],
-        )
-    )
-    assert came.framed == went.framed
-    assert came.signer is not None
-    assert came.signer.value == "read_write"
-
-
-def test_ghosts_do_not_come_back_in_seven_steps() -> None:
-    stage = stage_of()
-    a, b, c = (stage.open(name) for name in ("a", "b", "c"))
-    lines = [a.link(b), b.link(c)]
-    a.put("ghost", "boo")
-    assert [values(each) for each in (a, b, c)] == [{"ghost": "boo"}] * 3
-    lines[1].cut()
-    a.delete("ghost")
-    assert values(b) == {}
-    lines[0].cut()
-    b.link(c)
-    assert [values(b), values(c)] == [{}, {}]
-    a.link(b)
-    assert [values(each) for each in (a, b, c)] == [{}] * 3
-
-
-def test_a_store_outlives_a_restart_and_is_removed_at_the_end() -> None:
-    stage = stage_of()
-    alice = stage.open("alice", store=True)
-    path = Path(stage.trace.steps[0].request.open.store)
-    alice.put("k", 1)
-    first = alice.party.handle
-    assert values(alice.reopen()) == {"k": 1}
-    assert alice.party.handle != first
-    alice.put("k", 2)
-    assert values(alice.reopen(forget=True)) == {}
-    assert path.exists()
-    stage.close()
-    assert not path.parent.exists()
-
-
 def test_stores_are_removed_although_the_conversation_broke() -> None:
     class Crashes(Testee):
         def handle(self, request: pb.Request) -> pb.Reply:
@@ -100,51 +49,6 @@ def test_stores_are_removed_although_the_conversation_broke() -> None:
     with pytest.raises(TesteeError):
         stage.close()
     assert not folder.exists()
-
-
-def test_without_a_store_everything_is_forgotten_and_learnt_again_from_others() -> None:
-    stage = stage_of()
-    alice, bob = stage.open("alice"), stage.open("bob")
-    line = alice.link(bob)
-    alice.put("k", 1)
-    alice.reopen()
-    assert values(alice) == {}
-    assert line.broken
-    assert stage.trace.steps[-2].command == "open"
-    assert any(step.command == "disconnect" and step.participant == "bob" for step in stage.trace.steps)
-    alice.link(bob)
-    assert values(alice) == {"k": 1}
-    alice.put("k2", 2)
-    assert values(bob) == {"k": 1, "k2": 2}
-
-
-def test_what_is_held_is_under_way_and_concurrent_changes_are_a_conflict() -> None:
-    stage = stage_of()
-    alice, bob = stage.open("alice"), stage.open("bob")
-    line = alice.link(bob)
-    alice.put("k", 0)
-    line.hold()
-    alice.put("k", 1)
-    bob.after(5_000).put("k", 2)
-    assert (values(alice), values(bob)) == ({"k": 1}, {"k": 2})
-    line.release()
-    assert (values(alice), values(bob)) == ({"k": 2}, {"k": 2})
-    assert any(step.signals("conflict") for step in stage.trace.steps)
-
-
-def test_a_link_that_breaks_in_a_message_loses_it_until_the_next_one() -> None:
-    stage = stage_of()
-    alice, bob = stage.open("alice"), stage.open("bob")
-    line = alice.link(bob).hold()
-    sent = alice.put("k", 1).sent_on(line.number)
-    line.let_through(alice, len(sent) - 1)
-    line.cut()
-    line.cut()
-    assert values(bob) == {}
-    (arrived,) = (link.arrived for link in stage.trace.links_of("bob"))
-    assert (arrived.incomplete_bytes, arrived.broken) == (len(sent) - 1, None)
-    alice.link(bob)
-    assert values(bob) == {"k": 1}
 
 
 def test_a_peer_that_closes_a_link_is_believed() -> None:
@@ -191,24 +95,6 @@ def test_the_other_end_hears_the_last_words_and_then_that_a_link_was_closed() ->
     assert (here.closed_by_peer, there.closed_by_peer, there.reason) == (False, True, "enough")
     assert stage.trace.steps[here.ended - 1].command == "disconnect"
     assert alice.put("k", 2).sent == []
-
-
-class Parrot(Testee):
-    """Says back whatever arrives."""
-
-    def handle(self, request: pb.Request) -> pb.Reply:
-        if request.HasField("receive"):
-            sent = pb.Sent(link=request.receive.link, data=request.receive.data)
-            return pb.Reply(id=request.id, effects=pb.Effects(sent=[sent]))
-        return super().handle(request)
-
-
-def test_gossip_without_an_end_is_given_up_and_told() -> None:
-    stage = stage_of(testee=Parrot(TesteeOptions("1")))
-    alice, bob = stage.open("alice"), stage.open("bob")
-    with pytest.raises(ScheduleStoppedError, match="still something under way"):
-        alice.link(bob)
-    assert stage.trace.unsettled == [len(stage.trace.steps)]
 
 
 class Restless(Testee):
@@ -281,16 +167,6 @@ def test_who_cannot_be_observed_is_read_from_the_wire() -> None:
         assert len(seen.records) == 2
         assert seen.since == {alice.peer_id: max(record["last_updated_rev"] for record in seen.records.values())}
         assert look(actor, read_only=True).values == seen.values
-
-
-def test_what_is_closed_is_not_asked_any_more() -> None:
-    stage = stage_of()
-    alice = stage.open("alice")
-    alice.close()
-    with pytest.raises(ScheduleStoppedError, match="alice is closed"):
-        alice.tick()
-    stage.close()
-    assert [step.command for step in stage.trace.steps] == ["open", "close"]
 
 
 def test_a_killed_peer_has_what_was_stored_before_it_was_closed() -> None:

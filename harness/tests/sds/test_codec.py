@@ -18,8 +18,6 @@ from sds_harness.sds.codec import Codec, DecodedMessage, FilterSize, Refused, Re
 from sds_harness.sds.language import open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import BloomParameters, Config, HistoryEntry, Kind, Message, build_filter, encode
-from sds_reference.mutants import MUTANTS
-from sds_reference.repair_times import in_response_group, t_req_offset, t_resp_offset
 from sds_reference.testee import server
 from sds_reference.testee.dialect import load_dialect
 from sds_testee.framing import Framing
@@ -75,23 +73,6 @@ def test_a_message_is_encoded_and_decoded_with_the_presence_of_each_field(name: 
     assert codec.decode(encode(message)) == DecodedMessage(message, kind)
 
 
-@pytest.mark.parametrize("framing", Framing)
-def test_nothing_is_lost_in_a_pipe(framing: Framing) -> None:
-    session = open_session(
-        lambda: StdioLink([sys.executable, "-m", "sds_reference"], framing, LIMITS), LIMITS, "sds-2026-01"
-    )
-    codec = Codec(session)
-    for message, kind in MESSAGES.values():
-        assert codec.encode(message) == encode(message)
-        assert codec.decode(encode(message)) == DecodedMessage(message, kind)
-    large = {"t_min_ms": 2**53 + 1, "t_max_ms": 2**64 - 1, "num_response_groups": 2**31 - 1}
-    asked = codec.repair_times("bob", "m", "alice", **large)
-    assert isinstance(asked, RepairOffsets)
-    assert asked == codec_on(reference()).repair_times("bob", "m", "alice", **large)
-    assert (asked.t_req_ms or 0) > 2**53
-    session.close()
-
-
 def test_bytes_that_are_no_message_are_refused_in_words() -> None:
     refused = codec_on(reference()).decode(b"\x0a\xff")
     assert isinstance(refused, Refused)
@@ -127,14 +108,6 @@ def test_bytes_that_cannot_be_translated_are_shown_as_they_are() -> None:
 # ---- Filters and times -----------------------------------------------------------------------------------------------
 
 
-def test_filters_are_built_and_asked() -> None:
-    codec = codec_on(reference())
-    made = codec.build_filter(["a", "b"])
-    assert made == build_filter(Config().bloom_profile, Config().bloom_parameters, ["a", "b"])
-    assert codec.query_filter(made, ["a", "c", "b"]) == (True, False, True)
-    assert codec.query_filter(b"\x00", ["a"]) == Refused("1 bytes instead of the 18752 agreed")
-
-
 def test_filters_have_the_size_that_is_asked_for() -> None:
     codec, size = codec_on(reference()), FilterSize(3, 0.01)
     made = codec.build_filter(["a", "b"], size)
@@ -156,27 +129,6 @@ def test_a_size_that_makes_no_filter_is_refused(size: FilterSize) -> None:
     assert isinstance(codec.query_filter(b"", ["a"], size), Refused)
 
 
-def test_a_size_is_asked_for_only_where_that_is_declared() -> None:
-    undeclared = Undeclared(pb.CAPABILITY_FILTER_SIZES)
-    codec, size = codec_on(reference(without=frozenset({pb.CAPABILITY_FILTER_SIZES}))), FilterSize(3, 0.01)
-    assert codec.build_filter(["a"], size) == undeclared
-    assert codec.query_filter(b"", ["a"], size) == undeclared
-    assert isinstance(codec.build_filter(["a"]), bytes)
-
-
-@pytest.mark.parametrize("participant_id", ["alice", "bob", "Ж字🦊"])
-def test_times_and_groups_are_those_of_the_formulas_whatever_the_clock_shows(participant_id: str) -> None:
-    hashes, ids = Config().repair.hash_profile, (participant_id, "alice", "m-1")
-    expected = RepairOffsets(
-        t_req_offset(hashes, participant_id, "m-1", 30_000, 120_000),
-        t_resp_offset(hashes, *ids, 120_000),
-        in_response_group(hashes, *ids, 3),
-    )
-    codec = codec_on(reference())
-    for now_ms in (0, 1, 2**62):
-        assert codec.repair_times(participant_id, "m-1", "alice", **TIMES, now_ms=now_ms) == expected
-
-
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
@@ -189,22 +141,6 @@ def test_times_that_make_no_sense_are_refused(asked: dict[str, int], why: str) -
     refused = codec_on(reference()).repair_times("bob", "m-1", "alice", **TIMES | asked)
     assert isinstance(refused, Refused)
     assert why in refused.reason
-
-
-@pytest.mark.parametrize("asked", [{"t_max_ms": 2**64}, {"t_min_ms": -1}, {"num_response_groups": 2**31}])
-def test_numbers_that_the_protocol_cannot_carry_are_a_fault_of_the_caller(asked: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="out of range"):
-        codec_on(reference()).repair_times("bob", "m-1", "alice", **TIMES | asked)
-
-
-def test_what_an_implementation_does_not_tell_is_none() -> None:
-    def silent(request: pb.Request, reply: pb.Reply) -> None:
-        reply.repair_offsets.ClearField("t_resp_ms")
-        reply.repair_offsets.ClearField("in_response_group")
-
-    told = codec_on(reference(silent)).repair_times("bob", "m-1", "alice", **TIMES)
-    assert isinstance(told, RepairOffsets)
-    assert (told.t_req_ms is None, told.t_resp_ms, told.in_response_group) == (False, None, None)
 
 
 # ---- Undeclared, hostile ---------------------------------------------------------------------------------------------
@@ -301,29 +237,3 @@ serve(handle, pb.Request, pb.Reply, Framing.JSON)
         Codec(session).decode(b"")
     assert caught.value.breakdown.kind is FaultKind.HANG
     assert time.monotonic() - started < 10
-
-
-# ---- The reference ---------------------------------------------------------------------------------------------------
-
-
-def mutant(name: str) -> Codec:
-    chosen = MUTANTS[name]
-    config = chosen.configure(Config())
-    return codec_on(reference(config=config, participant_class=chosen.participant_class))
-
-
-def test_a_fault_of_a_mutant_shows_in_its_codec() -> None:
-    assert mutant("entry-id-in-field4").encode(FULL) != encode(FULL)
-    names = [name for name, chosen in MUTANTS.items() if chosen.requirement.startswith("SDS-R-")]
-    honest = codec_on(reference()).repair_times("bob", "m-1", "alice", **TIMES)
-    assert any(mutant(name).repair_times("bob", "m-1", "alice", **TIMES) != honest for name in names)
-
-
-def test_every_mutant_answers_every_operation() -> None:
-    wires = [(message, encode(message)) for message, _ in MESSAGES.values()]
-    for codec in map(mutant, MUTANTS):
-        for message, wire in wires:
-            assert isinstance(codec.encode(message), bytes)
-            assert isinstance(codec.decode(wire), DecodedMessage)
-        for participant_id in ("alice", "bob"):
-            assert isinstance(codec.repair_times(participant_id, "m-1", "alice", **TIMES), RepairOffsets)

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sds_harness.sds.dialects import load_named_dialect
-from sds_harness.sds.trace import Wire
 from sds_reference import MAX_LAMPORT, ConfigurationError, HistoryEntry, MalformedMessageError, Message, decode, encode
 from sds_reference.testee.dialect import Dialect, dialect_names, load_dialect
 from sds_reference.wire_fields import LEN, VARINT, WireField, join, split
@@ -51,27 +50,8 @@ fields = st.one_of(
 )
 
 
-def test_nim_sds_has_the_numbers_of_nim_sds() -> None:
-    assert dict(NIM.numbers) == {
-        "message_id": 1,
-        "lamport_timestamp": 2,
-        "causal_history": 3,
-        "channel_id": 4,
-        "content": 5,
-        "bloom_filter": 6,
-        "sender_id": 7,
-        "repair_request": 13,
-    }
-    assert NIM.name == "nim-sds"
-
-
 def test_a_full_message_has_these_bytes_in_nim_sds() -> None:
     assert NIM.to_private(encode(FULL)) == FULL_IN_TEXT_ORDER
-
-
-def test_fields_are_translated_in_whatever_order_they_stand() -> None:
-    backwards = join(reversed(split(FULL_IN_TEXT_ORDER)))
-    assert decode(NIM.to_text(backwards)) == FULL
 
 
 @given(messages)
@@ -105,14 +85,6 @@ def test_private_bytes_that_do_not_split_are_malformed() -> None:
 
 def test_bytes_of_the_text_that_are_no_protobuf_stay_as_they_are() -> None:
     assert NIM.to_private(b"\x0a\xff") == b"\x0a\xff"
-
-
-def test_a_recorded_wire_keeps_the_private_bytes_beside_the_translated_ones() -> None:
-    private = NIM.to_private(encode(FULL))
-    wire = Wire(private, NIM)
-    assert (wire.raw, wire.text, wire.message, wire.error) == (private, encode(FULL), FULL, "")
-    assert Wire(private, None).message != FULL
-    assert "not protobuf" in Wire(b"\x0a\xff", NIM).error
 
 
 # ---- Where dialects come from ----------------------------------------------------------------------------------------

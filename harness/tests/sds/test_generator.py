@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from sds_harness.schedules import Schedule, dumps
-from sds_harness.schedules.choices import SeededChoices, chance, choose_weighted, pick, sample
 from sds_harness.sds import operations as ops
 from sds_harness.sds.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generate_schedule, passages_of
 from sds_harness.sds.notation import NOTATION
@@ -41,18 +40,6 @@ for name in ("sds_harness", "sds_harness.schedules", "sds_harness.sds"):
 from sds_harness.sds.generator import generate_schedule
 print(hashlib.sha256("".join(ascii(generate_schedule(0, index)) for index in range(20)).encode()).hexdigest())
 """
-
-
-class Told:
-    """Choices that were made before; what is asked for is noted."""
-
-    def __init__(self, *numbers: int) -> None:
-        self._numbers = iter(numbers)
-        self.asked: list[tuple[int, int]] = []
-
-    def integer(self, least: int, most: int) -> int:
-        self.asked.append((least, most))
-        return next(self._numbers)
 
 
 class Simplest:
@@ -123,23 +110,6 @@ def test_the_simplest_and_the_greatest_choices_make_valid_schedules(choices: Sim
     assert survives(draw_schedule(choices))
 
 
-def test_the_simplest_schedule_is_small() -> None:
-    schedule = draw_schedule(Simplest())
-    assert (len(schedule.members), schedule.channels, schedule.seed) == (3, ("c1",), 0)
-    assert len(schedule.operations) <= 8
-    assert not any(member.late or member.clock_ms for member in schedule.members)
-
-
-def test_only_those_join_who_are_late_and_only_once() -> None:
-    joined = 0
-    for schedule in drawn(400, Grammar(passages=("late-joiner", "syncs"))):
-        joins = [operation.who for operation in schedule.operations if isinstance(operation, ops.Join)]
-        assert len(joins) == len(set(joins))
-        assert set(joins) <= {member.name for member in schedule.members if member.late}
-        joined += len(joins)
-    assert joined > 5
-
-
 # ---- Passages --------------------------------------------------------------------------------------------------------
 
 
@@ -195,13 +165,6 @@ def test_what_the_proposal_has_not_cannot_be_asked_for(grammar: Grammar, said: s
         draw_schedule(Simplest(), Grammar(passages=("syncs-in-reverse",)))
 
 
-def test_only_those_passages_that_were_asked_for_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    written = noting(monkeypatch)
-    schedules = list(drawn(30, Grammar(passages=("gap", "diamond"), longest=2)))
-    assert set(written) == {"gap", "diamond"}
-    assert len(schedules) <= sum(written.values()) <= 2 * len(schedules)
-
-
 def test_without_sds_r_nothing_is_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
     written = noting(monkeypatch)
     about = {"t_min_ms", "t_max_ms", "num_participants", "num_response_groups", "max_repair_requests"}
@@ -212,11 +175,6 @@ def test_without_sds_r_nothing_is_about_it(monkeypatch: pytest.MonkeyPatch) -> N
     assert not any(PASSAGES[name].repairs for name in written)
 
 
-def test_with_sds_r_every_schedule_has_it_and_undecided_some_have_it() -> None:
-    assert {dict(schedule.configuration)["sds_r"] for schedule in drawn(50, Grammar(sds_r=True))} == {True}
-    assert {dict(schedule.configuration)["sds_r"] for schedule in drawn(50)} == {True, False}
-
-
 def test_unscripted_nobody_says_odd_things() -> None:
     def odd(grammar: Grammar) -> set[str]:
         kinds = {operation.op for schedule in drawn(150, grammar) for operation in schedule.operations}
@@ -224,16 +182,6 @@ def test_unscripted_nobody_says_odd_things() -> None:
 
     assert odd(Grammar(scripted=False)) == set()
     assert odd(Grammar()) == {"say", "garble"}
-
-
-@pytest.mark.parametrize("passage", PASSAGES.values(), ids=PASSAGES)
-def test_each_passage_says_what_it_is_about_and_marks_what_it_needs(passage: object) -> None:
-    entry = next(one for one in PASSAGES.values() if one is passage)
-    assert entry.summary.endswith((".", "?"))
-    assert entry.weight > 0
-    schedules = drawn(12, Grammar(passages=(entry.name,)), text=text_of(entry.name))
-    kinds = {op.op for schedule in schedules for op in schedule.operations}
-    assert bool(kinds & {"say", "garble"}) == entry.scripted
 
 
 def test_every_operation_is_drawn() -> None:
@@ -270,50 +218,3 @@ def test_a_grammar_that_makes_no_sense_is_refused(arguments: dict[str, object], 
 
 def test_no_participant_is_a_scripted_peer() -> None:
     assert len({*NAMES, *ODD_NAMES, *PEERS}) == len(NAMES) + len(ODD_NAMES) + len(PEERS)
-
-
-# ---- Choices ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("least", "most"), [(0, 2), (-3, 2), (0, 9), (5, 21), (0, 99)])
-def test_every_number_within_the_bounds_is_as_likely_as_any_other(least: int, most: int) -> None:
-    choices = SeededChoices(0, 0)
-    number = most - least + 1
-    counts = Counter(choices.integer(least, most) for _ in range(400 * number))
-    assert set(counts) == set(range(least, most + 1))
-    assert all(300 < count < 500 for count in counts.values())
-
-
-def test_where_there_is_no_choice_none_is_made() -> None:
-    choices, other = SeededChoices(1, 1), SeededChoices(1, 1)
-    assert [choices.integer(7, 7) for _ in range(5)] == [7] * 5
-    assert choices.integer(0, 1 << 40) == other.integer(0, 1 << 40)
-
-
-def test_seed_and_index_are_not_mixed_up() -> None:
-    streams = [(1, 11), (11, 1), (111, 0), (0, 111)]
-    assert len({SeededChoices(*stream).integer(0, 1 << 60) for stream in streams}) == len(streams)
-
-
-def test_chance_is_a_percentage_and_the_simplest_is_no() -> None:
-    assert [chance(Told(number), 30) for number in (0, 69, 70, 99)] == [False, False, True, True]
-    assert not chance(Told(99), 0)
-    assert chance(Told(0), 100)
-
-
-def test_pick_takes_any_and_the_simplest_is_the_first() -> None:
-    told = Told(0, 2)
-    assert [pick(told, "abc"), pick(told, "abc")] == ["a", "c"]
-    assert told.asked == [(0, 2)] * 2
-
-
-def test_weighted_gives_each_its_share() -> None:
-    told = Told(*range(6))
-    items = (("a", 1), ("b", 3), ("never", 0), ("c", 2))
-    assert "".join(choose_weighted(told, items) for _ in range(6)) == "abbbcc"
-    assert told.asked == [(0, 5)] * 6
-
-
-def test_some_keeps_the_order() -> None:
-    assert sample(Told(99, 0, 99, 50), "abcd", 50) == ["a", "c", "d"]
-    assert sample(SeededChoices(0, 0), "abcd", 0) == []

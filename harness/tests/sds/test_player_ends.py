@@ -38,15 +38,6 @@ MISSING_AT_CAROL = (ops.Send("alice", "m1", route=NOT_CAROL), ops.Crash("alice")
 """No participant resends the message that carol misses."""
 
 
-def test_calm_heals_the_network_and_ends_when_nothing_happens_any_more() -> None:
-    show = shown(ops.Links(100), ops.Cut(("alice",), ("bob",)), ops.Send("alice", "m1"), ops.Calm(rounds=50))
-    assert show.settled
-    assert 2 <= show.calm_rounds < 50
-    assert delivered(show, "bob") == delivered(show, "carol") == ["m1"]
-    assert show.acts[-1].at_ms == 60_000 * show.calm_rounds
-    assert commands(show, "carol").count("tick") == commands(show, "carol").count("send_sync") == show.calm_rounds
-
-
 def test_calm_goes_on_while_something_is_missing_that_may_be_sent_again() -> None:
     show = shown(*MISSING_AT_CAROL, ops.Calm(rounds=7, period_ms=500))
     assert (show.settled, show.calm_rounds) == (False, 7)
@@ -56,29 +47,6 @@ def test_calm_goes_on_while_something_is_missing_that_may_be_sent_again() -> Non
     strange = shown(ops.Say("xavier", "x1", to="bob"), ops.Say("xavier", "x2", after=("x1",)), ops.Calm(rounds=50))
     assert strange.settled
     assert strange.calm_rounds == 4
-
-
-def test_calm_ends_after_two_rounds_in_which_nothing_happened() -> None:
-    assert shown(ops.Calm(rounds=50)).calm_rounds == 2
-    assert shown(ops.Calm(rounds=1)).settled is False
-    resent = shown(ops.Links(100), ops.Send("alice", "m1"), ops.Wait(5), ops.Calm(rounds=50))
-    last = max(act.at_ms for act in resent.acts if act.step.events)
-    assert last > 60_000
-    assert resent.acts[-1].at_ms == last + 2 * 60_000
-
-
-def test_calm_with_a_store_fetches_what_is_missing() -> None:
-    show = shown(*MISSING_AT_CAROL, ops.Calm(rounds=7, store=True))
-    assert show.settled
-    assert show.calm_rounds < 7
-    assert delivered(show, "carol") == ["m1", "m2"]
-
-
-def test_nobody_waits_for_what_was_never_sent() -> None:
-    show = shown(ops.Say("xavier", "x1", after=("never",)), ops.Calm(rounds=50))
-    assert show.settled
-    assert show.calm_rounds < 50
-    assert delivered(show, "carol") == []
 
 
 # ---- What cannot be had ----------------------------------------------------------------------------------------------
@@ -132,12 +100,6 @@ def test_whoever_may_not_be_opened_is_missing_and_the_others_play() -> None:
     assert show.left_out == {-1: "opening participant 'alice' was refused: full"}
     assert list(show.parties) == ["bob", "carol"]
     assert commands(show) == ["bob send", "carol receive"]
-
-
-def test_calm_is_played_without_sync_messages_where_there_are_none() -> None:
-    show = shown(ops.Send("alice", "m1"), ops.Calm(rounds=50), handle=without(pb.CAPABILITY_SYNC))
-    assert show.left_out == {1: "needs the capability sync"}
-    assert commands(show, "alice").count("tick") == show.calm_rounds > 0
 
 
 # ---- Ends ------------------------------------------------------------------------------------------------------------

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from player_helpers import NOT_CAROL, delivered, message, shown
+from player_helpers import message, shown
 from sds_harness.schedules import Operation
 from sds_harness.sds import operations as ops
 from sds_harness.sds.performance import Performance
-from sds_reference import FORUM_2024, Kind, Message, decode
+from sds_reference import FORUM_2024, decode
 
 LARGEST = FORUM_2024.wire.max_lamport
 
@@ -19,23 +19,6 @@ def proposed(*operations: Operation, **schedule: Any) -> Performance:
 
 def lamport(show: Performance, label: str) -> int | None:
     return message(show, label).lamport_timestamp
-
-
-def source_of(show: Performance, who: str, message_id: str) -> list[str]:
-    """The source of each arrival of a message."""
-    return [a.source for a in show.acts if a.who == who and _id(a.step.arrived) == message_id]
-
-
-def _id(message: Message | None) -> str:
-    return message.message_id if message is not None else ""
-
-
-def sync_of(show: Performance, who: str) -> Message:
-    return next(
-        packet.wire.message
-        for packet in show.packets
-        if packet.sender == who and packet.wire.message is not None and packet.wire.message.kind is Kind.SYNC
-    )
 
 
 # ---- On the wire -----------------------------------------------------------------------------------------------------
@@ -49,19 +32,6 @@ def test_what_peers_say_is_in_its_layout_and_has_no_more_than_that_has_room_for(
     (entry,) = message(show, "m1").causal_history
     assert (entry.retrieval_hint, entry.sender_id, message(show, "m1").repair_request) == (None, None, ())
     assert [e.message_id for e in message(show, "m2").causal_history] == ["mallory-m1"]
-
-
-def test_a_copy_that_asks_for_something_is_a_copy() -> None:
-    show = proposed(ops.Send("alice", "m1", route=NOT_CAROL), ops.Again("m1", "carol", asks=("ghost",)))
-    (copy,) = [act.step.received.message for act in show.acts if act.source == "again"]
-    assert copy == message(show, "m1")
-
-
-def test_noise_is_read_in_its_layout() -> None:
-    show = proposed(ops.Garble("alice", "1803"))
-    (packet,) = show.packets
-    assert packet.wire.message is not None
-    assert packet.wire.message.lamport_timestamp == 3
 
 
 def test_what_is_no_text_is_said_in_ascii_and_text_is_left_as_it_is() -> None:
@@ -96,26 +66,3 @@ def test_no_timestamp_is_larger_than_the_layout_has_room_for() -> None:
     assert lamport(show, "m1") == LARGEST
     assert "m2" not in show.labels
     assert list(show.left_out) == [1]
-
-
-# ---- Sync messages ---------------------------------------------------------------------------------------------------
-
-
-def test_a_sync_message_that_was_missed_is_fetched_from_the_store_with_what_depends_on_it() -> None:
-    talk = (ops.Send("alice", "m1"), ops.Sync("alice", route=NOT_CAROL), ops.Send("alice", "m2"))
-    show = proposed(*talk, ops.Lookup("carol"), ops.Lookup("carol"))
-    sync = sync_of(show, "alice").message_id
-    assert sync in {entry.message_id for entry in message(show, "m2").causal_history}
-    assert source_of(show, "carol", sync) == ["store"]
-    assert delivered(show, "carol") == ["m1", "m2"]
-
-
-def test_under_sds_no_sync_message_is_in_a_store() -> None:
-    show = shown(ops.Sync("alice", route=NOT_CAROL), ops.Lookup("carol"))
-    assert [act.source for act in show.acts if act.step.command == "receive"] == ["network"]
-
-
-def test_a_group_in_calm_comes_to_rest_although_each_sync_message_is_logged() -> None:
-    show = proposed(ops.Send("alice", "m1", route=NOT_CAROL), ops.Send("bob", "m2"), ops.Calm(20, 60_000))
-    assert show.settled
-    assert show.calm_rounds < 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,12 +15,10 @@ from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import START_MS, ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, Kind, build_filter, decode, encode
+from sds_reference import Config
 from sds_reference.testee import server
-from sds_reference.testee.dialect import load_dialect
 
 Handle = Callable[[pb.Request], pb.Reply]
-NIM = load_dialect("nim-sds")
 LIMITS = Limits()
 
 
@@ -56,90 +53,6 @@ def delivered(step: Any) -> list[str]:
 
 
 # ---- Steps and time --------------------------------------------------------------------------------------------------
-
-
-def test_every_command_is_a_step_with_its_answer_and_its_time() -> None:
-    stage = stage_on(reference())
-    alice, bob = stage.open("alice"), stage.peer("bob")
-    alice.send(b"one")
-    stage.advance(250)
-    alice.receive(bob.content(stage.now_ms))
-    stage.advance(-1_000)
-    alice.tick()
-    steps = stage.trace.steps
-    assert [step.index for step in steps] == [1, 2, 3, 4]
-    assert [step.command for step in steps] == ["open", "send", "receive", "tick"]
-    assert [step.answer for step in steps] == ["opened", "effects", "effects", "effects"]
-    assert [step.now_ms - START_MS for step in steps] == [0, 0, 250, -750]
-    assert [step.channel_id for step in steps] == ["", "c1", "", ""]
-    assert {step.participant for step in steps} == {"alice"}
-    assert list(stage.trace.of("bob")) == []
-
-
-def test_time_starts_at_the_real_one_for_who_has_no_virtual_clock() -> None:
-    assert stage_on(reference()).trace.start_ms == START_MS
-    before = time.time() * 1_000
-    stage = stage_on(without(pb.CAPABILITY_VIRTUAL_CLOCK))
-    assert before - 1 <= stage.trace.start_ms <= time.time() * 1_000
-    assert stage.now_ms == stage.trace.start_ms
-
-
-def test_others_can_be_ahead_of_a_clock_that_nobody_moves() -> None:
-    stage = stage_on(without(pb.CAPABILITY_VIRTUAL_CLOCK))
-    stage.go_ahead()
-    assert stage.now_ms == stage.trace.start_ms + 3_600_000
-    stage.open()
-    assert stage.trace.steps[0].now_ms == stage.trace.start_ms
-
-
-@pytest.mark.parametrize(
-    ("bound_ms", "ahead_ms"), [(0, 500), (1_000, 500), (60_000, 30_000), (7_200_000, 3_600_000), (10**9, 3_600_000)]
-)
-def test_others_are_ahead_by_half_of_what_a_clock_of_its_own_accepts(bound_ms: int, ahead_ms: int) -> None:
-    config = Config(max_lamport_ahead_ms=bound_ms)
-    stage = stage_on(reference(config=config, without=frozenset({pb.CAPABILITY_VIRTUAL_CLOCK})))
-    stage.go_ahead()
-    assert stage.now_ms == stage.trace.start_ms + ahead_ms
-
-
-def test_others_are_not_ahead_of_a_virtual_clock() -> None:
-    stage = stage_on(reference())
-    stage.go_ahead()
-    assert stage.now_ms == stage.trace.start_ms
-
-
-def test_a_participant_is_recorded_as_it_was_opened() -> None:
-    stage = stage_on(reference())
-    stage.advance(5)
-    stage.open("alice", ("c1", "c2"), pb.Configuration(causal_history_size=7))
-    party = stage.trace.parties["alice"]
-    assert (party.name, party.channels, party.opened_ms) == ("alice", ("c1", "c2"), START_MS + 5)
-    assert party.asked == pb.Configuration(causal_history_size=7, sync_interval_ms=0, lost_timeout_ms=0, sds_r=False)
-    assert (party.in_force.causal_history_size, party.in_force.sync_interval_ms) == (7, 0)
-    assert party.in_force.bloom_capacity == 10_000
-
-
-def test_nothing_is_given_up_as_lost_unless_asked_for() -> None:
-    stage = stage_on(reference(config=Config(lost_timeout_ms=1_000)))
-    patient = stage.open("alice")
-    hasty = stage.open("carol", configuration=pb.Configuration(lost_timeout_ms=1_000))
-    orphan = stage.peer("bob").content(START_MS, "never-sent")
-    for actor in (patient, hasty):
-        actor.receive(orphan)
-    stage.advance(60_000)
-    assert [event.kind for event in patient.tick().events] == []
-    assert [event.kind for event in hasty.tick().events] == ["lost", "delivered"]
-
-
-def test_automatic_sync_messages_are_off_unless_asked_for() -> None:
-    stage = stage_on(reference())
-    quiet = stage.open("alice")
-    chatty = stage.open("bob", configuration=pb.Configuration(sync_interval_ms=1_000))
-    stage.advance(10_000)
-    assert quiet.tick().broadcasts == []
-    (sync,) = chatty.tick().broadcasts
-    assert sync.message is not None
-    assert sync.message.kind is Kind.SYNC
 
 
 def test_an_opening_that_is_refused_stops_the_schedule() -> None:
@@ -177,21 +90,6 @@ def test_a_close_that_breaks_the_conversation_is_its_last_step() -> None:
 # ---- Sending and receiving -------------------------------------------------------------------------------------------
 
 
-def test_sending_gives_the_message_that_was_broadcast() -> None:
-    stage = stage_on(reference())
-    alice = stage.open("alice")
-    message = alice.send(b"one", message_id="m-1", retrieval_hint=b"where")
-    assert (message.message_id, message.content, message.lamport_timestamp) == ("m-1", b"one", START_MS + 1)
-    assert stage.trace.steps[-1].broadcasts[0].message == message
-    (entry,) = alice.send(b"two").causal_history
-    assert (entry.message_id, entry.retrieval_hint) == ("m-1", b"where")
-    assert alice.send().content != alice.send().content
-    assert alice.send_ephemeral(b"typing").kind is Kind.EPHEMERAL
-    sync = alice.send_sync()
-    assert sync is not None
-    assert sync.kind is Kind.SYNC
-
-
 def test_a_sync_message_that_has_nothing_to_say_may_be_left_out() -> None:
     stage = stage_on(reference(config=Config(sync_with_empty_log=False)))
     assert stage.open("alice").send_sync() is None
@@ -218,32 +116,6 @@ def test_a_send_that_broadcasts_no_message_stops_the_schedule() -> None:
 
     with pytest.raises(ScheduleStoppedError, match="send at step 2 broadcast bytes that are not an SDS message"):
         stage_on(changed(reference(), send=only_garbage)).open("alice").send()
-
-
-def test_messages_are_received_as_encoded_and_bytes_as_they_are() -> None:
-    stage = stage_on(reference())
-    alice, bob = stage.open("alice"), stage.peer("bob")
-    first, second = bob.content(1), bob.content(2)
-    step = alice.receive(first, second, b"\x0a\xff")
-    receives = [step for step in stage.trace.steps if step.command == "receive"]
-    assert [step.request.receive.wire for step in receives] == [encode(first), encode(second), b"\x0a\xff"]
-    assert [step.received.message for step in receives] == [first, second, None]
-    assert step is receives[-1]
-    assert step.answer == "rejected"
-    assert "not an SDS message" in step.received.error
-
-
-def test_with_a_dialect_the_implementation_sees_and_speaks_private_bytes() -> None:
-    stage = stage_on(reference(dialect=NIM), dialect=NIM)
-    alice, bob = stage.open("alice"), stage.peer("bob")
-    message = bob.content(START_MS)
-    step = alice.receive(message)
-    assert step.request.receive.wire == NIM.to_private(encode(message))
-    assert delivered(step) == [message.message_id]
-    sent = alice.send(b"hi")
-    (wire,) = stage.trace.steps[-1].broadcasts
-    assert wire.raw == NIM.to_private(wire.text)
-    assert decode(wire.text) == sent
 
 
 # ---- Capabilities ----------------------------------------------------------------------------------------------------
@@ -296,35 +168,6 @@ def test_a_promise_that_is_not_kept_breaks_the_conversation_at_its_step() -> Non
     assert stage.trace.breakdown.kind is FaultKind.REFUSAL
 
 
-def test_the_state_is_looked_at_where_it_can_be_and_left_alone_where_not() -> None:
-    stage = stage_on(reference())
-    alice = stage.open()
-    message = alice.send()
-    state = alice.observe(message.message_id, "never-sent")
-    assert state is not None
-    assert list(state.filter_hits) == [True, False]
-    assert [entry.message_id for entry in state.log.entries] == [message.message_id]
-    blind = stage_on(without(pb.CAPABILITY_OBSERVE))
-    assert blind.open().observe() is None
-    assert [step.command for step in blind.trace.steps] == ["open"]
-
-
-def test_a_filter_is_built_by_the_declared_profile_with_the_size_in_force() -> None:
-    stage = stage_on(reference())
-    stage.open(configuration=pb.Configuration(bloom_capacity=100, bloom_error_rate=0.01))
-    config = Config(bloom_capacity=100, bloom_error_rate=0.01)
-    assert stage.filter_over("m-1", "m-2") == build_filter(
-        config.bloom_profile, config.bloom_parameters, ["m-1", "m-2"]
-    )
-    assert [step.command for step in stage.trace.steps] == ["open"]
-
-
-def test_a_filter_whose_size_nobody_has_said_is_built_by_the_implementation_itself() -> None:
-    stage = stage_on(reference())
-    assert stage.filter_over("m-1") == build_filter(Config().bloom_profile, Config().bloom_parameters, ["m-1"])
-    assert [step.command for step in stage.trace.steps] == ["build_filter"]
-
-
 def test_a_size_in_force_that_is_none_is_not_believed() -> None:
     def no_size(_: pb.Request, reply: pb.Reply) -> None:
         reply.opened.configuration.bloom_error_rate = 2.0
@@ -354,27 +197,6 @@ def test_a_filter_of_an_unknown_profile_is_built_by_the_implementation_itself_or
 
 
 # ---- Settling --------------------------------------------------------------------------------------------------------
-
-
-def test_settling_ticks_until_buffered_messages_are_delivered() -> None:
-    stage = stage_on(reference(config=Config(cascade_on_receive=False, incoming_sweep_ms=5_000)))
-    alice, bob = stage.open(), stage.peer("bob")
-    first = bob.content(START_MS)
-    second = bob.content(START_MS + 1, first)
-    alice.receive(second)
-    assert delivered(alice.receive(first)) == [first.message_id]
-    alice.settle()
-    ticks = [step for step in stage.trace.steps if step.command == "tick"]
-    assert [delivered(step) for step in ticks] == [[second.message_id], [], []]
-    assert stage.now_ms == START_MS + 15_000
-
-
-def test_settling_waits_a_minute_a_tick_where_nobody_says_when_the_sweep_runs() -> None:
-    stage = stage_on(
-        changed(reference(), open=lambda _, reply: reply.opened.configuration.ClearField("incoming_sweep_ms"))
-    )
-    stage.open().settle()
-    assert stage.now_ms == START_MS + 120_000
 
 
 def test_settling_ends_with_an_implementation_that_never_becomes_quiet() -> None:

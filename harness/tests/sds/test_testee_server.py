@@ -16,7 +16,7 @@ from sds_harness.sds.language import SDS, open_session
 from sds_harness.sds.peer import ScriptedPeer
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, Message, RepairConfig, build_filter, decode, encode
+from sds_reference import Config, Message, RepairConfig, encode
 from sds_reference.testee import server
 from sds_testee.framing import Framing
 
@@ -88,11 +88,6 @@ def test_everything_but_the_need_for_ids_is_declared_unless_it_is_held_back() ->
     assert set(hello(without=held_back).capabilities) == everything - held_back
 
 
-def test_a_request_without_a_known_command_is_unsupported() -> None:
-    reply = server.Testee(server.TesteeOptions("1")).handle(pb.Request(id=9))
-    assert reply == pb.Reply(id=9, unsupported=pb.Unsupported(what="unknown command"))
-
-
 # ---- Participants ----------------------------------------------------------------------------------------------------
 
 
@@ -134,14 +129,6 @@ def test_a_configuration_without_meaning_is_rejected_and_makes_no_participant(as
     assert reference.open("next").opened.handle == reference.handle + 1
 
 
-def test_a_closed_handle_is_unknown() -> None:
-    reference = Reference()
-    close = pb.Request(id=3, close=pb.Close(now_ms=T, handle=reference.handle))
-    assert reference.testee.handle(close) == pb.Reply(id=3, effects=pb.Effects())
-    assert reference.testee.handle(close).rejected.reason == f"no participant has handle {reference.handle}"
-    assert reference.send().rejected.reason == f"no participant has handle {reference.handle}"
-
-
 def test_an_unknown_handle_is_rejected_by_every_command_that_takes_one() -> None:
     for command in (
         pb.Request(id=5, close=pb.Close(handle=99)),
@@ -169,55 +156,6 @@ def test_a_channel_that_was_not_joined_is_rejected_by_every_command_that_names_o
 # ---- Commands --------------------------------------------------------------------------------------------------------
 
 
-def test_a_send_answers_with_the_broadcast_and_the_id_in_force() -> None:
-    reference = Reference()
-    named = reference.send(b"one", message_id="m-1", retrieval_hint=b"where").effects
-    assert (named.message_id, list(named.events)) == ("m-1", [])
-    (wire,) = reference.send(b"two").effects.broadcasts
-    (entry,) = decode(wire).causal_history
-    assert (entry.message_id, entry.retrieval_hint) == ("m-1", b"where")
-    assert len(reference.send(b"three").effects.message_id) == 64
-
-
-def test_ephemeral_and_sync_messages_are_sent_on_command() -> None:
-    reference = Reference()
-    command = pb.SendEphemeral(now_ms=T, handle=reference.handle, channel_id="c2", content=b"x", message_id="e-1")
-    ephemeral = reference.testee.handle(pb.Request(send_ephemeral=command)).effects
-    assert ephemeral.message_id == "e-1"
-    assert decode(ephemeral.broadcasts[0]) == Message("alice", "e-1", "c2", content=b"x")
-    sync = pb.Request(send_sync=pb.SendSync(now_ms=T, handle=reference.handle, channel_id="c2"))
-    (wire,) = reference.testee.handle(sync).effects.broadcasts
-    assert (decode(wire).channel_id, decode(wire).content) == ("c2", None)
-
-
-def test_each_signal_of_the_model_becomes_an_event() -> None:
-    reference = Reference()
-    own = [reference.send(b"%d" % n, message_id=f"own-{n}").effects.message_id for n in range(2)]
-    seen = build_filter(Config().bloom_profile, Config().bloom_parameters, own[1:])
-    reply = reference.receive(content("b-2", own[0], "b-1", bloom_filter=seen, content=b"two"))
-    assert events(reply) == ["acknowledged", "possibly_acknowledged", "missing"]
-    acknowledged, possibly, missing = reply.effects.events
-    assert (acknowledged.acknowledged.message_id, possibly.possibly_acknowledged.message_id) == ("own-0", "own-1")
-    assert list(missing.missing.entries) == [pb.MissingEntry(message_id="b-1")]
-    reply = reference.receive(content("b-1", content=b"one"))
-    assert [event.delivered for event in reply.effects.events] == [
-        pb.Delivered(message_id="b-1", content=b"one"),
-        pb.Delivered(message_id="b-2", content=b"two"),
-    ]
-    assert {event.channel_id for event in reply.effects.events} == {"c1"}
-
-
-def test_a_tick_runs_what_is_due() -> None:
-    reference = Reference(config=Config(lost_timeout_ms=10_000))
-    sent = reference.send().effects.broadcasts
-    reference.receive(content("b-2", "b-1", "b-0"))
-    assert reference.tick(T + 9_999) == pb.Effects()
-    due = reference.tick(T + 30_000)
-    assert list(due.broadcasts) == list(sent)
-    assert events(due) == ["lost", "delivered"]
-    assert list(due.events[0].lost.message_ids) == ["b-0", "b-1"]
-
-
 @pytest.mark.parametrize(
     ("wire", "why"),
     [
@@ -239,33 +177,6 @@ def test_empty_content_and_an_id_in_use_are_rejected() -> None:
     assert "content is empty" in reference.send(b"").rejected.reason
     reference.send(message_id="m-1")
     assert reference.send(message_id="m-1").rejected.reason == "message ID 'm-1' is in use"
-
-
-def test_observe_shows_all_of_the_state() -> None:
-    reference = Reference()
-    reference.send(message_id="own-1")
-    reference.receive(content("b-1", "b-0"))
-    state = reference.observe("own-1", "b-1", "b-0").state
-    assert state.lamport_timestamp == T + 1
-    assert list(state.log.entries) == [pb.LogEntry(message_id="own-1", lamport_timestamp=T + 1)]
-    unacknowledged = pb.OutgoingEntry(message_id="own-1", state=pb.ACK_STATE_UNACKNOWLEDGED)
-    assert list(state.outgoing.entries) == [unacknowledged]
-    assert list(state.incoming.message_ids) == ["b-1"]
-    assert list(state.filter_hits) == [True, True, False]
-    seen = build_filter(Config().bloom_profile, Config().bloom_parameters, ["own-1"])
-    reference.receive(content("b-2", bloom_filter=seen))
-    assert reference.observe().state.outgoing.entries[0].state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED
-
-
-def test_filters_can_be_built_and_asked_without_a_participant() -> None:
-    testee = server.Testee(server.TesteeOptions("1"))
-    build = pb.Request(build_filter=pb.BuildFilter(message_ids=["a", "b"]))
-    made = testee.handle(build).filter.bloom_filter
-    assert made == build_filter(Config().bloom_profile, Config().bloom_parameters, ["a", "b"])
-    query = pb.Request(query_filter=pb.QueryFilter(bloom_filter=made, message_ids=["a", "c", "b"]))
-    assert list(testee.handle(query).membership.hits) == [True, False, True]
-    foreign = pb.Request(query_filter=pb.QueryFilter(bloom_filter=b"\x00", message_ids=["a"]))
-    assert "1 bytes instead of" in testee.handle(foreign).rejected.reason
 
 
 def test_what_is_held_back_is_unsupported_by_name() -> None:
