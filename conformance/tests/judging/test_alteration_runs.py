@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
 
 from sds_conformance.judging.alterations import coverage
 from sds_conformance.judging.alterations.coverage import (
-    RunCoverage,
     StatementCoverage,
     find_functions,
     measure_coverage,
@@ -25,7 +23,6 @@ from sds_conformance.judging.alterations.summary import AlterationSummary
 from sds_conformance.judging.runner import Connect
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.source import SOURCE
-from sds_harness.link import Link
 
 AS_IT_IS, OTHER = SOURCE.configurations[0], Configuration("sds-2026-01", "full", "creates-channels")
 PLACES = {place.name: place for place in find_places(SOURCE)}
@@ -80,22 +77,6 @@ def test_a_place_is_played_where_its_statement_is_executed(reached: StatementCov
     assert 0 < len(of_the_variant["creates-channels"]) < len(everywhere["creates-channels"])
 
 
-def test_outside_of_functions_everything_is_executed(reached: StatementCoverage) -> None:
-    everywhere = runs(reached, "repair_times.PARTICIPANTS_PER_GROUP: one-more: 128")
-    assert {variant: len(found) for variant, found in everywhere.items()} == {
-        c.variant: len(reaches) for c, reaches in reached.reaches.items()
-    }
-
-
-def test_one_of_each_kind_comes_before_others_of_that_kind() -> None:
-    place = PLACES["lamport_clock.LamportClock.witness: always: lamport_timestamp > self.value"]
-    kinds = {"": 0b01, "alike": 0b01, "other": 0b11, "alike too": 0b01}
-    reaches = {Configuration("r", variant=v): [RunCoverage("run", 1, b"", bits)] for v, bits in kinds.items()}
-    known = {(place.module, place.statement): 0, (place.module, place.statement + 1): 1}
-    reached = StatementCoverage(known, reaches, {(place.module, place.function): 0b11})
-    assert [c.variant for c, _ in reached.find_reaching(place)] == ["", "other", "alike", "alike too"]
-
-
 # ---- What finds it ---------------------------------------------------------------------------------------------------
 
 
@@ -111,21 +92,6 @@ def test_a_fault_of_a_variant_is_found_when_that_is_played(fate_of: Callable[...
     assert fate.end is End.BREAKS
     assert fate.configuration == "creates-channels, sds-2026-01"
     assert "KeyError" in fate.seen
-
-
-def test_what_does_not_even_start_breaks_down(reached: StatementCoverage) -> None:
-    def start(package: str, configuration: Configuration) -> Link:
-        raise ImportError(package)
-
-    fate = AlterationExaminer(RULES, replace(SOURCE, start=start), reached).examine(next(iter(PLACES.values())))
-    assert fate.end is End.BREAKS
-    assert fate.seen.startswith("no start: ImportError: sds_reference__copy")
-
-
-def test_what_hangs_breaks_down(fate_of: Callable[..., AlterationResult], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sds_conformance.judging.alterations.timed_run.COMMAND_S", 0.2)
-    fate = fate_of("outgoing_buffer.OutgoingBuffer.take_due: always: self._due and self._due[0][0] <= now_ms")
-    assert fate.end in (End.BREAKS, End.FAILS)
 
 
 UNCHANGED = "channel.Channel.review_bloom_filter: never: not len(self.outgoing)"
@@ -144,22 +110,11 @@ def test_what_a_run_accepts_other_means_can_find(fate_of: Callable[..., Alterati
     assert not fate.is_killed_by_run
 
 
-def test_for_one_that_is_excused_no_other_means_are_tried(reached: StatementCoverage) -> None:
-    examiner = AlterationExaminer(RULES, SOURCE, reached, (("luck", found_once()),))
-    assert examiner.examine(PLACES[UNCHANGED], briefly=True).end is End.LIVES
-
-
 def test_what_other_means_have_against_the_model_itself_is_no_kill(fate_of: Callable[..., AlterationResult]) -> None:
     assert fate_of(UNCHANGED, ("luck", found_something)).end is End.LIVES
 
 
 # ---- What is excused -------------------------------------------------------------------------------------------------
-
-
-def test_excuses_are_read_a_line_each() -> None:
-    text = "# About one.\nequivalent\ta: b: c\tsaves time\n\nlegal\td: e: f\tAMB-54\n"
-    assert [*read_excuses(text)] == ["a: b: c", "d: e: f"]
-    assert read_excuses(text)["d: e: f"].kind == LEGAL
 
 
 @pytest.mark.parametrize(
@@ -199,17 +154,3 @@ def test_the_goal_is_about_what_is_not_excused() -> None:
     reckoning = AlterationSummary(SOME, fates, {})
     assert (reckoning.share_killed_by_run, reckoning.share_killed, reckoning.met) == (0.8, 0.8, False)
     assert [fate.name for fate in reckoning.survivors] == [place.name for place in SOME[8:]]
-
-
-def test_what_fuzz_finds_a_run_is_to_find_as_well() -> None:
-    fates = [a_fate(place) for place in SOME[:9]] + [replace(a_fate(SOME[9], End.FOUND), by="fuzz")]
-    reckoning = AlterationSummary(SOME, fates, {})
-    assert (reckoning.share_killed_by_run, reckoning.share_killed, reckoning.met) == (0.9, 1.0, False)
-    assert reckoning.end_counts == {"fails": 9, "fuzz": 1}
-
-
-def test_too_many_excuses_are_no_success() -> None:
-    excuses = read_excuses("\n".join(f"{LEGAL}\t{place.name}\twhy" for place in SOME[:3]))
-    reckoning = AlterationSummary(SOME, [a_fate(place) for place in SOME[3:]], excuses)
-    assert reckoning.too_many_excuses
-    assert not reckoning.met

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from sds_conformance.judging.catalogue import ANOTHER_LAYOUT
 from sds_conformance.judging.causes import Failure, causes, consequences, roots
-from sds_conformance.judging.severity import SEVERITIES
-from sds_conformance.judging.tally import MAX_STEPS, Tally, ViolationKind
+from sds_conformance.judging.tally import Tally, ViolationKind
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.rules import RULES
 
@@ -118,35 +117,3 @@ def test_failures_come_before_warnings_and_the_most_severe_first() -> None:
     first, second = sorted([OTHER, ONE], key=lambda one: KNOWN[one].severity)
     assert KNOWN[first].severity < KNOWN[second].severity
     assert list(told(warned, rare, frequent)) == [first, second, "SDS-RECV-06"]
-
-
-def test_of_one_severity_what_is_in_more_scenarios_comes_first() -> None:
-    severe = (one for one in KNOWN if KNOWN[one].severity == KNOWN[ONE].severity and one != ONE)
-    alike = next(one for one in severe if not consequences(RULES, one, ONE) and not consequences(RULES, ONE, one))
-    rare, frequent = verdict(ONE, {"run-1": {1}}), verdict(alike, {f"run-{number}": {1} for number in (4, 5, 6)})
-    assert list(told(rare, frequent)) == [alike, ONE]
-
-
-def test_the_severity_of_a_requirement_is_that_of_its_level() -> None:
-    for requirement in KNOWN.values():
-        assert requirement.severity in SEVERITIES
-        assert (requirement.severity == 4) == (not requirement.is_binding), requirement.id
-
-
-def test_what_passes_is_no_cause() -> None:
-    assert told(RequirementVerdict(KNOWN[ONE], Verdict.PASS), RequirementVerdict(KNOWN[OTHER])) == {}
-
-
-def test_a_tally_counts_by_code_and_keeps_few_steps() -> None:
-    tally = Tally()
-    for number in range(1000):
-        tally.add(
-            "run", "often" if number % 4 else "rarely", number, ViolationKind("late" if number % 2 else "lost", "fail")
-        )
-    assert {kind.code: dict(scenarios) for kind, scenarios in tally.kinds.items()} == {
-        "lost": {"rarely": 250, "often": 250},
-        "late": {"often": 500},
-    }
-    assert tally.scenarios == ["often", "rarely"]
-    assert len(tally.places["run"]) == MAX_STEPS
-    assert tally.total == 1000

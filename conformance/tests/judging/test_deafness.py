@@ -10,14 +10,12 @@ import pytest
 from run_helpers import altered, reference, stage
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.declarations import (
-    BROKEN,
     DEAF,
     FORGETFUL,
     HALF_DEAF,
     HONEST,
     Declared,
     Disguise,
-    declarations,
     examine_declaration,
 )
 from sds_conformance.judging.plan import plan
@@ -150,11 +148,6 @@ def test_a_limit_is_honoured_within_its_bounds(name: str, declared: int, honoure
     assert (name in declaration.partly_honoured_limits) is (declared != honoured)
 
 
-def test_a_limit_that_is_not_declared_is_none() -> None:
-    assert declared_with({}).limit("lamport_ahead_ms") is None
-    assert declared_with({}).partly_honoured_limits == {}
-
-
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("value", [0, *(pytest.param(value, marks=LONG) for value in (1, 10, 11, 2**63, 2**64 - 1))])
 @pytest.mark.parametrize("protocol", protocols(), ids=lambda protocol: protocol.rules.current)
@@ -165,19 +158,6 @@ def test_no_limit_makes_the_suite_fail(protocol: Protocol, value: int) -> None:
     every = frozenset(number for name, number in names if number and not name.endswith("-required"))
     declared = Declared(rules.current, every, {field.name: value for field in fields})
     assert examine_declaration(rules, protocol.model, "", declared, (HONEST,)).honest == ()
-
-
-def test_declarations_are_the_same_for_the_same_seed() -> None:
-    for protocol in protocols():
-        first, again, other = (list(declarations(protocol.rules, 20, seed)) for seed in (1, 1, 2))
-        assert first == again != other
-        assert all(declared.revision in protocol.rules.revisions for declared in first)
-
-
-def test_each_way_to_be_broken_is_one_that_fails_with_everything_declared() -> None:
-    for how in BROKEN:
-        outcome = certified(how, EVERY, scenarios=FEW_SCENARIOS)
-        assert outcome.exit_code == 1, how
 
 
 def bounded(size: int, *, by_order: bool) -> type[Participant]:

@@ -15,7 +15,6 @@ from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.registry import Run
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.register import SCENARIOS
-from sds_harness.environment import PLAIN
 from sds_harness.link import Limits, StdioLink
 from sds_harness.sds.environments import ENVIRONMENTS
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -207,13 +206,6 @@ def test_where_ids_collide_nothing_else_is_said_of_equal_contents() -> None:
     assert with_verdict(outcome, Verdict.FAIL) == {"SDS-MSG-14"}
 
 
-def test_a_run_is_named_after_its_scenario_and_where_it_is_played() -> None:
-    one = SCENARIOS["ties"]
-    assert Run(one).name == "ties"
-    assert Run(one, ENVIRONMENTS["posix"]).name == "ties@posix"
-    assert plan(scenarios=["ties"], environments=["p*"]).runs == (Run(one, PLAIN), Run(one, ENVIRONMENTS["posix"]))
-
-
 def test_a_long_scenario_is_played_once() -> None:
     one = SCENARIOS["a-thousand-messages"]
     assert one.long
@@ -230,12 +222,6 @@ def test_the_command_line_plays_everywhere_unless_told_where() -> None:
     assert summary["runs"] == len(ENVIRONMENTS)
     result = CliRunner().invoke(main, ["run", "--json", "--scenario", "ties", "--environment", "plain"])
     assert json.loads(result.stdout)["summary"]["environments"] == ["plain"]
-
-
-def test_an_environment_that_does_not_exist_is_a_usage_error_that_says_what_shows_the_names() -> None:
-    result = CliRunner().invoke(main, ["run", "--environment", "martian"])
-    assert result.exit_code == 2
-    assert "`sds-conformance list environments` shows the names" in result.stderr
 
 
 def test_a_finding_is_shown_again_where_it_was_found() -> None:

@@ -14,8 +14,6 @@ from sds_conformance.judging.known_runs import KnownRuns
 from sds_conformance.judging.plan import plan
 from sds_conformance.judging.rules import Rules
 from sds_conformance.judging.run_player import VERDICTS
-from sds_conformance.protocols.clearskies.rules import MODEL as CLEARSKIES_MODEL
-from sds_conformance.protocols.clearskies.rules import RULES as CLEARSKIES
 from sds_conformance.protocols.sds.rules import MODEL, RULES
 from sds_harness.link import Limits, Link, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -65,27 +63,6 @@ def test_known_results_are_the_results_of_a_run_that_is_played(name: str) -> Non
     assert 0 < before < len(A_FEW)
     assert result(judged(mutant, known)) == result(judged(mutant, None))
     assert 2 * before <= known.recalled <= before + len(A_FEW), "only runs without violations are stored"
-
-
-def test_streams_of_clearskies_are_recalled_as_well() -> None:
-    known, start = KnownRuns(), partial(CLEARSKIES_MODEL.reference, NOTHING)
-    few = ["changes-spread", "changes-are-passed-on", "a-record-is-renamed", "an-update-by-two-ways"]
-    first = judged(start, known, CLEARSKIES, scenarios=few)
-    assert not known.recalled
-    assert result(judged(start, known, CLEARSKIES, scenarios=few)) == result(first)
-    assert known.recalled == len(few)
-
-
-def test_the_name_of_an_implementation_makes_no_difference() -> None:
-    def calls_itself_something_else(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("hello"):
-            reply.hello.name, reply.hello.version = "another", "2"
-
-    known = KnownRuns()
-    judged(REFERENCE, known)
-    outcome = judged(altered(calls_itself_something_else), known)
-    assert known.recalled == len(A_FEW)
-    assert outcome.declaration.name == "another"
 
 
 def a_longer_id(request: pb.Request, reply: pb.Reply) -> None:
@@ -171,14 +148,3 @@ def test_other_requirements_revisions_and_environments_are_played() -> None:
     what = plan(RULES, scenarios=["ties"], environments=["plain", "equal-contents"])
     certify(lambda _: REFERENCE(), what, Limits(), keep=VERDICTS, known=known)
     assert known.recalled == 1, "only the plain environment was played with all requirements before"
-
-
-def test_the_run_that_was_not_used_for_the_longest_time_is_forgotten() -> None:
-    known = KnownRuns(2)
-    for name in ("ties", "a-diamond", "received-syncs", "received-syncs"):
-        judged(REFERENCE, known, scenarios=[name])
-    assert known.recalled == 1
-    judged(REFERENCE, known, scenarios=["ties"])
-    assert known.recalled == 1
-    judged(REFERENCE, known, scenarios=["received-syncs"])
-    assert known.recalled == 2

@@ -12,14 +12,11 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.console import Console
 
-import run_helpers
 from run_helpers import (
     AMENDED,
     Handle,
     altered,
     certified,
-    certify_every_revision,
-    examine_mutant,
     examine_variant,
     plan,
     reference,
@@ -38,8 +35,8 @@ from sds_conformance.presentation.story import show_implementation
 from sds_conformance.protocols import revisions
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.declaration_notes import PROFILES, repair_note
-from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
-from sds_conformance.protocols.sds.rules import RULES, start
+from sds_conformance.protocols.sds.register import CHECKS
+from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.reports.document import document, load_schema
 from sds_conformance.reports.overall_result import compute_overall_result
 from sds_conformance.reports.report import Report
@@ -54,7 +51,6 @@ from suite_terminal import typed, words
 
 KNOWN = load_catalogue().requirements
 FORUM = "forum-2024"
-OF_SDS = set(run_helpers.OF_SDS.values())
 FEW = ("every-kind-*", "asks-for-what-is-missing", "without-sds-r")
 WITHOUT_SDS_R = (pb.CAPABILITY_SDS_R,)
 PRIVATE = VARIANTS["private-hash"].configure(Config())
@@ -73,25 +69,6 @@ def test_a_profile_is_a_part_of_the_requirements_and_full_is_all() -> None:
     assert set(PROFILES) == {"full", "core", "sds-r"}
 
 
-def test_what_is_played_for_a_profile_is_what_its_requirements_are_exercised_in() -> None:
-    for profile, core in (("core", True), ("sds-r", False)):
-        chosen = set(plan(profile=profile).scenarios)
-        assert chosen == {s for s in OF_SDS if any(RULES.is_in_profile(KNOWN[r], "core") is core for r in s.declared)}
-        assert chosen < OF_SDS
-    assert set(plan().scenarios) == OF_SDS
-
-
-def test_globs_of_scenarios_count_more_than_the_profile() -> None:
-    assert [s.name for s in plan(profile="sds-r", scenarios=["ties"]).scenarios] == ["ties"]
-
-
-def test_a_selection_of_requirements_stays_within_the_profile() -> None:
-    assert plan(["SDS-MSG-*"], profile="sds-r").requirements == ()
-    assert set(plan(["*-01"], profile="sds-r").requirements) == {
-        r for r in CHECKS if r[:6] == "SDS-R-" and r[-2:] == "01"
-    }
-
-
 def test_a_revision_states_what_it_states() -> None:
     current, amended = (set(plan(revision=revision).requirements) for revision in (CURRENT, AMENDED))
     assert current - amended == {"SDS-R-RECV-03"}
@@ -101,18 +78,6 @@ def test_a_revision_states_what_it_states() -> None:
     assert proposed == {r for r in CHECKS if r.startswith("FORUM-")}
     assert plan(revision=AMENDED).revision == AMENDED
     assert set(REVISIONS) == {CURRENT, AMENDED, FORUM}
-
-
-def test_no_scenario_is_left_out_for_a_revision_of_the_same_text() -> None:
-    assert plan(revision=AMENDED).scenarios == plan().scenarios
-
-
-def test_of_another_text_only_what_it_says_is_played() -> None:
-    proposed = set(plan(revision=FORUM).scenarios)
-    assert proposed - OF_SDS == set(SCENARIOS.values()) - OF_SDS != set()
-    assert all(any(r.startswith("FORUM-") for r in s.exercises) for s in proposed)
-    assert plan(scenarios=["ten-minutes-of-talk"]).scenarios == ()
-    assert plan(scenarios=["transport-hints"], revision=FORUM).scenarios == ()
 
 
 def test_the_implementation_is_greeted_with_the_revision() -> None:
@@ -302,73 +267,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Declaration, Plan]]:
 
 def names(what: Plan) -> set[str]:
     return {scenario.name for scenario in what.scenarios}
-
-
-@pytest.mark.parametrize("core", [True, False])
-def test_a_mutant_plays_the_scenarios_of_its_part_of_sds(asked: list[tuple[Declaration, Plan]], core: bool) -> None:
-    mutant = next(
-        m for m in MUTANTS.values() if RULES.is_in_profile(KNOWN[m.requirement], "core") is core and not m.unseen
-    )
-    examine_mutant(mutant.name)
-    ((declared, what),) = asked
-    own = {s.name for s in SCENARIOS.values() if mutant.requirement in s.exercises}
-    part = {s.name for s in OF_SDS if any(RULES.is_in_profile(KNOWN[r], "core") is core for r in s.declared)}
-    long = {s.name for s in SCENARIOS.values() if s.long}
-    assert own
-    assert names(what) == own | (part - long)
-    assert (what.revision, what.profile) == (CURRENT, "full")
-    assert declared.capabilities == open_session(start, Limits(), CURRENT).declaration.capabilities
-
-
-def test_a_mutant_plays_the_long_scenarios_of_its_requirement_alone(
-    asked: list[tuple[Declaration, Plan]],
-) -> None:
-    long = {s.name for s in SCENARIOS.values() if s.long}
-    mutant = next(m for m in MUTANTS.values() if m.requirement == "SDS-R-TRESP-05")
-    examine_mutant(mutant.name)
-    assert names(asked[0][1]) & long == {n for n in long if mutant.requirement in SCENARIOS[n].exercises} != set()
-
-
-@pytest.mark.parametrize("requirement", ["SDS-R-RECV-03", "SDS-R-RECV-04", "SDS-R-RECV-05", "SDS-R-RECV-01"])
-def test_a_mutant_is_judged_by_the_revision_that_states_what_it_violates(
-    asked: list[tuple[Declaration, Plan]], requirement: str
-) -> None:
-    mutants = [m for m in MUTANTS.values() if m.requirement == requirement]
-    examine_mutant(mutants[0].name)
-    expected = AMENDED if requirement in ("SDS-R-RECV-04", "SDS-R-RECV-05") else CURRENT
-    assert asked[0][1].revision == expected
-    assert requirement in asked[0][1].requirements
-
-
-def test_a_mutant_that_is_about_what_does_not_show_shows_nothing(
-    asked: list[tuple[Declaration, Plan]],
-) -> None:
-    unseen = next(m for m in MUTANTS.values() if m.unseen and not m.undeclared)
-    examine_mutant(unseen.name, frozenset({pb.CAPABILITY_SYNC}))
-    full = open_session(start, Limits(), CURRENT).declaration.capabilities
-    assert full - asked[0][0].capabilities == {pb.CAPABILITY_OBSERVE, pb.CAPABILITY_SYNC}
-
-
-@pytest.mark.parametrize("name", ["nim-hash", "asks-for-one", "newest-first"])
-def test_a_variant_is_judged_by_every_revision_that_its_choice_is_about(
-    asked: list[tuple[Declaration, Plan]], name: str
-) -> None:
-    examine_variant(name)
-    runs = [(what.revision, what.profile) for _, what in asked]
-    repairs = "repair" in dict(VARIANTS[name].config)
-    assert runs == [(CURRENT, "full"), (AMENDED, "sds-r")][: 2 if repairs else 1]
-
-
-def test_every_revision_is_certified_and_the_current_one_in_full(
-    asked: list[tuple[Declaration, Plan]],
-) -> None:
-    outcomes = certify_every_revision(start)
-    assert {revision: outcome.plan.profile for revision, outcome in outcomes.items()} == {
-        CURRENT: "full",
-        AMENDED: "sds-r",
-        FORUM: "full",
-    }
-    assert len(asked) == 3
 
 
 def test_a_variant_that_is_refused_in_one_revision_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:

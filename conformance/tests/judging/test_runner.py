@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import pytest
 
 from run_helpers import (
-    SHORT,
     Handle,
     altered,
-    broken_adapter,
     certified,
     odd_adapter,
     plan,
@@ -97,26 +94,6 @@ def run(connect: Connect, *functions: Callable[[Stage], None]) -> tuple[Runner, 
     return runner, played(runner, *functions)
 
 
-@pytest.mark.parametrize("earlier", [False, True], ids=["by this process", "by an earlier one"])
-def test_without_a_start_it_speaks_the_dialect_that_is_declared(earlier: bool) -> None:
-    speaking = Connections(lambda: reference(dialect="nim-sds"))
-    declared = Runner(speaking, LIMITS, RULES, CURRENT).start() if earlier else None
-    runner = Runner(Connections(reference) if earlier else speaking, LIMITS, RULES, CURRENT, declaration=declared)
-    trace = runner.trace_of(Run(scenario("one", GOOD)))
-    assert trace is not None
-    assert trace.dialect is not None
-    assert trace.dialect.name == "nim-sds"
-    assert runner.dialect is trace.dialect
-
-
-def test_one_process_plays_all_scenarios_while_nothing_breaks() -> None:
-    connect = Connections(reference)
-    runner, traces = run(connect, GOOD, GOOD, GOOD)
-    assert [trace.schedule for trace in traces] == ["scenario-1", "scenario-2", "scenario-3"]
-    assert len(connect.links) == 1
-    assert runner.breakdowns == []
-
-
 def test_a_break_is_noted_with_the_scenario_the_step_and_the_command() -> None:
     runner, traces = run(Connections(breaks_on), GOOD, BAD, GOOD)
     (broken,) = runner.breakdowns
@@ -132,38 +109,6 @@ def test_after_a_break_the_other_scenarios_run_on_a_fresh_process() -> None:
     assert len(connect.links) == 3
     assert [len(trace.steps) for trace in traces] == [2, 2, 2, 2, 2]
     assert [trace.steps[-1].answer for trace in traces] == ["effects", "", "effects", "", "effects"]
-
-
-def test_the_trace_of_a_break_ends_with_the_step_that_was_not_answered() -> None:
-    _, traces = run(Connections(breaks_on), BAD)
-    assert traces[0].steps[-1].reply is None
-    assert traces[0].steps[-1].request.send.content == FATAL
-
-
-def test_a_requirement_is_judged_by_the_scenarios_that_did_not_break() -> None:
-    what = plan(scenarios=SHORT[:20])
-    name = what.scenarios[0].name
-    first = [True]
-
-    def start() -> Handle:
-        fragile, first[0] = first[0], False
-        inner = reference()
-
-        def handle(request: pb.Request) -> pb.Reply:
-            if fragile and request.HasField("open"):
-                raise RuntimeError("not yet warm")
-            return inner(request)
-
-        return handle
-
-    outcome = certified(start, scenarios=SHORT[:20])
-    assert [broken.where for broken in outcome.breakdowns] == [name]
-    others = certified(reference, scenarios=[scenario.name for scenario in what.scenarios[1:]])
-    passed = {v.requirement.id for v in others.verdicts if v.verdict is Verdict.PASS}
-    assert {v.requirement.id for v in outcome.verdicts if v.verdict is Verdict.PASS} == passed
-    assert len(passed) > 20
-    assert not outcome.count(Verdict.FAIL)
-    assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
 def test_what_only_a_broken_scenario_would_have_shown_is_inconclusive_for_that_reason() -> None:
@@ -229,14 +174,6 @@ def test_a_schedule_that_ends_for_a_legal_reason_is_no_break() -> None:
     runner, traces = run(Connections(reference), needs_the_impossible, GOOD)
     assert runner.breakdowns == []
     assert [trace.stopped for trace in traces] == ["needs the capability message-id-required", ""]
-
-
-def test_an_implementation_that_cannot_be_driven_at_all_is_a_fault_of_the_start() -> None:
-    def mute(request: pb.Request) -> pb.Reply:
-        raise RuntimeError("no such thing as hello")
-
-    with pytest.raises(faults.TesteeError, match="no such thing as hello"):
-        certified(lambda: mute)
 
 
 def test_a_dishonest_implementation_is_noted_and_played_on_with() -> None:
@@ -309,29 +246,6 @@ def test_an_interrupt_ends_the_playing_and_what_was_played_is_judged() -> None:
     assert outcome.interrupted
     assert list(outcome.traces) == ["scenario-1"]
     assert verdict_on(outcome, "SDS-MSG-13").verdict is Verdict.PASS
-
-
-def test_progress_counts_from_none_to_all() -> None:
-    seen: list[tuple[str, int, int]] = []
-    what = Plan(RULES, CURRENT, "full", ("SDS-MSG-13",), tuple(scenarios(GOOD, GOOD)))
-    certify(Connections(reference), what, LIMITS, progress=lambda *told: seen.append(told))
-    assert [number for _, number, _ in seen] == [0, 1, 1, 2]
-    assert {(name, total) for name, _, total in seen} == {("scenario-1", 2), ("scenario-2", 2)}
-
-
-def test_a_real_process_that_crashes_on_every_tick_is_replaced_each_time() -> None:
-    command = broken_adapter("crashes")
-
-    def ticks(on: Stage) -> None:
-        on.open().tick()
-
-    runner, traces = run(lambda _: StdioLink(command, Framing.JSON, LIMITS), ticks, GOOD, ticks, GOOD)
-    runner.close()
-    assert [(b.where, b.breakdown.kind) for b in runner.breakdowns] == [
-        ("scenario-1", FaultKind.CRASH),
-        ("scenario-3", FaultKind.CRASH),
-    ]
-    assert [trace.breakdown is None for trace in traces] == [False, True, False, True]
 
 
 def test_killing_the_runner_leaves_no_process(tmp_path: Path) -> None:

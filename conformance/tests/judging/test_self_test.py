@@ -10,11 +10,10 @@ import pytest
 from run_helpers import SHORT, examine_mutant, examine_variant, plan, rules_with, unproven
 from sds_conformance.judging import exercise
 from sds_conformance.judging.catalogue import Consequence
-from sds_conformance.judging.causes import consequences
 from sds_conformance.judging.exercise import MutantResult
 from sds_conformance.judging.plan import Plan
 from sds_conformance.judging.rules import Rules
-from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS
 from sds_conformance.protocols.sds.rules import MODEL, RULES
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -37,19 +36,8 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exercise, "plan", without_the_long)
 
 
-def section(mutant: Mutant) -> str:
-    return mutant.requirement.rsplit("-", 1)[0]
-
-
 def participant_of(channel: type[Channel]) -> type[Participant]:
     return type("ParticipantOfATest", (Participant,), {"channel_class": channel})
-
-
-def judged(variant: str) -> set[str]:
-    """The revisions that a legal variant is judged on: its own, and for a choice in SDS-R all that have SDS-R."""
-    if "repair" in dict(VARIANTS[variant].config):
-        return {requirement for requirement in CHECKS if requirement.startswith("SDS-")}
-    return set(plan(revision=VARIANTS[variant].revision or CURRENT).requirements)
 
 
 def register(monkeypatch: pytest.MonkeyPatch, requirement: str, participant: type[Participant]) -> str:
@@ -72,17 +60,6 @@ class CountsInTwosAndCrashes(Channel):
 
     def receive_ephemeral(self, message: Message, effects: Effects) -> None:
         raise RuntimeError("nobody types here")
-
-
-def test_every_section_with_checks_has_mutants() -> None:
-    assert {requirement.rsplit("-", 1)[0] for requirement in CHECKS} == {section(m) for m in MUTANTS.values()}
-
-
-@pytest.mark.usefixtures("short")
-def test_a_mutant_names_the_other_requirements_that_reject_it() -> None:
-    kill = examine_mutant("starts-at-zero")
-    assert kill.requirement not in kill.also
-    assert set(kill.also) <= set(CHECKS)
 
 
 @pytest.mark.usefixtures("short")
@@ -125,18 +102,6 @@ def test_a_mutant_that_is_rejected_and_crashes_elsewhere_is_not_killed(monkeypat
 def test_a_healthy_reference_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     kill = examine_mutant(register(monkeypatch, "SDS-SEND-01", Participant))
     assert (kill.killed, kill.verdict, kill.also, kill.breakdowns) == (False, "pass", (), 0)
-
-
-@pytest.mark.usefixtures("short")
-def test_a_healthy_reference_does_not_deviate_from_a_permission(monkeypatch: pytest.MonkeyPatch) -> None:
-    kill = examine_mutant(register(monkeypatch, "SDS-SEND-07", Participant))
-    assert (kill.killed, kill.verdict) == (False, "pass")
-
-
-@pytest.mark.usefixtures("short")
-def test_a_deviation_from_a_recommendation_is_told_and_that_is_a_kill() -> None:
-    kill = examine_mutant("long-histories")
-    assert (kill.requirement, kill.verdict, kill.killed) == ("SDS-SEND-07", "told", True)
 
 
 @pytest.mark.usefixtures("short")
@@ -190,11 +155,6 @@ def test_a_kill_names_the_checks_that_reject_the_mutant() -> None:
     assert rejecting == ("filter_holds_nothing_else",)
 
 
-@pytest.mark.usefixtures("short")
-def test_a_mutant_that_lives_proves_no_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert examine_mutant(register(monkeypatch, "SDS-SEND-01", Participant)).checks == ()
-
-
 def kill_of(requirement: str, *checks: str, killed: bool = True) -> MutantResult:
     return MutantResult("of-a-test", requirement, "is made up", "fail", killed, (), 0, checks, "")
 
@@ -222,18 +182,6 @@ def test_codes_that_no_mutant_shows_and_codes_without_a_description_are_named() 
     ]
 
 
-@pytest.mark.usefixtures("short")
-def test_a_mutant_shows_the_codes_of_optional_requirements() -> None:
-    kill = examine_mutant("refuses-empty-content")
-    assert kill.verdict == "told"
-    assert "SDS-MSG-19/refused" in kill.codes
-
-
-@pytest.mark.usefixtures("short")
-def test_a_message_without_a_sender_is_no_change_of_the_sender() -> None:
-    assert "SDS-MSG-22" not in examine_mutant("anonymous-content").also
-
-
 def test_only_a_kill_proves_a_check() -> None:
     (check,) = CHECKS["SDS-SEND-01"]
     assert check in unproven([kill_of("SDS-SEND-01", check.name, killed=False)])
@@ -251,13 +199,6 @@ def test_what_fails_beside_it_without_a_reason_is_named(monkeypatch: pytest.Monk
     silent = replace(load_catalogue(), consequences=())
     kill = exercise.examine_mutant(rules_with(silent), MODEL, "filter-on-delivery")
     assert kill.unexplained == known.also
-
-
-def test_what_is_declared_of_requirements_holds_of_those_that_say_the_same() -> None:
-    (row,) = consequences(RULES, "SDS-ACK-05", "SDS-STATE-12")
-    assert row.because
-    assert consequences(RULES, "FORUM-26", "FORUM-13") == [row]
-    assert consequences(RULES, "SDS-STATE-12", "SDS-ACK-06") == []
 
 
 def test_consequences_that_do_not_come_about_are_named() -> None:
@@ -279,12 +220,6 @@ SYNCLESS = frozenset({pb.CAPABILITY_SYNC, pb.CAPABILITY_PERIODIC_SYNC})
 
 
 @pytest.mark.usefixtures("short")
-def test_what_shows_on_the_wire_is_rejected_without_observe() -> None:
-    kill = examine_mutant("increases-lamport-by-two", BLIND)
-    assert (kill.killed, kill.has_survived, kill.skipped) == (True, False, "")
-
-
-@pytest.mark.usefixtures("short")
 def test_what_needs_a_capability_that_is_left_out_is_skipped_and_says_which() -> None:
     kill = examine_mutant("sync-without-filter", SYNCLESS)
     assert kill.has_survived  # its requirement speaks of content, too, and content is as it should be
@@ -298,10 +233,3 @@ def test_a_mutant_that_crashes_is_not_excused_by_a_capability(monkeypatch: pytes
     kill = examine_mutant(register(monkeypatch, "SDS-STATE-12", participant_of(CrashesOnDelivery)), BLIND)
     assert kill.breakdowns
     assert (kill.skipped, kill.has_survived) == ("", True)
-
-
-def test_a_legal_variant_is_accepted_without_a_capability_and_says_how_much_was_skipped() -> None:
-    acceptance = examine_variant("newest-first", SYNCLESS)
-    assert acceptance.refused == ()
-    assert acceptance.skipped > 0
-    assert acceptance.passed + acceptance.skipped == len(judged("newest-first"))

@@ -11,10 +11,10 @@ from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.exploration.text import roots_in
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.known_runs import KnownRuns
-from sds_conformance.judging.mixtures import Mixture, are_separated, examine_mixture
+from sds_conformance.judging.mixtures import Mixture, are_separated
 from sds_conformance.judging.run_player import VERDICTS
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.rules import MODEL, RULES
+from sds_conformance.protocols.sds.rules import MODEL
 from sds_harness.link import Limits
 from sds_reference.mutants import MUTANTS
 
@@ -85,15 +85,6 @@ def test_what_a_dialect_explains_is_titled_and_explains_nothing_else() -> None:
     layout = next(cause for cause in run_of(LIKE_NIM).causes if cause.title)
     assert layout.title == "speaks the layout nim-sds"
     assert layout.requirements == {f"SDS-MSG-0{number}" for number in (1, 2, 3, 4, 5, 6, 7, 9)}
-
-
-@pytest.mark.exhaustive
-def test_a_mixture_is_drawn_by_its_seed_and_shows_each_fault() -> None:
-    one, again = (examine_mixture(RULES, MODEL, "SDS", 0, 6, KNOWN) for _ in range(2))
-    assert one == again
-    assert one is not None
-    assert {MUTANTS[name].requirement for name in one.mutants} == {*one.faults}
-    assert len(one.faults) == 3
 
 
 def test_a_fault_that_is_no_root_cause_and_an_effect_that_is_one_count_against_the_suite() -> None:

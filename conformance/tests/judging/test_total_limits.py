@@ -126,9 +126,3 @@ def test_vectors_are_not_asked_after_the_total_time() -> None:
     assert outcome.out_of_time
     assert len(outcome.answered) + outcome.unasked_count == sum(len(file["tests"]) for file in asked)
     assert (outcome.count(Status.BROKEN), outcome.exit_code) == (0, Exit.NON_CONFORMANT)
-
-
-@pytest.mark.parametrize("total_s", [0.0, -1.0])
-def test_no_time_is_left_where_the_total_is_over(total_s: float) -> None:
-    assert Limits(total_s=total_s).left_s <= 0
-    assert Limits(total_s=total_s).starting_s == 0

@@ -21,13 +21,12 @@ from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.plan import Plan
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.judging.work_distribution import FEWEST, PIECES, Sharing, units_of
+from sds_conformance.judging.work_distribution import FEWEST, Sharing
 from sds_conformance.judging.workers import Workers, workers
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols import rules_of
 from sds_conformance.reports.document import document
 from sds_harness.link import Limits, Link
-from sds_harness.sds.environments import ENVIRONMENTS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS
 from shared_runs import only_here, started, stubborn, without_room
@@ -53,21 +52,6 @@ def working() -> list[psutil.Process]:
     process."""
     forking = [child for child in psutil.Process().children() if "forkserver" in " ".join(child.cmdline())]
     return [worker for one in forking for worker in one.children()]
-
-
-def test_a_unit_is_an_environment_and_the_first_is_cut() -> None:
-    runs = plan(environments=["*"]).runs
-    units = units_of(runs)
-    assert [run for unit in units for run in unit] == list(runs)
-    assert all(len({run.environment.name for run in unit}) == 1 for unit in units)
-    assert len(units) == PIECES + len(ENVIRONMENTS) - 1
-
-
-def test_processes_are_begun_where_they_are_worth_it() -> None:
-    several = units_of(plan(environments=["*"]).runs)
-    assert Sharing(2, rules_of).jobs_for(several) == 2
-    assert Sharing(99, rules_of).jobs_for(several) == len(several)
-    assert Sharing(2, rules_of).jobs_for(units_of(plan(scenarios=["ties"], environments=["*"]).runs)) == 1
 
 
 def test_the_report_is_the_same_however_many_play(tmp_path: Path) -> None:
