@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from run_helpers import Handle, altered, broken_adapter, reference, reference_command
+from run_helpers import Handle, broken_adapter, reference, reference_command
 from sds_conformance.cli.options import DrivenImplementation
 from sds_conformance.exploration import campaign
-from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
+from sds_conformance.exploration.assessment import BREAKDOWN, STORM
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore, play_one
 from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.counterexample import Counterexample, counterexample_of
@@ -22,11 +22,7 @@ from sds_conformance.exploration.hunt import order_for
 from sds_conformance.judging.finding_replays import TIMES, FindingReplays
 from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.properties import PROPERTIES
-from sds_conformance.protocols.sds.register import CHECKS
-from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.situations import SITUATIONS
-from sds_harness import faults
 from sds_harness.link import Limits, Link, LocalLink
 from sds_harness.schedules import player
 from sds_harness.sds.generator import Grammar
@@ -73,22 +69,6 @@ def test_nothing_is_found_against_the_reference(casting: Casting) -> None:
     assert tally.steps > 1_000
     assert len(+tally.exercised) > 100
     assert {"waits", "lost", "acknowledged"} <= set(+tally.situations) <= set(SITUATIONS)
-
-
-def test_what_is_judged_follows_from_the_order() -> None:
-    full, core = Scope.select("full"), Scope.select("core")
-    assert {r.id for r in full.requirements} <= set(CHECKS)
-    assert full.properties == tuple(PROPERTIES)
-    assert {r.id for r in core.requirements} == {r.id for r in full.requirements if RULES.is_in_profile(r, "core")}
-    judged = explore(order(examples=3, profile="core", grammar=replace(LIGHT, sds_r=False))).exercised
-    assert set(judged) <= {r.id for r in core.requirements} | set(PROPERTIES)
-
-
-def test_a_narrowed_scope_judges_one_thing() -> None:
-    scope = Scope.select()
-    assert [r.id for r in scope.restricted_to("SDS-RECV-06").requirements] == ["SDS-RECV-06"]
-    assert scope.restricted_to("SDS-RECV-06").properties == ()
-    assert (scope.restricted_to("G-12").requirements, scope.restricted_to("G-12").properties) == ((), ("G-12",))
 
 
 # ---- Tallies ---------------------------------------------------------------------------------------------------------
@@ -176,11 +156,6 @@ def test_who_always_breaks_is_given_up_with_a_reason() -> None:
     assert tally.gave_up == f"under test broke down {PATIENCE} times in a row and was given up"
 
 
-def test_who_cannot_be_driven_is_not_played() -> None:
-    with pytest.raises(faults.TesteeError, match="out of order"):
-        explore(order(raising(RuntimeError, "hello")))
-
-
 def test_an_interrupt_keeps_what_was_played() -> None:
     def progress(tally: CampaignTally) -> None:
         if tally.schedules == 3:
@@ -233,18 +208,3 @@ def test_a_fault_that_does_not_show_again_gives_no_counterexample() -> None:
     again = mutant.company()
     again.start()
     assert isinstance(counterexample_of(mutant, again, 0, finding), Counterexample)
-
-
-def test_every_so_many_schedules_are_played_a_second_time() -> None:
-    opened: list[str] = []
-
-    def note(request: pb.Request, reply: pb.Reply) -> None:
-        if request.WhichOneof("command") == "open":
-            opened.append(request.open.participant_id)
-
-    counts = []
-    for twins in (False, True):
-        opened.clear()
-        explore(order(altered(note), examples=1, twins=twins))
-        counts.append(len(opened))
-    assert 0 < counts[0] < counts[1]

@@ -146,29 +146,7 @@ def test_files_show_the_same_again(shrunk: tuple[CampaignOrder, Counterexample],
     assert all(line in story for line in proof_of(example))
 
 
-def test_a_second_time_the_same_is_shrunk_to_the_same() -> None:
-    order = order_against("highest-hash-first")
-    index, finding = first_finding(order, "SDS-CONFLICT-02")
-    one, two = (counterexample_of(order, company_of(order), index, finding) for _ in range(2))
-    assert isinstance(one, Counterexample)
-    assert isinstance(two, Counterexample)
-    assert (one.schedule, one.attempts, one.finding) == (two.schedule, two.attempts, two.finding)
-
-
 # ---- Of other kinds --------------------------------------------------------------------------------------------------
-
-
-def test_properties_of_the_group_have_counterexamples() -> None:
-    grammar = Grammar(most=4, longest=2, passages=("equal-times", "strangers-at-one-time"))
-    order = replace(order_for(MUTANTS["log-by-arrival"]), grammar=grammar, examples=6, twins=False)
-    company = company_of(order)
-    found = explore(order)
-    whats = [what for what in found.found if what.startswith("G-")]
-    assert whats
-    example = counterexample_of(order, company, found.found_at[whats[0]], found.found[whats[0]])
-    assert isinstance(example, Counterexample)
-    assert len(example.schedule.operations) <= SMALL
-    assert whats[0] in plain_story(example)
 
 
 @pytest.mark.parametrize("command", ["send_sync", "send"])
@@ -181,15 +159,6 @@ def test_a_breakdown_is_shrunk_however_often_it_breaks(command: str) -> None:
     assert [operation.op for operation in example.schedule.operations] == [command.removeprefix("send_")]
     assert len(example.schedule.members) == 1
     assert "out of order" in example.finding.seen
-
-
-def test_after_a_breakdown_was_shrunk_other_findings_are() -> None:
-    order = broken("send_sync")
-    tally = explore(order)
-    company = company_of(order)
-    for _ in range(2):
-        example = counterexample_of(order, company, tally.found_at[BREAKDOWN], tally.found[BREAKDOWN])
-        assert isinstance(example, Counterexample)
 
 
 def test_a_storm_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,13 +226,6 @@ def test_what_cannot_be_written_is_an_error_and_leaves_nothing_half_done(tmp_pat
         files = save(example, kept, "<svg/>", text)
     assert files["story"].read_text("utf-8") == "second"
     assert not list(kept.glob("*.tmp"))
-
-
-@pytest.mark.parametrize("notes", [{}, {"revision": ""}, {"revision": "forum-2024"}])
-def test_a_file_that_names_no_revision_is_read_all_the_same(notes: dict[str, str], tmp_path: Path) -> None:
-    schedule = replace(small_example().schedule, notes=tuple(notes.items()))
-    (tmp_path / "kept.json").write_text(dumps(schedule), "utf-8")
-    assert load_one(tmp_path / "kept.json").schedule == replace(schedule, name=schedule.name or "kept.json")
 
 
 def test_a_revision_that_nobody_knows_is_not_played_as_another(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import pickle
-from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +18,7 @@ from sds_conformance.exploration.cached_company import CachingCompany
 from sds_conformance.exploration.campaign import CampaignTally
 from sds_conformance.exploration.checkpoint import ResumeError, load, save
 from sds_conformance.exploration.company import Casting
-from sds_conformance.exploration.exhaustion import ChunkResults, Exhaustion, Prober, alphabet_of
+from sds_conformance.exploration.exhaustion import ChunkResults, Exhaustion, Prober
 from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
 from sds_conformance.judging.causes import Root
 from sds_conformance.judging.exercise import NOTHING
@@ -95,13 +93,6 @@ def test_all_have_the_same_in_the_end() -> None:
     assert "G-01" in exhausted(3, "does-not-buffer-outgoing", alphabet=alphabet).tally.found
 
 
-def test_other_names_are_another_schedule_where_names_matter() -> None:
-    core = sum(bound.renamed for bound in exhausted(4).bounds)
-    repairs = sum(bound.renamed for bound in exhausted(4, alphabet=FULL, profile="full").bounds)
-    assert core > repairs > 10, "with SDS-R names matter where there are gaps"
-    assert sum(bound.renamed for bound in exhausted(2, casting=Casting.AMONG).bounds) == 0
-
-
 def test_what_is_not_declared_is_no_part_of_the_alphabet() -> None:
     without = frozenset({pb.CAPABILITY_SYNC, pb.CAPABILITY_SDS_R})
     order, company, _ = begun(reference(without=without), profile="full", alphabet=FULL)
@@ -128,17 +119,6 @@ def test_a_fault_is_found_in_the_shortest_schedule_that_shows_it() -> None:
     company.kill()
     assert shown == [at]
     assert coverage.order.schedule(at).name.startswith(f"schedule {at} (2 participants, {len(words[at])} event")
-
-
-def nobody(variables: Mapping[str, str]) -> Link:
-    raise NotImplementedError
-
-
-def test_workers_are_handed_what_was_asked_for() -> None:
-    """Whatever was worked out of it before."""
-    order = Exhaustion(nobody, alphabet=alphabet_of(default().rules.current).usual)
-    order.schedule(3)
-    assert pickle.loads(pickle.dumps(order)) == order
 
 
 MUTANTS = ("sync-does-not-increase", "acknowledges-after-one-filter-hit", "content-hash-id", "log-by-arrival")
@@ -252,16 +232,6 @@ def test_the_plan_is_what_the_time_is_expected_to_reach(monkeypatch: pytest.Monk
     assert 3 <= bounds == len(coverage.bounds)
     assert expected_s <= 1.5
     assert coverage.last_complete is not None
-
-
-def test_what_comes_next_takes_as_long_as_the_longest_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short ones, with what is odd in them, would make a bound look as if it could not be reached."""
-    clock = iter((0.0, 50.0))
-    monkeypatch.setattr(exhaustion_campaign, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    pace, tally = exhaustion_campaign._Pace(3), begun()[2].tally
-    pace.take(ChunkResults(tally, 2, played=100, seconds=90.0))
-    pace.take(ChunkResults(tally, 3, played=400, renamed=600, seconds=10.0))
-    assert pace.each_s() == pytest.approx(50.0 / 10 / 1_000)
 
 
 def test_an_interrupt_keeps_what_was_finished_and_it_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +13,7 @@ from hypothesis import strategies as st
 from capped_implementations import CHANNELS, FILTERS, PARTICIPANTS, REPAIRS, Start, capped
 from run_helpers import altered, reference
 from sds_conformance.exploration.limits.case import SizeOutcome, SizeResult
-from sds_conformance.exploration.limits.cost import STEADY, growth
-from sds_conformance.exploration.limits.cpu_time import spent_s
+from sds_conformance.exploration.limits.cost import STEADY
 from sds_conformance.exploration.limits.measurement import (
     MeasurementOrder,
     MeasurementResult,
@@ -44,8 +40,6 @@ from sds_reference.local_log import LocalLog, LogEntry
 from sds_reference.mutants import MUTANTS
 
 COUNTED = [*CHANNELS, *REPAIRS, *FILTERS, *PARTICIPANTS, "participants"]
-OTHERS = {"cost", "time", "lamport"}
-"""Those of which it is not a number of things that is capped."""
 LONG = pytest.mark.exhaustive
 WHOLE_S = 600.0
 
@@ -101,15 +95,6 @@ def test_a_cap_is_found_at_exactly_its_size(name: str, size: int) -> None:
     assert found.weight is (Weight.FINDING if failed and size < DIMENSIONS[name].demanded else Weight.WARNING)
 
 
-def test_dimensions_are_about_requirements_that_have_checks() -> None:
-    about = {requirement for dimension in DIMENSIONS.values() for requirement in dimension.about}
-    assert about <= set(RULES.register.checks)
-
-
-def test_every_dimension_has_somebody_who_is_capped_in_it() -> None:
-    assert set(DIMENSIONS) == {*COUNTED, *OTHERS}
-
-
 @pytest.mark.parametrize("name", [name for name in DIMENSIONS if name != "cost"])
 def test_the_reference_has_no_limit(name: str) -> None:
     found = row(lambda: LocalLink(reference()), name, most=130)
@@ -118,22 +103,6 @@ def test_the_reference_has_no_limit(name: str) -> None:
 
 
 OF_THE_PROPOSAL = [name for name, one in DIMENSIONS.items() if one.of_text(RULES, "forum-2024", "full")]
-
-
-def test_the_proposal_has_its_dimensions_without_repairs_and_hints() -> None:
-    assert set(DIMENSIONS) - set(OF_THE_PROPOSAL) == {*REPAIRS, "hint"}
-    lamport = DIMENSIONS["lamport"].of_text(RULES, "forum-2024", "full")
-    assert lamport is not None
-    assert lamport.most < 1 << 31
-    assert {about.partition("-")[0] for about in lamport.about} == {"FORUM"}
-
-
-# That copies are ignored, by which a short log shows, the proposal does not say.
-@pytest.mark.parametrize("name", [name for name in COUNTED if name in OF_THE_PROPOSAL and name != "log"])
-def test_a_cap_is_found_by_the_text_of_the_proposal(name: str) -> None:
-    found = row(capped(name, 7), name, revision="forum-2024")
-    assert (found.held, found.exact) == (7, True)
-    assert found.requirement.startswith("FORUM-") or name in NOWHERE_DEMANDED
 
 
 @pytest.mark.parametrize("name", [name for name in OF_THE_PROPOSAL if name != "cost"])
@@ -206,13 +175,6 @@ def test_what_a_message_costs_is_told_with_its_exponent() -> None:
     assert grows.exponent is not None
     assert grows.exponent > 0.6
     assert re.fullmatch(rf"grows: each costs as N\^{grows.exponent:.2f}, [0-9,]+ a second", grows.reason)
-
-
-@given(st.floats(0.0, 2.0), st.floats(1e-4, 1e-3))
-def test_the_exponent_is_the_one_of_the_cost(power: float, each_s: float) -> None:
-    cases = [SizeResult(1 << n, SizeOutcome.HELD, spent_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
-    assert growth(cases) == pytest.approx(power, abs=1e-6)
-    assert growth(cases[:6]) is None
 
 
 def test_how_many_messages_a_second_there_are_is_told() -> None:
@@ -375,12 +337,6 @@ def test_every_limit_is_found(limit: int, most: int) -> None:
     assert len(search.cases) <= 200
 
 
-@pytest.mark.parametrize("limit", [7, 100, 1_000, 4_096, 65_535, (1 << 31) - 1, 1 << 31])
-def test_where_people_set_limits_is_looked_first(limit: int) -> None:
-    doublings = limit.bit_length() + 1
-    assert len(searched(limit).cases) <= doublings + 8
-
-
 def test_nothing_is_tried_for_which_there_is_no_time() -> None:
     spent = 0.0
 
@@ -394,13 +350,3 @@ def test_nothing_is_tried_for_which_there_is_no_time() -> None:
     assert spent <= 45
     found = make_row(search, Declaration.for_unknown("x", SDS), "")
     assert (found.held, found.first_failing, found.exact) == (513, search.cases[1_024], False)
-
-
-def test_time_of_processors_is_that_of_the_process_that_was_started() -> None:
-    assert spent_s(os.getpid()) > 0
-    assert spent_s(None) > 0
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        before = spent_s(child.pid)
-        sum(range(3_000_000))  # of ours
-        assert spent_s(child.pid) - before < spent_s(os.getpid())
-    assert spent_s(child.pid) == 0.0

@@ -33,10 +33,6 @@ def peer(mutant: str) -> Handle:
     return reference(peer=MUTANTS[mutant].peer_class)
 
 
-def test_dimensions_are_about_requirements_that_have_checks() -> None:
-    assert {requirement for one in DIMENSIONS.values() for requirement in one.about} <= set(RULES.register.checks)
-
-
 @pytest.mark.parametrize("name", [name for name in DIMENSIONS if name != "cost"])
 def test_the_reference_has_no_limit(name: str) -> None:
     found = row(reference(), name, 20)

@@ -8,12 +8,11 @@ from dataclasses import replace
 import pytest
 
 from run_helpers import stage
-from sds_conformance.exploration.shrinking import shrink, simpler_operations, store_route_effects, without_member
+from sds_conformance.exploration.shrinking import shrink
 from sds_conformance.protocols.sds.schedules import REPERTOIRE
 from sds_harness.schedules import Schedule
-from sds_harness.schedules.files import participants_in, to_json
+from sds_harness.schedules.files import to_json
 from sds_harness.sds import operations as ops
-from sds_harness.sds.generator import Grammar, generate_schedule
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Member, Operation, Route
 from sds_harness.sds.performance import Performance
@@ -116,10 +115,6 @@ def test_where_everything_fails_nothing_is_left() -> None:
     assert left == Schedule((Member("alice"),), (), ("c1",), (), 0, "rich")
 
 
-def test_where_nothing_else_fails_all_is_left() -> None:
-    assert shrunk(RICH, lambda schedule: schedule == RICH) == RICH
-
-
 def test_certain_messages_are_left_and_nothing_else() -> None:
     left = shrunk(RICH, lambda schedule: {"m1", "m3"} <= set(labels(schedule)))
     assert left.operations == (ops.Send("alice", "m1"), ops.Send("bob", "m3"))
@@ -155,26 +150,6 @@ def test_one_operation_of_each_kind_is_left_as_simple_as_can_be(kind: type[Opera
     assert shrunk(RICH, lambda schedule: has(kind, schedule)).operations == (least[kind.op],)
 
 
-def test_a_participant_is_left_with_all_that_makes_it_special() -> None:
-    left = shrunk(RICH, lambda s: any(m.late for m in s.members) and any(m.clock_ms for m in s.members))
-    assert left.members == (Member("alice", clock_ms=250), Member("bob", late=True))
-    assert left.operations == ()
-
-
-def test_of_a_route_only_the_listener_is_left_that_matters() -> None:
-    left = shrunk(RICH, lambda s: any("dave" in getattr(o, "route", Route()).lost for o in s.operations))
-    assert left.operations == (ops.Send("alice", "m1", route=Route(lost=("dave",))),)
-    assert "dave" in left.names
-
-
-def test_late_becomes_lost_where_that_does() -> None:
-    def misses(schedule: Schedule) -> bool:
-        routes = [getattr(operation, "route", Route()) for operation in schedule.operations]
-        return any("carol" in (*route.lost, *dict(route.late)) for route in routes)
-
-    assert shrunk(RICH, misses).operations == (ops.Send("alice", "m1", route=Route(lost=("carol",))),)
-
-
 def test_times_waits_and_rounds_are_reduced_as_far_as_possible() -> None:
     def total(schedule: Schedule) -> tuple[int, int, int]:
         waits = sum(o.ms for o in schedule.operations if isinstance(o, ops.Wait))
@@ -186,12 +161,6 @@ def test_times_waits_and_rounds_are_reduced_as_far_as_possible() -> None:
         return waits >= 30_000 and times >= 3 and rounds >= 5
 
     assert total(shrunk(RICH, fails)) == (30_000, 3, 5)
-
-
-def test_waits_that_follow_each_other_become_one() -> None:
-    waits = Schedule((Member("alice"),), (ops.Wait(700), ops.Tick(), ops.Wait(500), ops.Wait(4)))
-    left = shrunk(waits, lambda s: sum(o.ms for o in s.operations if isinstance(o, ops.Wait)) >= 1_200)
-    assert left.operations == (ops.Wait(1_200),)
 
 
 def test_participants_and_messages_get_usual_names_where_they_do_not_matter() -> None:
@@ -239,22 +208,6 @@ def test_what_belongs_together_is_left_out_together() -> None:
     assert left.configuration == (("t_max_ms", 9_000), ("t_min_ms", 2_000))
 
 
-def test_a_second_channel_goes_with_all_that_is_said_in_it() -> None:
-    left = shrunk(RICH, lambda schedule: "m1" in labels(schedule))
-    assert (left.channels, left.operations) == (("c1",), (ops.Send("alice", "m1"),))
-
-
-def test_channels_that_are_needed_get_plain_names_however_many_there_are() -> None:
-    three = Schedule((Member("alice"),), (ops.Send("alice", "m1", channel=2),), ("Ж", "x", "字"))
-    left = shrunk(three, lambda s: any(getattr(o, "channel", 0) == 2 for o in s.operations))
-    assert (left.channels, left.operations) == (("c1", "c2", "c3"), three.operations)
-
-
-def test_a_schedule_without_channels_stays_one() -> None:
-    unnamed = Schedule((Member("alice"),), (ops.Send("alice", "m1"), ops.Tick()), ())
-    assert shrunk(unnamed, lambda s: has(ops.Send, s)).channels == ()
-
-
 # ---- Losses by rules -------------------------------------------------------------------------------------------------
 
 
@@ -284,70 +237,7 @@ def test_losses_by_rules_become_routes(rule: Operation) -> None:
     )
 
 
-def test_what_rules_did_is_told_by_routes() -> None:
-    long = Schedule(
-        TRIO,
-        (
-            ops.Links(delay_ms=(7, 7), listener="bob"),
-            ops.Cut(("alice",), ("carol",), both=False),
-            ops.Send("alice", "m1", route=Route(twice=("bob",))),
-            ops.Wait(10),
-            ops.Heal(),
-            ops.Send("bob", "m2"),
-        ),
-    )
-    show = play_it(long)
-    told = store_route_effects(long, show)
-    assert told.operations == (
-        ops.Send("alice", "m1", route=Route(("carol",), (("bob", 7),), ("bob",))),
-        ops.Wait(10),
-        ops.Send("bob", "m2"),
-    )
-
-    def heard(shown: Performance) -> list[tuple[str, int, str]]:
-        return [(act.who, act.at_ms, act.packet.label) for act in shown.acts if act.packet is not None]
-
-    assert heard(play_it(told)) == heard(show)
-
-
 # ---- Ways and means --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [member.name for member in MEMBERS])
-def test_whoever_is_taken_out_is_not_named_any_more(name: str) -> None:
-    left = without_member(RICH, name)
-    assert name not in left.names
-    assert len(left.members) == len(MEMBERS) - 1
-    assert not any(name in participants_in(operation) for operation in left.operations)
-    assert NOTATION.from_json(to_json(left)) == left
-    untouched = [o for o in OPERATIONS if name not in participants_in(o)]
-    assert [o for o in left.operations if o in untouched] == untouched
-
-
-def test_simpler_operations_are_operations_and_not_the_same() -> None:
-    for operation in OPERATIONS:
-        for simpler in (*simpler_operations(operation, RICH), *REPERTOIRE.simpler(operation, RICH)):
-            assert simpler != operation
-            one = replace(RICH, operations=(simpler,))
-            assert NOTATION.from_json(to_json(one)) == one
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_generated_schedules_are_shrunk_to_the_same_every_time(seed: int) -> None:
-    def fails(candidate: Schedule) -> bool:
-        return has(ops.Wait, candidate) and len(labels(candidate)) >= 2
-
-    schedule = next(filter(fails, (generate_schedule(seed, index, Grammar(longest=3)) for index in range(100))))
-    left = shrunk(schedule, fails)
-    again = shrink(schedule, Judge(fails), REPERTOIRE)
-    assert (again.schedule, len(left.operations)) == (left, 3)
-
-
-def test_no_schedule_is_played_twice() -> None:
-    judge = Judge(lambda schedule: {"m1", "m3"} <= set(labels(schedule)) and not has(ops.Links, schedule))
-    plain = replace(RICH, operations=tuple(o for o in OPERATIONS if not isinstance(o, ops.Links | ops.Cut)))
-    left = shrink(plain, judge, REPERTOIRE)
-    assert len(judge.asked) == len(set(judge.asked)) == left.attempts
 
 
 @pytest.mark.parametrize("most", [0, 1, 5, 20])
