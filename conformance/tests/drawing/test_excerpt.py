@@ -8,13 +8,12 @@ from xml.etree import ElementTree
 import pytest
 
 from diagrams import SVG, of_class, parsed, texts
-from run_helpers import T, altered, stage
+from run_helpers import T, stage
 from sds_conformance.drawing import excerpt
 from sds_conformance.drawing.excerpt import Excerpts, performance_of
 from sds_conformance.drawing.spacetime import stylesheet
 from sds_harness.sds.stage import Stage
 from sds_harness.sds.trace import Trace
-from sds_proto.testee.v1 import testee_pb2 as pb
 
 HOSTILE = '</text><script>alert("x")</script>&\x00\x1b[31m\u202e'
 
@@ -95,49 +94,6 @@ def test_what_one_participant_broadcasts_flies_to_the_other() -> None:
     assert rows(svg) == ["2", "3", "4"], "the broadcast that arrives is drawn, too"
     (arrow,) = arrows(svg)
     assert "broadcast by alice at T (step 3); arrives at dora" in arrow
-
-
-def test_a_peer_who_says_what_carries_the_name_of_a_participant_is_not_taken_for_it() -> None:
-    on = stage()
-    alice = on.open()
-    alice.receive(on.peer("alice").content(T))
-    svg = drawn(on.trace, 2, (1, 2))
-    assert names(svg) == ["alice", "scripted alice"]
-
-
-def test_what_is_sent_under_an_id_that_was_there_is_no_copy() -> None:
-    kept: dict[str, bytes] = {}
-
-    def as_before(request: pb.Request, reply: pb.Reply) -> None:
-        if request.HasField("send"):
-            reply.effects.broadcasts[:] = [kept.setdefault("first", reply.effects.broadcasts[0])]
-
-    on = stage(altered(as_before))
-    alice = on.open()
-    sent = [alice.send(b"one"), alice.send(b"two")]
-    assert sent[0].message_id == sent[1].message_id
-    told = texts(drawn(on.trace, 3, (1, 2, 3)))
-    assert sum(text.startswith("sends") for text in told) == 2
-    assert not any(text.startswith("resends") for text in told)
-
-
-def test_bytes_that_are_no_message_come_from_nobody() -> None:
-    on = stage()
-    alice = on.open()
-    alice.receive(b"\xff\xff\xff")
-    svg = drawn(on.trace, 2, (1, 2))
-    assert names(svg) == ["alice"]
-    assert of_class(svg, "arrow", "noise")
-
-
-def test_nothing_is_drawn_of_steps_that_are_nobodys_or_about_no_message() -> None:
-    on = waiting()
-    assert Excerpts(on.trace).svg(5, (5,)) == ""
-    for step in on.trace.steps:
-        step.participant = ""
-    assert Excerpts(on.trace).svg(2, (1, 2, 4)) == ""
-    assert Excerpts(on.trace).svg(99, (1, 99)) == ""
-    assert Excerpts(on.trace).svg(0, (1,)) == ""
 
 
 def test_of_a_trace_that_is_too_long_or_a_crowd_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 
 import pytest
 
 from run_helpers import broken_adapter, odd_adapter, reference_command
-from sds_conformance.protocols import protocols
 from suite_terminal import MUTANT, SOME, too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive
@@ -90,38 +88,8 @@ def test_smoke_tells_of_an_adapter_that_breaks() -> None:
     assert "CRASH  in replies-to-own-messages" in result.stdout
 
 
-def test_requirements_are_listed_with_their_status() -> None:
-    result = typed("requirements")
-    checks = {requirement for protocol in protocols() for requirement in protocol.rules.register.checks}
-    stated = [name for protocol in protocols() for name in protocol.rules.catalogue.requirements]
-    assert f"{len(stated)} requirements: {len(checks)} checked, " in words(result.stdout)
-    rows = json.loads(typed("requirements", "--json").stdout)
-    assert [row["id"] for row in rows] == stated
-    assert {row["id"] for row in rows if row["status"] == "checked"} == checks
-    assert all(row["reason"] for row in rows if row["status"] != "checked")
-
-
-def test_one_requirement_is_shown_with_all_that_is_known_of_it() -> None:
-    text = words(typed("requirements", "SDS-RECV-06").stdout)
-    for word in (
-        "Statement",
-        "Position",
-        "AMB-44",
-        "Check buffered_is_not_met",
-        "Scenario a-chain-in-reverse",
-        "Mutant",
-    ):
-        assert word in text
-
-
 def test_the_self_test_names_what_was_killed_and_what_was_accepted() -> None:
     result = typed("selftest", "--only", "starts-at-zero", "--only", "newest-first", "--jobs", "1")
     assert result.exit_code == 0
     assert too_wide(result.stdout) == []
     assert "1 of 1 mutant killed by their requirement, 1 of 1 legal variant accepted." in words(result.stdout)
-
-
-def test_the_self_test_as_json_has_a_row_for_each() -> None:
-    data = json.loads(typed("selftest", "--only", "starts-at-zero", "--jobs", "1", "--json").stdout)
-    assert [(kill["mutant"], kill["killed"]) for kill in data["mutants"]] == [("starts-at-zero", True)]
-    assert data["variants"] == []
