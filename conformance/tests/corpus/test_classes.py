@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,14 @@ from corpus_comparison import SCHEDULES, SCOPE, change, classified, compared, co
 from recorded_corpora import Model, Variants, edited, order_of, record_here, recording_of
 from run_helpers import certified, with_verdict
 from sds_conformance.corpus import classes
-from sds_conformance.corpus.classes import AND, Class, classify_by_checks, describe_place
-from sds_conformance.corpus.difference import CorpusDifference, Sum, read_stored
+from sds_conformance.corpus.classes import Class, classify_by_checks, describe_place
+from sds_conformance.corpus.difference import read_stored
 from sds_conformance.corpus.divergences import DIFFERENT, Divergence, divergences
-from sds_conformance.corpus.report import page
 from sds_conformance.exploration.assessment import Assessment, assess, make_time_key
 from sds_conformance.exploration.company import Casting
 from sds_conformance.judging.verdict import Verdict
 from sds_harness.corpus.recorder import prepare, record_shard
-from sds_harness.link import Link, LocalLink
-from sds_harness.sds.generator import Grammar
+from sds_harness.link import LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.channel import Channel
@@ -79,22 +76,6 @@ def test_a_dialect_is_not_blamed_for_what_else_differs(reference: Path, tmp_path
     assert "SDS-MSG-01" in {finding.requirement for finding in findings}, "which `corpus check` tells"
 
 
-def test_that_a_dialect_is_translated_is_said_once(reference: Path) -> None:
-    a = corpus(reference)
-    b = replace(a, manifest=replace(a.manifest, dialect="nim-\x1bsds"))
-    difference = CorpusDifference(a, b, SCHEDULES, 0, Sum())
-    (sentence,) = difference.dialect_notes
-    assert sentence.isprintable()
-    assert sentence.startswith("B speaks the dialect nim-")
-    assert page(difference, []).count("which is translated here") == 1
-
-
-def test_a_fault_behind_a_dialect_is_found_under_its_requirement(tmp_path: Path) -> None:
-    a = record_here(tmp_path / "a", order_of(Model(dialect="nim-sds"), 12))
-    b = record_here(tmp_path / "b", order_of(Model(mutant="sync-does-not-increase", dialect="nim-sds"), 12))
-    assert {(one.kind, one.cause) for one in classified(a, b)} == {(Class.B_VIOLATES, "SDS-SYNC-03")}
-
-
 @pytest.mark.parametrize(
     ("names", "index"),
     [
@@ -117,54 +98,6 @@ def test_freedoms_that_meet_in_one_step_are_legal(tmp_path: Path, names: tuple[s
     mine, theirs = (next(read_stored(c, [index])) for c in (a, b))
     one = classify_by_checks(found, mine, theirs, (SCOPE, SCOPE))
     assert (one.kind, bool(one.reason)) == (Class.LEGAL, True), one.cause
-
-
-class OtherIds(Channel):
-    def new_message_id(self, lamport: int | None, content: bytes) -> str:
-        return super().new_message_id(lamport, content)[::-1]
-
-
-class WithOtherIds(Participant):
-    channel_class = OtherIds
-
-
-def with_other_ids(variables: Mapping[str, str]) -> Link:
-    return LocalLink(Testee(TesteeOptions("1", Config(), WithOtherIds, "the reference with other IDs")).handle)
-
-
-def test_ids_decide_which_of_two_messages_of_the_same_time_is_the_newest(reference: Path, tmp_path: Path) -> None:
-    grammar = Grammar(passages=("equal-times",))
-    a = record_here(tmp_path / "a", order_of(schedules=40, grammar=grammar))
-    b = record_here(tmp_path / "b", order_of(with_other_ids, 40, grammar=grammar))
-    found = classified(a, b)
-    assert {one.kind for one in found} == {Class.LEGAL}
-    assert any(one.cause == "ties" and "wire" in one.divergence.fields for one in found)
-
-
-class CountsFromBefore(Channel):
-    """Its first message may carry the very time at which the channel was made (AMB-12)."""
-
-    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
-        super().__init__(participant_id, channel_id, config, now_ms)
-        self.clock.value -= 1
-
-
-class FromBefore(Participant):
-    channel_class = CountsFromBefore
-
-
-def from_before(variables: Mapping[str, str]) -> Link:
-    return LocalLink(
-        Testee(TesteeOptions("1", Config(), FromBefore, "the reference from one millisecond before")).handle
-    )
-
-
-def test_which_time_is_the_first_is_open(reference: Path, tmp_path: Path) -> None:
-    """In the messages that are sent first, and in what is shown before."""
-    other = record_here(tmp_path / "b", order_of(from_before, SCHEDULES))
-    found = classified(reference, other)
-    assert {(one.kind, one.cause) for one in found} == {(Class.LEGAL, "first-timestamps")}
-    assert {one.divergence.fields for one in found} == {("lamport",), ("lamport", "wire")}
 
 
 @pytest.mark.parametrize(
@@ -235,17 +168,6 @@ def test_what_is_violated_first_is_named_first(tmp_path: Path) -> None:
         assert [places[id(f)] for f in first] == sorted(places.values())
         otherwise += first != sorted(findings, key=lambda f: f.step)
     assert otherwise, "in some of these it makes a difference"
-
-
-def test_what_both_violate(tmp_path: Path) -> None:
-    a = record_here(tmp_path / "a", order_of(Model(mutant="sync-does-not-increase"), 12))
-    b = record_here(tmp_path / "b", order_of(Model(mutant="restamped-copies"), 12))
-    causes = [one.cause for one in classified(a, b) if one.kind is Class.BOTH_VIOLATE]
-    assert causes
-    assert all(len(set(parts)) == len(parts) for parts in (cause.split(AND) for cause in causes))
-    same = record_here(tmp_path / "same", order_of(Model(mutant="sync-does-not-increase", variant="sweep-only"), 12))
-    of_both = [one.cause for one in classified(a, same) if one.kind is Class.BOTH_VIOLATE]
-    assert "SDS-SYNC-03" in of_both, "one requirement is named once"
 
 
 @pytest.mark.parametrize("new", [{"lamport": flip}, {"acknowledged": ["alice#m1"]}])

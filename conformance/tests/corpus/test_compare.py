@@ -79,14 +79,6 @@ def test_numbers_that_differ_beyond_53_bits_differ(reference: Path, tmp_path: Pa
     assert compared(a, b)[6].values == {"lamport": [2**53, 2**53 + 1]}
 
 
-def test_the_first_of_several_changes_counts(reference: Path, tmp_path: Path) -> None:
-    def edit(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-        for row in rows[4:]:
-            row["at_ms"] += 1
-
-    assert compared(reference, edited(reference, tmp_path / "b", {5: edit}))[5].step == 5
-
-
 def test_what_is_informative_makes_no_difference(reference: Path, tmp_path: Path) -> None:
     other = edited(reference, tmp_path / "b", {3: change(4, filter=1, history=2, message_id="x", due=3)})
     assert compared(reference, other) == {}
@@ -123,12 +115,6 @@ def test_missing_and_extra_schedules(reference: Path, tmp_path: Path) -> None:
     assert kinds == {4: Class.EXTRA, 12: Class.EXTRA}
     with pytest.raises(CorpusError, match="schedule 4 is not in it, although it is complete"):
         compared(fewer_b, fewer_b)
-
-
-def test_a_longer_corpus_has_extra_schedules(reference: Path, tmp_path: Path) -> None:
-    longer = record_here(tmp_path / "longer", order_of(schedules=SCHEDULES + 2), per_shard=10)
-    kinds = {number: classify_by_kind(one).kind for number, one in compared(reference, longer).items()}
-    assert kinds == {SCHEDULES: Class.EXTRA, SCHEDULES + 1: Class.EXTRA}
 
 
 def test_steps_that_end_too_soon_are_a_difference(reference: Path, tmp_path: Path) -> None:
