@@ -17,7 +17,6 @@ from sds_conformance.reports.baseline import (
     FailureKey,
     JudgedResult,
     Match,
-    OldBaselineError,
     load,
     match,
     parse,
@@ -72,19 +71,6 @@ known:
     codes: [delivered-early]
     reason: to be mended  # soon
 """
-
-
-def test_what_fails_as_listed_is_known() -> None:
-    found = held(LISTED, run(FAILURE))
-    assert (found.new, found.complaints) == ([], [])
-    assert found.requirements[ONE].reason == "to be mended"
-    assert found.requirements[ONE].lines == "lines 6-8"
-
-
-def test_what_is_not_listed_is_new() -> None:
-    found = held(LISTED, run(FAILURE, SECOND))
-    assert (found.new, found.complaints) == ([SECOND], [])
-    assert set(found.requirements) == {ONE}
 
 
 def test_a_listed_failure_that_passes_is_told_with_its_lines() -> None:
@@ -232,12 +218,6 @@ def test_a_flaky_failure_is_known_and_its_pass_is_not_stale() -> None:
     assert said(held(FLAKY.replace("true", "false"), run())) == [(6, "passes", "remove lines 6-9")]
 
 
-def test_a_flaky_entry_need_not_show_all_its_codes() -> None:
-    listed = FLAKY.replace("[delivered-early]", "[delivered-early, never-delivered]")
-    found = held(listed, run(FAILURE))
-    assert (found.new, found.complaints) == ([], [])
-
-
 def test_a_flaky_entry_covers_no_other_code_or_scenario() -> None:
     other = replace(FAILURE, code="never-delivered")
     found = held(FLAKY, run(other))
@@ -268,31 +248,6 @@ def test_a_flaky_entry_that_can_match_nothing_is_an_error() -> None:
         assert found.flaky == []
 
 
-def test_fuzz_and_vectors_take_flaky_entries() -> None:
-    by_fuzz = BY_FUZZ.replace("    reason", "    flaky: true\n    reason")
-    for judged, outcome in ((fuzzed(), "flaky, passed this time"), (fuzzed(G_04), "flaky, failed this time")):
-        found = held(by_fuzz, judged)
-        assert (found.new, found.complaints, outcomes(found)) == ([], [], [("G-04", outcome)])
-    assert outcomes(held(FLAKY, fuzzed())) == []  # schedules need not find what scenarios do
-    assert outcomes(held(FLAKY, fuzzed(FailureKey(ONE, "delivered-early")))) == [(ONE, "flaky, failed this time")]
-    listed = "known:\n  - vector: wire/a\n    flaky: true\n    reason: x\n"
-    for status, outcome in (("pass", "passed"), ("fail", "failed"), ("skipped", "not shown")):
-        failures = [FailureKey("wire/a", "fail")] if status == "fail" else []
-        found = held(listed, JudgedResult("vectors", "mine", "sds-2026-01", failures, {"wire/a": status}, whole=True))
-        assert (found.complaints, outcomes(found)) == ([], [("wire/a", f"flaky, {outcome} this time")])
-    gone = held(
-        listed.replace("wire/a", "wire/gone"), JudgedResult("vectors", "mine", "sds-2026-01", [], {}, whole=True)
-    )
-    assert [complaint.says for complaint in gone.complaints] == ["there is no such vector"]
-
-
-def test_a_flaky_breakdown_may_come_and_go() -> None:
-    listed = "known:\n  - requirement: breakdown\n    codes: [crash]\n    flaky: true\n    reason: x\n"
-    assert outcomes(held(listed, run())) == [("breakdown", "flaky, passed this time")]
-    crashed = held(listed, run(FailureKey("breakdown", "crash", ("ties",))))
-    assert (crashed.new, outcomes(crashed)) == ([], [("breakdown", "flaky, failed this time")])
-
-
 @pytest.mark.parametrize("failures", [(), (FAILURE,)])
 def test_an_update_keeps_a_flaky_entry_and_its_mark(failures: tuple[FailureKey, ...]) -> None:
     judged = run(*failures, SECOND)
@@ -311,56 +266,6 @@ def test_an_update_adds_what_a_flaky_entry_does_not_cover_as_its_own_entry() -> 
     assert (added.codes, added.flaky, added.reason) == (("never-delivered",), False, "new")
     again = match(parse(update.text, Path("known.yaml")), judged, CODES, SCENARIOS)
     assert (again.new, again.complaints) == ([], [])
-
-
-def test_an_update_leaves_a_wrong_code_of_a_flaky_entry_to_the_user_and_removes_an_unknown_id() -> None:
-    wrong = FLAKY.replace("delivered-early", "deliverd-early")
-    assert update_baseline(listing(wrong), run(), held(wrong, run()), "", "").text == HEAD + wrong
-    unknown = FLAKY.replace(ONE, "nonsense")
-    update = update_baseline(listing(unknown), run(), held(unknown, run()), "", "")
-    assert parse(update.text, Path("known.yaml")).entries == []
-
-
-def test_replays_that_do_not_show_a_failure_mark_its_entry() -> None:
-    judged = replace(run(FAILURE, SECOND), flaky={ONE: "it showed in 2 of 5 replays"})
-    text = fresh([judged], "", "", per_scenario=False)
-    assert "    flaky: true # it showed in 2 of 5 replays\n" in text
-    flaky, steady = parse(text, Path("known.yaml")).entries
-    assert (flaky.what, flaky.flaky, steady.what, steady.flaky) == (ONE, True, OTHER, False)
-
-
-def test_fuzz_names_root_causes_and_flaky_findings() -> None:
-    finding = {"severity": "fail", "schedules": 3}
-    data = {
-        "schema": "sds-conformance/fuzz/2",
-        "implementation": {"name": "mine", "version": "1.0"},
-        "revision": "sds-2026-01",
-        "findings": [
-            {**finding, "id": ONE, "code": f"{ONE}/delivered-early", "again": {"shown": 1, "played": 5}},
-            {**finding, "id": OTHER, "code": f"{OTHER}/not-unique", "under": {"id": ONE, "why": "It follows."}},
-        ],
-        "exercised": {},
-        "errors": {},
-        "seed": 0,
-        "schedules": 9,
-        "interrupted": False,
-        "out_of_time": False,
-        "gave_up": "",
-    }
-    fuzzed = read_document(data)
-    assert fuzzed.under == {OTHER: ONE}
-    assert fuzzed.flaky == {ONE: "it showed in 1 of 5 replays", OTHER: f"it is under {ONE}, which is flaky"}
-    found = match(listing(LISTED), fuzzed, CODES, SCENARIOS)
-    assert found.codes_by_known_cause == {f"{OTHER}/not-unique": ONE}
-    marked = parse(fresh([fuzzed], "", "", per_scenario=False), Path("known.yaml")).entries
-    assert [entry.flaky for entry in marked] == [True, True]
-
-
-def test_a_failure_under_a_flaky_entry_is_added_as_flaky() -> None:
-    judged = replace(run(FAILURE, SECOND), under={OTHER: ONE})
-    update = update_baseline(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
-    assert f"flaky: true # it is under {ONE}, which is flaky" in update.text
-    assert held(update.text.removeprefix(HEAD), run()).complaints == []
 
 
 # ---- Root causes -------------------------------------------------------------------------------------------------
@@ -478,13 +383,6 @@ def test_what_is_written_matches_what_it_was_written_of(per_scenario: bool) -> N
     assert {(entry.reason, entry.link) for entry in entries} == {("why: not", "https://example.org/#1")}
 
 
-def test_an_empty_one_can_be_written_and_filled() -> None:
-    empty = fresh([run()], "", "", per_scenario=False)
-    found = match(parse(empty, Path("known.yaml")), run(FAILURE), CODES, SCENARIOS)
-    text = update_baseline(found.baseline, run(FAILURE), found, "new", "").text
-    assert not match(parse(text, Path("known.yaml")), run(FAILURE), CODES, SCENARIOS).new
-
-
 KEPT = f"""\
 # a head of my own
 known:
@@ -593,13 +491,6 @@ known:
 """
 
 
-def test_a_file_of_the_format_before_is_refused_with_what_to_type(tmp_path: Path) -> None:
-    file = tmp_path / "my known.yaml"
-    file.write_text(OLD, "utf-8")
-    with pytest.raises(OldBaselineError, match=r"by sentences.*Type `sds-conformance baseline update '.*known.yaml'"):
-        load(file)
-
-
 def test_a_file_of_the_format_before_is_renewed_with_comments_reasons_and_links() -> None:
     text = convert_old_baseline(OLD, Path("known.yaml"), [run(FAILURE, SECOND)])
     entries = parse(text, Path("known.yaml")).entries
@@ -611,10 +502,3 @@ def test_a_file_of_the_format_before_is_renewed_with_comments_reasons_and_links(
     for comment in ("# mine", "# about the first", "# soon", "# gone by now"):
         assert comment in text
     assert "codes: [delivered-early]" in text
-
-
-@pytest.mark.parametrize("known", ["5", "[5, {fails: 1}]", "{a: b}", "[{requirement: A, fails: x}]"])
-def test_what_is_no_baseline_of_the_format_before_is_refused_as_well(known: str) -> None:
-    text = f"schema: sds-conformance/baseline/1\nrevision: a\nknown: {known}\n"
-    with pytest.raises(BaselineError):
-        parse(convert_old_baseline(text, Path("known.yaml"), [run()]), Path("known.yaml"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,11 @@ import pytest
 
 from run_helpers import AMENDED
 from sds_conformance.protocols.sds.rules import RULES
-from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, ReportColumn, add_titles, gather
+from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, ReportColumn
 from sds_conformance.reports.comparing.comparison import Comparison, ResultChange, compare, result_change
 from sds_conformance.reports.comparing.history import histories
 from sds_conformance.reports.files import read_report
-from sds_conformance.reports.report import Report, ReportError
+from sds_conformance.reports.report import Report
 from short_reports import kept, made
 
 JUDGED = ("fail", "warn", "pass")
@@ -70,24 +69,6 @@ def test_rows_that_differ_and_those_that_do_not() -> None:
     ]
 
 
-def test_changes_are_told_between_releases_and_between_two() -> None:
-    several = [
-        made(name, version, RECV_01=v)
-        for name, version, v in [("a", "1", "pass"), ("b", "1", "fail"), ("b", "2", "pass"), ("c", "1", "fail")]
-    ]
-    assert compared(*several).pairs == [(1, 2)]
-    assert compared(*several[:2]).pairs == [(0, 1)]
-    (better,) = compared(*several).changes(1, 2)
-    assert (better.change, [step.told.id for step in better.steps]) == (ResultChange.BETTER, ["SDS-RECV-01"])
-
-
-def test_of_what_is_judged_now_the_violations_are_named_and_the_rest_is_counted() -> None:
-    before = made(RECV_01="skipped", RECV_02="skipped", RECV_03="inconclusive")
-    (now,) = compared(before, made(RECV_01="pass", RECV_02="fail", RECV_03="pass")).changes(0, 1)
-    assert [step.told.id for step in now.named_steps] == ["SDS-RECV-02"]
-    assert now.format_others == "2 pass"
-
-
 def test_what_a_revision_does_not_state_is_not_worse() -> None:
     stated = next(r.id for r in RULES.catalogue.requirements.values() if r.revisions == ("sds-2026-01",))
     older = made(RECV_01="pass")
@@ -131,36 +112,6 @@ def test_what_is_not_alike_is_said(change: dict[str, Any], said: str) -> None:
     assert compared(made(), made()).cautions == []
 
 
-def test_titles_tell_columns_apart() -> None:
-    def titles(*several: dict[str, Any]) -> list[str]:
-        return [one.title for one in add_titles([column(data) for data in several])]
-
-    assert titles(made("a", "1"), made("a", "2")) == ["a 1", "a 2"]
-    assert titles(made(day=1), made(day=2)) == ["mine 1, 2026-01-01 12:00", "mine 1, 2026-01-02 12:00"]
-    assert titles(made(), made()) == ["mine 1, 2026-01-01 12:00", "mine 1, 2026-01-01 12:00 #2"]
-    rust = made()
-    rust["implementation"]["language"] = "Rust"
-    assert titles(made(), rust) == ["mine 1, Python", "mine 1, Rust"]
-
-
-def test_when_each_requirement_changed() -> None:
-    several = [
-        made(version=str(day), day=day, RECV_01=first, RECV_02=second)
-        for day, first, second in [(3, "pass", "skipped"), (1, "pass", "pass"), (2, "fail", "pass")]
-    ]
-    (series,) = histories([column(data) for data in several])
-    assert [c.version for c in series.columns] == ["1", "2", "3"]
-    told = [(turn.told.id, turn.after.version, turn.verdicts, turn.change) for turn in series.turns]
-    assert told == [
-        ("SDS-RECV-01", "3", ("fail", "pass"), ResultChange.BETTER),
-        ("SDS-RECV-02", "3", ("pass", "skipped"), ResultChange.NO_LONGER),
-        ("SDS-RECV-01", "2", ("pass", "fail"), ResultChange.WORSE),
-    ]
-    since = datetime(2026, 1, 3, tzinfo=UTC)
-    assert [turn.after.version for turn in histories(series.columns, (), since)[0].turns] == ["3", "3"]
-    assert [turn.told.id for turn in histories(series.columns, ("*-02",))[0].turns] == ["SDS-RECV-02"]
-
-
 def test_a_gap_in_the_history_hides_no_change_and_makes_none() -> None:
     days = [made(day=1, RECV_01="pass"), made(day=2, RECV_02="pass"), made(day=3, RECV_01="fail"), made(day=4)]
     (series,) = histories([column(data) for data in days])
@@ -174,27 +125,3 @@ def test_a_turn_says_what_else_is_not_as_it_was() -> None:
     other["suite"] = {"name": "sds-conformance", "version": "0.2.0"}
     (series,) = histories([column(made(day=1, RECV_01="pass")), column(other)])
     assert series.turns[0].doubt == "another version of the suite"
-
-
-def test_each_implementation_has_its_own_history() -> None:
-    series = histories([column(made("a", day=1, RECV_01="pass")), column(made("b", day=2, RECV_01="fail"))])
-    assert [(one.title, one.turns) for one in series] == [("a, sds-2026-01, full", ()), ("b, sds-2026-01, full", ())]
-
-
-def test_reports_of_a_folder_come_by_their_dates(tmp_path: Path) -> None:
-    for name, day in (("x", 2), ("y", 1)):
-        kept(tmp_path / "all" / name, made(version=name, day=day))
-    kept(tmp_path / "one", made(version="one", day=9))
-    (tmp_path / "one" / "report.jsonl").rename(tmp_path / "all" / "z.jsonl")
-    (tmp_path / "all" / "notes").mkdir()
-    assert [c.version for c in gather([tmp_path / "all"])] == ["y", "x", "one"]
-    (tmp_path / "all" / "trend.json").write_text("{}", "utf-8")
-    with pytest.raises(ReportError, match=r"trend\.json"):
-        gather([tmp_path / "all"])
-
-
-def test_a_folder_without_reports_and_a_date_that_is_none_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="not a report, and there is none in it"):
-        gather([tmp_path])
-    with pytest.raises(ReportError, match="not a date"):
-        column(made() | {"started": "yesterday"})

@@ -8,11 +8,10 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
-from pages import ATTACK, COMMAND, FAULT, Page, faulty, hostile, many, read, sample
+from pages import FAULT, Page, faulty, hostile, many, read, sample
 from sds_conformance.presentation.links import text_link
 from sds_conformance.reports import stories
 from sds_conformance.reports.files import read_report, write_report
@@ -110,23 +109,6 @@ def test_a_finding_has_its_story_its_picture_its_conversation_and_its_command(wh
     assert f"and {row['findings_not_shown']} more" in whole.html or not row["findings_not_shown"]
 
 
-def test_a_conversation_is_told_once_however_many_findings_rest_on_it(whole: Page) -> None:
-    found = {finding["scenario"] for row in sample().data["requirements"] for finding in row["findings"]}
-    talks = [element.words.split()[0] for element in whole.of("summary") if "talk" in element.around[-1].classes]
-    assert sorted(talks) == sorted(found)
-    resting = [div.words for div in whole.of("div", within="conversations") if div.words.endswith("rests on this step")]
-    assert f"fail {FAULT} rests on this step" in resting
-    assert whole.of("code", "wire", within="conversations")
-
-
-def test_pictures_are_xml_and_name_the_participants(whole: Page) -> None:
-    pictures = re.findall(r"<svg.*?</svg>", whole.html, re.DOTALL)
-    assert pictures
-    for picture in pictures:
-        assert ElementTree.fromstring(picture).get("role") == "img"
-    assert any(">alice<" in picture and ">bob<" in picture for picture in pictures)
-
-
 def test_it_comes_out_the_same_at_once_and_later(tmp_path: Path) -> None:
     made = sample()
     write_report(tmp_path, Report(made.data, traces=faulty().traces, seconds=faulty().seconds))
@@ -140,15 +122,6 @@ def test_a_report_that_was_cut_off_says_so_in_the_first_line(tmp_path: Path) -> 
     for kept in (len(lines) - 1, 5, 1):
         file.write_text("".join(lines[:kept]), "utf-8")
         assert "cut off after line" in first_line(read(read_report(tmp_path)))
-
-
-def test_without_traces_the_stories_are_told_as_far_as_they_go(tmp_path: Path) -> None:
-    made = Report(sample().data, folder=tmp_path)
-    read_again = read(made)
-    assert not read_again.of("svg")
-    assert not read_again.of(css="talk")
-    assert "was not kept with this report" in read_again.html
-    assert len(read_again.of("dl", "told")) == len(read(sample()).of("dl", "told"))
 
 
 def test_traces_that_somebody_has_changed_cost_no_html(tmp_path: Path) -> None:
@@ -187,23 +160,6 @@ def test_what_changes_the_meaning_is_said_at_the_top(changed: dict[str, object],
         assert words in head
 
 
-def test_a_baselined_failure_is_still_a_failure() -> None:
-    made, before = read(sample(baseline=BASELINE)), read(sample())
-    assert first_line(made).startswith(first_line(before).rstrip("."))
-    assert len(made.of("details", "requirement")) == len(before.of("details", "requirement"))
-    (row,) = [r for r in made.of("details", "requirement") if "line 4 of the baseline" in r.words]
-    assert row.attrs["data-verdict"] == "fail"
-
-
-def test_which_way_it_goes_is_told_where_a_run_tells_it() -> None:
-    way = {"way": "up", "words": "IDs ascend", "count": 3, "run": "a-run", "step": 7}
-    told = {"position": "AMB-29", "topic": "Order", "ways": [way], "error": ""}
-    untold = {**told, "position": "AMB-30", "ways": []}
-    (ways,) = read(sample(ways=[told, untold])).of("dl", "ways")
-    assert ways.words == "AMB-29: Order IDs ascend (3 places, as in a-run, step 7)"
-    assert not read(sample(ways=[untold])).of("dl", "ways")
-
-
 def test_an_interrupted_run_has_no_verdict_and_what_was_not_judged_says_why() -> None:
     made = sample()
     made.data["summary"] |= {
@@ -220,16 +176,6 @@ def test_an_interrupted_run_has_no_verdict_and_what_was_not_judged_says_why() ->
     assert reasons
     (head,) = read_again.of("header")
     assert sum(" ".join(reason.split()) in head.words for reason in reasons) == len(reasons)
-
-
-def test_breakdowns_are_told_once_with_what_the_implementation_said() -> None:
-    broken = {"kind": "crash", "where": "a-run", "step": 2, "command": "tick", "detail": "it ended", "advice": "Why?"}
-    rows = [{**broken, "where": f"a-run-{number}", "stderr": ["panic: no log"]} for number in range(20)]
-    made = read(sample(breakdowns=rows))
-    assert "20 breakdowns" in first_line(made)
-    (told,) = made.of("article", within="broken")
-    for words in ("a-run-0", "step 2 (tick)", "it ended", "panic: no log", "Why?", "and 19 more like it, in a-run-1, "):
-        assert words in told.words
 
 
 def test_hostile_text_is_text_and_nothing_else() -> None:
@@ -288,14 +234,6 @@ def test_what_is_found_late_in_a_conversation_is_in_it(whole: Page, monkeypatch:
 
     monkeypatch.setattr(stories, "MAX_TURNS", 1)
     assert resting(read(sample())) == resting(whole) != []
-
-
-def test_the_command_is_typed_as_it_was() -> None:
-    made = read(sample())
-    commands = [element.words for element in made.of("div", "command")]
-    assert commands
-    assert all(command.endswith(f"-- {' '.join(COMMAND)}") for command in commands)
-    assert ATTACK not in made.html
 
 
 def _luminance(colour: str) -> float:
