@@ -67,15 +67,6 @@ def crashing(command: str, times: int = 1_000) -> Start:
 # ---- those who understand each other -------------------------------------------------------------------------------
 
 
-def test_two_references_understand_everything() -> None:
-    outcome = met(one=reference, two=reference)
-    assert set(outcome.meetings) == {("one", "one"), ("one", "two"), ("two", "one"), ("two", "two")}
-    for names in outcome.meetings:
-        assert marked(outcome, *names, mark=AspectMark.YES) == set(Aspect)
-    assert outcome.exit_code == Exit.CONFORMANT
-    assert (outcome.notes, outcome.breakdowns, outcome.misunderstandings) == ([], [], [])
-
-
 LEGAL = [name for name in VARIANTS if "filter" not in name]
 SOME = [*LEGAL[::8], "lets-requests-expire"]
 """Every eighth, and one that asks for a repair only in the second schedule of its exchange."""
@@ -113,12 +104,6 @@ def test_a_private_wire_layout_is_one_fault_and_hides_nothing() -> None:
     assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
-def test_who_shares_a_private_wire_layout_needs_no_translation() -> None:
-    outcome = met(one=lambda: reference(dialect="nim-sds"), two=lambda: reference(dialect="nim-sds"))
-    assert outcome.exit_code == Exit.CONFORMANT
-    assert not any(meeting.pair.translated for meeting in outcome.meetings.values())
-
-
 def test_filters_of_another_profile_are_not_understood_and_all_else_is() -> None:
     outcome = met(ref=reference, nim=lambda: reference(Config(bloom_profile=PROFILES["nim-sds"])))
     for names in (("ref", "nim"), ("nim", "ref")):
@@ -127,12 +112,6 @@ def test_filters_of_another_profile_are_not_understood_and_all_else_is() -> None
     assert outcome.meetings["nim", "nim"].is_understood
     [note] = outcome.notes
     assert "ref declares waku-sds-js, nim nim-sds. The text leaves hash and encoding open" in note
-
-
-def test_filters_of_another_size_are_told() -> None:
-    outcome = met(ref=reference, small=lambda: reference(Config(bloom_capacity=50)))
-    assert marked(outcome, "small", "ref") == {Aspect.FILTER}
-    assert "small has them for 50 IDs at 0.001" in reason(outcome, "small", "ref", Aspect.FILTER)
 
 
 # ---- faults --------------------------------------------------------------------------------------------------------
@@ -170,16 +149,6 @@ def test_a_fault_is_seen_where_it_is(name: str, sender: str, receiver: str, aspe
     assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
-def test_content_is_compared() -> None:
-    def shouts(request: pb.Request, reply: pb.Reply) -> None:
-        for event in reply.effects.events:
-            event.delivered.content = event.delivered.content.upper()
-
-    outcome = met(ref=reference, loud=lambda: altered(shouts))
-    assert 'delivers m1 with other content: "CONTENT M1' in reason(outcome, "ref", "loud", Aspect.CONTENT)
-    assert "misreads the bytes" in reason(outcome, "ref", "loud", Aspect.WIRE)
-
-
 def test_one_that_answers_without_end_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player, "MAX_PACKETS", 60)
     outcome = met(chatty=lambda: mutant("sends-after-each-reception"), ref=reference)
@@ -200,20 +169,6 @@ def test_a_breakdown_is_that_ones_and_the_others_go_on() -> None:
     assert "bad broke down 4 times in a row" in reason(outcome, "two", "bad", Aspect.CONTENT)
     assert all("\x1b" not in cell.reason for meeting in outcome.meetings.values() for cell in meeting.cells.values())
     assert outcome.exit_code == Exit.NON_CONFORMANT
-
-
-def test_after_a_breakdown_it_is_started_again() -> None:
-    outcome = met(one=reference, bad=crashing("receive", times=1))
-    assert len(outcome.breakdowns) == 1
-    assert [names for names, m in outcome.meetings.items() if not m.is_understood] == [("one", "bad")]
-    assert marked(outcome, "one", "bad") == {Aspect.WIRE}
-
-
-def test_one_that_cannot_be_driven_is_named_and_the_others_are_played() -> None:
-    outcome = met(one=reference, bad=crashing("hello"), two=reference)
-    assert set(outcome.undriven) == {"bad"}
-    assert outcome.meetings["one", "two"].is_understood
-    assert outcome.exit_code == Exit.NOT_DRIVEN
 
 
 def test_a_dialect_that_is_not_known_cannot_be_driven() -> None:
@@ -329,11 +284,6 @@ def test_all_start_at_one_time_where_one_goes_by_its_own_clock() -> None:
         show = cast.play(A_AND_B, {"alice": "own", "bob": "ref"})
     assert len({trace.start_ms for trace in show.traces}) == 1
     assert len({act.step.now_ms for act in show.acts}) == 1
-
-
-def test_two_of_one_name_are_no_cast() -> None:
-    with pytest.raises(ValueError, match="same name"):
-        Cast([implementation("one", reference), implementation("one", reference)], CURRENT)
 
 
 def test_an_interrupt_keeps_what_was_understood_until_then() -> None:

@@ -13,15 +13,13 @@ from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
 from sds_conformance.exploration.casts import Cast, Implementation
 from sds_conformance.interop.mixed import GROUP, Mixed, explore_mixed, judge
 from sds_conformance.interop.mixed_examples import MixedExample, keep, shrunk
-from sds_conformance.interop.troupe import Troupe, add_common_settings, grammar_for, roles_for, roles_noted
+from sds_conformance.interop.troupe import Troupe, roles_noted
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.protocols.sds.schedules import REPERTOIRE
 from sds_conformance.scenario_files.reader import load_one
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import Expectation
-from sds_harness.sds.generator import generate_schedule
 from sds_harness.sds.operations import Member, Send
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config, RepairConfig
@@ -63,30 +61,6 @@ def example_of(mixed: Mixed, name: str, what: str, **starts: Start) -> MixedExam
         example = shrunk(troupe, mixed.discoveries[name, what], SCOPE, 300)
     assert example is not None
     return example
-
-
-# ---- who plays whom ------------------------------------------------------------------------------------------------
-
-
-def test_everybody_takes_part_and_each_is_first_in_turn() -> None:
-    names = ("a", "b", "c", "d", "e")
-    first = set()
-    for index in range(10):
-        schedule = generate_schedule(0, index, grammar_for(REPERTOIRE, names))
-        roles = roles_for(schedule, names, index)
-        assert set(roles.values()) == set(names)
-        first.add(roles[schedule.names[0]])
-    assert first == set(names)
-
-
-def test_more_than_there_are_places_for_take_turns() -> None:
-    names = tuple("abcdefghij")
-    seen = set()
-    for index in range(10):
-        roles = roles_for(generate_schedule(0, index, grammar_for(REPERTOIRE, names)), names, index)
-        assert len(roles) == 8
-        seen |= set(roles.values())
-    assert seen == set(names)
 
 
 # ---- nothing is found ----------------------------------------------------------------------------------------------
@@ -148,17 +122,6 @@ def test_expectations_are_checked_in_each_cast_unless_an_implementation_override
         "(alice: ref; bob: fixed; in 2 of 2 casts)"
     )
     assert len(unchecked) == 2
-
-
-def test_filters_have_the_size_of_those_who_have_but_one() -> None:
-    with cast_of({"ref": reference, "fixed": fixed}) as cast, Troupe(cast) as troupe:
-        assert troupe.find_fixed_settings() == {"bloom_capacity": 50}
-    with cast_of({"ref": reference, "two": reference}) as cast, Troupe(cast) as troupe:
-        assert troupe.find_fixed_settings() == {}
-    assert (
-        dict(add_common_settings(generate_schedule(0, 0), {"bloom_capacity": 50}).configuration)["bloom_capacity"] == 50
-    )
-    assert explored(4, ref=reference, fixed=fixed).sorted_discoveries == []
 
 
 # ---- the innocent --------------------------------------------------------------------------------------------------
@@ -261,11 +224,6 @@ def test_everybody_keeps_the_role_while_it_is_shrunk(tmp_path: Path) -> None:
     with cast_of(starts) as cast, Troupe(cast) as troupe:
         judged = judge(troupe, troupe.cast.play(again, roles_noted(again)), roles_noted(again), SCOPE)
     assert what in {finding.requirement for finding in judged["bad"].findings}
-
-
-def test_it_is_not_said_who_plays_somebody_of_whom_nothing_is_noted() -> None:
-    schedule = Schedule((Member("alice"), Member("bob")), notes=(("cast", "mixed"), ("plays alice", "ref")))
-    assert roles_noted(schedule) == {"alice": "ref"}
 
 
 def test_names_of_files_tell_implementations_apart() -> None:

@@ -101,17 +101,6 @@ def test_the_readme_shows_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert lint(VECTOR_SET, copy) == []
 
 
-def test_an_id_may_be_chosen_and_ends_as_those_of_the_file(folder: Path) -> None:
-    fragment = _fragment(folder, id="a-day-later", requirements=["FORUM-15"], flags=["Increase"], local="7")
-    fragment.write_text(fragment.read_text("utf-8").replace('"1800000000000", "sent"', '"8", "sent"'), "utf-8")
-    fragment.write_text(fragment.read_text("utf-8").replace('"sent": "1800000000000"', '"sent": "8"'), "utf-8")
-    added = add_vector(VECTOR_SET, folder, "sds/lamport-forum-2024.json", fragment)
-    assert added.test["id"] == "lamport/a-day-later@forum-2024"
-    assert hold_to_reference(VECTOR_SET, added, "") == added
-    with pytest.raises(VectorsError, match="lamport/send-clock-far-ahead is or was in use"):
-        add_vector(VECTOR_SET, folder, "lamport", _fragment(folder, id="send-clock-far-ahead"))
-
-
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
@@ -156,14 +145,6 @@ def test_where_the_model_is_wrong_the_changelog_says_why(folder: Path) -> None:
     assert {test_id for test_id, _ in found} == excused_vectors(folder) == {"lamport/1"}
     with pytest.raises(VectorsError, match="leave out --against-reference"):
         hold_to_reference(VECTOR_SET, add_vector(VECTOR_SET, folder, "lamport", _fragment(folder)), "Because.")
-
-
-def test_behind_a_release_a_version_begins(folder: Path) -> None:
-    version = changelog_versions(folder)[0][0]
-    _release(folder)
-    save(VECTOR_SET, folder, add_vector(VECTOR_SET, folder, "lamport", _fragment(folder)))
-    assert [told for told, _ in changelog_versions(folder)][:2] == ["1.2.0", version]
-    assert lint(VECTOR_SET, folder) == []
 
 
 def test_a_written_vector_stands_beside_those_that_are_computed(folder: Path) -> None:

@@ -10,15 +10,11 @@ from typing import Any
 import pytest
 
 from run_helpers import reference, stage
-from sds_conformance.judging.registry import Scenario
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS
 from sds_conformance.protocols.sds.vectors.conversations.outcomes import UNLISTED, add_outcomes, models_of_revision
 from sds_conformance.protocols.sds.vectors.conversations.recording import (
-    NEAR_MS,
     NotRecordableError,
-    format_timestamp,
-    parse_timestamp,
     record,
 )
 from sds_conformance.protocols.sds.vectors.conversations.transcript_player import (
@@ -30,14 +26,12 @@ from sds_conformance.protocols.sds.vectors.conversations.transcript_player impor
 )
 from sds_conformance.protocols.sds.vectors.running.conversations import ask_transcript
 from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
-from sds_conformance.protocols.sds.vectors.transcripts import CHOSEN, EDITIONS, OF_THE_PROPOSAL, transcripts
+from sds_conformance.protocols.sds.vectors.transcripts import CHOSEN, OF_THE_PROPOSAL
 from sds_conformance.vectors.running.subject import Status, VectorResult, VectorSkippedError
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import open_session
-from sds_harness.sds.stage import Stage
-from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import REVISIONS, Config, Participant
+from sds_reference import Config, Participant
 from sds_reference.variants import VARIANTS
 from vector_folders import files
 
@@ -63,34 +57,6 @@ def test_every_chosen_scenario_is_a_live_check_as_well() -> None:
 
 
 @pytest.mark.parametrize(
-    "timestamp", [0, 5, START_MS, START_MS + 1, START_MS - 77, 2**53, 2**64 - 1, START_MS - NEAR_MS]
-)
-def test_timestamps_come_back(timestamp: int) -> None:
-    assert parse_timestamp(format_timestamp(timestamp, START_MS), START_MS) == timestamp
-
-
-def test_timestamps_near_the_base_are_relative() -> None:
-    assert [format_timestamp(START_MS + away, START_MS) for away in (0, 10, -5)] == ["T", "T+10", "T-5"]
-    assert format_timestamp(2**53, START_MS) == str(2**53)
-
-
-def test_own_ids_and_filters_are_told_by_names() -> None:
-    steps = _told("found-in-filters")["steps"]
-    assert [step["binds"] for step in steps if step["do"] == "send"] == ["$m1", "$m2", "$m3"]
-    received = next(step for step in steps if step["do"] == "receive")
-    assert received["message"]["filter_over"] == ["$m1", "$m2"]
-    assert "bloom_filter" not in received["message"]
-    assert "wire" not in received
-
-
-def test_bytes_stand_beside_fields_where_they_name_nothing_of_the_own() -> None:
-    steps = [step for step in _told("a-chain-in-reverse")["steps"] if step["do"] == "receive"]
-    assert all({"message", "wire"} <= set(step) for step in steps)
-    malformed = [step for step in _told("malformed-messages")["steps"] if step["do"] == "receive"]
-    assert any("message" not in step for step in malformed)
-
-
-@pytest.mark.parametrize(
     ("name", "why"),
     [
         ("own-filter-comes-back", "several participants"),
@@ -102,17 +68,6 @@ def test_bytes_stand_beside_fields_where_they_name_nothing_of_the_own() -> None:
 def test_what_cannot_be_told_as_one_says_why(name: str, why: str) -> None:
     with pytest.raises(NotRecordableError, match=why):
         _told(name)
-
-
-def test_own_messages_in_bytes_of_another_form_are_no_transcript() -> None:
-    def back(stage: Stage) -> None:
-        """An own message comes back with an unknown field."""
-        alice = stage.open()
-        alice.send()
-        alice.receive(stage.trace.steps[-1].broadcasts[0].raw + b"\x20\x01")
-
-    with pytest.raises(NotRecordableError, match="not those of their fields"):
-        record(Scenario("back", back, ()), CURRENT)
 
 
 def test_the_reference_comes_first_among_the_outcomes_and_bounds_are_left_out() -> None:
@@ -134,15 +89,6 @@ def test_variants_add_outcomes_where_the_text_leaves_a_choice() -> None:
     assert [len(step["outcomes"]) for step in fields["steps"]] == [3, 3, 2, 2, 1, 5, 3, 2, 1, 3]
 
 
-def test_outcomes_hold_no_ids_of_the_model() -> None:
-    for transcript in (*TRANSCRIPTS.values(), *_of(FORUM).values()):
-        for step in transcript["steps"]:
-            for outcome in step["outcomes"]:
-                for message in outcome.get("broadcasts", []):
-                    assert message.get("message_id", "$").startswith("$") or message["sender_id"] != "alice"
-                    assert not [e for e in message["causal_history"] if len(e["message_id"]) == 64], transcript["id"]
-
-
 def test_every_conversation_of_the_proposal_is_told_by_numbers() -> None:
     of_the_proposal = _of(FORUM)
     assert set(of_the_proposal) == {name for names in OF_THE_PROPOSAL.values() for name in names}
@@ -162,13 +108,6 @@ def test_own_sync_messages_have_a_name_where_they_are_logged_and_every_order_of_
     }
     assert named == {frozenset(two) for two in combinations(("$m4", "$s5", "$s6"), 2)}
     assert "binds" not in next(step for step in _told("syncs-between-syncs")["steps"] if step["do"] == "sync")
-
-
-def test_the_edition_of_a_scenario_is_in_the_id(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(EDITIONS, "ties", 2)
-    ids = {vector["id"] for vector in transcripts(REVISIONS[FORUM])}
-    assert "ties-2" in ids
-    assert "ties" not in ids
 
 
 # ---- comparing -------------------------------------------------------------------------------------------------------
