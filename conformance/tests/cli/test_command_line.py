@@ -14,7 +14,6 @@ import pytest
 from run_helpers import broken_adapter, odd_adapter, reference_command
 from sds_conformance.cli import main
 from sds_conformance.cli.command_groups import Commands, LazyCommand
-from sds_conformance.protocols import protocols
 from suite_terminal import MUTANT, too_wide, typed, words
 
 COMMANDS: dict[str, click.Command] = dict(main.commands)
@@ -223,21 +222,6 @@ def test_a_report_that_cannot_be_finished_does_not_cost_the_story(
 
 
 # ---- Requirements ------------------------------------------------------------------------------------------------
-
-
-def test_the_requirements_are_listed_with_how_they_are_tested() -> None:
-    text = typed("requirements").stdout
-    assert too_wide(text) == []
-    assert re.search(r"^SDS-RECV-06 +MUST +\d+ checks? +\d+ scenarios +\d+ mutants?$", text, re.MULTILINE)
-    assert re.search(r"^SDS-INSWEEP-03 +\w+ +untestable$", text, re.MULTILINE)
-    assert "Why not: what a participant uses a hint for does not show outside." in words(text)
-    assert re.search(r"^\d+ requirements: \d+ checked, \d+ untestable$", text, re.MULTILINE)
-
-
-def test_the_requirements_as_json_have_everything() -> None:
-    rows = {row["id"]: row for row in json.loads(typed("requirements", "--json").stdout)}
-    assert list(rows) == [known for one in protocols() for known in one.rules.catalogue.requirements]
-    assert {"level", "statement", "status", "reason", "checks", "scenarios", "mutants"} <= set(rows["SDS-RECV-06"])
 
 
 @pytest.mark.every_python

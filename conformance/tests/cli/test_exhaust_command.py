@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from run_helpers import broken_adapter, reference, reference_command
+from run_helpers import reference, reference_command
 from sds_conformance.cli import exhaust as command
 from sds_conformance.exploration import exhaustion_campaign
 from sds_conformance.exploration.campaign import CampaignTally
@@ -156,7 +156,3 @@ def test_times(text: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(command, "exhaust", taken)
     typed("exhaust", "--budget", text, "--", *reference_command())
     assert budgets == [seconds]
-
-
-def test_who_cannot_be_driven_is_no_verdict() -> None:
-    assert typed("exhaust", "--start-timeout", "0.3", "--", *broken_adapter("hangs-at-start")).exit_code == 3

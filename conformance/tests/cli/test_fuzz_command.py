@@ -302,17 +302,6 @@ def test_2_a_file_that_is_not_there_is_told() -> None:
     assert "nowhere.json cannot be read: No such file or directory" in words(result.stderr)
 
 
-# ---- Help and terminals ----------------------------------------------------------------------------------------------
-
-
-def test_no_color_means_no_escape_codes(schedule: Path) -> None:
-    coloured = typed("replay", schedule, "--", *MUTANT, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="")
-    plain = typed("replay", schedule, "--", *MUTANT, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="1")
-    assert "\x1b[" in coloured.stdout
-    assert "\x1b" not in plain.stdout + plain.stderr
-    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured.stdout) == plain.stdout
-
-
 # ---- The other protocol ----------------------------------------------------------------------------------------------
 
 

@@ -102,13 +102,6 @@ def test_the_reference_and_waku_sds() -> None:
     }
 
 
-def test_both_framings() -> None:
-    other = named("other", reference_command())
-    outcomes = [as_json("--framing", framing, REF, other) for framing in ("json", "binary")]
-    assert outcomes[0] == outcomes[1]
-    assert outcomes[0][0] == 0
-
-
 def test_as_json() -> None:
     code, data = as_json(REF, NIM)
     assert code == data["exit_code"] == 1

@@ -139,20 +139,6 @@ def test_a_command_line_that_cannot_be_typed_is_found(line: str, refused: str) -
     assert refused in told if refused else told == ""
 
 
-@pytest.mark.parametrize(
-    ("line", "refused"),
-    [
-        ("sds-conformance replay", ""),
-        ("sds-conformance limits --report", ""),
-        ("sds-conformance baseline update FILE", "Missing argument"),
-        ("sds-conformance limits --reports", "No such option '--reports'"),
-    ],
-)
-def test_prose_may_leave_out_what_follows(line: str, refused: str) -> None:
-    told = typing_error(line, typed=False)
-    assert refused in told if refused else told == ""
-
-
 def test_a_wrong_command_is_found_in_each_form_of_a_message(tmp_path: Path) -> None:
     module = tmp_path / "module.py"
     module.write_text(

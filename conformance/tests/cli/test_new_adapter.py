@@ -30,20 +30,6 @@ def files_below(folder: Path) -> dict[str, bytes]:
 # ---- The templates -----------------------------------------------------------------------------------------------
 
 
-def test_every_folder_with_a_description_is_a_template() -> None:
-    assert set(TEMPLATES) == {path.parent.name for path in ADAPTERS.glob(f"*/{DESCRIPTION}")}
-    assert {"python", "javascript"} <= set(TEMPLATES)
-
-
-@pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
-def test_a_template_says_what_it_is(template: Template) -> None:
-    assert template.language
-    assert template.needs
-    assert template.command
-    assert list(template.files) == sorted(set(template.files))
-    assert {"readme", "toy"} <= {Path(name).stem.lower() for name in template.files}
-
-
 @pytest.mark.parametrize("lang", TEMPLATES)
 def test_a_template_names_every_file_that_is_kept_of_it(lang: str) -> None:
     if shutil.which("git") is None or not (REPOSITORY / ".git").exists():
@@ -101,10 +87,6 @@ def test_2_a_folder_in_which_something_is_stays_as_it_is(tmp_path: Path) -> None
     assert files_below(tmp_path) == {"mine.py": b"mine"}
 
 
-def test_the_language_may_have_capitals(tmp_path: Path) -> None:
-    assert typed("new-adapter", "Python", tmp_path / "x").exit_code == 0
-
-
 def test_2_an_unknown_language_is_told_those_there_are(tmp_path: Path) -> None:
     result = typed("new-adapter", "cobol", tmp_path / "x")
     assert result.exit_code == 2
@@ -147,14 +129,6 @@ def test_nothing_stays_of_what_was_not_finished(tmp_path: Path, monkeypatch: pyt
     assert result.exit_code == 2
     assert f"nothing was written to {folder}: No space left on device" in words(result.stderr)
     assert list(tmp_path.rglob("*")) == ([tmp_path / "deep", folder] if there else [])
-
-
-def test_files_below_folders_are_written_there(tmp_path: Path) -> None:
-    source = tmp_path / "source"
-    (source / "src").mkdir(parents=True)
-    (source / "src" / "main.x").write_bytes(b"\xff\x00\r\n")
-    write(Template(source, "X", "nothing", ("src/main.x",), (), ("x",)), tmp_path / "made")
-    assert files_below(tmp_path / "made") == {"src/main.x": b"\xff\x00\r\n"}
 
 
 # ---- What was written --------------------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ from run_helpers import reference_command
 from sds_conformance.cli import main, selftest
 from sds_conformance.cli.baseline_option import gate
 from sds_conformance.cli.campaign_output import print_json
-from sds_conformance.cli.interop import command as interop
 from sds_conformance.cli.options import exit_code
 from sds_conformance.cli.output_filter import DoorConsole, filter_output, shown_json
 from sds_conformance.exploration import campaign
@@ -282,14 +281,6 @@ def test_what_went_wrong_in_the_suite_is_no_verdict_of_generated_schedules() -> 
     assert exit_code(tally) == Exit.CONFORMANT
     tally.errors["worker"] = "a worker ended with exit code -9"
     assert exit_code(tally) == Exit.OURS
-
-
-@pytest.mark.parametrize(("failing", "code"), [(False, Exit.OURS), (True, Exit.NON_CONFORMANT)])
-def test_what_went_wrong_in_the_suite_is_no_verdict_of_a_meeting(failing: bool, code: Exit) -> None:
-    mixed = SimpleNamespace(interrupted=False, has_failures=failing, errors={"a check": "ZeroDivisionError"})
-    outcome: Any = SimpleNamespace(exit_code=Exit.CONFORMANT)
-    groups: Any = SimpleNamespace(mixed=mixed, unkept="")
-    assert interop._exit_code(outcome, groups) == code
 
 
 def test_a_baseline_excuses_no_fault_of_ours() -> None:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from run_helpers import plan, reference, reference_command
 from sds_conformance.cli.campaign_output import steps_bar
-from sds_conformance.exploration.text import describe_discovery
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.register import SCENARIOS
 from sds_harness.link import Limits, LocalLink
-from sds_harness.suggestions import did_you_mean
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS
 from suite_terminal import MUTANT, typed, words
@@ -53,16 +50,6 @@ def test_scenarios_that_are_named_are_played_and_no_others() -> None:
     assert "1 scenario, 1 run" in words(result.stdout)
 
 
-def test_what_needs_all_scenarios_is_not_narrowed_down() -> None:
-    everything = plan(["*"]).keep_own_scenarios()
-    assert everything.scenarios == plan().scenarios
-    assert everything.narrowed == plan(["*"]).narrowed
-    assert {scenario.name for scenario in plan(["SDS-MSG-13"]).keep_own_scenarios(["ties"]).scenarios} == {
-        *of("SDS-MSG-13"),
-        "ties",
-    }
-
-
 def test_what_failed_last_time_is_played_again_whatever_it_is_for(tmp_path: Path) -> None:
     """Else what is not played any more would be called mended."""
     mutant = reference_command("--mutant", "counts-a-filter-twice")
@@ -92,10 +79,6 @@ def test_an_id_that_cannot_be_selected_is_an_error_that_helps(select: str, said:
     assert said in words(result.stderr)
 
 
-def test_nobody_means_what_is_not_like_it() -> None:
-    assert did_you_mean("SDS-R-TYPO", ["SDS-R-SEND-01", "SDS-RECV-01"]) == ""
-
-
 # ---- How far it is -----------------------------------------------------------------------------------------------
 
 
@@ -119,13 +102,6 @@ def test_a_run_tells_how_many_fail_as_it_goes() -> None:
     assert "nobody-answers                 3 failed" in screen.getvalue()
 
 
-def test_the_time_of_fuzz_is_all_that_it_took(tmp_path: Path) -> None:
-    mutant = reference_command("--mutant", "buffered-is-met")
-    options = ("--schedules", "8", "--jobs", "1", "--passage", "gap", "--out", tmp_path)
-    result = typed("fuzz", *options, "--", *mutant)
-    assert "s of them to shrink" in words(result.stdout)
-
-
 def test_a_profile_that_leaves_out_all_that_a_glob_matches_is_named() -> None:
     result = typed("run", "--profile", "core", "--select", "SDS-R-*")
     assert result.exit_code == 2
@@ -145,18 +121,6 @@ def test_who_is_driven_is_not_said_where_nobody_is(arguments: tuple[str, ...]) -
     result = typed(*arguments)
     assert result.exit_code == 2
     assert "No COMMAND given" not in result.output + result.stderr
-
-
-def test_one_schedule_is_a_schedule_and_no_steps_are_said_in_words() -> None:
-    def found(schedules: int, before: int, after: int) -> str:
-        """``after`` of ``before`` steps are left."""
-        whole, small = (SimpleNamespace(operations=range(n), name="schedule 7") for n in (before, after))
-        return describe_discovery(
-            cast(Any, SimpleNamespace(original=whole, schedule=small, out_of_time=False)), schedules
-        )
-
-    assert found(1, 2, 1) == "by schedule 7 of 2 steps, shrunk to 1 step; shown by 1 schedule in all"
-    assert found(3, 1, 0) == "by schedule 7 of 1 step, and shown without any of them; shown by 3 schedules in all"
 
 
 def test_a_code_cannot_be_selected_and_its_requirement_is_named() -> None:

@@ -303,11 +303,3 @@ def test_a_conversation_with_a_hostile_handshake_is_told(talk: Path) -> None:
     assert shown.exit_code == 0
     assert controls(shown.stdout) == set()
     assert "Conversation" in shown.stdout
-
-
-def test_no_color_means_no_escape_codes(talk: Path) -> None:
-    typed("smoke", "--transcript", talk, "--", *reference_command())
-    coloured = typed("explain", talk, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="")
-    plain = typed("explain", talk, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="1")
-    assert "\x1b[" in coloured.stdout
-    assert "\x1b" not in plain.stdout

@@ -40,12 +40,6 @@ def test_0_the_reference_is_legal_and_no_command_drives_it() -> None:
     assert "\x1b" not in result.stdout
 
 
-@pytest.mark.parametrize("framing", ["json", "binary"])
-def test_both_framings(framing: str) -> None:
-    result = typed("vectors", "run", *SMALL, "--framing", framing, "--", *reference_command())
-    assert result.exit_code == 0, result.stdout
-
-
 def test_1_a_mutant_is_told_with_its_requirement_and_how_to_ask_again() -> None:
     mutant = reference_command("--mutant", "sets-clock-back-on-delivery")
     result = typed("vectors", "run", "--", *mutant)
@@ -84,15 +78,6 @@ def test_json_has_every_vector() -> None:
     assert {**data["groups"]["lamport"]} == {**data["counts"], "unasked": 0}
     assert (data["interrupted"], data["notAsked"]) == (False, [])
     assert rows["lamport/deliver-smaller"]["requirements"] == ["SDS-DELIVER-01", "SDS-DELIVER-02"]
-
-
-def test_groups_are_globs() -> None:
-    result = typed(
-        "vectors", "run", "--group", "bloom-*-nim-sds", "--", *reference_command("--bloom-profile", "nim-sds")
-    )
-    assert result.exit_code == 0
-    assert "bloom-build-nim-sds" in result.stdout
-    assert "murmur3" not in result.stdout
 
 
 @pytest.mark.parametrize(
