@@ -192,7 +192,7 @@ def unshrunk_json(example: Counterexample) -> dict[str, Any]:
         "severity": finding.severity.value,
         "code": finding.full_code,
         "participant": finding.participant,
-        "expected": finding.expected,
-        "seen": finding.seen,
+        "expected": example.expected,
+        "seen": example.seen,
         "proof": proof_of(example),
     }

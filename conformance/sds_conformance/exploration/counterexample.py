@@ -16,6 +16,7 @@ from sds_harness.schedules import Act, Performance, Schedule, dumps
 
 from ..judging.finding_replays import ENOUGH, TIMES, FindingReplays, replay_finding
 from ..judging.verdict import RANK, Finding
+from ..protocols import property_of
 from ..protocols.schedules import Repertoire
 from .assessment import BREAKDOWN, assess
 from .campaign import CampaignOrder
@@ -24,6 +25,8 @@ from .shrinking import MAX_ATTEMPTS, shrink
 
 BROKEN_ATTEMPTS = 100
 """Attempts to shrink a breakdown: each reproduction costs a restart, and for a hang also a timeout."""
+
+_STEP = re.compile(r"\bstep (\d+)\b")
 
 Shown = Callable[[Schedule], tuple[Performance, Finding] | None]
 Notes = Callable[[Schedule], tuple[tuple[str, str], ...]]
@@ -52,6 +55,27 @@ class Counterexample:
             if act is not None:
                 return act
         return None
+
+    @property
+    def expected(self) -> str:
+        """The expectation of the finding, with the step numbers of the schedule."""
+        return self._with_numbers_of_acts(self.finding.expected)
+
+    @property
+    def seen(self) -> str:
+        """The values seen, with the step numbers of the schedule."""
+        return self._with_numbers_of_acts(self.finding.seen)
+
+    def _with_numbers_of_acts(self, text: str) -> str:
+        """Replace the numbers of steps: checks count the steps of one trace, stories and drawings those of all traces.
+
+        Properties already use the numbers of stories.
+        """
+        act = self.act
+        if act is None or property_of(self.what) is not None:
+            return text
+        numbers = {other.step.index: other.number for other in self.performance.acts if other.trace is act.trace}
+        return _STEP.sub(lambda step: f"step {numbers.get(int(step[1]), step[1])}", text)
 
     @property
     def slug(self) -> str:

@@ -128,19 +128,18 @@ def svg_of(example: Counterexample) -> str:
 
 def describe_finding(example: Counterexample) -> str:
     """Expected and seen, in one sentence."""
-    finding = example.finding
-    return f"Expected: {finding.expected}. Seen: {finding.seen}."
+    return f"Expected: {example.expected}. Seen: {example.seen}."
 
 
 def story_of(example: Counterexample) -> list[str]:
     """The operations and their results, line by line."""
-    return story(example.performance, example.act, f"{example.finding.expected} {example.finding.seen}")
+    return story(example.performance, example.act, f"{example.expected} {example.seen}")
 
 
 def proof_of(example: Counterexample) -> list[str]:
     """Why it is a violation, line by line."""
     act = example.act
-    return proof(example.performance, act, example.finding.expected, example.finding.seen) if act is not None else []
+    return proof(example.performance, act, example.expected, example.seen) if act is not None else []
 
 
 def plain_story(example: Counterexample) -> str:
@@ -368,8 +367,8 @@ def _example_json(example: Counterexample | None, found: Finding) -> dict[str, A
     if example is None:
         return {"expected": found.expected, "seen": found.seen, **stderr_json(found), "reproduced": False}
     return {
-        "expected": example.finding.expected,
-        "seen": example.finding.seen,
+        "expected": example.expected,
+        "seen": example.seen,
         **stderr_json(example.finding),
         "reproduced": True,
         "operations": len(example.schedule.operations),

@@ -184,6 +184,18 @@ def test_among_references_the_mutant_is_blamed() -> None:
 # ---- Files -----------------------------------------------------------------------------------------------------------
 
 
+def test_texts_have_the_step_numbers_of_the_story() -> None:
+    """Participants in processes of their own have traces of their own, which count only their own steps."""
+    order = order_against("buffered-is-met", Casting.APART)
+    index, finding = first_finding(order, "SDS-RECV-06")
+    example = counterexample_of(order, company_of(order), index, finding)
+    assert isinstance(example, Counterexample)
+    assert example.act is not None
+    assert example.act.number != example.finding.step
+    assert example.seen == f"delivered at step {example.act.number}"
+    assert f"seen: delivered at step {example.act.number}" in "\n".join(proof_of(example))
+
+
 def small_example(name: str = "sloppy") -> Counterexample:
     mutant = MUTANTS["sync-does-not-increase"]
     order = CampaignOrder(

@@ -70,7 +70,7 @@ def test_a_mutant_fails_its_requirement_and_nothing_else_with_a_story(pytester: 
             "  Rule      A dependency counts as met *",
             "  Scenario  a-dependent-of-the-buffered: *",
             "  Expected  'bob-2' to wait for 'bob-1', *",
-            "  Seen      its delivery",
+            "  Seen      delivered at step 3",
             "  Again     sds-conformance run --select SDS-RECV-06 --scenario a-dependent-of-the-buffered -- * "
             "--mutant buffered-is-met",
             "FAILED sds::a-dependent-of-the-buffered::SDS-RECV-06 - expected 'bob-2' to wa*",

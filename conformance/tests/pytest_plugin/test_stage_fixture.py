@@ -47,7 +47,7 @@ def test_a_fault_fails_the_test_with_the_story_and_what_to_type(own: pytest.Pyte
         [
             "_* test_own _*",
             "FAIL  SDS-RECV-06/*  MUST, section 'receive-message'",
-            "  Seen      its delivery",
+            "  Seen      delivered at step 3",
             "  Again     pytest --sds-testee '* --mutant buffered-is-met' test_own.py::test_own",
             "FAILED test_own.py::test_own - SDS-R*",
         ]

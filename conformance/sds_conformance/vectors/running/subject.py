@@ -122,7 +122,7 @@ def tell(value: Any) -> str:
     """A short printable form of a value; for an outcome, without its position."""
     if isinstance(value, dict):
         if value.get("rejected"):
-            return "a refusal"
+            return "refused"
         if value.get("accepted"):
             return "any reading"
         inner = ", ".join(

@@ -106,7 +106,7 @@ def test_a_refused_sync_message_leaves_requests_and_gaps_unheard() -> None:
     seen = view(a_talk(refusing(lambda m: m.kind is Kind.SYNC), sds_r=True))
     assert outcomes(responses.requests_in_sync_messages_are_not_refused, seen) == VIOLATED
     told = [*PROCESSED(seen), *acknowledgement.gaps_in_syncs_are_noticed(seen)]
-    assert [o.seen for o in told] == ["a refusal (not today)"] * 2
+    assert [o.seen for o in told] == ["refused (not today)"] * 2
     assert [o.expected.split(" ", 1)[1] for o in told] == [
         "acknowledged by the sync message",
         "found missing by the sync message",

@@ -52,7 +52,7 @@ def writers_can_write(view: PeerView) -> Iterator[Observation]:
         if step.effects is not None:
             yield held(step)
         elif (what := _possible(view, step)) and not view.in_conflict(step) and not _counted_out(view, step):
-            yield violated(step, _REFUSED[step.command], f"{what}: the peer may write", f"a refusal: {step.refusal}")
+            yield violated(step, _REFUSED[step.command], f"{what}: the peer may write", f"refused: {step.refusal}")
 
 
 @check("CSDB-03", of="reads-only")
@@ -61,8 +61,8 @@ def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
     for step in view.steps:
         if step.command in COMMANDS and step.reply is not None:
             made = step.uuid or any(update.by == view.peer_id for update in view.sent)
-            seen = f"a change of {step.uuid!r}" if step.uuid else "a change in its own name"
-            yield judged(step, "reader-writes", not made, "a refusal: the peer is read-only", seen)
+            seen = f"{step.uuid!r} is changed" if step.uuid else "a change is made in its own name"
+            yield judged(step, "reader-writes", not made, "the change refused: the peer is read-only", seen)
 
 
 def _counted_out(view: PeerView, step: Step) -> bool:
@@ -109,7 +109,7 @@ def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
         expected = f"the value {quoted(change.value)} of {change.key!r}"
         if update.deleted:
             if change.kind == "put" and update.step is change.step:
-                yield violated(update.step, "sent-as-deletion", expected, "a deletion")
+                yield violated(update.step, "sent-as-deletion", expected, "it is deleted")
         elif update.key != change.key:
             if change.kind == "put":
                 yield violated(update.step, "key-changed", f"the key {change.key!r}", f"{update.key!r}")
@@ -151,14 +151,16 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
         if change.kind != "rename" or change.shown is None or change.key == change.old_key:
             continue
         met, expected = change.shown.key == change.key, f"the key {change.key!r}"
-        yield judged(change.shown.step, "new-key-not-sent", met, expected, "another one")
+        yield judged(change.shown.step, "new-key-not-sent", met, expected, "another key")
         later = (other for other in view.changes if other.step.index > change.step.index)
         again = min((c.step.index for c in later if change.old_key in (c.key, c.old_key)), default=None)
         shown = next((shown for shown in view.shown_states if shown.asked.index > change.step.index), None)
         if shown is None or view.in_conflict(shown.step) or (again is not None and again < shown.step.index):
             continue
         expected = f"nothing under {change.old_key!r}, which was renamed at step {change.step.index}"
-        yield judged(shown.step, "old-key-kept", change.old_key not in shown.values, expected, "a record")
+        yield judged(
+            shown.step, "old-key-kept", change.old_key not in shown.values, expected, "a record is still there"
+        )
 
 
 @check("CSDB-24", pb.CAPABILITY_OBSERVE, of="shown")

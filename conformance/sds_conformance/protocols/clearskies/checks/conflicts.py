@@ -169,7 +169,7 @@ def deletions_are_remembered(view: PeerView) -> Iterator[Observation]:
         # One deletion can be missing for other reasons. All deletions, and nothing else, are missing only if forgotten.
         if len(there) > len(deleted) > 1 and missing in ([], deleted):
             expected = f"the deletion of {there[deleted[0]].key!r}, in addition to other records"
-            yield judged(shown.step, "deletion-forgotten", not missing, expected, "no deletions")
+            yield judged(shown.step, "deletion-forgotten", not missing, expected, "nothing is deleted")
 
 
 # ---- Concurrent versions ---------------------------------------------------------------------------------------------
@@ -217,9 +217,9 @@ def one_of_two_records_has_the_key(view: PeerView) -> Iterator[Observation]:
         meeting, step = contest.meeting, contest.shown.step
         if meeting.later == INCOMING and contest.ignored and accepts_updates(view):
             expected = f"a trace of {view.named(meeting.incoming)}, received at step {meeting.step.index}"
-            yield violated(step, "second-record-ignored", expected, "none, as if it had not arrived")
+            yield violated(step, "second-record-ignored", expected, "nothing, as if it had not arrived")
         elif contest.key_is_lost and by_default(view):
-            yield violated(step, "key-lost", f"a record with the key {meeting.incoming.key!r}", "none")
+            yield violated(step, "key-lost", f"a record with the key {meeting.incoming.key!r}", "nothing is there")
         elif contest.with_key:
             yield held(step)
 

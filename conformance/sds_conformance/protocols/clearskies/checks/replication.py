@@ -165,7 +165,7 @@ def _answer_rule(
         lambda view, given: given[1] not in given[0].missing,
         lambda view, given: (
             f"{view.named(given[1])}, for {view.name_other_end(given[0].link)}",
-            "no copy on that connection",
+            "no copy is sent on that connection",
         ),
         needs=needs,
     )
@@ -242,7 +242,7 @@ def own_records_are_in_answers(view: PeerView) -> Iterator[Observation]:
     for answer in find_answers(view):
         for change in answer.unsent if answer.delivered else ():
             expected = f"{change.key!r}, written at step {change.step.index}, for {view.name(answer.link.peer_id)}"
-            yield violated(answer.request.step, "record-left-out", expected, "no copy on any connection")
+            yield violated(answer.request.step, "record-left-out", expected, "no copy is sent on any connection")
 
 
 @check("CSDB-37", pb.CAPABILITY_OBSERVE, of="writes shown")
@@ -263,7 +263,11 @@ def _judge_completeness(view: PeerView, code: str, excluded: Collection[VersionI
         left = [seen for seen in missing if seen.version not in excluded]
         expected = f"{left[0].key!r}, which is shown" if left else ""
         yield judged(
-            shown.step, code, not left, expected, f"no copy for {view.name_other_end(link)}, which requested everything"
+            shown.step,
+            code,
+            not left,
+            expected,
+            f"no copy is sent for {view.name_other_end(link)}, which requested everything",
         )
 
 
@@ -279,7 +283,7 @@ def _owed_rule(requirement: str, applies: Callable[[PeerView, OwedUpdate], objec
         lambda view, owed: owed.copies,
         lambda view, owed: (
             f"{_change_text(view, owed)}, for {view.name_other_end(owed.link)}",
-            "no copy on that link",
+            "no copy is sent on that link",
         ),
     )
 
@@ -317,11 +321,13 @@ def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
     for owed in find_owed_relays(view):
         if owed.is_decided:
             expected = f"{_change_text(view, owed)}, for {view.name_other_end(owed.link)}"
-            yield judged(owed.cause, _not_sent_code(view, owed), bool(owed.copies), expected, "no copy on that link")
+            yield judged(
+                owed.cause, _not_sent_code(view, owed), bool(owed.copies), expected, "no copy is sent on that link"
+            )
     for shown, link, missing in find_incomplete_answers(view):
         for left in (seen for seen in missing if seen.version in view.unsigned_versions):  # CA-17
             expected = f"{left.key!r}, which is shown, for {view.name_other_end(link)}, with a signature"
-            seen = "no copy: it was received without a signature, and kept"
+            seen = "no copy is sent: it was received without a signature, and kept"
             yield violated(shown.step, "unsigned-update-kept", expected, seen)
     not_to_relay = {arrival.update.version for arrival in view.arrivals if arrival.prohibition} - view.unsigned_versions
     for update in view.sent:
@@ -354,7 +360,7 @@ def known_updates_are_not_relayed_again(view: PeerView) -> Iterator[Observation]
             ]
             if again and before:
                 expected = f"no second {view.named(arrival.update)} for {view.name_other_end(link)}"
-                seen = f"a second copy, after the update arrived again at step {arrival.step.index}"
+                seen = f"a second copy is sent, after the update arrived again at step {arrival.step.index}"
                 yield violated(again[0].step, "relayed-again", expected, seen)
             elif copies and view.due(arrival.step, link) is not None:
                 yield held(arrival.step)

@@ -191,7 +191,7 @@ class Received:
     def refusal(self) -> str:
         """How the implementation refused it, as a phrase."""
         reason = self.step.reply.rejected.reason[:100] if self.step.reply is not None else ""
-        return f"a refusal ({reason or 'no reason given'})"
+        return f"refused ({reason or 'no reason given'})"
 
     @property
     def valid(self) -> bool:

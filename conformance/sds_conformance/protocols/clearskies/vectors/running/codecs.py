@@ -127,7 +127,7 @@ def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     body, level = bytes.fromhex(vector["body"]), AccessLevel(vector["signed_by"])
     reply = subject.call(pb.Request(frame=pb.Frame(body=body, private_key=private_pem(level))))
     if _is_refusal(reply):
-        return VectorResult(Status.FAIL, "a signed message", "a refusal")
+        return VectorResult(Status.FAIL, "a signed message", "refused")
     wire = reply.framed.data
 
     def matches(seen: bytes, outcome: Outcome) -> bool:

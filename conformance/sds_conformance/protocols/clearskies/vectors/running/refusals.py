@@ -27,7 +27,7 @@ def fail_illegal_refusals(subject: ClearSkiesSubject, vector: Vector, answer: Ve
     for stage in subject.stages:
         for step in stage.trace.steps:
             if step.command in MANDATORY and step.answer == "rejected":
-                return VectorResult(Status.FAIL, MANDATORY[step.command], f"a refusal: {step.refusal}")
+                return VectorResult(Status.FAIL, MANDATORY[step.command], f"refused: {step.refusal}")
             if step.command == "connect" and step.signals("link_closed"):
                 return VectorResult(Status.FAIL, MANDATORY["connect"], "a link that is closed at once")
     return answer

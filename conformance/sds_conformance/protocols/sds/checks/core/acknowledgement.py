@@ -157,7 +157,7 @@ def one_of_several_participants_acknowledges(view: ChannelView) -> Iterator[Obse
         elif result is False:
             by = f"the message of {named_by!r} that names it: one participant is enough"
             expected = f"{mention.message_id!r} acknowledged by {by}"
-            seen = f"no acknowledgement until the other {len(known - {named_by})} known participants name it"
+            seen = f"not acknowledged until the other {len(known - {named_by})} known participants name it"
             soft = position_on_giving_up(view, mention.message_id, mention.received.step.index)
             yield violated(mention.received.step, "not-acknowledged", expected, seen, soft)
 
@@ -328,8 +328,8 @@ def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
         signalled = wrong.get(received.step.index, [])
         strangers = [e.message_id for e in received.message.causal_history if view.own(e.message_id) is None]
         if signalled or strangers:
-            expected = "acknowledgements of own outstanding messages only"
-            seen = f"an acknowledgement of {signalled[0].message_id!r}" if signalled else ""
+            expected = "only own outstanding messages acknowledged"
+            seen = f"{signalled[0].message_id!r} is acknowledged" if signalled else ""
             twice = signalled and view.own(signalled[0].message_id)
             code = "acknowledged-twice" if twice else "foreign-acknowledged"
             yield judged(received.step, code, not signalled, expected, seen)
@@ -443,7 +443,7 @@ def _was_possibly_acknowledged(view: ChannelView, mention: Mention) -> bool | No
 
 def _describe_review(review: _Review, row: RuleRow[_Review]) -> tuple[str, str]:
     received = review.mention.received
-    seen = "no acknowledgement" if review.mention.in_history else "no possible acknowledgement"
+    seen = "it is not acknowledged" if review.mention.in_history else "it is not possibly acknowledged"
     return f"{review.mention.message_id!r} {row.why}", received.refusal if received.rejected else seen
 
 

@@ -65,7 +65,7 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
             yield held(received.step)
         elif received.delivered:
             expected = f"the ephemeral message {received.message.message_id!r} delivered at once"
-            seen = f"its delivery only at step {received.delivered[0].step.index}"
+            seen = f"delivered only at step {received.delivered[0].step.index}"
             yield violated(received.step, "delivered-late", expected, seen)
         else:
             expected = f"the ephemeral message {received.message.message_id!r} delivered to the application"

@@ -146,11 +146,11 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
             waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
             if waits and hit is False:
                 which = f"{received.message.message_id!r}, which arrived at step {received.step.index} and waits"
-                yield violated(sent.step, "not-in-filter", f"{which}, in the filter", "it is not in it")
+                yield violated(sent.step, "not-in-filter", f"{which}, in the filter", "it is not in the filter")
 
 
 def judge_members(
-    step: Step, holds: Membership, message_ids: Collection[str], expected: str, seen: str = "it is not in it"
+    step: Step, holds: Membership, message_ids: Collection[str], expected: str, seen: str = "it is not in the filter"
 ) -> Iterator[Observation]:
     """Judge whether a filter holds all of these IDs. ``{}`` in the texts is replaced by an ID that is certainly
     missing.
@@ -211,7 +211,7 @@ def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
         if not between or _count_syncs_if_nothing_else(view, first, second) != 0:
             continue
         expected = f"the same filter as before {between} sync messages arrived"
-        seen = "another"
+        seen = "the filter has changed"
         yield judged(third.step, "in-filter", third.message.bloom_filter == second.message.bloom_filter, expected, seen)
 
 
@@ -276,7 +276,7 @@ def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation
         message_id, hits = newest.message.message_id, dict(zip(asked, observed.state.filter_hits, strict=False))
         if message_id in hits:
             expected = f"{message_id!r}, the last arrival, in the filter"
-            yield judged(observed.step, "not-in-filter", hits[message_id], expected, "it is not in it")
+            yield judged(observed.step, "not-in-filter", hits[message_id], expected, "it is not in the filter")
 
 
 _UNSENT_OWN = "message with its own sender ID that it has not sent"
@@ -573,7 +573,7 @@ def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observatio
         gone = next((message_id for message_id in asked if not hits[message_id]), "")
         if asked and at > view.configuration.bloom_capacity:
             expected = f"{gone!r}, one of the newest {newest} arrivals, in the filter"
-            yield judged(observed.step, "not-in-filter", not gone, expected, "it is not in it")
+            yield judged(observed.step, "not-in-filter", not gone, expected, "it is not in the filter")
 
 
 @check("SDS-RECV-04", of="outgoing received")

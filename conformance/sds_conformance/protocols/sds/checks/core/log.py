@@ -46,8 +46,8 @@ def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
             continue
         delivered = [d for d in view.delivered if d.message_id == message_id and d.step.index >= received.step.index]
         if delivered:
-            expected = "a sync message never delivered"
-            yield violated(delivered[0].step, "delivered", expected, f"a delivery of {message_id!r}")
+            expected = "a sync message never to be delivered"
+            yield violated(delivered[0].step, "delivered", expected, f"{message_id!r} is delivered")
         elif received.unmet <= view.logged_ids:
             yield held(received.step)
 
@@ -83,8 +83,8 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
         later = (o for o, log in logs if message_id in log and o.step.index > received.step.index)
         logged = next(later, None)
         if message_id in delivered:
-            expected = "no delivery of a message without content"
-            yield violated(received.step, "delivered", expected, f"a delivery of {message_id!r}")
+            expected = "a message without content not to be delivered"
+            yield violated(received.step, "delivered", expected, f"{message_id!r} is delivered")
         elif logged is not None and message_id not in view.known_ids:
             expected = f"{message_id!r}, a message without content, not in the log"
             yield violated(logged.step, "logged", expected, "it is in the log")
@@ -113,7 +113,7 @@ def ephemerals_meet_no_dependency(view: ChannelView) -> Iterator[Observation]:
             if freed and not find_possibly_lost(view, [message_id, freed[0].message_id], freed[0].step):
                 why = "an ephemeral message with this ID does not meet the dependency"
                 expected = f"{received.message.message_id!r} to wait for {message_id!r}: {why}"
-                yield violated(freed[0].step, "met-a-dependency", expected, "its delivery")
+                yield violated(freed[0].step, "met-a-dependency", expected, f"delivered at step {freed[0].step.index}")
             elif not freed:
                 yield held(late.step)
 
@@ -141,7 +141,7 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
         sure = {item.message_id for item in observed.log if not item.uncertain}
         strange = shown - view.known_ids - ids_barred_from_log(view, shown, observed.step.index)
         if sure - shown:
-            yield violated(observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", "it is not in it")
+            yield violated(observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", "it is not there")
         elif strange:
             expected = "only messages of the channel in the log"
             yield violated(observed.step, "foreign-entry", expected, f"{min(strange)!r} in it")
@@ -189,7 +189,7 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
             came = [r for r in view.arrivals[delivery.message_id] if r.step.index <= delivery.step.index]
             copies = len(came) > 1 or view.own(delivery.message_id) is not None
             expected = f"{delivery.message_id!r} delivered once"
-            seen = "a second delivery" if copies else "a second delivery, although it arrived once"
+            seen = f"delivered again at step {delivery.step.index}" + ("" if copies else ", although it arrived once")
             yield violated(delivery.step, "delivered-twice", expected, seen, "AMB-24" if copies else "")
     for sent in view.outgoing:
         double = _first_duplicate(sent.history)
@@ -289,7 +289,8 @@ def unlogged_dependencies(view: ChannelView) -> Iterator[_Exposure]:
             on = [message_id for message_id in received.unmet if since.get(message_id, NEVER) < at]
             if on and received.acceptable:
                 expected = f"{received.message.message_id!r} to wait: {min(on)!r} is {why}, and never in the log"
-                yield _Exposure(received.step, kind, "dependency", wrong, expected, "its delivery")
+                seen = f"delivered at step {received.delivered[0].step.index}" if wrong else ""
+                yield _Exposure(received.step, kind, "dependency", wrong, expected, seen)
 
 
 def _is_exposure_of(kind: str, where: str) -> Callable[[_Exposure], bool]:

@@ -68,7 +68,7 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
         if step.command == "receive" or (step.participant, step.channel_id) != me:
             first_use.setdefault(message_id, step.index)
         elif not message_id:
-            yield violated(step, "missing-id", "a non-empty message_id", "an empty one")
+            yield violated(step, "missing-id", "a non-empty message_id", "it is empty")
         elif message_id in first_use:
             seen = f"{message_id!r} again, the ID of the message of step {first_use[message_id]}"
             yield violated(step, "id-used-twice", "an ID that no other message has", seen)
@@ -136,7 +136,9 @@ def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
         bare = not message.causal_history and message.bloom_filter is None
         if received.kind is Kind.EPHEMERAL and not received.own and bare:
             expected = "an ephemeral message to be accepted"
-            yield judged(received.step, "refused", not received.rejected, expected, "a refusal")
+            yield judged(
+                received.step, "refused", not received.rejected, expected, f"refused at step {received.step.index}"
+            )
 
 
 @check("SDS-MSG-19", of="sync-came")
@@ -147,7 +149,8 @@ def both_empty_contents_accepted(view: ChannelView) -> Iterator[Observation]:
             continue
         if received.rejected:
             how = "unset" if received.message.content is None else "present with zero length"
-            yield violated(received.step, "refused", f"a sync message with content {how} to be accepted", "a refusal")
+            expected = f"a sync message with content {how} to be accepted"
+            yield violated(received.step, "refused", expected, f"refused at step {received.step.index}")
         else:
             yield held(received.step)
 
@@ -173,7 +176,9 @@ def empty_content_is_refused(view: ChannelView) -> Iterator[Observation]:
         asked = getattr(step.request, step.command)
         if asked.channel_id == view.channel_id and not asked.content:
             expected = "empty content refused, because receivers would read a sync message, or no message"
-            yield judged(step, "empty-accepted", not step.broadcasts, expected, "a message without content", "AMB-34")
+            yield judged(
+                step, "empty-accepted", not step.broadcasts, expected, "a message without content is sent", "AMB-34"
+            )
 
 
 @check("SDS-MSG-20")
@@ -207,8 +212,8 @@ def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
         # A message with the same ID may have arrived in this channel, too, and have waited.
         waited = {r.message.message_id for r in view.received if r.step.index < step.index and not r.delivered}
         if any(event.message_id == message.message_id for event in here) and message.message_id not in waited:
-            expected = f"no delivery in {view.channel_id!r} of a message of {message.channel_id!r}"
-            yield violated(step, "delivered-elsewhere", expected, "its delivery")
+            expected = f"a message of channel {message.channel_id!r} not to be delivered in {view.channel_id!r}"
+            yield violated(step, "delivered-elsewhere", expected, f"delivered at step {step.index}")
         else:
             yield held(step)
 
@@ -258,7 +263,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
         if dressed and not may_be_delivered_late(view, received):
             first = dressed[0].message_id
             expected = f"{first!r} to satisfy the dependency, with any hint and sender in its entry"
-            yield judged(received.step, "never-delivered", bool(received.delivered), expected, "no delivery")
+            yield judged(received.step, "never-delivered", bool(received.delivered), expected, "it is not delivered")
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
             if entry.sender_id and (authors := view.repair.authors(entry.message_id)) and all(authors):
@@ -276,7 +281,9 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
         if not received.plain or received.unmet:
             continue
         if not _has_usual_encoding(view, received):
-            code, seen = ("refused", "a refusal") if received.rejected else ("never-delivered", "no delivery")
+            code, seen = (
+                ("refused", "it is refused") if received.rejected else ("never-delivered", "it is not delivered")
+            )
             expected = "an unusual but legal protobuf encoding to be accepted"
             yield judged(received.step, code, bool(received.delivered), expected, seen)
 
@@ -300,7 +307,7 @@ def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
     """Copies carry a filter, the original one or a newer one."""
     for copy in view.copies:
         met = not (copy.original.message.bloom_filter is not None and copy.message.bloom_filter is None)
-        yield judged(copy.step, "missing-filter", met, "a filter in the copy as well", "none")
+        yield judged(copy.step, "missing-filter", met, "a filter in the copy as well", "it has none")
 
 
 @check("SDS-MSG-22", of="outgoing")
@@ -342,8 +349,10 @@ def judge_sent(step: Step) -> Observation:
     """Judge whether the content of a step was accepted and broadcast."""
     if step.answer == "rejected":
         assert step.reply is not None
-        return violated(step, "refused", "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
-    return judged(step, "not-broadcast", bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
+        return violated(step, "refused", "ordinary content to be sent", f"refused: {step.reply.rejected.reason[:80]}")
+    return judged(
+        step, "not-broadcast", bool(step.broadcasts), "ordinary content to be broadcast", "nothing is broadcast"
+    )
 
 
 def _is_usable_id(view: ChannelView, message_id: str, step: Step) -> bool:

@@ -141,7 +141,7 @@ def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
         ticks = [t for t in view.ticks if t.index > step.index and t.now_ms > step.now_ms]
         if late:
             expected = f"no copy of {message_id!r}, acknowledged at step {step.index}"
-            yield violated(late[0].step, "resent", expected, "a copy")
+            yield violated(late[0].step, "resent", expected, "a copy is sent")
         elif ticks:
             yield held(ticks[-1])
 
@@ -170,7 +170,7 @@ def _find_copies_after_mention(view: ChannelView, kind: Kind, code: str) -> Iter
         late = [step for step in copies if ticks and step.index > ticks[0].index]
         if late:
             expected = f"no copy of {message_id!r}, which a causal history named at step {named.step.index}"
-            yield violated(late[0], code, expected, "a copy")
+            yield violated(late[0], code, expected, "a copy is sent")
         elif copies and len(ticks) > TOLERATED_SWEEPS:
             yield held(ticks[-1])
 
@@ -208,7 +208,7 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
         first = copy.original.step.now_ms
         met = waited >= period or (copy.step.now_ms - first) // period > (copy.previous.now_ms - first) // period > 0
         expected = f"no copy before the resend period of {period} ms is over"
-        yield judged(copy.step, "resent-early", met, expected, f"one after {waited} ms")
+        yield judged(copy.step, "resent-early", met, expected, f"a copy is sent after {waited} ms")
 
 
 def _is_gap_while_possibly(possibly: PossiblyAcknowledged, gap: Gap) -> bool:
@@ -243,7 +243,7 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
             and (tick := _find_overdue_resend(view, possibly, own or _PERIODS_OF_WAITING * shared)) is not None
         ):
             expected = f"{message_id!r}, possibly acknowledged, to be resent at a period of its own"
-            seen = f"no copy for {tick.now_ms - possibly.since.now_ms} ms"
+            seen = f"no copy is sent for {tick.now_ms - possibly.since.now_ms} ms"
             yield violated(tick, "never-resent", expected, seen, "AMB-66")
 
 
@@ -355,7 +355,7 @@ def sent_messages_are_resent(view: ChannelView) -> Iterator[Observation]:
             yield held(rounds.copies[0])
         elif rounds.overdue is not None:
             expected = f"{sent.message.message_id!r} kept in the outgoing buffer, and sent again from there"
-            seen = f"no copy within {rounds.overdue.now_ms - sent.step.now_ms} ms"
+            seen = f"no copy is sent within {rounds.overdue.now_ms - sent.step.now_ms} ms"
             yield violated(rounds.overdue, "not-kept", expected, seen)
 
 
@@ -396,7 +396,7 @@ def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
         elif len(late) > TOLERATED_SWEEPS and clock_never_goes_back(view, possibly.sent.step, late[-1]):
             message_id, overdue = possibly.sent.message.message_id, late[TOLERATED_SWEEPS]
             expected = f"{message_id!r}, possibly acknowledged, sent again after {period} ms"
-            seen = "no copy: it is no longer in the outgoing buffer"
+            seen = "no copy is sent: it is no longer in the outgoing buffer"
             yield violated(overdue, "not-kept", expected, seen, position_on_giving_up(view, message_id, overdue.index))
 
 
@@ -410,7 +410,7 @@ def judge_not_resent(view: ChannelView, what: str, sent: Iterable[Sent]) -> Iter
     ]
     for step, message_id in again:
         expected = f"the {what} {message_id!r} never broadcast again"
-        yield violated(step, "kept-for-resending", expected, "a copy")
+        yield violated(step, "kept-for-resending", expected, "a copy is sent")
     for observed in view.states_showing("outgoing"):
         earlier = {message_id for message_id, step in first.items() if step.index < observed.step.index}
         buffered = {entry.message_id for entry in observed.state.outgoing.entries}

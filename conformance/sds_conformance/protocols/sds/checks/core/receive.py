@@ -78,7 +78,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         never -= {i for i in never if view.own(i) is not None}  # it is in the log, unless it has no timestamp
         if never and (never := never - _find_given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {_describe_unmet(view, min(never), delivery.step)}"
-            yield violated(delivery.step, "delivered-early", expected, "its delivery")
+            yield violated(delivery.step, "delivered-early", expected, f"delivered at step {delivery.step.index}")
 
 
 def _is_empty_entry(view: ChannelView, delivery: Delivered) -> bool:
@@ -137,13 +137,13 @@ def delivered_messages_have_arrived(view: ChannelView) -> Iterator[Observation]:
     for delivery in view.delivered:
         if _is_of_unjoined_channel(view, delivery):
             continue  # its channel was not joined: SDS-STATE-16
-        seen = f"a delivery of {delivery.message_id!r}, which did not arrive"
-        expected = "deliveries of messages that arrived in the channel"
+        seen = f"{delivery.message_id!r} is delivered, although it did not arrive"
+        expected = "only messages delivered that arrived in the channel"
         met = delivery.received is not None or delivery.message_id in sent
         yield judged(delivery.step, "delivered-unreceived", met, expected, seen)
     for step, message_id, missing in _truncated_deliveries(view):
         expected = f"{message_id!r} refused: its last {missing} bytes did not arrive"
-        yield violated(step, "delivered-unreceived", expected, "its delivery")
+        yield violated(step, "delivered-unreceived", expected, f"delivered at step {step.index}")
 
 
 def _truncated_deliveries(view: ChannelView) -> Iterator[tuple[Step, str, int]]:
@@ -194,10 +194,12 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
             which = f"{min(waiting)!r}, which is itself waiting and not in the log"
             expected = f"{delivery.message_id!r} to wait for {which}"
             soft = "AMB-45" if any(depends_on(view, other, delivery.message_id) for other in waiting) else ""
-            yield violated(delivery.step, "delivered-early", expected, "its delivery", soft)
+            yield violated(delivery.step, "delivered-early", expected, f"delivered at step {delivery.step.index}", soft)
         elif delivery.message_id in delivery.unmet and delivery.message_id not in _find_given_up(view, delivery):
             expected = f"{delivery.message_id!r} to wait for ever: it depends on itself"
-            yield violated(delivery.step, "met-by-itself", expected, "its delivery", "AMB-44")
+            yield violated(
+                delivery.step, "met-by-itself", expected, f"delivered at step {delivery.step.index}", "AMB-44"
+            )
 
 
 @check("SDS-RECV-06", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_CHANNELS, of="channels received")
@@ -216,7 +218,9 @@ def another_channel_meets_nothing(view: ChannelView) -> Iterator[Observation]:
         known -= own_ids_of_other_channels(view) if mixed else set()
         if known and (known := known - delivery.unmet_buffered - _find_given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {min(known)!r}, which only another channel has"
-            yield violated(delivery.step, "met-by-another-channel", expected, "its delivery")
+            yield violated(
+                delivery.step, "met-by-another-channel", expected, f"delivered at step {delivery.step.index}"
+            )
 
 
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED, of="received")
@@ -232,7 +236,7 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
         if received.delivered:
             later = received.delivered[0].step.index
             expected = f"{expected} at once"
-            yield violated(received.step, "delivered-late", expected, f"its delivery at step {later}", "AMB-94")
+            yield violated(received.step, "delivered-late", expected, f"delivered at step {later}", "AMB-94")
         elif may_be_delivered_late(view, received):
             continue
         elif received.foreign_filter:
@@ -289,7 +293,7 @@ def waiting_messages_are_not_given_up_early(view: ChannelView) -> Iterator[Obser
         if early and delivery.received is not None and delivery.received.acceptable:
             timeout = view.configuration.lost_timeout_ms
             expected = f"{delivery.message_id!r} to wait for {min(early)!r} until {timeout} ms are over"
-            yield violated(delivery.step, "given-up-early", expected, "its delivery")
+            yield violated(delivery.step, "given-up-early", expected, f"delivered at step {delivery.step.index}")
         elif delivery.received is not None and delivery.unmet - delivery.unmet_buffered:
             yield held(delivery.step)
 
@@ -299,8 +303,9 @@ def undefined_messages_are_not_delivered(view: ChannelView) -> Iterator[Observat
     """A message with neither content nor timestamp is not delivered either."""
     for received in view.received:
         if received.kind is Kind.UNDEFINED and not received.own:
-            expected = "no delivery of a message without content"
-            yield judged(received.step, "delivered", not received.delivered_at_once, expected, "a delivery")
+            expected = "a message without content not to be delivered"
+            seen = f"delivered at step {received.step.index}"
+            yield judged(received.step, "delivered", not received.delivered_at_once, expected, seen)
 
 
 @check("SDS-RECV-01", pb.CAPABILITY_DELIVERED, of="own-came")
@@ -308,7 +313,7 @@ def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
     """A message with the participant's own sender ID is ignored, or refused."""
     for received in arrived_in_order(view):
         if received.own and (view.delivered or not received.rejected):
-            seen = f"a delivery of {received.message.message_id!r}"
+            seen = f"{received.message.message_id!r} is delivered"
             expected = "a message with the participant's own sender ID to be ignored"
             yield judged(received.step, "delivered", not received.delivered, expected, seen)
 
@@ -338,7 +343,7 @@ def refused_messages_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         left = min(refused & set(observed.state.incoming.message_ids), default="")
         if refused:
             expected = f"{left!r}, which was refused, out of the incoming buffer"
-            yield judged(observed.step, "refused-kept", not left, expected, "it is in it")
+            yield judged(observed.step, "refused-kept", not left, expected, "it is in the incoming buffer")
 
 
 @once
@@ -364,8 +369,8 @@ def channels_not_joined_deliver_nothing(view: ChannelView) -> Iterator[Observati
         if message.kind is Kind.CONTENT and not in_another_layout(message, view.channel_id):
             delivered = [event.message_id for event in step.signals("delivered", view.channel_id)]
             met = message.message_id not in delivered
-            expected = f"no delivery in {view.channel_id!r} of a message of channel {message.channel_id!r}"
-            yield judged(step, "delivered-elsewhere", met, expected, f"a delivery of {message.message_id!r}")
+            expected = f"a message of channel {message.channel_id!r} not to be delivered in {view.channel_id!r}"
+            yield judged(step, "delivered-elsewhere", met, expected, f"{message.message_id!r} is delivered in it")
 
 
 @check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="received unmet")

@@ -33,7 +33,7 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
     if automatic:
         yield held(automatic[0].step)
     elif (late := _find_overdue_tick(view, idle_since)) is not None:
-        yield violated(late, "never-sent", f"a sync message within ten intervals of {interval} ms", "none")
+        yield violated(late, "never-sent", f"a sync message within ten intervals of {interval} ms", "none is sent")
 
 
 def _find_overdue_tick(view: ChannelView, since: Step) -> Step | None:
@@ -64,7 +64,7 @@ def syncs_continue(view: ChannelView) -> Iterator[Observation]:
         return
     if (late := _find_overdue_tick(view, last)) is not None:
         expected = f"another sync message within ten intervals of {interval} ms"
-        yield violated(late, "stopped-sending", expected, "none")
+        yield violated(late, "stopped-sending", expected, "none is sent")
     elif len(automatic) > 1:
         yield held(last)
 
@@ -108,5 +108,5 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
         message_id, lamport = sync.message.message_id, sync.message.lamport_timestamp or 0
         if sync.step.command == "tick" and message_id in seen and not sync.lamport.tolerates(lamport):
             expected = f"the sync message {message_id!r} never broadcast again"
-            yield violated(sync.step, "kept-for-resending", expected, "a copy")
+            yield violated(sync.step, "kept-for-resending", expected, "it is broadcast again")
         seen.add(message_id)

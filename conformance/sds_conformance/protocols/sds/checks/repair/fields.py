@@ -233,12 +233,16 @@ def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Obser
             continue
         expected = f"{received.message.message_id!r} processed like a message without the fields of SDS-R"
         if received.rejected:
-            yield violated(received.step, "refused", expected, "a refusal")
+            yield violated(received.step, "refused", expected, "it is refused")
         elif received.unmet and received.delivered_at_once:
-            yield violated(received.step, "delivered-early", expected, "its delivery before its dependencies")
+            yield violated(received.step, "delivered-early", expected, "delivered before its dependencies")
         elif received.unmet or received.delivered or nothing_is_pending_after(view, received):
             yield judged(
-                received.step, "never-delivered", bool(received.unmet or received.delivered), expected, "no delivery"
+                received.step,
+                "never-delivered",
+                bool(received.unmet or received.delivered),
+                expected,
+                "it is not delivered",
             )
 
 

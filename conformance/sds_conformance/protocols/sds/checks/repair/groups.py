@@ -36,7 +36,7 @@ def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
             groups = view.terms.groups
             why = f"because the participant is in another of {groups} response groups by the declared hash"
             expected = f"no answer for {turn.message_id!r} of {turn.author!r}, {why}"
-            yield violated(turn.asked.answers[0].step, "answered-by-outsider", expected, "a broadcast of it")
+            yield violated(turn.asked.answers[0].step, "answered-by-outsider", expected, "it is broadcast")
         elif turn.is_never_answered and turn.overdue is not None:
             yield held(turn.overdue)
 

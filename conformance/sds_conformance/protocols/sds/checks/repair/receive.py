@@ -47,10 +47,10 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
         if kept is not None:
             which = f"{missing.message_id!r}, arrived at step {arrived.index}"
             expected = f"{which}, no longer in the outgoing repair request buffer"
-            yield violated(kept.step, "not-dropped", expected, "it is")
+            yield violated(kept.step, "not-dropped", expected, "it is still there")
         elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
             expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
-            yield violated(asked.step, "not-dropped", expected, "one")
+            yield violated(asked.step, "not-dropped", expected, "it is requested")
         elif states and old is not None:
             yield held(states[0].step)
         elif asked is None and (due := side.t_req_window(missing)) is not None:
@@ -98,7 +98,7 @@ def _judge_added(view: ChannelView, missing: Missing, code: str) -> Iterator[Obs
         return
     which = f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log"
     expected = f"{which}, in the outgoing repair request buffer"
-    yield judged(shown.step, code, missing.message_id in shown.due, expected, "it is not")
+    yield judged(shown.step, code, missing.message_id in shown.due, expected, "it is not there")
 
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
@@ -143,7 +143,7 @@ def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
             why = f"the request of step {asked} was not answered, and step {again.step.index} named it again"
             expected = f"{missing.message_id!r} asked for again: {why}"
             yield violated(
-                late[-1].step, "not-queued-again", expected, "no further request, although T_max has passed again"
+                late[-1].step, "not-queued-again", expected, "not requested again, although T_max has passed again"
             )
 
 
@@ -233,7 +233,7 @@ def _judge_dropped(view: ChannelView, missing: Missing, received: Received, code
         if side.requests_repair_of(sent, missing.message_id):
             seen_gone = any(missing.message_id not in s.due for s in side.shown_between(step.index, sent.step.index))
             if not seen_gone:
-                seen = f"a request for it {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due"
+                seen = f"it is requested {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due"
                 yield violated(sent.step, code, expected, seen, soft)
             return
         if due is not None and sent.step.now_ms >= due.high + side.slack_ms and not side.is_full(sent):
@@ -334,7 +334,9 @@ def removed_entries_are_added_again(view: ChannelView) -> Iterator[Observation]:
         due, end_ms = step.now_ms + terms.t_max_ms + side.slack_ms, step.now_ms + terms.t_min_ms + terms.t_max_ms
         final = [s for s in free if due <= s.step.now_ms < end_ms - side.slack_ms]
         if final and (anew or any(kept_due <= s.step.now_ms < kept_end for s in free)):
-            yield violated(final[0].step, "not-queued-again", expected, f"no request within T_max, {terms.t_max_ms} ms")
+            yield violated(
+                final[0].step, "not-queued-again", expected, f"not requested within T_max, {terms.t_max_ms} ms"
+            )
 
 
 @check("SDS-R-RECV-05", *TIMED, of="missing sds-r")
@@ -381,5 +383,5 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                     continue
                 soonest = overheard.now_ms + offsets.low
                 hint = view.terms.clock_hint(asking.now_ms >= soonest - SECOND_MS)
-                seen = f"a request {asking.now_ms - step.now_ms} ms after it{hint}"
+                seen = f"requested {asking.now_ms - step.now_ms} ms after it{hint}"
                 yield judged(asking, "not-computed-anew", asking.now_ms >= soonest - side.slack_ms, expected, seen)

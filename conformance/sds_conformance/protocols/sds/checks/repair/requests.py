@@ -59,7 +59,7 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
             which = f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago"
             soft = "" if side.terms.sound else "AMB-08"
             yield violated(
-                shown.step, "not-tracked", f"{which}, in the outgoing repair request buffer", "it is not in it", soft
+                shown.step, "not-tracked", f"{which}, in the outgoing repair request buffer", "it is not there", soft
             )
             break
     if not side.shown:
@@ -144,7 +144,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
             elif asking is None and side.kinds and (sent := side.last_if_both_kinds(list(side.due_carriers(missing)))):
                 which = f"{missing.message_id!r}, missing for {sent.step.now_ms - detected.now_ms} ms"
                 why = f"the further mention of step {again[0].index} must not postpone it"
-                yield violated(sent.step, "postponed", f"a request for {which}: {why}", "none")
+                yield violated(sent.step, "postponed", f"a request for {which}: {why}", "it is not requested")
 
 
 @check("SDS-R-STATE-09", *TIMED, of="missing", together=True)
@@ -169,7 +169,7 @@ def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
             if not side.clock_is_monotonic(detected, sent.step):
                 continue
             expected = f"no request for {missing.message_id!r} within {view.terms.t_min_ms} ms of finding it missing"
-            seen = f"one after {waited} ms{view.terms.clock_hint(waited >= view.terms.t_min_ms - SECOND_MS)}"
+            seen = f"requested after {waited} ms{view.terms.clock_hint(waited >= view.terms.t_min_ms - SECOND_MS)}"
             yield judged(sent.step, "asked-early", waited >= view.terms.t_min_ms - side.slack_ms, expected, seen)
 
 
@@ -252,7 +252,7 @@ def requests_are_sent_from_t_req_on(view: ChannelView) -> Iterator[Observation]:
             if early > side.slack_ms and side.requests_repair_of(sent, missing.message_id):
                 expected = f"no request for {missing.message_id!r} before its T_req"
                 hint = view.terms.clock_hint(early <= SECOND_MS)
-                yield violated(sent.step, "asked-early", expected, f"one {early} ms before it{hint}")
+                yield violated(sent.step, "asked-early", expected, f"requested {early} ms before it{hint}")
             elif early > 0:
                 yield held(sent.step)
         for sent, asks in side.due_carriers(missing) if not side.slack_ms else ():
@@ -376,7 +376,7 @@ def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
                 missing.message_id in shown.due for shown in side.shown_between(arrived.index, sent.step.index)
             ):
                 expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
-                yield violated(sent.step, "already-arrived", expected, "a request for it")
+                yield violated(sent.step, "already-arrived", expected, "it is requested")
             break
 
 
@@ -391,7 +391,7 @@ def own_messages_are_not_missing(view: ChannelView) -> Iterator[Observation]:
             if own.step.index < sent.step.index:
                 expected = f"no request for the own message {own.message.message_id!r}, sent at step {own.step.index}"
                 yield judged(
-                    sent.step, "asked-for-own", own.message.message_id not in asked, expected, "a request for it"
+                    sent.step, "asked-for-own", own.message.message_id not in asked, expected, "it is requested"
                 )
 
 
@@ -449,7 +449,7 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
                 others = ", even while others send" if noisy else ""
                 passed = f"{_TOLERATED_INTERVALS} intervals of {interval} ms have passed since"
                 expected = f"a sync message{others}: the request for {missing.message_id!r} is due, and {passed}"
-                yield violated(tick, "sync-suppressed" if noisy else "sync-not-sent", expected, "none")
+                yield violated(tick, "sync-suppressed" if noisy else "sync-not-sent", expected, "none is sent")
                 break
 
 

@@ -50,11 +50,11 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
                     observed.step,
                     "not-held",
                     f"no answer planned for {message_id!r}, which never arrived",
-                    "a time for one",
+                    "an answer is planned",
                 )
             else:
                 expected = f"no answer planned for {message_id!r}, because the participant is not in its response group"
-                yield judged(observed.step, "not-eligible", message_id not in outside, expected, "a time for one")
+                yield judged(observed.step, "not-eligible", message_id not in outside, expected, "an answer is planned")
         lacking = {i for i, since in named.items() if since < at and arrived.get(i, NEVER) > at}
         if lacking - queued:
             yield held(observed.step)
@@ -80,7 +80,7 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
         if elsewhere.get(answer.message.message_id, NEVER) < answer.step.index:
             continue  # another channel asked for it: SDS-STATE-16
         expected = f"{answer.message.message_id!r} not sent, because no participant asked for it"
-        yield violated(answer.step, "unasked", expected, "a broadcast of it")
+        yield violated(answer.step, "unasked", expected, "it is broadcast")
     for turn in turns(view):
         if turn.answer is not None and not turn.asked.own:
             yield held(turn.answer)
@@ -105,7 +105,7 @@ def no_answer_after_another_participants(view: ChannelView) -> Iterator[Observat
         answer, silent = _find_answer_after_copy(view, turn)
         if answer is not None:
             expected = f"no answer for {turn.message_id!r}, because a copy came at step {turn.end}"
-            yield violated(answer, "answered-after-copy", expected, "one more copy")
+            yield violated(answer, "answered-after-copy", expected, "another copy is sent")
         elif silent is not None:
             yield held(silent)
 
@@ -135,7 +135,7 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
                         "not-dropped",
                         turn.message_id not in queued,
                         expected,
-                        "one that is still planned",
+                        "it is still planned",
                     )
                 break
 
@@ -180,7 +180,7 @@ def _judge_moved_by_answers(view: ChannelView, turn: Turn, answer: Step) -> Iter
         span = f"{usual.low} to {usual.high} ms after the first of several requests"
         expected = f"an answer for {turn.message_id!r} {span}, as after a single request"
         hint = view.terms.clock_hint(between.overlaps(usual, SECOND_MS))
-        seen = f"one after {between.high} ms{hint}"
+        seen = f"sent after {between.high} ms{hint}"
         yield judged(answer, "moved", between.overlaps(usual, view.terms.clock_ms), expected, seen)
 
 
@@ -197,7 +197,7 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
             continue
         if asked.answers and not asked.own:
             request = f"the request of step {since.index} for {asked.message_id!r}, which it did not have then"
-            yield violated(asked.answers[0].step, "answered-unheld", f"no answer to {request}", "a broadcast of it")
+            yield violated(asked.answers[0].step, "answered-unheld", f"no answer to {request}", "it is broadcast")
         elif t_max is not None and not asked.answers:
             waited = [tick for tick in view.ticks if tick.index > since.index and tick.now_ms >= since.now_ms + t_max]
             if waited:
@@ -229,6 +229,6 @@ def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
             silent = [t for t in view.ticks if t.index > since.index and t_max and t.now_ms >= since.now_ms + t_max]
             if after:
                 expected = f"no answer to its own request for {entry.message_id!r}, which came back"
-                yield violated(after[0], "own-request-answered", expected, "an answer", "AMB-74")
+                yield violated(after[0], "own-request-answered", expected, "an answer is sent", "AMB-74")
             elif silent:
                 yield held(silent[0])

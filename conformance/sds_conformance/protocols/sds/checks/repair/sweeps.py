@@ -44,7 +44,7 @@ def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
         if turn.answer is None or not t_max or turn.repeats or _is_late_by_the_sweep(view, turn, t_max):
             continue
         expected = f"an answer for {turn.message_id!r} within {t_max} ms of the request of step {turn.since.index}"
-        seen = f"one after {turn.answer.now_ms - turn.since.now_ms} ms"
+        seen = f"answered after {turn.answer.now_ms - turn.since.now_ms} ms"
         yield judged(
             turn.answer,
             "answered-late",
@@ -71,7 +71,7 @@ def answers_wait_for_no_traffic(view: ChannelView) -> Iterator[Observation]:
             continue
         elif _delayed_the_answer(view, turn) and turn.answer is not None:
             which = f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago"
-            seen = f"none until step {turn.answer.index}"
+            seen = f"not sent until step {turn.answer.index}"
             yield violated(turn.overdue, "answered-late", f"{which}, sent by a sweep", seen)
 
 
@@ -116,7 +116,10 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             expected = f"no answer for {turn.message_id!r} within {wait} ms of the request of step {turn.since.index}"
             hint = view.terms.clock_hint(turn.answer.now_ms >= turn.window.low - SECOND_MS)
             yield violated(
-                turn.answer, "answered-early", expected, f"one after {turn.answer.now_ms - turn.since.now_ms} ms{hint}"
+                turn.answer,
+                "answered-early",
+                expected,
+                f"answered after {turn.answer.now_ms - turn.since.now_ms} ms{hint}",
             )
             continue
         yield held(turn.answer)
@@ -148,7 +151,9 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
         allowed = 1 + len(asked.repeats)
         if len(answers) > allowed:
             expected = f"no further answer for {asked.message_id!r}, which was answered at step {answers[0].index}"
-            yield violated(answers[allowed], "answered-again", expected, "another answer without another request")
+            yield violated(
+                answers[allowed], "answered-again", expected, "another answer is sent without another request"
+            )
         elif (quiet := [tick for tick in view.ticks if tick.index > answers[-1].index])[TICKS - 1 :]:
             yield held(quiet[-1])
 

@@ -36,7 +36,7 @@ def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         by = "by the declared hash" if expected.exact else "whatever the hash"
         since = f"after the request of step {turn.since.index}, {by}"
         what = f"an answer for {turn.message_id!r} {_format_span(expected)} {since}"
-        seen = f"one planned after {found.low} ms" if turn.shown else f"one after {found.low} to {found.high} ms"
+        seen = f"planned after {found.low} ms" if turn.shown else f"sent after {found.low} to {found.high} ms"
         seen += view.terms.clock_hint(expected.overlaps(found, SECOND_MS))
         code = classify_wrong_time(found, 0, view.terms.t_max_ms or 0, slack_ms(view))
         yield judged(turn.reported_step, code, expected.overlaps(found, slack_ms(view)), what, seen)
@@ -52,7 +52,7 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         if wait > slack_ms(view):
             expected = f"an answer for its own {turn.message_id!r} at once"
             hint = view.terms.clock_hint(wait <= SECOND_MS)
-            yield violated(turn.since, "answered-late", expected, f"one planned in {wait} ms{hint}")
+            yield violated(turn.since, "answered-late", expected, f"planned in {wait} ms{hint}")
         elif turn.answer is None or not turn.is_no_resend:
             continue  # another requirement judges missing answers, and a copy may be a resend
         elif not turn.in_time:
@@ -61,7 +61,7 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
                 turn.answer,
                 "answered-late",
                 f"an answer for its own {turn.message_id!r} at once",
-                f"one after {late} ms",
+                f"sent after {late} ms",
             )
         else:
             yield held(turn.answer)
@@ -82,7 +82,7 @@ def _equal_answer_delays(view: ChannelView, code: str, *, same_requester: bool) 
             if not same_requester:
                 which = f" of {second!r}, as after that of {first!r}: its author is the same"
             expected = f"an answer for {turn.message_id!r} {_format_span(before)} after the request{which}"
-            seen = f"one {'planned ' if turn.shown else ''}after {_format_span(found)}"
+            seen = f"{'planned' if turn.shown else 'sent'} after {_format_span(found)}"
             seen += view.terms.clock_hint(before.overlaps(found, SECOND_MS))
             yield judged(turn.reported_step, code, before.overlaps(found, slack_ms(view)), expected, seen)
         known[turn.message_id].append((turn, found))

@@ -59,7 +59,7 @@ def found_in_filters(script: Script, alice: Part) -> None:
 
 @scenario("ACK-06", "ACK-02", of_one_text=True)
 def found_in_two_filters_and_then_in_none(script: Script, alice: Part) -> None:
-    """Own messages are found in the filters of two and of three others, and then in no filter any more."""
+    """The filters of two or three peers hold own messages; the filters of four later ones hold none."""
     sent = [alice.send() for _ in range(3)]
     base = script.now
     for number, name in enumerate(("bob", "carol", "dave")):
@@ -94,7 +94,7 @@ def nobody_answers(script: Script, alice: Part, bob: Peer) -> None:
 
 @resending("OUTSWEEP-01", "SEND-10", "STATE-08")
 def unacknowledged_while_busy(script: Script, alice: Part) -> None:
-    """A message comes back from the network, then its sender is busy with others and with messages of other kinds."""
+    """An own message is reflected; its sender then sends messages of all kinds and gets no acknowledgement."""
     period = alice.in_force.resend_unacknowledged_ms
     alice.given(alice.send()).observe()
     for number in range(10):
@@ -118,7 +118,7 @@ def acknowledged_and_done(script: Script, alice: Part) -> None:
 
 @scenario("ACK-01", "ACK-02", "ACK-07", of_one_text=True)
 def every_way_to_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
-    """Entries with hints, syncs with gaps, filters of messages that wait; first possibly, then surely."""
+    """Entries with hints, syncs with gaps and filters of waiting messages acknowledge own messages."""
     sent = [alice.send() for _ in range(6)]
     now = script.now
     known, to_come = bob.content(now), bob.content(now + 20)
@@ -158,20 +158,20 @@ def _echo(script: Script, answer: Callable[[Part], Message]) -> None:
 
 @scenario("ACK-02", "STATE-12", "STATE-05", "SEND-09", "RECV-04")
 def own_filter_comes_back(script: Script) -> None:
-    """Another receives some messages of a participant, two of which wait; its filter comes back as if from a third."""
+    """A second participant receives some messages, two of which wait; a peer sends its filter to the first."""
     _echo(script, lambda alice: alice.send())
 
 
 @scenario("ACK-02", "STATE-12", "STATE-05", "SYNC-05")
 def own_sync_filter_comes_back(script: Script) -> None:
-    """As an echo, with the filter of a sync message."""
+    """A peer sends the filter of a sync message of one participant to another."""
     script.need(pb.CAPABILITY_SYNC)
     _echo(script, lambda alice: alice.send_sync())
 
 
 @scenario("ACK-01", "ACK-04", "STATE-13", long=True)
 def two_filters_and_a_name(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two filters hold a message, one a second one, then a causal history names both."""
+    """Two filters hold one message, one filter holds another; then a causal history names both."""
     sent = [alice.send(), alice.send()]
     for number, peer in enumerate((bob, carol)):
         alice.given(peer.content(script.now + number, holds=sent[number:])).observe()
@@ -180,7 +180,7 @@ def two_filters_and_a_name(script: Script, alice: Part, bob: Peer, carol: Peer) 
 
 @scenario("STATE-12", "ACK-01", long=True)
 def filters_that_nobody_can_read(script: Script, alice: Part, bob: Peer) -> None:
-    """Filters of a few bytes come, in content and in sync messages, while several messages are outstanding."""
+    """Unreadable filters of a few bytes arrive in content and sync messages, with several messages outstanding."""
     sent = [alice.send() for _ in range(5)]
     for number, bloom_filter in enumerate((b"zz", b"\xff", b"not a filter", b"\xff\xff\xff\xff\xff\xff\xff\xff")):
         says = bob.sync if number % 2 else bob.content

@@ -15,7 +15,7 @@ WIDEST = 600
 
 @scenario("RECV-05", "ACK-01", long=True)
 def hundreds_are_missing(script: Script, alice: Part, bob: Peer) -> None:
-    """Of the dependencies of a message as many are missing as a byte counts, and twice as many; or the last of many."""
+    """Messages miss 64 to 512 dependencies, or only the last of many."""
     for count in (64, 128, 256, 512):
         alice.receive(bob.content(script.now, *[f"never-sent-{number}" for number in range(count)]))
     known = [bob.content(script.now) for _ in range(WIDEST)]

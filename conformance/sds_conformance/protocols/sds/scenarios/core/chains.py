@@ -28,7 +28,7 @@ def ahead_and_waiting(script: Script, alice: Part, bob: Peer, carol: Peer) -> No
 
 @scenario("INSWEEP-04", "RECV-08", "STATE-11", long=True, asked=WIDE)
 def copies_of_what_waits(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message waits for one of two that it names, and comes again: before the other one, after it, and twice."""
+    """A message waits for one of its two dependencies; copies arrive before the other one, after it, and twice."""
     for number in range(3):
         first, second = carol.content(script.now), carol.content(script.now + 1)
         waiting = bob.content(script.now + 2, first, second)
@@ -45,7 +45,7 @@ def copies_of_what_waits(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @scenario("INSWEEP-04", "RECV-08", "STATE-11", long=True, asked=WIDE)
 def chains_and_fans(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Chains of three and five arrive backwards, and four messages wait for one; in between the participant sends."""
+    """Chains of three and five arrive in reverse, and four messages wait for one; the participant sends meanwhile."""
     for length in (3, 5):
         line = [bob.content(script.now)]
         for number in range(1, length):
@@ -67,7 +67,7 @@ def chains_and_fans(script: Script, alice: Part, bob: Peer, carol: Peer, dave: P
 
 @scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,), long=True)
 def hints_of_what_waits(script: Script, alice: Part, bob: Peer) -> None:
-    """A message with a hint of the transport waits, and is named once it was delivered."""
+    """A message with a transport hint waits, and own messages name it after its delivery."""
     root = bob.content(script.now)
     alice.receive(bob.content(script.now + 5, root), hint=b"of what waits")
     alice.receive(root, hint=b"of the root")
@@ -77,7 +77,7 @@ def hints_of_what_waits(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("STATE-15", "ACK-05", long=True, violated=("STATE-05",))
 def acknowledging_while_waiting(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message that names an own one waits, and is delivered later: that says nothing new."""
+    """A message that names an own one waits, then is delivered; the delivery is no new acknowledgement."""
     own, root = alice.send(), carol.content(script.now)
     alice.given(bob.content(script.now + 5, own, root)).observe()
     alice.given(root).observe("bob", "carol")

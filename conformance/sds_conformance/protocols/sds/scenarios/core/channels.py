@@ -23,7 +23,7 @@ def two_channels(script: Script) -> None:
 
 @scenario("MSG-16", "RECV-07")
 def the_unnamed_channel(script: Script) -> None:
-    """The application names no channel, and everything is sent once."""
+    """The application names no channel, and sends and receives messages."""
     alice = script.open(channels=())
     first = alice.send()
     deliver_and_settle(alice, script.peer("bob").content(script.now + 5, first))

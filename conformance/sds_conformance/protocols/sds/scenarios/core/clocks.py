@@ -45,7 +45,7 @@ def clock_steps_back(script: Script, alice: Part) -> None:
 
 @scenario("STATE-02")
 def clock_at_first_use(script: Script, alice: Part) -> None:
-    """An old message is the first thing seen; the clock still starts at the epoch time."""
+    """An old message arrives first; the clock still starts at the epoch time."""
     alice.given(script.peer("bob").content(1)).after(-60_000).send()
 
 
@@ -83,10 +83,7 @@ def large_and_zero_timestamps(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("MSG-05", "DELIVER-01", "SEND-01", "RECV-07", "STATE-11", long=True, of_one_text=True)
 def at_the_ends_of_the_range(script: Script, bob: Peer) -> None:
-    """Timestamps are received with which integers with and without a sign end, or floating point gets coarse.
-
-    Two messages are sent, if they can be; then an ordinary one is received and, if any can follow, another sent.
-    """
+    """Timestamps arrive that are the limits of signed and unsigned integers, or of exact floating point."""
     coarse, beyond = 1 << 53, 2**64 - 2
     for number, largest in enumerate((coarse, 2**63 - 2, 2**63 - 1, 2**63, beyond, beyond + 1)):
         alice = script.open(f"alice{number}", configuration=WIDE)
@@ -129,7 +126,7 @@ def ephemerals_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
 
 @resending("OUTSWEEP-05", "MSG-21")
 def rebroadcasts_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
-    """A copy goes out between two messages; it is not a new message."""
+    """A copy is sent between two messages; it does not move the timestamp."""
     alice.given(bob.content(script.now + 80_000_000)).send()
     tick_every(alice, 2 * alice.in_force.resend_unacknowledged_ms + 1_000, times=2)
     alice.send()

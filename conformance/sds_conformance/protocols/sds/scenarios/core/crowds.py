@@ -107,7 +107,7 @@ def _held_by_a_filter(stage: Stage, alice: Actor, bob: ScriptedPeer, own: list[M
 
 @resending("STATE-12", "ACK-04", "STATE-08", long=True)
 def a_hundred_copies(script: Script, alice: Part, bob: Peer) -> None:
-    """A filter holds one of two messages, and nobody says anything more for a hundred copies of each, and a month."""
+    """A filter holds one of two messages; then nothing arrives for a hundred copies of each, and a month."""
     first, _ = alice.send(), alice.send()
     alice.receive(bob.content(script.now + 1, holds=[first]))
     c = alice.in_force
@@ -117,7 +117,7 @@ def a_hundred_copies(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-04", "SYNC-12", "EPHEMERAL-04", "ACK-07", "RECV-03", "DELIVER-01", long=True)
 def a_hundred_of_each_kind(script: Script, alice: Part, bob: Peer) -> None:
-    """More than a hundred messages of each kind are sent and received: from ahead, that acknowledge, and that wait."""
+    """Over a hundred messages of each kind are sent and received: ahead, acknowledging, and waiting."""
     for number in range(ROUNDS):
         own, other = alice.after(10).send(), alice.send()
         send_optional_messages(alice)
@@ -153,9 +153,9 @@ def many_participants(script: Script) -> None:
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-07", long=True)
 def long_ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
-    """IDs of up to 1,024 characters differ in the last one; what waits for one of them waits until it comes.
+    """IDs of up to 1,024 characters differ only in the last one; messages wait for some of them.
 
-    Filters are made over five that only their ends tell from five others, which are missing, and over such beginnings.
+    Two filters hold five IDs each. Five missing IDs differ from these only in the last character, or only in the first.
     """
     for name, of_one in (("dora", "{1}{0}"), ("erin", "{0}{1}")):
         actor = script.open(name)
@@ -174,7 +174,7 @@ def long_ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("DELIVER-04", long=True, asked=pb.Configuration(causal_history_size=100))
 def late_by_ninety_places(script: Script, alice: Part, bob: Peer) -> None:
-    """A message comes ninety places late, and causal histories are long enough to show it."""
+    """A message arrives ninety places late, and causal histories are long enough to show it."""
     base = script.now
     newer = [bob.content(base + 10 + number) for number in range(99)]
     alice.given(*newer, bob.content(base + 15, message_id="late")).after(1_000).send()

@@ -7,7 +7,7 @@ from ..scripts import WIDE, Part, Peer, Script, deliver_and_settle, scenario, se
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02", asked=WIDE)
 def a_missing_dependency(script: Script, alice: Part, bob: Peer) -> None:
-    """A message waits for the one of three dependencies that is missing, and is delivered when it comes."""
+    """A message waits for the missing one of its three dependencies, and is delivered when it arrives."""
     base = script.now
     known = [bob.content(base + number) for number in (1, 2)]
     alice.receive(*known)
@@ -80,7 +80,7 @@ def own_messages_come_back(script: Script, alice: Part) -> None:
 
 @scenario("RECV-01", "RECV-11", asked=WIDE)
 def unsent_messages_with_own_sender_id(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages of all kinds come in a participant's own name that it has not sent, some of them from ahead."""
+    """Messages of all kinds that it never sent arrive with the participant's own sender ID, some from ahead."""
     alice.receive(bob.content(script.now))
     own = alice.send()
     ahead = script.now + 5_000_000
@@ -110,7 +110,7 @@ def the_filter_and_the_buffer(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SEND-09", "STATE-05", "SYNC-05")
 def the_filter_grows(script: Script, alice: Part, bob: Peer) -> None:
-    """Every message carries the filter as it is when the message is sent."""
+    """Every message carries the filter at the time of sending."""
     for _ in range(5):
         alice.after(10).given(bob.content(script.now)).send()
     send_optional_messages(alice, ephemeral=False)

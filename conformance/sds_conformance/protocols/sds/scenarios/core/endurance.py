@@ -22,7 +22,7 @@ ASKED_AT_ONCE = 20_000
 
 @scenario("DELIVER-06", "RECV-02")
 def late_copies(script: Script, alice: Part, bob: Peer) -> None:
-    """Copies come after thirty other messages."""
+    """Copies arrive after thirty other messages."""
     messages = [bob.content(script.now + number) for number in range(30)]
     deliver_and_settle(alice, *messages, messages[0], messages[5]).observe()
 
@@ -41,7 +41,7 @@ def many_wait_for_one(script: Script, alice: Part) -> None:
 
 @scenario("RECV-08", "INSWEEP-01")
 def waiting_for_an_own_message(script: Script) -> None:
-    """A message names an own message that is sent only afterwards: that comes, but is not received."""
+    """A message depends on an own one that is sent later, which is not received from the network."""
     script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
     alice = script.open()
     alice.receive(script.peer("bob").content(script.now + 5, "mine-to-come"))
@@ -52,7 +52,7 @@ def waiting_for_an_own_message(script: Script) -> None:
 
 @scenario("RECV-08", "INSWEEP-01", of_one_text=True)
 def waiting_for_an_own_message_behind_others(script: Script) -> None:
-    """Three messages wait; an own message frees the second and the third, and the oldest goes on waiting."""
+    """Three messages wait; an own message releases the second and the third, the oldest keeps waiting."""
     script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
     alice, bob = script.open(), script.peer("bob")
     alice.receive(bob.content(script.now + 4, "never-sent"))
@@ -141,7 +141,7 @@ def days_pass(script: Script, alice: Part) -> None:
 
 @resending("OUTSWEEP-01")
 def unacknowledged_while_others_send(script: Script, alice: Part) -> None:
-    """Nobody acknowledges a message while others talk."""
+    """A message stays unacknowledged while others send."""
     alice.send()
     period = alice.in_force.resend_unacknowledged_ms
     for number in range(12):
@@ -150,7 +150,7 @@ def unacknowledged_while_others_send(script: Script, alice: Part) -> None:
 
 @scenario("RECV-11", "SEND-01")
 def own_copies_under_a_frozen_clock(script: Script, alice: Part) -> None:
-    """Own copies come back while the clock stands still."""
+    """Copies of own messages arrive under a frozen clock."""
     alice.given(alice.send(), alice.send()).send()
     alice.send()
 
@@ -194,7 +194,7 @@ def a_filter_is_shown_now_and_then(stage: Stage, bob: ScriptedPeer) -> None:
 
 @scenario("STATE-05")
 def many_are_missing(script: Script, alice: Part, bob: Peer) -> None:
-    """Six dependencies are missing when a message is sent: they are not received."""
+    """A message is sent while six dependencies of received messages are missing."""
     for number in range(3):
         alice.receive(bob.content(script.now + number, f"gone-{number}", f"gone-too-{number}"))
     alice.after(50).send()

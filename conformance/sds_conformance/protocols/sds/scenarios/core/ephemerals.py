@@ -20,7 +20,7 @@ def received_ephemerals(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("EPHEMERAL-05", "RECV-05")
 def what_is_missing_comes_as_an_ephemeral(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message waits for one that is missing, whose ID an ephemeral message has; then the missing one comes."""
+    """A message waits; an ephemeral message with the ID of its dependency arrives, then the dependency."""
     missing = carol.content(script.now)
     alice.receive(bob.content(script.now + 1, missing))
     deliver_and_settle(alice, carol.ephemeral(b"typing", message_id=missing)).observe()

@@ -21,7 +21,7 @@ NIM_LIKE = b"\x0a\x10" + bytes(16) + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\
 
 @scenario("RECV-07", "RECV-04", "ACK-01")
 def foreign_filters(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages carry filters of other encodings, of no length and of no sense; what else they say must count."""
+    """Messages carry filters of other encodings, empty and invalid ones; their other fields must count."""
     for number, bloom_filter in enumerate((NIM_LIKE, b"", b"\x00", b"\xff" * 37, bytes(100_000), None)):
         own = alice.send()
         alice.receive(bob.content(script.now + 1 + number, own, bloom_filter=bloom_filter))
@@ -31,7 +31,7 @@ def foreign_filters(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-12", "ACK-07")
 def foreign_filters_in_syncs(script: Script, alice: Part, bob: Peer) -> None:
-    """Sync messages with such filters name own messages in their causal histories, which must count."""
+    """Sync messages with unreadable filters name own messages in their causal histories, which must count."""
     for number, bloom_filter in enumerate((NIM_LIKE, b"\xff" * 37, None)):
         own = alice.send()
         alice.receive(bob.sync(script.now + 1 + number, own, bloom_filter=bloom_filter))

@@ -11,7 +11,7 @@ MINUTE = 60_000
 
 @scenario("STATE-04", needs=(pb.CAPABILITY_VIRTUAL_CLOCK,), asked=WIDE)
 def a_late_joiner(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """After ten minutes of talk a third joins, speaks before it has heard anything, and is heard after the next."""
+    """A newcomer joins after ten minutes, sends before it receives anything, and its message arrives late."""
     said = [bob.content(script.now)]
     for number in range(5):
         script.advance(2 * MINUTE)

@@ -35,7 +35,7 @@ def before_each_limit(script: Script, span_ms: Period | int) -> Iterator[Period 
 
 @scenario("STATE-03", "RECV-07", needs=TIMED, long=True, of_one_text=True)
 def decades_pass(script: Script, alice: Part, bob: Peer) -> None:
-    """Between two messages weeks pass, then decades; others send with timestamps of that time."""
+    """Weeks pass between two messages, then decades; others send with timestamps of that time."""
     alice.send()
     for _ in before_each_limit(script, -DAY_MS):
         alice.send()
@@ -44,7 +44,7 @@ def decades_pass(script: Script, alice: Part, bob: Peer) -> None:
 
 @resending("OUTSWEEP-01", "OUTSWEEP-06", long=True, of_one_text=True)
 def outstanding_for_weeks(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages are sent shortly before a counter is full, and for weeks nothing runs while another is outstanding."""
+    """Messages are sent shortly before a counter overflows; no sweep runs for weeks while another is outstanding."""
     script.need(*TIMED)
     period = alice.in_force.resend_unacknowledged_ms
     # A message for each: how often one is sent again may have an end (AMB-64).
@@ -61,7 +61,7 @@ def outstanding_for_weeks(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("OUTSWEEP-02", needs=(pb.CAPABILITY_RESEND_PERIOD, *TIMED), long=True, of_one_text=True)
 def possibly_acknowledged_for_weeks(script: Script, bob: Peer) -> None:
-    """A filter holds a message, and then nothing runs for weeks."""
+    """A filter holds a message, and then no periodic work runs for weeks."""
     # Of the second nothing more is seen: one that is just late would make up for it.
     for number, (pause, more) in enumerate(((INT32_MS, 2), (UINT32_MS, 0))):
         alice = script.open(f"alice{number}", configuration=POSSIBLY)
@@ -73,7 +73,7 @@ def possibly_acknowledged_for_weeks(script: Script, bob: Peer) -> None:
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC, *TIMED), long=True, of_one_text=True)
 def idle_for_weeks(script: Script, bob: Peer) -> None:
-    """Everything is acknowledged, and the work does not run for a day, then for weeks; sync messages go on."""
+    """All is acknowledged, and no periodic work runs for a day, then for weeks; sync messages continue."""
     alice = script.open(configuration=pb.Configuration(sync_interval_ms=30_000))
     interval = alice.in_force.sync_interval_ms
     alice.receive(bob.content(script.now, alice.send()))
@@ -100,7 +100,7 @@ def waiting_for_weeks(script: Script, bob: Peer, carol: Peer) -> None:
     of_one_text=True,
 )
 def not_given_up_before_its_time(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages begin to wait shortly before a counter is full; half of the time to give up passes, and another half."""
+    """Messages begin to wait shortly before a counter overflows, and the loss timeout passes."""
     timeout = alice.in_force.lost_timeout_ms
     for number, _ in enumerate(before_each_limit(script, timeout // 2)):
         alice.receive(bob.content(script.now, f"never-sent-{number}"))

@@ -48,7 +48,7 @@ def channels_with_similar_names(stage: Stage) -> None:
 
 @scenario("RECV-07", of_one_text=True)
 def equal_contents_arrive(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The same words come from several senders and twice from one, with equal and with different timestamps."""
+    """Equal content arrives from several senders and twice from one, with equal and different timestamps."""
     for peer, lamport in ((bob, 1), (carol, 1), (bob, 2), (bob, 2), (bob, -7_200_000)):
         alice.receive(peer.content(script.now + lamport, content=b"ok"))
     alice.receive(bob.sync(script.now, message_id="later"))
@@ -68,7 +68,7 @@ def same_content_sent_at_once(stage: Stage) -> None:
 
 @scenario("RECV-07", long=True)
 def contents_of_growing_length(script: Script, alice: Part, bob: Peer) -> None:
-    """A causal history names a sender, as with SDS-R; contents of 65 bytes to 4 KiB come; an own one follows each."""
+    """A history names a sender, as with SDS-R; contents of 65 bytes to 4 KiB arrive; an own message follows each."""
     root = bob.content(script.now)
     alice.given(root, bob.content(script.now + 1, *signed(root))).after(10).send()
     for length in (65, 300, 4_096):
@@ -77,7 +77,7 @@ def contents_of_growing_length(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("MSG-09", "MSG-20")
 def contents_sent_of_all_kinds(script: Script, alice: Part) -> None:
-    """Contents are sent that end in zero bytes or blanks, are one byte, KiB long."""
+    """Contents are sent that end in zero bytes or blanks, have one byte, or have 100 KiB."""
     for content in (b"\0", b"x\0\0", b" \n", bytes(range(256)) * 400):
         alice.send(content)
         script.advance(1)
@@ -103,9 +103,9 @@ OWN_TWINS = (*TWINS, ("z\0", "z"), ("\U00010000\U000103ff", "\ud7ff\U000103ff"))
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "SEND-04", "STATE-05", "RECV-04", asked=WIDE, long=True)
 def ids_with_one_start_or_one_form(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """IDs differ after a zero character, or in their normal form: one comes, then what depends on the other one.
+    """IDs differ after a zero character or in normal form: one arrives, then a message that depends on the other.
 
-    Then that one comes; and messages of such IDs wait together.
+    Then the other one arrives. At the end, messages with such IDs wait at the same time.
     """
     root = carol.content(script.now)
     waiting = []
@@ -121,7 +121,7 @@ def ids_with_one_start_or_one_form(script: Script, alice: Part, bob: Peer, carol
 
 @scenario("STATE-12", "SEND-10", long=True)
 def acknowledged_under_a_twin_id(script: Script, alice: Part, bob: Peer) -> None:
-    """A participant sends under IDs that were given to it, and causal histories and filters have their twins."""
+    """A participant sends under given IDs; causal histories and filters contain similar IDs."""
     for own, other in OWN_TWINS:
         alice.send(message_id=own)
         alice.receive(bob.content(script.now, other))
@@ -131,7 +131,7 @@ def acknowledged_under_a_twin_id(script: Script, alice: Part, bob: Peer) -> None
 
 @scenario("RECV-07", "MSG-15", long=True)
 def senders_and_channels_with_twins(script: Script) -> None:
-    """Others are called as the participant, up to a zero character or in a normal form, and other channels as its."""
+    """Senders and channels differ from the own ones only in normal form or by the text after a zero character."""
     alice = script.open("alici\u00e9", channels=("c\u00e9",))
     for sender, channel in (("alicie\u0301", "ce\u0301"), ("alici\u00e9\0x", "c\u00e9\0x")):
         here = script.peer(sender, "c\u00e9")
@@ -157,7 +157,7 @@ def timestamps_of_all_lengths(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("RECV-08", "STATE-05")
 def two_participants_of_one_process(script: Script, alice: Part, bob: Peer) -> None:
-    """Two participants take turns; nothing of one shows at the other, and opening one disturbs none."""
+    """Two participants take turns; neither shows messages of the other, and opening one disturbs none."""
     root = bob.content(script.now + 1)
     alice.receive(bob.content(script.now + 2, root))
     carol = script.open("carol")
@@ -181,7 +181,7 @@ def waiting_in_two_channels(script: Script) -> None:
 
 @scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
 def hints_only_where_given(script: Script, alice: Part, bob: Peer) -> None:
-    """Some messages have transport hints, one of which has 256 bytes; those around them have none."""
+    """Some messages have transport hints, one of 256 bytes; the messages around them have none."""
     first = bob.content(script.now - 9)
     alice.receive(first, hint=b"t1")
     for _ in range(2):

@@ -24,7 +24,7 @@ BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty", "length")
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-05", "RECV-04", long=True, asked=WIDE, violated=("RECV-06",))
 def lookalikes_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """One of two IDs comes, then what depends on the other one, then that one; messages of both wait together."""
+    """One of two similar IDs arrives, then a dependent of the other, then the other; dependents of both wait."""
     root = carol.content(script.now)
     waiting = []
     for known, other in NEAR:
@@ -41,7 +41,7 @@ def lookalikes_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Pe
 
 @scenario("RECV-05", "RECV-07", "RECV-08", long=True, violated=("ACK-01",))
 def ids_of_built_in_names(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages have IDs that name what objects have by themselves: others wait for them, then they come."""
+    """Messages have IDs such as built-in property names: others wait for them, then they arrive."""
     for number, message_id in enumerate(BUILT_IN):
         alice.receive(carol.content(script.now + 10 + number, message_id))
         alice.receive(bob.content(script.now + number, message_id=message_id))
@@ -103,7 +103,7 @@ def odd_entries_of_histories(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("RECV-05")
 def empty_entries_of_histories(script: Script, alice: Part, bob: Peer) -> None:
-    """Two messages name an empty ID, one of them beside a delivered message; they wait for ever, or are refused."""
+    """Two messages name an empty ID, one of them with a delivered message; they wait for ever, or are refused."""
     known = bob.content(script.now)
     alice.receive(known, bob.content(script.now + 1, entry("")), bob.content(script.now + 2, known, entry("")))
     alice.settle()
@@ -111,7 +111,7 @@ def empty_entries_of_histories(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("ACK-01", "ACK-05", long=True)
 def odd_entries_that_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
-    """Own messages are named after strangers, after repeated entries, and with senders and hints of all kinds."""
+    """Own messages are named after unknown IDs, after repeated entries, and with any senders and hints."""
     known = bob.content(script.now)
     alice.receive(known)
     own = [alice.send() for _ in range(8)]
@@ -141,7 +141,7 @@ def contents_of_few_bytes(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("STATE-08", asked=QUICK_RESENDS, long=True, violated=("OUTSWEEP-05",))
 def equal_contents_are_resent(script: Script, alice: Part) -> None:
-    """A participant says the same three times, and nobody answers."""
+    """A participant sends equal content three times, and no acknowledgement arrives."""
     period = alice.in_force.resend_unacknowledged_ms
     for _ in range(3):
         alice.after(1).send(b"the same")
@@ -151,7 +151,7 @@ def equal_contents_are_resent(script: Script, alice: Part) -> None:
 
 @scenario("SYNC-12", "ACK-07", long=True, of_one_text=True, violated=("SYNC-08",))
 def syncs_that_look_known(script: Script, alice: Part, bob: Peer) -> None:
-    """Sync messages have the ID of a message that is logged, or waits, none at all, or an old timestamp; all count."""
+    """Sync messages have the ID of a logged or waiting message, no ID, or an old timestamp; all count."""
     logged, waiting = bob.content(script.now), bob.content(script.now + 1, "never-sent")
     alice.receive(logged, waiting)
     own = [alice.send() for _ in range(5)]
@@ -166,7 +166,7 @@ def syncs_that_look_known(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-05", long=True, violated=("SYNC-08",))
 def own_syncs_before_a_message(script: Script, alice: Part, bob: Peer) -> None:
-    """A participant sends some sync messages, then content, and looks at its filter."""
+    """A participant sends some sync messages, then content, and its filter is read."""
     alice.receive(bob.content(script.now))
     syncs = [alice.after(10).send_sync() for _ in range(6)]
     sent = alice.after(10).send()

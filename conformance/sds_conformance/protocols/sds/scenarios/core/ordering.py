@@ -65,7 +65,7 @@ def ties_beyond_ascii(script: Script, alice: Part) -> None:
 
 @scenario("DELIVER-05")
 def ties_in_every_order(script: Script) -> None:
-    """Three ties in all six orders of arrival, at six participants."""
+    """Three tied messages arrive in all six orders, at six participants."""
     actors = []
     for number, order in enumerate(permutations(("ida", "idb", "idc"))):
         actors.append(script.open(f"alice{number}", configuration=WIDE))
@@ -95,7 +95,7 @@ def ties_with_own_messages(stage: Stage, alice: Actor, carol: ScriptedPeer) -> N
 
 @scenario("CONFLICT-03", asked=WIDE)
 def ties_with_own_messages_beyond_ascii(script: Script, alice: Part, carol: Peer) -> None:
-    """An own message and one of another have the same timestamp, and IDs that UTF-16 puts into the other order."""
+    """An own and a received message have equal timestamps, and IDs that UTF-16 sorts differently."""
     own = alice.after(10).send(message_id="\ue000")
     alice.receive(carol.content(own.lamport, message_id="\U0001f600"))
     _look(script, alice)
@@ -123,7 +123,7 @@ def histories_of_many_lengths(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SEND-04", "SEND-05", "SEND-11", "MSG-06", "MSG-17", asked=pb.Configuration(causal_history_size=3))
 def histories_as_the_log_grows(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages are sent from the first on, with the log one longer each time, own and foreign messages mixed."""
+    """Messages are sent from an empty log on, with one more message each time, own and received ones mixed."""
     for number in range(8):
         script.advance(50)
         if number % 3 == 1:

@@ -9,7 +9,7 @@ from ..scripts import Part, Peer, Script, deliver_and_settle, scenario, tick_eve
 
 @scenario("INSWEEP-04", "INSWEEP-06", "RECV-08", "DELIVER-07")
 def many_waiting(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Several chains wait; their roots come one by one, the last buffered message is freed last."""
+    """Several chains wait; their roots arrive one by one, and the last buffered message is released last."""
     base = script.now
     roots = [peer.content(base + number) for number, peer in enumerate((bob, carol, dave))]
     middles = [bob.content(base + 10 + number, root) for number, root in enumerate(roots)]
@@ -21,7 +21,7 @@ def many_waiting(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer
 
 @scenario("INSWEEP-01", "RECV-08")
 def the_last_of_many_is_freed(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Five messages wait for different ones; only what the last of them waits for comes."""
+    """Five messages wait for different dependencies; only the dependency of the last one arrives."""
     base = script.now
     roots = [carol.content(base + number) for number in range(5)]
     deliver_and_settle(alice, *[bob.content(base + 10 + number, root) for number, root in enumerate(roots)])
@@ -30,7 +30,7 @@ def the_last_of_many_is_freed(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @scenario("INSWEEP-04", "RECV-08", "DELIVER-07")
 def three_wait_for_one(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Messages of three senders wait for the same one; it comes, and all of them are free."""
+    """Messages of three senders wait for the same dependency; it arrives, and all are released."""
     base = script.now
     root = bob.content(base)
     deliver_and_settle(
@@ -62,7 +62,7 @@ def given_up_for_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> No
     asked=pb.Configuration(lost_timeout_ms=600_000),
 )
 def given_up_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """One message has waited until it may be given up; two others wait, for half of that time, and for two more."""
+    """One message waits longer than the loss timeout; two others arrive meanwhile and wait for less."""
     timeout = alice.in_force.lost_timeout_ms
     first, second = carol.content(script.now), carol.content(script.now + 1)
     alice.receive(bob.content(script.now + 2, "never-sent"))
@@ -78,7 +78,7 @@ def given_up_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Pe
     asked=pb.Configuration(lost_timeout_ms=600_000),
 )
 def waits_while_the_clock_steps_back(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message waits, the clock steps back by an hour, and the time passes after which it may be given up."""
+    """A message waits, the clock steps back by an hour, and the loss timeout passes."""
     timeout = alice.in_force.lost_timeout_ms
     late = carol.content(script.now + 1)
     alice.receive(bob.content(script.now + 2, late))
@@ -96,7 +96,7 @@ def waits_while_the_clock_steps_back(script: Script, alice: Part, bob: Peer, car
     asked=pb.Configuration(lost_timeout_ms=600_000),
 )
 def a_dependency_of_a_sync_never_comes(script: Script, alice: Part, bob: Peer) -> None:
-    """A sync message names what never comes, and the time passes after which that may be given up."""
+    """A sync message names a dependency that never arrives, and the loss timeout passes."""
     alice.receive(bob.sync(script.now + 1, "never-sent"))
     tick_every(alice, alice.in_force.lost_timeout_ms, times=2).observe()
 
@@ -113,7 +113,7 @@ def idle_with_automatic_syncs(script: Script) -> None:
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), of_one_text=True)
 def idle_with_a_long_log(script: Script) -> None:
-    """A participant with many received messages, and all of its own acknowledged, idles for many sync intervals."""
+    """A participant with many received messages and no outstanding ones is idle for many sync intervals."""
     alice, bob = script.open(configuration=pb.Configuration(sync_interval_ms=30_000)), script.peer("bob")
     own = alice.send()
     for _ in range(60):
@@ -123,7 +123,7 @@ def idle_with_a_long_log(script: Script) -> None:
 
 @scenario("SYNC-01")
 def idle_with_everything_acknowledged(script: Script) -> None:
-    """A participant idles for many sync intervals, and has nothing to send again: others have all that it sent."""
+    """A participant is idle for many sync intervals, and all of its messages are acknowledged."""
     script.need(pb.CAPABILITY_PERIODIC_SYNC)
     alice = script.open(configuration=pb.Configuration(sync_interval_ms=30_000))
     sent = alice.send()
@@ -139,7 +139,7 @@ def idle_with_everything_acknowledged(script: Script) -> None:
     long=True,
 )
 def what_comes_before_it_is_given_up(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages wait for almost as long as it takes to give up; then what one of them waits for comes."""
+    """Messages wait for almost the loss timeout; then a dependency of one of them arrives."""
     timeout = alice.in_force.lost_timeout_ms
     root = carol.content(script.now)
     alice.receive(bob.content(script.now + 1, root), bob.content(script.now + 2, "never-sent"))

@@ -21,7 +21,7 @@ def own_syncs(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-07", "SYNC-08", "SYNC-09", "SYNC-13", "RECV-10", "MSG-19")
 def received_syncs(script: Script, alice: Part, bob: Peer) -> None:
-    """Sync messages arrive in both encodings, with dependencies met and unmet, and somebody depends on one."""
+    """Sync messages arrive in both encodings, with met and unmet dependencies, and a message depends on one."""
     first = bob.content(script.now + 1)
     missing = bob.content(script.now + 2)
     alice.receive(first)
@@ -48,7 +48,7 @@ def syncs_between_syncs(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-12", of_one_text=True)
 def a_sync_with_the_id_of_the_logged(script: Script, alice: Part, bob: Peer) -> None:
-    """A sync message has the ID of a content message that is in the log; what it says counts all the same."""
+    """A sync message has the ID of a logged content message; its fields count nevertheless."""
     message = bob.content(script.now)
     sent = alice.given(message).send()
     alice.given(bob.sync(script.now + 1, sent, message_id=message)).observe()

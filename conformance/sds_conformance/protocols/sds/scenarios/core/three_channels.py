@@ -17,9 +17,9 @@ def _in_three(script: Script, asked: pb.Configuration | None = None) -> tuple[Pa
 
 @scenario("RECV-06", "RECV-07", "RECV-08", "STATE-05", long=True, asked=WIDE, violated=("STATE-16",))
 def one_history_in_three_channels(script: Script) -> None:
-    """A dependency comes in one channel after the other, and what depends on it waits in each until it has come there.
+    """A dependency arrives in one channel after another; messages wait in each channel until it arrives there.
 
-    So do messages of one ID that wait for different ones, and one of that ID that need not wait.
+    At the end, messages with the same ID arrive in all channels: two wait for different dependencies, one has none.
     """
     alice, peers = _in_three(script, WIDE)
     root, now = "root", script.now
@@ -42,7 +42,7 @@ def one_history_in_three_channels(script: Script) -> None:
 
 @scenario("RECV-06", "STATE-12", "STATE-16", "STATE-01", long=True)
 def own_messages_in_three_channels(script: Script) -> None:
-    """Own messages of one channel are named, and held by filters, in the others; one channel is far ahead."""
+    """In three channels, histories and filters hold own messages of another channel; then each channel is ahead."""
     alice, peers = _in_three(script)
     own = [alice.send(channel=channel) for channel in CHANNELS]
     for number, peer in enumerate(peers):
@@ -73,7 +73,7 @@ def nobody_answers_in_three_channels(script: Script) -> None:
 
 @scenario("INSWEEP-01", "INSWEEP-04", long=True)
 def waiting_in_three_channels(script: Script) -> None:
-    """In each of three channels several messages wait, one for another; their first dependency arrives last."""
+    """In each of three channels a chain of messages waits; its first message arrives last."""
     alice, peers = _in_three(script)
     roots = [peer.content(script.now, message_id=f"root-{peer.channel}") for peer in peers]
     for peer, root in zip(peers, roots, strict=True):
@@ -87,7 +87,7 @@ def waiting_in_three_channels(script: Script) -> None:
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), long=True)
 def idle_in_three_channels(script: Script) -> None:
-    """A message is sent in each of three channels, then nothing is; at last one channel alone is used again."""
+    """A message is sent in each of three channels, then nothing for many sync intervals."""
     alice, peers = _in_three(script, pb.Configuration(sync_interval_ms=30_000))
     interval = alice.in_force.sync_interval_ms
     for peer in peers:
@@ -98,7 +98,7 @@ def idle_in_three_channels(script: Script) -> None:
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), long=True)
 def sends_in_one_of_three_channels(script: Script) -> None:
-    """A message is sent in each of three channels; then the first is used again and again, and the others are not."""
+    """A message is sent in each of three channels; then only the first is used again."""
     alice, peers = _in_three(script, pb.Configuration(sync_interval_ms=30_000))
     interval = alice.in_force.sync_interval_ms
     for peer in peers:
@@ -116,7 +116,7 @@ in full width."""
 
 @scenario("STATE-16", "RECV-07", long=True)
 def only_one_of_the_channels_is_joined(script: Script, alice: Part) -> None:
-    """Messages come for channels whose names are nearly that of the only one that was joined."""
+    """Messages arrive for channels whose names resemble the only joined one."""
     own = alice.send()
     for name in NEAR:
         peer = script.peer("bob", name)

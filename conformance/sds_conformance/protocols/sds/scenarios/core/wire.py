@@ -36,7 +36,7 @@ def every_kind_of_message(script: Script, bob: Peer) -> None:
 
 @scenario("MSG-09", "MSG-01", "RECV-07", "MSG-19", "MSG-18")
 def contents_of_all_kinds(script: Script, alice: Part, bob: Peer) -> None:
-    """Contents that are no text, and one of 100 KiB, arrive and are delivered."""
+    """Contents that are not text, and one of 100 KiB, arrive and are delivered."""
     binary = bob.content(script.now + 1, content=b"\x00\xff\xfe\x80\xc3\x28\n\r\n\x00")
     large = bob.content(script.now + 2, binary, content=bytes(range(256)) * 400)
     alice.receive(binary, large, bob.content(script.now + 3, large, content=b"\n"))
@@ -68,7 +68,7 @@ def equal_contents(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("MSG-14")
 def same_content_sent_again(script: Script, alice: Part, bob: Peer) -> None:
-    """The same content is sent again after the first was acknowledged: it is another message."""
+    """The same content is sent again after an acknowledgement: it is a new message."""
     first = alice.send(b"good morning")
     alice.given(bob.content(script.now + 1, first)).after(60_000).send(b"good morning")
     alice.after(60_000).send(b"anything else")

@@ -97,7 +97,7 @@ def lookalikes_of_missing_messages(script: Script, alice: Part, bob: Peer, carol
 
 @repair_scenario("R-RECV-03", "R-RECV-12", "R-STATE-01", long=True)
 def odd_entries_that_ask(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A causal history and a repair request repeat entries before others that count."""
+    """A causal history and a repair request repeat entries before other valid ones."""
     first, second, third = deliver_messages(alice, bob, 3)
     gone = [entry(f"never-sent-{number}", sender="bob") for number in range(3)]
     known, held = signed(first)[0], signed(second, third)
@@ -109,7 +109,7 @@ def odd_entries_that_ask(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @repair_scenario("R-TREQ-01", "R-GLOBAL-09", "R-TRESP-01", long=True, violated=("R-RECV-06",))
 def named_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A request is overheard and its message named again; a message is asked for twice: times follow the formula."""
+    """A request is overheard and its message named again; a message is requested twice: times follow the formula."""
     (lost,) = lose_messages(alice, bob)
     alice.observe()
     alice.receive(carol.sync(script.now, requests=signed(lost)))
@@ -151,7 +151,7 @@ def asked_for_old_ones(script: Script, alice: Part, bob: Peer, carol: Peer) -> N
 
 @repair_scenario("R-RECV-08", "R-SWEEP-04", long=True)
 def others_go_on_before_an_answer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Before a response is due, others name the message, the requester sends more, and sweeps run twice at once."""
+    """While a response is pending, others name the message, the requester sends, and two sweeps run at once."""
     (held,) = deliver_messages(alice, bob, 1)
     own = alice.send()
     alice.receive(bob.content(script.now, own))

@@ -53,7 +53,7 @@ def the_same_twice_in_one_request(script: Script, alice: Part, bob: Peer, carol:
 
 @repair_scenario("R-RECV-08")
 def asked_again_after_somebody_elses_answer(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Others respond to six requests first; later the same is asked for again, and only the participant responds."""
+    """Others respond to six requests; later the requests are repeated, and only the participant responds."""
     messages = deliver_messages(alice, bob, 6)
     request_messages(carol, alice, *messages)
     alice.receive(*messages)

@@ -12,7 +12,7 @@ from .responses import wait_for_responses
 
 @repair_scenario("MSG-12", "MSG-08", "R-FIELDS-01", "R-FIELDS-02")
 def entries_name_senders(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Messages of several senders are in the log, own ones too, others are missing; entries must name the senders."""
+    """Own and received messages of several senders are logged, others are missing; entries name the senders."""
     alice.given(bob.content(script.now - 9), carol.content(script.now - 8)).send()
     lost = bob.content(script.now - 5), carol.content(script.now - 4)
     # Dave reveals both gaps; neither message is his.

@@ -20,7 +20,7 @@ def asked_for_twins(script: Script, alice: Part, bob: Peer, carol: Peer) -> None
 
 @repair_scenario("R-STATE-09", "R-SEND-01", "R-TREQ-01", long=True)
 def twins_come_and_are_asked_for(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages are missing; others with such IDs arrive or are asked for; the missing ones must be requested."""
+    """Messages are missing; messages with similar IDs arrive or are requested; the missing ones must be requested."""
     for comes in (True, False):
         which = "came" if comes else "asked"
         lost = [bob.content(script.now, message_id=f"{which}-{known}") for known, _ in TWINS]

@@ -102,7 +102,7 @@ def _worst_or_skip(answers: list[VectorResult], asked: object) -> VectorResult:
 
 def _judge_filter(vector: Vector, built: bytes | NoAnswer, own: list[str]) -> VectorResult:
     if not isinstance(built, bytes):
-        return VectorResult(Status.FAIL, "a filter", "a refusal")
+        return VectorResult(Status.FAIL, "a filter", "refused")
 
     def matches(seen: Any, outcome: dict[str, Any]) -> bool:
         if "bloom_filter" in outcome:

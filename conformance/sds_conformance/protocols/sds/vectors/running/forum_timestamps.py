@@ -54,7 +54,7 @@ def _reach_timestamp(actor: Actor, local: int) -> int | VectorResult:
         if refused(actor):
             if local >= LARGEST - 1:
                 raise VectorSkippedError("refuses timestamps at the end of 31 bits")
-            return VectorResult(Status.FAIL, f"the timestamp {local - 1} to be taken", "a refusal", difference=REFUSAL)
+            return VectorResult(Status.FAIL, f"the timestamp {local - 1} to be taken", "refused", difference=REFUSAL)
     try:
         reached = actor.send().lamport_timestamp or 0
     except ScheduleStoppedError:

@@ -122,7 +122,7 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
     if refused(actor):
         if local > SAFE:
             raise VectorSkippedError("refuses timestamps beyond 2^53+10, which is legal")
-        return VectorResult(Status.FAIL, f"the timestamp {local} to be taken", "a refusal", difference=REFUSAL)
+        return VectorResult(Status.FAIL, f"the timestamp {local} to be taken", "refused", difference=REFUSAL)
     if local > SAFE and not _adopted_timestamp(actor, local):
         raise VectorSkippedError("drops timestamps beyond 2^53+10, or stays below them, which is legal")
     stage.now_ms = now_ms
@@ -267,6 +267,6 @@ def _open_and_deliver(subject: SdsSubject, vector: Vector, size: int) -> Actor |
         sync = arrival.get("kind") == "sync"
         actor.receive(replace(message, causal_history=named, content=None if sync else message.content))
         if refused(actor):
-            return VectorResult(Status.FAIL, f"{arrival['message_id']!r} to be taken", "a refusal", difference=REFUSAL)
+            return VectorResult(Status.FAIL, f"{arrival['message_id']!r} to be taken", "refused", difference=REFUSAL)
     actor.settle()
     return actor

@@ -50,7 +50,7 @@ def _find_illegal_refusals(subject: SdsSubject, stage: Stage, step: Step, vector
 
 def _describe_refusal(step: Step) -> str:
     reason = printable(step.reply.rejected.reason) if step.reply is not None else ""
-    return f"a refusal: {reason or 'no reason given'}"
+    return f"refused: {reason or 'no reason given'}"
 
 
 def _special_settings(step: Step) -> list[str]:
@@ -102,7 +102,7 @@ def _name_refused_settings(subject: SdsSubject, answer: VectorResult) -> VectorR
     for stage in subject.stages:
         for step in stage.trace.steps:
             if step.command == "open" and step.answer == "rejected":
-                words = _describe_refusal(step).removeprefix("a refusal: ")
+                words = _describe_refusal(step).removeprefix("refused: ")
                 return VectorResult(
                     Status.SKIPPED, reason=f"refuses {', '.join(_special_settings(step))} in a configuration: {words}"
                 )
