@@ -56,7 +56,7 @@ def implementations() -> list[Implementation]:
         model, requirements = protocol.model, protocol.rules.catalogue.requirements
         out += [(revision, "reference", "reference") for revision in protocol.rules.revisions]
         out += [(requirements[m.requirement].revisions[0], "mutant", name) for name, m in model.mutants.items()]
-        out += [(revision, "variant", name) for name in model.variants for revision, _ in model.chosen_in(name)]
+        out += [(revision, "variant", name) for name in model.variants for revision, _ in model.list_choices(name)]
     return out
 
 

@@ -14,10 +14,10 @@ from sds_conformance.reports.document import document
 from sds_conformance.reports.html import html
 from sds_conformance.reports.report import Report
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference.mutants import MUTANTS, joined
+from sds_reference.mutants import MUTANTS, join_mutants
 from sds_reference.testee.server import Testee, TesteeOptions
 
-FAULTS = joined([MUTANTS["delivers-placeholders"], MUTANTS["sync-without-channel"]])
+FAULTS = join_mutants([MUTANTS["delivers-placeholders"], MUTANTS["sync-without-channel"]])
 FAULT = "SDS-RECV-05"
 """The root cause of most that it fails."""
 SCENARIOS = ("a-chain-in-reverse", "a-dep*", "every-kind-of-message", "many-waiting")

@@ -159,7 +159,7 @@ def call_on_signal(hook: Hook) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def held() -> Iterator[None]:
+def defer_signals() -> Iterator[None]:
     """A signal within the block does not interrupt it. The grace period still starts."""
     global _holding
     _holding += 1

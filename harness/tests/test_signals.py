@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from sds_harness import signals
-from sds_harness.signals import HEEDED, EndRequest, call_on_signal, handle_signals, held
+from sds_harness.signals import HEEDED, EndRequest, call_on_signal, defer_signals, handle_signals
 
 pytestmark = pytest.mark.every_python
 
@@ -91,7 +91,7 @@ def test_a_hook_is_called_in_another_thread_and_only_within_its_block(patient: l
 
 def test_nothing_is_interrupted_where_signals_are_held(patient: list[int]) -> None:
     ending = EndRequest()
-    with held():
+    with defer_signals():
         ending.handle(signal.SIGTERM)
     assert ending.number == signal.SIGTERM
 

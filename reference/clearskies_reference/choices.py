@@ -63,18 +63,18 @@ class ProcessesFirstMessageAtOnce(Peer):
         super().__init__(*details, **more)
         self.waiting: list[tuple[Link, Message]] = []
 
-    def take_in(self, link: Link, message: Message, effects: Effects) -> None:
+    def process_message(self, link: Link, message: Message, effects: Effects) -> None:
         if self.waiting or effects.taken or effects.refused:
             self.waiting.append((link, message))
         else:
-            super().take_in(link, message, effects)
+            super().process_message(link, message, effects)
 
     def tick(self, now_ms: int) -> Effects:
         waiting, self.waiting = self.waiting, []
         with self._transaction() as effects:
             for link, message in waiting:
                 if self.links.get(link.number) is link:
-                    super().take_in(link, message, effects)
+                    super().process_message(link, message, effects)
         return effects
 
 
@@ -108,12 +108,12 @@ class RelaysAtTicks(SendsAtTicks):
     def wait(self, effects: Effects) -> Effects:
         return effects
 
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is None:
-            super().spread(stored, effects, source)
+            super().send_to_subscribers(stored, effects, source)
         else:
             later = Effects()
-            super().spread(stored, later, source)
+            super().send_to_subscribers(stored, later, source)
             super().wait(later)
             self.waiting += later.sent
 
@@ -193,10 +193,10 @@ class JoinedOutput(_Output):
 class SendsOwnChangesTwice(Peer):
     """Send each own change twice: the text does not forbid it."""
 
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
-        super().spread(stored, effects, source)
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        super().send_to_subscribers(stored, effects, source)
         if source is None:
-            super().spread(self.store.get(stored.record.uuid) or stored, effects, source)
+            super().send_to_subscribers(self.store.get(stored.record.uuid) or stored, effects, source)
 
 
 class EndsAnswersWithUnknownType(Peer):
@@ -241,7 +241,7 @@ class IgnoresIdenticalWrites(Peer):
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         current = self.store.leader(key)
-        if self.writes and current is not None and current.record.value == json_text.normal(value):
+        if self.writes and current is not None and current.record.value == json_text.normalize(value):
             return current.record.uuid
         return super().write(key, value, now_ms, uuid, effects)
 
@@ -275,12 +275,12 @@ class KeepsItsDeletion(Peer):
 class RenamesInTwo(Peer):
     """ "The uuid should be used to identify records", and need not: a rename takes two changes, and both go out."""
 
-    def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+    def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if key == new_key or not self.writes:
-            return super().move(key, new_key, now_ms, effects)
-        current, *_ = self.having(key)
-        self.refuse_full([current, *self.store.at_key(new_key), None], now_ms)
-        self.erase(key, now_ms, effects)
+            return super().change_key(key, new_key, now_ms, effects)
+        current, *_ = self.records_with_existing_key(key)
+        self.refuse_unwritable([current, *self.store.records_with_key(new_key), None], now_ms)
+        self.delete_by_key(key, now_ms, effects)
         return self.write(new_key, current.record.value, now_ms, "", effects)
 
 
@@ -310,8 +310,8 @@ class RevivesItsRecords(Peer):
         gone = [stored for stored in self.store if stored.record.deleted and stored.record.key == key]
         if not gone or self.store.leader(key) is not None:
             return super().write(key, value, now_ms, uuid, effects)
-        value, last = json_text.normal(value), max(gone, key=lambda stored: stored.record.rank)
-        self.refuse_full([last], now_ms)
+        value, last = json_text.normalize(value), max(gone, key=lambda stored: stored.record.rank)
+        self.refuse_unwritable([last], now_ms)
         self.change(last, last.record.uuid, (key, value, False), self.time_of_change(now_ms, [last]), effects)
         return last.record.uuid
 
@@ -319,10 +319,10 @@ class RevivesItsRecords(Peer):
 class RenamesInPlace(Peer):
     """A rename to the same key is a change like any other."""
 
-    def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
-        uuid = super().move(key, new_key, now_ms, effects)
+    def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        uuid = super().change_key(key, new_key, now_ms, effects)
         if key == new_key:
-            current, *_ = self.having(key)
+            current, *_ = self.records_with_existing_key(key)
             content = (key, current.record.value, False)
             self.change(current, uuid, content, self.time_of_change(now_ms, [current]), effects)
         return uuid
@@ -331,18 +331,18 @@ class RenamesInPlace(Peer):
 class RefusesTakenKeys(Peer):
     """ "The key should still be unique": a record is not given the key of another one."""
 
-    def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+    def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if self.writes and key != new_key and self.store.leader(new_key) is not None:
-            self.having(key)
+            self.records_with_existing_key(key)
             raise RefusedWriteError("another record has this key")
-        return super().move(key, new_key, now_ms, effects)
+        return super().change_key(key, new_key, now_ms, effects)
 
 
 class DeletesWhatIsGone(Peer):
     """Deleting a missing record changes nothing and is not an error."""
 
-    def erase(self, key: str, now_ms: int, effects: Effects) -> str:
-        return "" if self.writes and self.store.leader(key) is None else super().erase(key, now_ms, effects)
+    def delete_by_key(self, key: str, now_ms: int, effects: Effects) -> str:
+        return "" if self.writes and self.store.leader(key) is None else super().delete_by_key(key, now_ms, effects)
 
 
 class RefusesLowerRevisions(Peer):
@@ -429,9 +429,9 @@ class SendsTheNewest(Peer):
         self.changed: dict[int, dict[str, None]] = {}
         self.heard: set[tuple[str, str, str, int]] = set()
 
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         for link in self.links.values():
-            if self.listens(link, source):
+            if self.is_recipient(link, source):
                 self.changed.setdefault(link.number, {})[stored.record.uuid] = None
 
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
@@ -451,7 +451,7 @@ class SendsTheNewest(Peer):
                 for stored in sorted(found, key=lambda stored: stored.record.last_updated_rev):
                     record = stored.record
                     if link is not None and (link.peer_id, record.uuid, *record.version) not in self.heard:
-                        effects.sent.append(Sent(number, self.to_wire(self.about_to_send(stored), link)))
+                        effects.sent.append(Sent(number, self.to_wire(self.prepare_sending(stored), link)))
         return effects
 
 
@@ -474,8 +474,8 @@ class AnswersFromALog(Peer):
         new = (k for k in self.log.values() if k.record.last_updated_rev > since.get(k.record.last_updated_by, 0))
         return sorted(new, key=lambda stored: stored.record.last_updated_rev)
 
-    def about_to_send(self, stored: StoredRecord) -> StoredRecord:
-        return super().about_to_send(stored) if self.is_latest(stored) else stored
+    def prepare_sending(self, stored: StoredRecord) -> StoredRecord:
+        return super().prepare_sending(stored) if self.is_latest(stored) else stored
 
     def signed(self, stored: StoredRecord) -> Message:
         if self.is_latest(stored):

@@ -63,19 +63,19 @@ class Config:
     Without this, peers whose clocks go wrong can end with different records: of three versions, where the second was
     made with a clock behind that of the first, a peer that receives the third between them decides differently (CA-8).
     """
-    says_not_deleted: bool = False
+    writes_deleted_false: bool = False
     """Updates of records that are there say ``"deleted": false`` instead of nothing (CSDB-13)."""
 
     clock_per_peer: bool = False
     """One logical clock for all records of a peer, instead of one for each record (CA-7)."""
-    hops_show: bool = False
+    clocks_count_hops: bool = False
     """Sending and receiving (rules 3 and 4) count in the vector clock at once, also of changes of others.
 
     By default the counts of a peer show in its next own change, and everybody has the same clock of a change. With
     this, a change that descends from another can look concurrent to who has heard of that by another way.
     """
 
-    unasked: bool = False
+    sends_unrequested: bool = False
     """Send updates to links that have not sent database.get_updates, too (CA-1).
 
     An update before the answer to that is out of order: if the link then breaks, the client has seen a revision without

@@ -13,11 +13,11 @@ from .record import Record, StoredRecord
 class CountsEachSending(Peer):
     """ "As part of sending a record to another peer": an update that goes to several peers is counted for each."""
 
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         everybody = self.links
-        for link in [link for link in everybody.values() if self.listens(link, source)]:
+        for link in [link for link in everybody.values() if self.is_recipient(link, source)]:
             self.links = {link.number: link}
-            super().spread(self.store.get(stored.record.uuid) or stored, effects, None)
+            super().send_to_subscribers(self.store.get(stored.record.uuid) or stored, effects, None)
         self.links = everybody
 
 
@@ -30,7 +30,7 @@ class WritesResolutions(Peer):
         super().resolve(current, stored, incoming, source, effects)
         winner, loser = self.decide(current.record, incoming)
         if winner.content != loser.content:
-            self.settle(incoming.uuid, winner.content, winner, effects)
+            self.write_resolution(incoming.uuid, winner.content, winner, effects)
 
 
 class _LosersOfKeys(Peer):
@@ -68,7 +68,7 @@ class RenamesLosersOfKeys(_LosersOfKeys):
 
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         loser = self.loser_of(uuid, other_uuid)
-        self.settle(loser.uuid, (f"{loser.key} ({loser.uuid[:8]})", loser.value, False), loser, effects)
+        self.write_resolution(loser.uuid, (f"{loser.key} ({loser.uuid[:8]})", loser.value, False), loser, effects)
 
 
 class DecidesAmongEquals(Peer):

@@ -21,7 +21,7 @@ from .json_text import MAX_BODY_BYTES
 from .logical_clock import LogicalClock
 from .messages import update_body
 from .record import NULL, Record, StoredRecord
-from .resolution import in_order, merged_value, separated_key, separated_uuid
+from .resolution import key_of_loser, merge_values, pick_winner, uuid_of_loser
 from .store import Store
 from .timestamps import Timestamp, from_nanoseconds, nanoseconds_up
 from .vector_clock import MAX_INTEGER, is_before, is_id
@@ -56,58 +56,58 @@ class Database(ABC):
         return self.level is AccessLevel.READ_WRITE
 
     @abstractmethod
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         """Rule: "Repeat the message to all of its peers", but to the link it came from."""
 
     # ---- Local changes -------------------------------------------------------------------------------------------
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         """A new record, or a change of the one that has the key; its uuid. Raises RefusedWriteError."""
-        value = json_text.normal(value)
+        value = json_text.normalize(value)
         current = self.store.leader(key)
         if current is not None:
             uuid = current.record.uuid
         elif not uuid or self.store.get(uuid) is not None:
             uuid = self.new_uuid()
-        self.refuse_full([current], now_ms)
+        self.refuse_unwritable([current], now_ms)
         self.change(current, uuid, (key, value, False), self.time_of_change(now_ms, [current]), effects)
         return uuid
 
-    def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+    def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         """Give the record another key, and delete the record that has it.
 
         Returns the uuid. Raises RefusedWriteError.
         """
-        current, *hidden = self.having(key)
-        self.refuse_full([current], now_ms)
+        current, *hidden = self.records_with_existing_key(key)
+        self.refuse_unwritable([current], now_ms)
         if key != new_key:
-            replaced = [*hidden, *self.store.at_key(new_key)]
-            self.refuse_full([current, *replaced], now_ms)
+            replaced = [*hidden, *self.store.records_with_key(new_key)]
+            self.refuse_unwritable([current, *replaced], now_ms)
             for other in replaced:
-                self.bury(other, now_ms, effects)
+                self.mark_deleted(other, now_ms, effects)
             after = self.time_of_change(now_ms, [current, *replaced])
             self.change(current, current.record.uuid, (new_key, current.record.value, False), after, effects)
         return current.record.uuid
 
-    def erase(self, key: str, now_ms: int, effects: Effects) -> str:
+    def delete_by_key(self, key: str, now_ms: int, effects: Effects) -> str:
         """Delete the record that has a key, and those that would have it then. Its uuid. Raises RefusedWriteError."""
-        current, *hidden = self.having(key)
-        self.refuse_full([current, *hidden], now_ms)
+        current, *hidden = self.records_with_existing_key(key)
+        self.refuse_unwritable([current, *hidden], now_ms)
         for other in (*hidden, current):
-            self.bury(other, now_ms, effects)
+            self.mark_deleted(other, now_ms, effects)
         return current.record.uuid
 
-    def bury(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
+    def mark_deleted(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         """Deleted records are tracked "indefinitely": a deletion is a change like any other."""
         deleted = (stored.record.key, NULL, True)
         self.change(stored, stored.record.uuid, deleted, self.time_of_change(now_ms, [stored]), effects)
 
-    def having(self, key: str) -> list[StoredRecord]:
+    def records_with_existing_key(self, key: str) -> list[StoredRecord]:
         """The existing records with a key; first the one that holds it.
 
         Raises RefusedWriteError if there is none.
         """
-        found = list(self.store.at_key(key))
+        found = list(self.store.records_with_key(key))
         if not found:
             raise RefusedWriteError(f"there is no record with the key {key[:40]!r}")
         return found
@@ -134,28 +134,28 @@ class Database(ABC):
         time: Timestamp,
         effects: Effects,
         *,
-        settles: bool = False,
+        is_resolution: bool = False,
     ) -> None:
         """Rule: "When a record change originates locally" (section "Requesting Updates"). Raises RefusedWriteError."""
         key, value, deleted = content
         revision = self.next_revision(current)
         if revision > MAX_INTEGER:
             raise RefusedWriteError("the revision counter is at its end")
-        clock = self.logical_clock.changed(current)
+        clock = self.logical_clock.clock_of_change(current)
         record = Record(uuid, key, value, self.peer_id, revision, time, clock, deleted)
         if _is_large(record):
             raise RefusedWriteError("the record has no room in a message")
         self.store.count(revision)
         self.store.learn(self.peer_id, revision)
         stored = StoredRecord(record, clock[self.peer_id])
-        self.keep(stored, effects, own=not settles)
-        self.spread(stored, effects)
+        self.keep(stored, effects, own=not is_resolution)
+        self.send_to_subscribers(stored, effects)
 
     def next_revision(self, current: StoredRecord | None) -> int:
         """Rule: "The revision counter is incremented by one and its value is written to the last_updated_rev field"."""
         return self.store.revision + 1
 
-    def refuse_full(self, changed: list[StoredRecord | None], now_ms: int) -> None:
+    def refuse_unwritable(self, changed: list[StoredRecord | None], now_ms: int) -> None:
         """Raises RefusedWriteError if the changes cannot all be made, so that none is."""
         if not self.writes:
             raise RefusedWriteError('a read-only peer "can read all data, but cannot change it"')
@@ -163,7 +163,7 @@ class Database(ABC):
             raise RefusedWriteError("the revision counter is at its end")
         self.time_of_change(now_ms, changed)
         for stored in changed:
-            self.logical_clock.changed(stored)
+            self.logical_clock.clock_of_change(stored)
 
     # ---- Changes of others ---------------------------------------------------------------------------------------
 
@@ -173,9 +173,9 @@ class Database(ABC):
         if current is not None and self.is_present(current.record, incoming):
             self.learn_clock(current, incoming)
         elif current is None or not self.is_older(incoming, current.record):
-            stored = self.received(current, incoming, signed)
+            stored = self.make_stored_record(current, incoming, signed)
             if current is None or self.is_newer(incoming, current.record):
-                self.adopt(current, stored, source, effects)
+                self.store_update(current, stored, source, effects)
             else:
                 self.resolve(current, stored, incoming, source, effects)
         self.learn(incoming)
@@ -203,19 +203,21 @@ class Database(ABC):
     def learn_clock(self, current: StoredRecord, incoming: Record) -> None:
         """The same version with another clock: another peer has resolved a conflict in which it won."""
         if not self.before(incoming.vector_clock, current.record.vector_clock):
-            clock, ticks = self.logical_clock.received(current, incoming.vector_clock)
+            clock, ticks = self.logical_clock.count_reception(current, incoming.vector_clock)
             self.store_record(self.logical_clock.with_clock(current, clock, ticks))
 
-    def received(self, current: StoredRecord | None, incoming: Record, signed: Message | None) -> StoredRecord:
+    def make_stored_record(
+        self, current: StoredRecord | None, incoming: Record, signed: Message | None
+    ) -> StoredRecord:
         """The record to store for an update: by, rev and time are the writer's. Raises MalformedMessageError."""
-        clock, ticks = self.logical_clock.received(current, incoming.vector_clock)
+        clock, ticks = self.logical_clock.count_reception(current, incoming.vector_clock)
         record = replace(incoming, vector_clock=clock)
         if _is_large(record):
             raise MalformedMessageError("an update that has no room in a message with this vector clock")
         own = incoming.last_updated_by == self.peer_id
         return StoredRecord(record, ticks, sent=own, signed=signed if self.keeps_originals else None)
 
-    def adopt(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
+    def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
         """Store an update, and repeat it."""
         record = stored.record
         rival = None
@@ -224,7 +226,7 @@ class Database(ABC):
         if rival is not None:
             effects.events.append(Conflict(rival.record.uuid, record.uuid))
         self.keep(stored, effects, own=False)
-        self.spread(stored, effects, source)
+        self.send_to_subscribers(stored, effects, source)
         if rival is not None:
             self.resolve_key(rival.record.uuid, record.uuid, effects)
 
@@ -238,7 +240,7 @@ class Database(ABC):
         effects.events.append(Conflict(uuid, uuid))
         winner, loser = self.decide(current.record, incoming)
         if winner is incoming:
-            self.adopt(current, stored, source, effects)
+            self.store_update(current, stored, source, effects)
         else:
             self.store_record(self.logical_clock.with_clock(current, stored.record.vector_clock, stored.ticks))
         if winner.content == loser.content:
@@ -250,7 +252,7 @@ class Database(ABC):
 
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
         """The winner and the loser of a conflict."""
-        return in_order(one, other)
+        return pick_winner(one, other)
 
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         """Rule: "Two records with the same key are created on two different peers"."""
@@ -264,7 +266,7 @@ class Database(ABC):
             self.separate(loser, effects)
         elif not self.deletes_loser(loser):
             return
-        self.settle(loser.uuid, (loser.key, NULL, True), loser, effects)
+        self.write_resolution(loser.uuid, (loser.key, NULL, True), loser, effects)
 
     def deletes_loser(self, loser: Record) -> bool:
         """Does a record that loses its key become a deleted one, or is it hidden alone?"""
@@ -273,17 +275,17 @@ class Database(ABC):
 
     def merge(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
         """The winner takes over what the loser has more, if it has anything more: else there is an end of it."""
-        value = merged_value(winner, loser)
+        value = merge_values(winner, loser)
         if value != winner.value:
-            self.settle(uuid, (winner.key, value, winner.deleted), winner, effects)
+            self.write_resolution(uuid, (winner.key, value, winner.deleted), winner, effects)
 
     def separate(self, loser: Record, effects: Effects) -> None:
         """Store the loser under a uuid of its own, unless that was done before."""
-        uuid = separated_uuid(loser)
+        uuid = uuid_of_loser(loser)
         if not loser.deleted and self.store.get(uuid) is None:
-            self.settle(uuid, (separated_key(loser), loser.value, False), loser, effects)
+            self.write_resolution(uuid, (key_of_loser(loser), loser.value, False), loser, effects)
 
-    def settle(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
+    def write_resolution(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
         """Write the change that a resolution makes. A peer that cannot write it waits for that of another peer.
 
         It has the time of the record ``of``, so that it does not replace a later change that has not
@@ -292,7 +294,7 @@ class Database(ABC):
         if self.writes:
             with suppress(RefusedWriteError):
                 time = from_nanoseconds(nanoseconds_up(of.update_time), 9)
-                self.change(self.store.get(uuid), uuid, content, time, effects, settles=True)
+                self.change(self.store.get(uuid), uuid, content, time, effects, is_resolution=True)
 
     # ---- What is stored ------------------------------------------------------------------------------------------
 
@@ -334,4 +336,4 @@ class Database(ABC):
 def _is_large(record: Record) -> bool:
     """Is there perhaps no room in a message for it, and for what the clock still grows by when it is sent?"""
     most = 6 * len(record.key) + 4 * len(record.value) + 64 * len(record.vector_clock) + _MARGIN
-    return most > MAX_BODY_BYTES and len(update_body(record, says_not_deleted=True)) + _MARGIN > MAX_BODY_BYTES
+    return most > MAX_BODY_BYTES and len(update_body(record, writes_deleted_false=True)) + _MARGIN > MAX_BODY_BYTES

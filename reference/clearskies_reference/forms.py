@@ -157,8 +157,10 @@ class CommaTimes(Peer):
 class TimesOfOneForm(Peer):
     """Relay a record with the same update_time, written in another form."""
 
-    def received(self, current: StoredRecord | None, incoming: Record, signed: Message | None) -> StoredRecord:
-        stored = super().received(current, incoming, signed)
+    def make_stored_record(
+        self, current: StoredRecord | None, incoming: Record, signed: Message | None
+    ) -> StoredRecord:
+        stored = super().make_stored_record(current, incoming, signed)
         if self.keeps_originals or len(incoming.update_time.fraction) > 9:
             return stored
         time = from_nanoseconds(nanoseconds_up(incoming.update_time) - 1, 9)
@@ -184,7 +186,7 @@ class DeletionsWithoutValue(Peer):
 class DeletionsWithLastValue(Peer):
     """The same, the other way."""
 
-    def bury(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
+    def mark_deleted(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         content = (stored.record.key, stored.record.value, True)
         self.change(stored, stored.record.uuid, content, self.time_of_change(now_ms, [stored]), effects)
 

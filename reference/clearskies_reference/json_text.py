@@ -45,7 +45,7 @@ def write(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def normal(text: str) -> str:
+def normalize(text: str) -> str:
     """A JSON text in the form of ``write``. Raises MalformedMessageError."""
     try:
         return write(read(text.encode()))

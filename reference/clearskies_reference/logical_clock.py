@@ -7,7 +7,7 @@ Applied literally to the clock in a record, rules 3 and 4 fail: once B has count
 change does not know of that, and looks as if it were concurrent. Therefore B counts them in *its* clock of the record,
 which is sent when B changes the record itself. The first sending of an own change counts at once: before it no other
 peer has seen the change. So a change has the same clock on all peers, and is before another change exactly if the
-writer of that change knew it. ``Config.hops_show`` takes the rules to the letter.
+writer of that change knew it. ``Config.clocks_count_hops`` takes the rules to the letter.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LogicalClock:
         self.store = store
         self.keeps_originals = keeps_originals
 
-    def changed(self, current: StoredRecord | None) -> VectorClock:
+    def clock_of_change(self, current: StoredRecord | None) -> VectorClock:
         """Rule 2: the clock of a local change of ``current``, None for a new record. Raises RefusedWriteError."""
         seen = current.record.vector_clock if current is not None else {}
         if self.config.clock_per_peer:
@@ -46,25 +46,25 @@ class LogicalClock:
             raise RefusedWriteError("the vector clock is full: nothing can follow this change of the record")
         return clock
 
-    def sent(self, stored: StoredRecord) -> StoredRecord:
+    def count_sending(self, stored: StoredRecord) -> StoredRecord:
         """Rule 3: a record is about to be sent."""
-        if stored.sent and not self.config.hops_show:
+        if stored.sent and not self.config.clocks_count_hops:
             return stored
         record = stored.record
         number = min(self._next(stored, record.vector_clock), MAX_INTEGER)
-        if not (record.last_updated_by == self.peer_id or self.config.hops_show):
+        if not (record.last_updated_by == self.peer_id or self.config.clocks_count_hops):
             return replace(stored, ticks=number, sent=True)
         clock = with_number(record.vector_clock, self.peer_id, number)
         return replace(self.with_clock(stored, clock, number), sent=True)
 
-    def received(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+    def count_reception(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         """Rule 4: merge the received clock into the clock of a record, and add the peer's own number.
 
         Raises MalformedMessageError.
         """
         clock = merge(current.record.vector_clock, incoming) if current is not None else incoming
         number = min(self._next(current, clock), MAX_INTEGER)
-        if self.config.hops_show:
+        if self.config.clocks_count_hops:
             clock = with_number(clock, self.peer_id, number)
         if len(clock) > MAX_MEMBERS:
             raise MalformedMessageError(

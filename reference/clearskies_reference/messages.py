@@ -41,9 +41,9 @@ def read(body: bytes) -> Record | GetUpdates | None:
     return None
 
 
-def update_body(record: Record, *, says_not_deleted: bool = False) -> bytes:
+def update_body(record: Record, *, writes_deleted_false: bool = False) -> bytes:
     """The body of a database.update."""
-    tail = "" if not (record.deleted or says_not_deleted) else f',"deleted":{json_text.write(record.deleted)}'
+    tail = "" if not (record.deleted or writes_deleted_false) else f',"deleted":{json_text.write(record.deleted)}'
     written = json_text.write
     return (
         f'{{"type":"{UPDATE}","key":{written(record.key)},"value":{record.value},"uuid":"{record.uuid}",'

@@ -71,7 +71,7 @@ class Peer(Database):
         self.keys = keys or Keys()
         self.links: dict[int, Link] = {}
         if self.config.signs_always:
-            self._need_key()
+            self._require_key()
 
     # ---- What the application does -------------------------------------------------------------------------------
 
@@ -90,13 +90,13 @@ class Peer(Database):
     def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
         """Rule: "It is legal to change the key on a record." Raises RefusedWriteError."""
         with self._transaction() as effects:
-            effects.uuid = self.move(key, new_key, now_ms, effects)
+            effects.uuid = self.change_key(key, new_key, now_ms, effects)
         return effects
 
     def delete(self, key: str, now_ms: int) -> Effects:
         """Delete the record with a key. Raises RefusedWriteError."""
         with self._transaction() as effects:
-            effects.uuid = self.erase(key, now_ms, effects)
+            effects.uuid = self.delete_by_key(key, now_ms, effects)
         return effects
 
     def known(self) -> dict[str, int]:
@@ -112,7 +112,7 @@ class Peer(Database):
         if not is_id(peer_id) or peer_id == self.peer_id:
             raise ConfigurationError("the other end of a link is another peer, whose ID has 32 lower-case hex digits")
         if self.writes and level is AccessLevel.READ_ONLY:
-            self._need_key()
+            self._require_key()
         self.links[number] = Link(number, peer_id, level, self.parser_class())
         effects = Effects()
         self.ask(peer_id, effects)
@@ -136,7 +136,7 @@ class Peer(Database):
         try:
             with self._transaction() as effects:
                 try:
-                    self._take_apart(link, data, effects)
+                    self._parse_messages(link, data, effects)
                 except BrokenFramingError as error:
                     self.close_link(link, str(error), effects)
         except StoreError as error:
@@ -148,11 +148,11 @@ class Peer(Database):
         """Periodic work: the text requires none."""
         return Effects()
 
-    def _take_apart(self, link: Link, data: bytes, effects: Effects) -> None:
+    def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
         for message in link.parser.feed(data):
-            self.take_in(link, message, effects)
+            self.process_message(link, message, effects)
 
-    def take_in(self, link: Link, message: Message, effects: Effects) -> None:
+    def process_message(self, link: Link, message: Message, effects: Effects) -> None:
         """Process a complete message."""
         try:
             self.handle(link, message, effects)
@@ -215,7 +215,7 @@ class Peer(Database):
         """Rule: "The server responds with zero or more update messages", and with all later ones when they are made."""
         link.subscribed = True
         for stored in self.missing(request):
-            effects.sent.append(Sent(link.number, self.to_wire(self.about_to_send(stored), link)))
+            effects.sent.append(Sent(link.number, self.to_wire(self.prepare_sending(stored), link)))
 
     def missing(self, request: GetUpdates) -> list[StoredRecord]:
         """The records that the client lacks, "sorted by the last_updated_rev value".
@@ -226,22 +226,22 @@ class Peer(Database):
 
     # ---- Sending -------------------------------------------------------------------------------------------------
 
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         """Send a record on all links that listen, except the link that it came from."""
-        links = [link for link in self.links.values() if self.listens(link, source)]
+        links = [link for link in self.links.values() if self.is_recipient(link, source)]
         if links:
-            stored = self.about_to_send(stored)
+            stored = self.prepare_sending(stored)
         for link in links:
             effects.sent.append(Sent(link.number, self.to_wire(stored, link)))
 
-    def listens(self, link: Link, source: int | None) -> bool:
+    def is_recipient(self, link: Link, source: int | None) -> bool:
         """Return whether a link gets a change that came from the link ``source``; None is an own change."""
         came_from = self.links[source].peer_id if source in self.links else None
-        return (link.subscribed or self.config.unasked) and (link.peer_id != came_from or self.config.echoes)
+        return (link.subscribed or self.config.sends_unrequested) and (link.peer_id != came_from or self.config.echoes)
 
-    def about_to_send(self, stored: StoredRecord) -> StoredRecord:
+    def prepare_sending(self, stored: StoredRecord) -> StoredRecord:
         """Count that a record is sent; a read-only peer repeats a record unchanged."""
-        counted = self.logical_clock.sent(stored) if self.writes else stored
+        counted = self.logical_clock.count_sending(stored) if self.writes else stored
         if counted is not stored:
             self.store_record(counted)
         return counted
@@ -257,7 +257,7 @@ class Peer(Database):
 
     def body(self, record: Record) -> bytes:
         """The body of the update with a record."""
-        return update_body(record, says_not_deleted=self.config.says_not_deleted)
+        return update_body(record, writes_deleted_false=self.config.writes_deleted_false)
 
     def signed(self, stored: StoredRecord) -> Message:
         """The signed message of a record, which is kept: all read-only peers get the same."""
@@ -287,7 +287,7 @@ class Peer(Database):
             raise UnknownLinkError(number)
         return self.links[number]
 
-    def _need_key(self) -> None:
+    def _require_key(self) -> None:
         if self.writes and self.keys.read_write_private is None:
             raise ConfigurationError("a read-write peer signs with the private key of its level, and has none")
 

@@ -9,12 +9,12 @@ from . import json_text
 from .record import Record
 
 
-def in_order(one: Record, other: Record) -> tuple[Record, Record]:
+def pick_winner(one: Record, other: Record) -> tuple[Record, Record]:
     """The winner and the loser: "the record with the largest update_time"."""
     return (one, other) if one.rank > other.rank else (other, one)
 
 
-def merged_value(winner: Record, loser: Record) -> str:
+def merge_values(winner: Record, loser: Record) -> str:
     """The merged value: for two objects, the members of both, and the winner's member where both have one."""
     if winner.deleted or loser.deleted:
         return winner.value
@@ -24,7 +24,7 @@ def merged_value(winner: Record, loser: Record) -> str:
     return json_text.write(ours | {name: value for name, value in theirs.items() if name not in ours})
 
 
-def separated_uuid(loser: Record) -> str:
+def uuid_of_loser(loser: Record) -> str:
     """The uuid of a losing version, the same on all peers.
 
     It is as random as the uuid of the record, from which it is derived.
@@ -33,6 +33,6 @@ def separated_uuid(loser: Record) -> str:
     return sha256(f"{loser.uuid} {by} {rev}".encode()).hexdigest()[:32]
 
 
-def separated_key(loser: Record) -> str:
+def key_of_loser(loser: Record) -> str:
     """The key that goes with that uuid."""
-    return f"{loser.key} ({separated_uuid(loser)[:8]})"
+    return f"{loser.key} ({uuid_of_loser(loser)[:8]})"

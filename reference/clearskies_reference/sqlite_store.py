@@ -74,7 +74,7 @@ class SqliteStore(Store):
 
     def _fact(self, name: str, default: str) -> str:
         """Read a fact. If it is not stored, store ``default``."""
-        self._do("INSERT OR IGNORE INTO facts VALUES (?, ?)", name, default)
+        self._execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", name, default)
         (value,) = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return str(value)
 
@@ -85,7 +85,7 @@ class SqliteStore(Store):
         rows = self._connection.execute("SELECT peer_id, revision FROM known ORDER BY peer_id")
         self.known = {peer_id: revision + _SHIFT for peer_id, revision in rows}
 
-    def _do(self, statement: str, *values: object) -> None:
+    def _execute(self, statement: str, *values: object) -> None:
         """A statement that changes something."""
         with _StoreErrors("the store"):
             if not self._begun:
@@ -93,40 +93,40 @@ class SqliteStore(Store):
                 self._begun = True
             self._connection.execute(statement, values)
 
-    def _ask(self, condition: str, *values: object) -> Iterator[StoredRecord]:
+    def _select(self, condition: str, *values: object) -> Iterator[StoredRecord]:
         with _StoreErrors("the store"):
             for row in self._connection.execute(f"SELECT * FROM records {condition}", values):
                 yield _stored_record(row)
 
     def get(self, uuid: str) -> StoredRecord | None:
-        return next(self._ask("WHERE uuid = ?", uuid), None)
+        return next(self._select("WHERE uuid = ?", uuid), None)
 
     def put(self, stored: StoredRecord) -> None:
-        self._do(f"INSERT OR REPLACE INTO records VALUES ({', '.join('?' * 14)})", *_row(stored))
+        self._execute(f"INSERT OR REPLACE INTO records VALUES ({', '.join('?' * 14)})", *_row(stored))
 
-    def at_key(self, key: str) -> Iterable[StoredRecord]:
+    def records_with_key(self, key: str) -> Iterable[StoredRecord]:
         order = ("seconds", "fraction", "last_updated_by", "last_updated_rev", "uuid")
         falling = ", ".join(f"{column} DESC" for column in order)
-        return self._ask(f"WHERE key = ? AND NOT deleted ORDER BY {falling}", key)
+        return self._select(f"WHERE key = ? AND NOT deleted ORDER BY {falling}", key)
 
     def since(self, since: Mapping[str, int]) -> list[StoredRecord]:
         condition = "WHERE last_updated_by = ? AND last_updated_rev > ?"
-        found = [stored for by in self.known for stored in self._ask(condition, by, since.get(by, 0) - _SHIFT)]
+        found = [stored for by in self.known for stored in self._select(condition, by, since.get(by, 0) - _SHIFT)]
         return sorted(found, key=lambda stored: (stored.record.last_updated_rev, stored.record.uuid))
 
     def __iter__(self) -> Iterator[StoredRecord]:
-        return iter(list(self._ask("ORDER BY uuid")))
+        return iter(list(self._select("ORDER BY uuid")))
 
     def count(self, revision: int) -> None:
-        self._do("UPDATE facts SET value = ? WHERE name = 'revision'", str(revision))
+        self._execute("UPDATE facts SET value = ? WHERE name = 'revision'", str(revision))
         self.revision = revision
 
     def learn(self, peer_id: str, revision: int) -> None:
-        self._do("INSERT OR REPLACE INTO known VALUES (?, ?)", peer_id, revision - _SHIFT)
+        self._execute("INSERT OR REPLACE INTO known VALUES (?, ?)", peer_id, revision - _SHIFT)
         self.known[peer_id] = revision
 
     def set_clock(self, clock: VectorClock) -> None:
-        self._do("UPDATE facts SET value = ? WHERE name = 'clock'", json.dumps(dict(clock)))
+        self._execute("UPDATE facts SET value = ? WHERE name = 'clock'", json.dumps(dict(clock)))
         self.clock = clock
 
     def commit(self) -> None:

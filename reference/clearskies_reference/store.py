@@ -34,7 +34,7 @@ class Store(ABC):
         """Store a record; it replaces the record with the same uuid."""
 
     @abstractmethod
-    def at_key(self, key: str) -> Iterable[StoredRecord]:
+    def records_with_key(self, key: str) -> Iterable[StoredRecord]:
         """The records with a key that are not deleted, the one with the highest rank first."""
 
     @abstractmethod
@@ -74,7 +74,7 @@ class Store(ABC):
 
     def leader(self, key: str) -> StoredRecord | None:
         """The record that holds a key: the first one of those with the key that are not deleted."""
-        return next(iter(self.at_key(key)), None)
+        return next(iter(self.records_with_key(key)), None)
 
 
 class MemoryStore(Store):
@@ -109,7 +109,7 @@ class MemoryStore(Store):
         if not record.deleted:
             self._by_key.setdefault(record.key, SortedList()).add(record.rank)
 
-    def at_key(self, key: str) -> Iterable[StoredRecord]:
+    def records_with_key(self, key: str) -> Iterable[StoredRecord]:
         return (self._records[rank[-1]] for rank in reversed(self._by_key.get(key, ())))
 
     def since(self, since: Mapping[str, int]) -> list[StoredRecord]:

@@ -14,10 +14,10 @@ from contextlib import suppress
 from .bloom_profiles import FilterView
 from .effects import Acknowledged, Delivered, Effects, Lost, Missing, PossiblyAcknowledged
 from .errors import ForeignFilterError, MalformedMessageError, RefusedSendError
-from .incoming_buffer import Buffered
+from .incoming_buffer import BufferedMessage
 from .local_log import LogEntry
 from .message import Kind, Message
-from .outgoing_buffer import AckState, Outgoing
+from .outgoing_buffer import AckState, OutgoingEntry
 from .sender import Sender
 
 
@@ -108,7 +108,7 @@ class Channel(Sender):
         """Rule: "MUST add the message to the incoming buffer of messages with unmet causal dependencies"."""
         regular = self.is_regular(message.kind)
         if regular or self.config.buffer_syncs:
-            self.incoming.add(Buffered(message, unmet, now_ms, retrieval_hint, regular))
+            self.incoming.add(BufferedMessage(message, unmet, now_ms, retrieval_hint, regular))
 
     def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
         """Signal to the application which dependencies it may retrieve, with the retrieval hints of the message."""
@@ -122,9 +122,9 @@ class Channel(Sender):
         assert message.lamport_timestamp is not None
         self.witness_lamport(message.lamport_timestamp)
         self.insert_into_log(message, retrieval_hint)
-        self.incoming.met(message.message_id)
+        self.incoming.mark_met(message.message_id)
         if self.repair is not None:
-            self.repair.remember(message)
+            self.repair.cache_message(message)
         if message.content:
             effects.events.append(Delivered(self.channel_id, message.message_id, message.content))
 
@@ -161,23 +161,23 @@ class Channel(Sender):
         """
         if not len(self.outgoing):
             return
-        view = self.filter_in(message)
+        view = self.read_filter(message)
         if view is None:
             return
         same_size = view.parameters == self.parameters
         counts_hits = self.config.possible_ack_threshold is not None
         for entry in list(self.outgoing) if counts_hits else self.outgoing.unacknowledged():
             if view.holds(entry.positions) if same_size else entry.message_id in view:
-                self.filter_hit(entry, effects, now_ms)
+                self.count_filter_hit(entry, effects, now_ms)
 
-    def filter_in(self, message: Message) -> FilterView | None:
+    def read_filter(self, message: Message) -> FilterView | None:
         """The filter of a received message; None if it has none that can be read."""
         with suppress(ForeignFilterError):
             if message.bloom_filter is not None:
                 return self.config.bloom_profile.read(message.bloom_filter, self.parameters)
         return None
 
-    def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+    def count_filter_hit(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
         """Handle an own message whose ID was in a received filter."""
         entry.filter_hits += 1
         threshold = self.config.possible_ack_threshold
@@ -253,11 +253,11 @@ class Channel(Sender):
             effects.broadcasts.append(self.rebroadcast(entry))
             self.schedule_resend(entry, now_ms)
 
-    def rebroadcast(self, entry: Outgoing) -> bytes:
+    def rebroadcast(self, entry: OutgoingEntry) -> bytes:
         """Return the message exactly as it was sent: a rebroadcast is not a new message (AMB-65, AMB-98)."""
         return entry.wire
 
-    def schedule_resend(self, entry: Outgoing, now_ms: int) -> None:
+    def schedule_resend(self, entry: OutgoingEntry, now_ms: int) -> None:
         """Rule: "Distinct resend periods for unacknowledged and possibly acknowledged messages"."""
         period = (
             self.config.resend_unacknowledged_ms

@@ -14,7 +14,7 @@ from .effects import Effects, Lost
 from .errors import MalformedMessageError, RefusedSendError
 from .lamport_clock import LamportClock
 from .message import MAX_LAMPORT, HistoryEntry, Kind, Message
-from .outgoing_buffer import AckState, Outgoing
+from .outgoing_buffer import AckState, OutgoingEntry
 from .participant import Participant
 from .repair import Repair
 
@@ -80,7 +80,7 @@ class LostOnceIsLostForAll(Channel):
         lost = {i for event in effects.events[before:] if isinstance(event, Lost) for i in event.message_ids}
         self.lost |= lost
         for message_id in lost:
-            self.incoming.met(message_id)
+            self.incoming.mark_met(message_id)
         self.deliver_ready(effects)
 
 
@@ -154,7 +154,7 @@ class AnswersForTheBuffered(Channel):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         super().buffer(message, unmet, now_ms, retrieval_hint)
         if self.repair is not None and self.is_regular(message.kind):
-            self.repair.remember(message)
+            self.repair.cache_message(message)
 
 
 class _Answering(Repair):
@@ -184,7 +184,7 @@ class AsksForTheEmptyId(Channel):
 class _Asking(Repair):
     """Leaves out a SHOULD: "SHOULD add the request to its incoming repair request buffer"."""
 
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         pass
 
 
@@ -265,7 +265,7 @@ class DeliversWhileSending(Channel):
 class ResendsAtFixedTimes(Channel):
     """Counts resend periods from the first broadcast: a copy that was late does not delay the next one."""
 
-    def schedule_resend(self, entry: Outgoing, now_ms: int) -> None:
+    def schedule_resend(self, entry: OutgoingEntry, now_ms: int) -> None:
         before_ms = entry.due_ms
         super().schedule_resend(entry, now_ms)
         period_ms = entry.due_ms - now_ms
@@ -343,9 +343,9 @@ class IgnoresWhatIsTooFarAhead(Channel):
 class ReadsStartOfLongFilters(Channel):
     """Reads a filter that has extra bytes behind it, and ignores these bytes (AMB-53)."""
 
-    def filter_in(self, message: Message) -> FilterView | None:
+    def read_filter(self, message: Message) -> FilterView | None:
         cut = (message.bloom_filter or b"")[: self.parameters.byte_length]
-        return super().filter_in(replace(message, bloom_filter=cut))
+        return super().read_filter(replace(message, bloom_filter=cut))
 
 
 class EmptyFilterAtFirst(Channel):

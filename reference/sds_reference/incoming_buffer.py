@@ -10,7 +10,7 @@ from .message import Message
 
 
 @dataclass(slots=True)
-class Buffered:
+class BufferedMessage:
     """A received message and the IDs it still waits for."""
 
     message: Message
@@ -30,12 +30,12 @@ class IncomingBuffer:
     """
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[str | int, Buffered] = OrderedDict()
+        self._entries: OrderedDict[str | int, BufferedMessage] = OrderedDict()
         self._waiting: dict[str, dict[str | int, None]] = {}
         self._ready: OrderedDict[str | int, None] = OrderedDict()
         self._serial = 0
 
-    def add(self, entry: Buffered) -> None:
+    def add(self, entry: BufferedMessage) -> None:
         """Buffer a message. Costs O(log n) for each unmet dependency."""
         self._serial += 1
         key = entry.message.message_id if entry.regular else self._serial
@@ -43,7 +43,7 @@ class IncomingBuffer:
         for dependency in entry.unmet:
             self._waiting.setdefault(dependency, {})[key] = None
 
-    def met(self, dependency: str) -> None:
+    def mark_met(self, dependency: str) -> None:
         """Note that ``dependency`` is now in the local log."""
         for key in self._waiting.pop(dependency, ()):
             entry = self._entries.get(key)
@@ -53,16 +53,16 @@ class IncomingBuffer:
             if not entry.unmet:
                 self._ready[key] = None
 
-    def take_ready(self) -> Buffered | None:
+    def take_ready(self) -> BufferedMessage | None:
         """Remove and return the message that has been ready longest; None if no message is ready."""
         if not self._ready:
             return None
         key, _ = self._ready.popitem(last=False)
         return self._entries.pop(key)
 
-    def take_older(self, received_ms: int) -> list[Buffered]:
+    def take_older(self, received_ms: int) -> list[BufferedMessage]:
         """Remove and return the messages that arrived at or before ``received_ms`` and still wait."""
-        old: list[tuple[str | int, Buffered]] = []
+        old: list[tuple[str | int, BufferedMessage]] = []
         # The dict is in order of arrival, so the search ends at the first message that is too new.
         for key, entry in self._entries.items():
             if entry.received_ms > received_ms:
@@ -77,7 +77,7 @@ class IncomingBuffer:
         """Is a regular message of that ID buffered?"""
         return message_id in self._entries
 
-    def __iter__(self) -> Iterator[Buffered]:
+    def __iter__(self) -> Iterator[BufferedMessage]:
         return iter(self._entries.values())
 
     def __len__(self) -> int:

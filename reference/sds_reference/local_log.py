@@ -51,10 +51,10 @@ class LocalLog:
         if key in self._entries:
             return False
         self._entries[key] = entry
-        self._order.add((self.place(entry), key))
+        self._order.add((self.sort_key(entry), key))
         return True
 
-    def place(self, entry: LogEntry) -> Any:
+    def sort_key(self, entry: LogEntry) -> Any:
         """The first sort key of the log; the message ID is the second."""
         return entry.lamport_timestamp
 
@@ -68,7 +68,7 @@ class LocalLog:
         """Iterate over the entries in log order."""
         return (self._entries[key] for _, key in self._order)
 
-    def preceding(self, count: int) -> list[LogEntry]:
+    def last_entries(self, count: int) -> list[LogEntry]:
         """The last ``count`` entries, ascending: the "preceding few message IDs" of a new message."""
         last = [self._entries[key] for _, key in islice(reversed(self._order), count)]
         last.reverse()

@@ -17,7 +17,7 @@ class AckState(Enum):
 
 
 @dataclass(slots=True)
-class Outgoing:
+class OutgoingEntry:
     """An own message that waits for its acknowledgement."""
 
     message_id: str
@@ -42,28 +42,28 @@ class OutgoingBuffer:
     """
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[str, Outgoing] = OrderedDict()
-        self._unacknowledged: OrderedDict[str, Outgoing] = OrderedDict()
+        self._entries: OrderedDict[str, OutgoingEntry] = OrderedDict()
+        self._unacknowledged: OrderedDict[str, OutgoingEntry] = OrderedDict()
         self._due: list[tuple[int, int, str]] = []
         self._serial = 0
 
-    def add(self, entry: Outgoing) -> None:
+    def add(self, entry: OutgoingEntry) -> None:
         """Buffer an own message as unacknowledged."""
         self._entries[entry.message_id] = entry
         self._unacknowledged[entry.message_id] = entry
         self.reschedule(entry, entry.due_ms)
 
-    def reschedule(self, entry: Outgoing, due_ms: int) -> None:
+    def reschedule(self, entry: OutgoingEntry, due_ms: int) -> None:
         """Set the next resend time, in milliseconds."""
         entry.due_ms = due_ms
         self._serial += 1
         heappush(self._due, (due_ms, self._serial, entry.message_id))
 
-    def unacknowledged(self) -> list[Outgoing]:
+    def unacknowledged(self) -> list[OutgoingEntry]:
         """The messages without any acknowledgement."""
         return list(self._unacknowledged.values())
 
-    def mark_possibly_acknowledged(self, entry: Outgoing) -> None:
+    def mark_possibly_acknowledged(self, entry: OutgoingEntry) -> None:
         """Change the state from *unacknowledged* to *possibly acknowledged*. It never changes back."""
         entry.state = AckState.POSSIBLY_ACKNOWLEDGED
         self._unacknowledged.pop(entry.message_id, None)
@@ -73,12 +73,12 @@ class OutgoingBuffer:
         self._unacknowledged.pop(message_id, None)
         return self._entries.pop(message_id, None) is not None
 
-    def take_due(self, now_ms: int) -> list[Outgoing]:
+    def take_due(self, now_ms: int) -> list[OutgoingEntry]:
         """Return the messages whose resend time has come, *unacknowledged* ones first.
 
         The caller must reschedule them.
         """
-        due: dict[str, Outgoing] = {}
+        due: dict[str, OutgoingEntry] = {}
         while self._due and self._due[0][0] <= now_ms:
             due_ms, _, message_id = heappop(self._due)
             entry = self._entries.get(message_id)
@@ -89,7 +89,7 @@ class OutgoingBuffer:
     def __contains__(self, message_id: str) -> bool:
         return message_id in self._entries
 
-    def __iter__(self) -> Iterator[Outgoing]:
+    def __iter__(self) -> Iterator[OutgoingEntry]:
         return iter(self._entries.values())
 
     def __len__(self) -> int:

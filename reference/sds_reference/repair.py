@@ -37,24 +37,24 @@ class Repair:
 
     # ---- SDS-R send message --------------------------------------------------------------------------------------
 
-    def eligible(self, now_ms: int) -> list[HistoryEntry]:
+    def eligible_requests(self, now_ms: int) -> list[HistoryEntry]:
         """Rule: entries with ``T_req <= current_time`` are eligible; the lowest T_req come first, up to the maximum."""
         once = self.config.after_request is AfterRequest.NEVER_AGAIN
         waiting = (
             item.entry
-            for item in self.outgoing.due(self.present(now_ms))
+            for item in self.outgoing.due(self.current_time(now_ms))
             if not (once and item.asked) and not self.has_expired(item, now_ms)
         )
         return list(islice(waiting, self.config.max_requests))
 
-    def present(self, now_ms: int) -> int:
+    def current_time(self, now_ms: int) -> int:
         """The current time by the clock of SDS-R, which may be coarser than the caller's clock (AMB-05)."""
         return now_ms - now_ms % self.config.clock_ms
 
     def repair_request(self, now_ms: int) -> tuple[HistoryEntry, ...]:
         """The ``repair_request`` of a message that is broadcast now; if it is empty, the field stays unset."""
         self.expire(now_ms)
-        chosen = tuple(self.eligible(now_ms))
+        chosen = tuple(self.eligible_requests(now_ms))
         for entry in chosen:
             self.after_request(entry)
         return chosen
@@ -89,7 +89,7 @@ class Repair:
         self.track_missing(message, now_ms)
         for entry in message.repair_request:
             self.remove_overheard(entry.message_id)
-            self.take_request(entry, now_ms)
+            self.accept_request(entry, now_ms)
 
     def remove_repaired(self, message_id: str) -> None:
         """Rule: "MUST remove entries matching the received message ID from its outgoing repair request buffer"."""
@@ -152,7 +152,7 @@ class Repair:
         for message_id in message_ids:
             self.remove_repaired(message_id)
 
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         """Rule: "SHOULD [be added] to its incoming repair request buffer".
 
         That is a request for a message in the local history, from within the response group. A second request changes
@@ -166,7 +166,7 @@ class Repair:
             return
         if not entry.sender_id:
             entry = replace(entry, sender_id=message.sender_id)  # AMB-72
-        if self.eligible_responder(entry):
+        if self.is_eligible_responder(entry):
             self.incoming.add(entry, self.t_resp(entry, now_ms))
 
     # ---- Determine T_req, T_resp and the response group ------------------------------------------------------------
@@ -176,7 +176,7 @@ class Repair:
         c, unit, message_id = self.config, self.config.unit_ms, entry.message_id
         low, high = c.t_min_ms // unit, c.t_max_ms // unit
         return (
-            self.present(now_ms) // unit + t_req_offset(c.hash_profile, self.participant_id, message_id, low, high)
+            self.current_time(now_ms) // unit + t_req_offset(c.hash_profile, self.participant_id, message_id, low, high)
         ) * unit
 
     def t_resp(self, entry: HistoryEntry, now_ms: int) -> int:
@@ -184,9 +184,9 @@ class Repair:
         c, unit, sender_id = self.config, self.config.unit_ms, entry.sender_id or ""
         high = c.t_max_ms // unit
         offset = t_resp_offset(c.hash_profile, self.participant_id, sender_id, entry.message_id, high)
-        return (self.present(now_ms) // unit + offset) * unit
+        return (self.current_time(now_ms) // unit + offset) * unit
 
-    def eligible_responder(self, entry: HistoryEntry) -> bool:
+    def is_eligible_responder(self, entry: HistoryEntry) -> bool:
         """Section "Determine response group"."""
         c, sender_id = self.config, entry.sender_id or ""
         return in_response_group(
@@ -195,19 +195,19 @@ class Repair:
 
     # ---- Augmented local history log, SDS-R incoming repair request buffer sweep ----------------------------------
 
-    def remember(self, message: Message) -> None:
+    def cache_message(self, message: Message) -> None:
         """Rule: "The full SDS Message must be cached" if this participant could be a responder for it.
 
         By default the cached copy has no repair request: an old request would speak for its sender at a later time
         (AMB-67).
         """
-        if self.eligible_responder(HistoryEntry(message.message_id, None, message.sender_id)):
+        if self.is_eligible_responder(HistoryEntry(message.message_id, None, message.sender_id)):
             stale = message.repair_request and not self.config.copies_keep_requests
             self.cache[message.message_id] = replace(message, repair_request=()) if stale else message
 
     def take_responses(self, now_ms: int) -> list[Message]:
         """Rule: return each requested message to broadcast once ``T_resp <= current_time``, one time only (AMB-79)."""
-        due = [item.entry.message_id for item in self.incoming.due(self.present(now_ms))]
+        due = [item.entry.message_id for item in self.incoming.due(self.current_time(now_ms))]
         for message_id in due:
             self.incoming.remove(message_id)
         if self.config.pauses_after_answers:

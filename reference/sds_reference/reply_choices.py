@@ -13,7 +13,7 @@ from .channel import Channel
 from .effects import Acknowledged, Delivered, Effects, Event, PossiblyAcknowledged
 from .errors import RefusedSendError
 from .message import Kind, Message
-from .outgoing_buffer import Outgoing
+from .outgoing_buffer import OutgoingEntry
 from .participant import Participant
 
 
@@ -255,13 +255,13 @@ class SyncIdIsNewestLoggedId(Channel):
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         if content:
             return super().new_message_id(lamport, content)
-        newest = self.log.preceding(1)
+        newest = self.log.last_entries(1)
         return newest[-1].message_id if newest else "sync"
 
 
 class ResendsWithCurrentFilter(Channel):
     """Resends messages with the current filter (AMB-65)."""
 
-    def rebroadcast(self, entry: Outgoing) -> bytes:
+    def rebroadcast(self, entry: OutgoingEntry) -> bytes:
         message = self.revision.wire.decode(entry.wire)
         return self.encode(replace(message, bloom_filter=self.filter.to_wire()))

@@ -17,7 +17,7 @@ from .lamport_clock import LamportClock
 from .local_log import LocalLog, LogEntry
 from .message import HistoryEntry, Message
 from .message_id import computed_message_id
-from .outgoing_buffer import Outgoing, OutgoingBuffer
+from .outgoing_buffer import OutgoingBuffer, OutgoingEntry
 from .repair import Repair
 from .wire_formats import is_text
 
@@ -121,7 +121,7 @@ class Sender:
         """Rule: "The preceding few message IDs in the local history", as an ordered list."""
         entries = [
             HistoryEntry(entry.message_id, entry.retrieval_hint, entry.sender_id if self.repair is not None else None)
-            for entry in self.log.preceding(self.causal_history_size())
+            for entry in self.log.last_entries(self.causal_history_size())
         ]
         if self.config.causal_history_descending:
             entries.reverse()
@@ -151,15 +151,17 @@ class Sender:
     def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
         """Rule: "The message MUST be added to the participant's buffer of unacknowledged outgoing messages"."""
         positions = self.config.bloom_profile.positions(message.message_id, self.parameters)
-        self.outgoing.add(Outgoing(message.message_id, wire, positions, now_ms + self.config.resend_unacknowledged_ms))
+        self.outgoing.add(
+            OutgoingEntry(message.message_id, wire, positions, now_ms + self.config.resend_unacknowledged_ms)
+        )
 
     def log_own(self, message: Message, retrieval_hint: bytes | None) -> None:
         """Log an own message. Otherwise every reply to it would wait forever (AMB-19)."""
         assert message.lamport_timestamp is not None
         self.log.insert(LogEntry(message.message_id, message.lamport_timestamp, self.participant_id, retrieval_hint))
-        self.incoming.met(message.message_id)
+        self.incoming.mark_met(message.message_id)
         if self.repair is not None:
-            self.repair.remember(message)
+            self.repair.cache_message(message)
 
     def broadcast_at(self, now_ms: int) -> None:
         """Note the time of a broadcast: it restarts the silence of the channel and of this participant."""
@@ -186,7 +188,7 @@ class Sender:
 
     def has_requests(self, now_ms: int) -> bool:
         """Is there an eligible item in the outgoing repair request buffer?"""
-        return self.repair is not None and bool(self.repair.eligible(now_ms))
+        return self.repair is not None and bool(self.repair.eligible_requests(now_ms))
 
     def next_sync_lamport(self, now_ms: int) -> int:
         """Rule: "A Lamport timestamp increased to max(timeNowInMs, current_lamport_timestamp + 1)" (AMB-18).

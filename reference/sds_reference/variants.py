@@ -66,7 +66,7 @@ def _polynomial(text: str) -> int:
 POLYNOMIAL_HASH = HashProfile("", "a polynomial of the bytes modulo 2^31, in which the two IDs are added", _polynomial)
 
 
-def _chosen(
+def _with_channel(
     channel: type[Channel], name: str, summary: str, leaves_out: tuple[str, ...] = (), **config: object
 ) -> Variant:
     """A variant with another channel class."""
@@ -74,12 +74,12 @@ def _chosen(
     return Variant(name, summary, tuple(config.items()), "", participant_class, leaves_out)
 
 
-def _taking(participant_class: type[Participant], name: str, summary: str) -> Variant:
+def _with_participant(participant_class: type[Participant], name: str, summary: str) -> Variant:
     """A variant with another participant class."""
     return Variant(name, summary, (), participant_class=participant_class)
 
 
-def _repairing(name: str, summary: str, **repair: Any) -> Variant:
+def _with_repair(name: str, summary: str, **repair: Any) -> Variant:
     return _variant(name, summary, repair=RepairConfig(**repair))
 
 
@@ -150,35 +150,35 @@ _OF_SDS = {
             "counts the sync interval from the last message of any participant",
             sync_only_when_quiet=True,
         ),
-        _repairing("nim-hash", "SDS-R with the hash of nim-sds", hash_profile=FARMHASH64_NIM),
-        _repairing("nim-murmur-hash", "SDS-R with Murmur3, a build option of nim-sds", hash_profile=MURMUR3_32_NIM),
-        _repairing("private-hash", "SDS-R with a private hash", hash_profile=PRIVATE_HASH),
-        _repairing("fnv-hash", "SDS-R with a hash whose low bits are weak", hash_profile=FNV_HASH),
-        _repairing("polynomial-hash", "SDS-R with a polynomial of 31 bits as its hash", hash_profile=POLYNOMIAL_HASH),
-        _repairing(
+        _with_repair("nim-hash", "SDS-R with the hash of nim-sds", hash_profile=FARMHASH64_NIM),
+        _with_repair("nim-murmur-hash", "SDS-R with Murmur3, a build option of nim-sds", hash_profile=MURMUR3_32_NIM),
+        _with_repair("private-hash", "SDS-R with a private hash", hash_profile=PRIVATE_HASH),
+        _with_repair("fnv-hash", "SDS-R with a hash whose low bits are weak", hash_profile=FNV_HASH),
+        _with_repair("polynomial-hash", "SDS-R with a polynomial of 31 bits as its hash", hash_profile=POLYNOMIAL_HASH),
+        _with_repair(
             "whole-seconds",
             "SDS-R that computes in seconds, with a private hash",
             hash_profile=PRIVATE_HASH,
             whole_seconds=True,
         ),
-        _repairing("clock-of-16-ms", "SDS-R with a clock of 16 ms resolution", clock_ms=16),
-        _repairing("clock-of-100-ms", "SDS-R with a clock of 100 ms resolution", clock_ms=100),
-        _repairing("clock-of-a-second", "SDS-R with a clock of one second resolution", clock_ms=1_000),
-        _repairing("asks-for-one", "one entry in a repair request", max_requests=1),
-        _repairing("asks-for-two", "two entries in a repair request", max_requests=2),
-        _repairing("asks-for-ten", "ten entries in a repair request", max_requests=10),
-        _repairing(
+        _with_repair("clock-of-16-ms", "SDS-R with a clock of 16 ms resolution", clock_ms=16),
+        _with_repair("clock-of-100-ms", "SDS-R with a clock of 100 ms resolution", clock_ms=100),
+        _with_repair("clock-of-a-second", "SDS-R with a clock of one second resolution", clock_ms=1_000),
+        _with_repair("asks-for-one", "one entry in a repair request", max_requests=1),
+        _with_repair("asks-for-two", "two entries in a repair request", max_requests=2),
+        _with_repair("asks-for-ten", "ten entries in a repair request", max_requests=10),
+        _with_repair(
             "forgets-requests",
             "a message that was requested is removed from the buffer",
             after_request=AfterRequest.FORGET,
         ),
-        _repairing("lets-requests-expire", "stops requesting a message T_max after its T_req", requests_expire=True),
-        _repairing(
+        _with_repair("lets-requests-expire", "stops requesting a message T_max after its T_req", requests_expire=True),
+        _with_repair(
             "answers-at-once", "a response that is already due is sent when the request arrives", answers_at_once=True
         ),
-        _repairing("needs-a-sender", "ignores requests that name no sender", needs_sender=True),
-        _repairing("pauses-after-answers", "ignores requests for T_min after a response", pauses_after_answers=True),
-        _repairing(
+        _with_repair("needs-a-sender", "ignores requests that name no sender", needs_sender=True),
+        _with_repair("pauses-after-answers", "ignores requests for T_min after a response", pauses_after_answers=True),
+        _with_repair(
             "copies-keep-requests",
             "responses carry the repair request of the original message",
             copies_keep_requests=True,
@@ -189,213 +189,233 @@ _OF_SDS = {
             "rejects Lamport timestamps more than a day ahead",
             max_lamport_ahead_ms=24 * 3_600_000 + 1,
         ),
-        _chosen(
+        _with_channel(
             choices.IdleAfterCopies,
             "syncs-after-copies",
             "counts the sync interval from its own resends, too",
             sync_only_when_quiet=True,
         ),
-        _chosen(
+        _with_channel(
             choices.PossiblyAcknowledgedFirst,
             "resends-possible-first-in-a-tick",
             "resends possibly acknowledged messages first within one tick",
         ),
-        _chosen(
+        _with_channel(
             choices.EphemeralMessagesSpeak,
             "ephemeral-acknowledges",
             "the filter and history of an ephemeral message can acknowledge",
         ),
-        _chosen(choices.OneIdForAllSyncs, "one-id-for-all-syncs", "all sync messages have the same ID"),
-        _taking(choices.LastChannelFirst, "last-channel-first", "does periodic work in its last channel first"),
-        _taking(
+        _with_channel(choices.OneIdForAllSyncs, "one-id-for-all-syncs", "all sync messages have the same ID"),
+        _with_participant(
+            choices.LastChannelFirst, "last-channel-first", "does periodic work in its last channel first"
+        ),
+        _with_participant(
             choices.ReordersBroadcasts,
             "reorders-broadcasts",
             "reorders the broadcasts of a tick: every second message first",
         ),
-        _taking(choices.WorksAtEveryCommand, "works-at-every-command", "runs due timers at every command"),
-        _chosen(
+        _with_participant(choices.WorksAtEveryCommand, "works-at-every-command", "runs due timers at every command"),
+        _with_channel(
             choices.DeliversWhileSending,
             "delivers-while-sending",
             "delivers what waits for an own message as soon as that is sent",
         ),
-        _chosen(
+        _with_channel(
             choices.ResendsAtFixedTimes,
             "resends-at-fixed-times",
             "counts resend periods from the first broadcast of a message",
         ),
-        _taking(choices.RefusesOtherChannels, "refuses-other-channels", "rejects messages for unknown channels"),
-        _taking(
+        _with_participant(
+            choices.RefusesOtherChannels, "refuses-other-channels", "rejects messages for unknown channels"
+        ),
+        _with_participant(
             choices.DropsUnusableMessages,
             "drops-unusable-messages",
             "drops unusable messages instead of rejecting them",
         ),
-        _chosen(choices.SignalsAtTheSweep, "signals-at-the-sweep", "signals missing dependencies at the next sweep"),
-        _chosen(choices.ResendsAHundred, "resends-a-hundred", "resends a hundred messages in one sweep at most"),
-        _chosen(
+        _with_channel(
+            choices.SignalsAtTheSweep, "signals-at-the-sweep", "signals missing dependencies at the next sweep"
+        ),
+        _with_channel(choices.ResendsAHundred, "resends-a-hundred", "resends a hundred messages in one sweep at most"),
+        _with_channel(
             choices.OneLevelASweep, "one-level-a-sweep", "delivers the next level of waiting messages at the next sweep"
         ),
-        _chosen(
+        _with_channel(
             choices.LostOnceIsLostForAll,
             "lost-once-is-lost-for-all",
             "no message waits for a dependency that was marked lost once",
         ),
-        _chosen(
+        _with_channel(
             choices.GivesUpMessages, "gives-up-messages", "marks the waiting message as lost, not its dependencies"
         ),
-        _chosen(
+        _with_channel(
             choices.LossTimersRestart,
             "loss-timers-restart",
             "counts the time until a dependency is lost anew when the clock steps back",
         ),
-        _chosen(choices.ClockAtFirstUse, "clock-at-first-use", "initializes the clock when it is first needed"),
-        _chosen(
+        _with_channel(choices.ClockAtFirstUse, "clock-at-first-use", "initializes the clock when it is first needed"),
+        _with_channel(
             choices.OwnHints, "own-hints", "computes the retrieval hints in causal histories instead of repeating them"
         ),
-        _chosen(
+        _with_channel(
             choices.RefusesCopiesAndOwnMessages,
             "refuses-copies-and-own-messages",
             "rejects copies and its own messages",
         ),
-        _chosen(
+        _with_channel(
             choices.RefusesNonconformingMessages,
             "refuses-nonconforming-messages",
             "rejects messages that no conforming sender sends",
         ),
-        _chosen(choices.EmptyFilterAtFirst, "empty-filter-at-first", "encodes a filter without any ID as no bytes"),
-        _chosen(
+        _with_channel(
+            choices.EmptyFilterAtFirst, "empty-filter-at-first", "encodes a filter without any ID as no bytes"
+        ),
+        _with_channel(
             choices.ReadsStartOfLongFilters,
             "reads-start-of-long-filters",
             "reads the beginning of a filter that is too long",
         ),
-        _chosen(choices.Saturates, "saturates", "sends the largest Lamport timestamp again when it is reached"),
-        _chosen(choices.SaturatesAt63Bits, "saturates-at-63-bits", "the largest Lamport timestamp is 2^63-1"),
-        _chosen(choices.RefusesAbove63Bits, "refuses-above-63-bits", "rejects Lamport timestamps above 2^63-1"),
-        _chosen(
+        _with_channel(choices.Saturates, "saturates", "sends the largest Lamport timestamp again when it is reached"),
+        _with_channel(choices.SaturatesAt63Bits, "saturates-at-63-bits", "the largest Lamport timestamp is 2^63-1"),
+        _with_channel(choices.RefusesAbove63Bits, "refuses-above-63-bits", "rejects Lamport timestamps above 2^63-1"),
+        _with_channel(
             choices.AnswersForTheBuffered,
             "answers-for-the-buffered",
             "answers requests for messages that wait in its incoming buffer",
             repair=RepairConfig(),
         ),
-        _chosen(
+        _with_channel(
             choices.AnswersRepairsOnly,
             "answers-repairs-only",
             "answers repair requests and sends none",
             _ASKING,
             repair=RepairConfig(),
         ),
-        _chosen(
+        _with_channel(
             choices.RequestsRepairsOnly,
             "requests-repairs-only",
             "sends repair requests and answers none",
             _ANSWERING,
             repair=RepairConfig(),
         ),
-        _chosen(
+        _with_channel(
             choices.OnlyPlansAnswers,
             "only-plans-answers",
             "schedules responses and never broadcasts them",
             _ANSWERING,
             repair=RepairConfig(),
         ),
-        _chosen(
+        _with_channel(
             choices.IgnoresWhatIsTooFarAhead,
             "ignores-what-is-too-far-ahead",
             "silently drops messages whose Lamport timestamp is more than a day ahead",
             max_lamport_ahead_ms=24 * 3_600_000 + 1,
         ),
-        _chosen(choices.RequestsWithoutHints, "requests-without-hints", "repair requests have no retrieval hints"),
-        _chosen(
+        _with_channel(
+            choices.RequestsWithoutHints, "requests-without-hints", "repair requests have no retrieval hints"
+        ),
+        _with_channel(
             reply_choices.ResendsBeforeSending,
             "resends-before-sending",
             "resends that are due go out before the next message",
         ),
-        _chosen(
+        _with_channel(
             reply_choices.ResendsAfterSending,
             "resends-after-sending",
             "resends that are due go out after the next message",
         ),
-        _chosen(
+        _with_channel(
             reply_choices.AnswersBeforeSending,
             "answers-before-sending",
             "a response that is due goes out before the next message",
             repair=RepairConfig(),
         ),
-        _chosen(
+        _with_channel(
             reply_choices.ResendsBeforeSyncs,
             "resends-before-syncs",
             "resends and responses that are due go out before the next sync message",
             repair=RepairConfig(),
         ),
-        _chosen(
+        _with_channel(
             reply_choices.WorksBeforeSending,
             "works-before-sending",
             "does periodic work before it sends a message",
             repair=RepairConfig(),
         ),
-        _chosen(
+        _with_channel(
             reply_choices.WorksAfterReceiving,
             "works-after-receiving",
             "does periodic work after it receives a message",
             repair=RepairConfig(),
         ),
-        _chosen(
+        _with_channel(
             reply_choices.ReversesTickOrder,
             "reverses-tick-order",
             "in a tick sends the sync message first, then responses, then resends",
             repair=RepairConfig(),
         ),
-        _chosen(
+        _with_channel(
             reply_choices.AnswersWithASync, "answers-with-a-sync", "broadcasts a sync message when content arrives"
         ),
-        _chosen(reply_choices.SyncsAfterSending, "syncs-after-sending", "sends a sync message after each message"),
-        _chosen(reply_choices.SyncsBeforeSending, "syncs-before-sending", "sends a sync message before each message"),
-        _chosen(
+        _with_channel(
+            reply_choices.SyncsAfterSending, "syncs-after-sending", "sends a sync message after each message"
+        ),
+        _with_channel(
+            reply_choices.SyncsBeforeSending, "syncs-before-sending", "sends a sync message before each message"
+        ),
+        _with_channel(
             reply_choices.SyncsInPairs,
             "syncs-in-pairs",
             "sends two sync messages when one is due",
             repair=RepairConfig(),
         ),
-        _chosen(reply_choices.AcknowledgementsLast, "acknowledgements-last", "acknowledgements are signalled last"),
-        _chosen(reply_choices.DeliveriesLast, "deliveries-last", "deliveries are signalled last"),
-        _chosen(
+        _with_channel(
+            reply_choices.AcknowledgementsLast, "acknowledgements-last", "acknowledgements are signalled last"
+        ),
+        _with_channel(reply_choices.DeliveriesLast, "deliveries-last", "deliveries are signalled last"),
+        _with_channel(
             reply_choices.AnswersAreTraffic,
             "answers-are-traffic",
             "counts the sync interval from its own responses, too",
             sync_only_when_quiet=True,
             repair=RepairConfig(),
         ),
-        _taking(
+        _with_participant(
             reply_choices.EphemeralMessagesMoveTheClock,
             "ephemerals-raise-the-clock",
             "advances the clock when it sends an ephemeral message",
         ),
-        _chosen(reply_choices.SyncIdIsEmpty, "sync-id-is-empty", "the ID of sync messages is empty"),
-        _chosen(reply_choices.SyncIdIsSenderId, "sync-id-is-sender-id", "the ID of sync messages is the sender's ID"),
-        _chosen(
+        _with_channel(reply_choices.SyncIdIsEmpty, "sync-id-is-empty", "the ID of sync messages is empty"),
+        _with_channel(
+            reply_choices.SyncIdIsSenderId, "sync-id-is-sender-id", "the ID of sync messages is the sender's ID"
+        ),
+        _with_channel(
             reply_choices.SyncIdIsChannelId,
             "sync-id-is-channel-id",
             "the ID of sync messages is the channel's ID",
         ),
-        _chosen(reply_choices.SyncIdIsANumber, "sync-id-is-a-number", "numbers the sync messages of each channel"),
-        _chosen(
+        _with_channel(
+            reply_choices.SyncIdIsANumber, "sync-id-is-a-number", "numbers the sync messages of each channel"
+        ),
+        _with_channel(
             reply_choices.SyncIdIsTimestamp, "sync-id-is-timestamp", "the ID of a sync message is its Lamport timestamp"
         ),
-        _chosen(
+        _with_channel(
             reply_choices.SyncIdIsLastOwnId,
             "sync-id-is-last-own-id",
             "the ID of a sync message is the ID of the last own message",
         ),
-        _chosen(
+        _with_channel(
             reply_choices.SyncIdIsNewestLoggedId,
             "sync-id-is-newest-logged-id",
             "the ID of a sync message is the ID of the newest logged message",
         ),
-        _chosen(
+        _with_channel(
             reply_choices.ResendsWithCurrentFilter,
             "resends-with-current-filter",
             "resends messages with the current bloom filter",
         ),
-        _chosen(
+        _with_channel(
             choices.AsksForTheEmptyId,
             "asks-for-the-empty-id",
             "requests the message with an empty ID that a causal history named",
@@ -403,7 +423,7 @@ _OF_SDS = {
         ),
         _variant("filter-for-many", "a filter for 100,000 IDs", bloom_capacity=100_000),
         _variant("gives-up-soon", "marks dependencies as lost after five seconds", lost_timeout_ms=5_000),
-        _repairing(
+        _with_repair(
             "requests-one-and-forgets-it",
             "requests one message at a time, and removes it from the buffer",
             max_requests=1,
@@ -413,44 +433,54 @@ _OF_SDS = {
 }
 
 
-def _proposed(name: str, summary: str = "", **config: object) -> Variant:
+def _of_proposal(name: str, summary: str = "", **config: object) -> Variant:
     """A choice under the proposal of 2024; by default the choice that has this name in SDS."""
     alike = _OF_SDS.get(name, Variant(name, summary, tuple(config.items())))
     summary = f"{summary or alike.summary}, as the proposal of 2024 allows"
     return Variant(f"forum-{name}", summary, alike.config, "forum-2024")
 
 
-def _taken(channel: type[Channel], name: str, summary: str) -> Variant:
+def _of_proposal_with_channel(channel: type[Channel], name: str, summary: str) -> Variant:
     """A choice under the proposal that takes other steps."""
-    return replace(_chosen(channel, f"forum-{name}", summary), revision="forum-2024")
+    return replace(_with_channel(channel, f"forum-{name}", summary), revision="forum-2024")
 
 
 _OF_THE_PROPOSAL = (
-    _proposed("history-of-three", "three message IDs in a causal history", causal_history_size=3),
-    _proposed("newest-first"),
-    _proposed("nim-filter"),
-    _proposed("own-ids-never"),
-    _proposed("ephemeral-in-filter", "ephemeral IDs enter the filter"),
-    _proposed("ack-after-two"),
-    _proposed("reviews-duplicates"),
-    _proposed("slow-sweep", "the incoming sweep runs every five seconds, and only it delivers waiting messages"),
-    _proposed("drops-the-lost", "messages with lost dependencies are dropped"),
-    _proposed("syncs-only-in-quiet-channels"),
-    _proposed("close-resend-periods"),
-    _taken(proposal_choices.IncreasesByTen, "increases-by-ten", "increases Lamport timestamps by ten"),
-    _taken(
+    _of_proposal("history-of-three", "three message IDs in a causal history", causal_history_size=3),
+    _of_proposal("newest-first"),
+    _of_proposal("nim-filter"),
+    _of_proposal("own-ids-never"),
+    _of_proposal("ephemeral-in-filter", "ephemeral IDs enter the filter"),
+    _of_proposal("ack-after-two"),
+    _of_proposal("reviews-duplicates"),
+    _of_proposal("slow-sweep", "the incoming sweep runs every five seconds, and only it delivers waiting messages"),
+    _of_proposal("drops-the-lost", "messages with lost dependencies are dropped"),
+    _of_proposal("syncs-only-in-quiet-channels"),
+    _of_proposal("close-resend-periods"),
+    _of_proposal_with_channel(
+        proposal_choices.IncreasesByTen, "increases-by-ten", "increases Lamport timestamps by ten"
+    ),
+    _of_proposal_with_channel(
         proposal_choices.IncreasesOnReception, "increases-on-reception", "increases its timestamp on reception, too"
     ),
-    _taken(proposal_choices.ForgetsItsSyncs, "forgets-its-syncs", "does not log its own sync messages"),
-    _taken(proposal_choices.ResendsSyncs, "resends-syncs", "resends sync messages until they are acknowledged"),
-    _taken(proposal_choices.DeliversSyncs, "delivers-syncs", "delivers sync messages to its application"),
-    _taken(
+    _of_proposal_with_channel(
+        proposal_choices.ForgetsItsSyncs, "forgets-its-syncs", "does not log its own sync messages"
+    ),
+    _of_proposal_with_channel(
+        proposal_choices.ResendsSyncs, "resends-syncs", "resends sync messages until they are acknowledged"
+    ),
+    _of_proposal_with_channel(
+        proposal_choices.DeliversSyncs, "delivers-syncs", "delivers sync messages to its application"
+    ),
+    _of_proposal_with_channel(
         proposal_choices.ProcessesOwnMessages,
         "processes-own-messages",
         "processes its own messages when they come back",
     ),
-    _taken(proposal_choices.ReviewsEveryCopy, "reviews-every-copy", "processes copies as it does new messages"),
-    _taken(
+    _of_proposal_with_channel(
+        proposal_choices.ReviewsEveryCopy, "reviews-every-copy", "processes copies as it does new messages"
+    ),
+    _of_proposal_with_channel(
         proposal_choices.BufferedMeetsDependencies,
         "buffered-meets-dependencies",
         "a buffered message meets a dependency",

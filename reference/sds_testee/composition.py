@@ -32,7 +32,7 @@ class IncompatibleMutantsError(ValueError):
     """Two mutants exclude each other; the message says how."""
 
 
-def joined_mutant(mutants: Sequence[M], attribute: str, model: type[Any], parts: Parts) -> M:
+def join_mutants_of_model(mutants: Sequence[M], attribute: str, model: type[Any], parts: Parts) -> M:
     """Return a mutant with the faults of all ``mutants``, and the requirement of the first.
 
     ``attribute`` names the attribute with the class of a mutant, a subclass of ``model``. Raises

@@ -62,7 +62,7 @@ def test_a_message_with_met_dependencies_is_delivered_in_the_same_step() -> None
 def test_an_older_message_is_delivered_however_old_it_is() -> None:
     alice = joined()
     assert delivered(alice.receive(content("x", at=0), T)) == ["x"]
-    assert alice.channel("c").log.preceding(1) == [LogEntry("x", 0, "xavier", None)]
+    assert alice.channel("c").log.last_entries(1) == [LogEntry("x", 0, "xavier", None)]
 
 
 def test_a_message_with_an_unmet_dependency_is_buffered_put_in_the_filter_and_reported() -> None:

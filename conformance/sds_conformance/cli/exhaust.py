@@ -284,7 +284,7 @@ def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> str:
     if file is None:
         return ""
     try:
-        with signals.held():
+        with signals.defer_signals():
             save(coverage, file)
     except OSError as error:
         text = f"How far it is cannot be kept in {file}: {error.strerror}. Name another FILE with --resume."

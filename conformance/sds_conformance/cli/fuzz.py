@@ -308,7 +308,7 @@ def tell_found(
                 number += 1
                 unshrunk = example is None and tally.interrupted
                 found_by = order.schedule(tally.found_at[what]).name
-                with signals.held():
+                with signals.defer_signals():
                     small = example if isinstance(example, Counterexample) else None
                     again = example if isinstance(example, FindingReplays) else None
                     if again is not None:

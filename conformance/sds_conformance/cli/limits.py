@@ -116,7 +116,7 @@ def limits_command(
     """
     out, err = console(), console(stderr=True)
     protocol = protocol_of(revision)
-    if misfit := protocol.rules.misfit(revision, profile, driven.dialect or ""):
+    if misfit := protocol.rules.find_misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(misfit)
     if files and report_dir is not None:
         raise click.UsageError("--report keeps the limits of the suite's dimensions: leave it or --scenario-file out")

@@ -164,7 +164,7 @@ def run_command(
     out, err = console(), console(stderr=True)
     select, deselect = tuple(map(full_id, select)), tuple(map(full_id, deselect))
     rules = protocol_or_default(revision).rules
-    if misfit := rules.misfit(revision, profile, driven.dialect or ""):
+    if misfit := rules.find_misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(misfit)
     entered = environments or (("*",) if scenarios or not files else (PLAIN.name,))
     own = [loaded.scenario(revision, everywhere=bool(environments)) for loaded in files]

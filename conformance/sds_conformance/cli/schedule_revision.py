@@ -21,7 +21,7 @@ def grammar_of(
             f"generated schedules are about {' and '.join(scheduled())}. Of {revision} there are the scenarios of "
             f"`run`: {driven.format_command('run', '--revision', revision)}"
         )
-    if wrong := rules_of(revision).misfit(revision, profile, driven.dialect or ""):
+    if wrong := rules_of(revision).find_misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(wrong)
     repertoire = repertoire_of(revision)
     if strange := [name for name in passages if name not in repertoire.passages]:

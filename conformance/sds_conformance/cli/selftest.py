@@ -318,7 +318,7 @@ def _try_declarations(proof: SelfTestProof, err: Console, count: int, seed: int,
     drawn = [
         (protocol.name, number, declared)
         for protocol in protocols()
-        if protocol.model.speaking is not None
+        if protocol.model.start_in_dialect is not None
         for number, declared in enumerate(declarations(protocol.rules, count, seed))
     ]
     with processes(jobs) as pool:

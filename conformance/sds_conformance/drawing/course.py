@@ -166,7 +166,7 @@ class Course:
         unmet = any((act.who, cause) not in self.had for cause in item.causes)
         return ArrivalFate.WAITING if unmet else ArrivalFate.LEFT
 
-    def look(self, packet: Packet) -> str:
+    def drawn_kind(self, packet: Packet) -> str:
         """The kind in which a packet is drawn; "copy" for repeated content."""
         item = self.items[packet.number]
         return "copy" if packet.number in self.copies else (item.sort if item is not None else Sort.NOISE).value

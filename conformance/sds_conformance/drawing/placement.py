@@ -122,7 +122,7 @@ class Placement:
 
     def _is_quiet(self, packet: Packet) -> bool:
         """Is it a sync message or a copy without effect?"""
-        if self.course.look(packet) not in ("sync", "copy") or not packet.act:
+        if self.course.drawn_kind(packet) not in ("sync", "copy") or not packet.act:
             return False
         sender, heard = self.show.acts[packet.act - 1], self.course.heard.get(packet.number, [])
         if any(act is self._blamed or self.course.has_result(act) for act in [sender, *heard]):
@@ -280,7 +280,7 @@ class Placement:
             if self.course.items[packet.number] is None:
                 continue
             self._end_quiet()
-            shape = self.course.look(packet)
+            shape = self.course.drawn_kind(packet)
             label = self._lines(shape, f"says {self.course.name(packet)}")
             spot = self._put(Spot(0, self._column[packet.sender], shape, above=label), packet.at_ms, alone=True)
             self._leave(packet, spot)
@@ -303,7 +303,7 @@ class Placement:
         if joins:
             self.lives[column] = [spot.row]
         if packet is not None:
-            kind = self.course.look(packet)
+            kind = self.course.drawn_kind(packet)
             self.flights.append(Flight(packet, column, spot.row, kind, act, stray=origin is None))
             faint = kind in ("sync", "noise") and origin is not None
             self.rows[spot.row].above = max(self.rows[spot.row].above, 11 if faint else 15)
@@ -316,7 +316,7 @@ class Placement:
     def _leave(self, packet: Packet, spot: Spot) -> None:
         """Send a packet from a spot; its losses are placed at once."""
         self.origins[packet.number] = spot
-        kind = self.course.look(packet)
+        kind = self.course.drawn_kind(packet)
         for loss in self.course.losses.get(packet.number, ()):
             column = self._column.get(loss.listener)
             if column is None or loss.why == "absent":
@@ -330,7 +330,7 @@ class Placement:
     def _sent_lines(self, act: Act) -> list[tuple[str, str]]:
         by_verb: dict[tuple[str, str], list[str]] = {}
         for packet, verb in self.course.list_broadcasts(act):
-            by_verb.setdefault((self.course.look(packet), verb), []).append(self.course.name(packet))
+            by_verb.setdefault((self.course.drawn_kind(packet), verb), []).append(self.course.name(packet))
         out: list[tuple[str, str]] = []
         for (kind, verb), names in by_verb.items():
             text = self.course.join_names(names)
@@ -362,7 +362,7 @@ class Placement:
         fate = self.course.fates.get(act.number)
         if fate in (*KEPT, ArrivalFate.AGAIN):
             return "wait" if fate in KEPT else "again"
-        kinds = [self.course.look(packet) for packet in self.course.broadcasts.get(act.number, ())]
+        kinds = [self.course.drawn_kind(packet) for packet in self.course.broadcasts.get(act.number, ())]
         strongest = next((kind for kind in ("content", "copy", "ephemeral", "sync", "noise") if kind in kinds), "")
         if strongest:
             return strongest

@@ -271,7 +271,7 @@ class _Story:
     def _counts(self, act: Act) -> bool:
         """Did the act have a relevant effect?"""
         sent = self._course.broadcasts.get(act.number, ())
-        content = any(self._course.look(packet) != "sync" for packet in sent)
+        content = any(self._course.drawn_kind(packet) != "sync" for packet in sent)
         waits = self._course.fates.get(act.number) in KEPT
         named = act.number in self._course.steps_named or self._course.concerns_finding(act) or bool(self._log(act))
         return content or waits or named or self._course.has_result(act)

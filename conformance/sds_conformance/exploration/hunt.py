@@ -36,9 +36,9 @@ def names_to_hunt(revision: str = "") -> tuple[list[str], list[str]]:
     rejected = {name: m for name, m in model.mutants.items() if not m.pending}
     if revision:
         mutants = [name for name, m in rejected.items() if known[m.requirement].is_stated_in(revision)]
-        return mutants, [n for n in model.variants if revision in {chosen for chosen, _ in model.chosen_in(n)}]
+        return mutants, [n for n in model.variants if revision in {chosen for chosen, _ in model.list_choices(n)}]
     mutants = [name for name, m in rejected.items() if known[m.requirement].revisions[0] in scheduled]
-    return mutants, [name for name in model.variants if model.chosen_in(name)[0][0] in scheduled]
+    return mutants, [name for name in model.variants if model.list_choices(name)[0][0] in scheduled]
 
 
 def _protocol(revision: str) -> Protocol:

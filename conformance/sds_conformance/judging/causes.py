@@ -184,13 +184,13 @@ def consequences(rules: Rules, cause: str, effect: str) -> list[Consequence]:
     A declaration also holds for the equivalent requirements of other texts. Two requirements that the same check judges
     are consequences of each other.
     """
-    alike, effects = rules.register.said_by(cause), rules.register.said_by(effect)
+    alike, effects = rules.register.with_counterparts_of(cause), rules.register.with_counterparts_of(effect)
     declared = rules.catalogue.consequences
     found = [row for row in declared if any(row.explains(c, e) for c in alike for e in effects)]
     return found or [Consequence((cause,), (effect,), f"Both say what {c} says.") for c in alike if c in effects]
 
 
-def told_as_another(rules: Rules, note: Finding, verdicts: Iterable[RequirementVerdict]) -> bool:
+def is_reported_elsewhere(rules: Rules, note: Finding, verdicts: Iterable[RequirementVerdict]) -> bool:
     """Is a note also reported as a failure or warning of a requirement that fails as a consequence?
 
     One deviation is reported once, at its highest severity.
@@ -224,7 +224,7 @@ def _reason(rules: Rules, cause: Failure, effect: Failure) -> str:
     for name in (effect.id, *effect.rests_on):
         declared = consequences(rules, cause.id, name)
         codes = effect.codes if name == effect.id else frozenset[str]()
-        alike = rules.register.said_by(name)
+        alike = rules.register.with_counterparts_of(name)
         explained = [row.explained_codes(one, codes) for row in declared for one in alike]
         if declared and codes == frozenset[str]().union(*explained):
             return declared[0].because

@@ -12,7 +12,7 @@ from typing import Any
 from sds_harness.declaration import Declaration
 from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.link import Limits
-from sds_harness.signals import held
+from sds_harness.signals import defer_signals
 from sds_harness.trace import Trace
 
 from .causes import Cause, causes
@@ -187,12 +187,12 @@ def certify(
                         break
             except KeyboardInterrupt:
                 out.interrupted = True
-                with held():
+                with defer_signals():
                     for result in source.drain():
                         collector.take(result)
     finally:
         runner.kill()
-    with held():
+    with defer_signals():
         _conclude(out, collector, runs)
         out.seconds = time.monotonic() - began
     return out

@@ -233,7 +233,7 @@ def examine_declaration(
 
 def _play(rules: Rules, model: Model, declared: Declared, how: str) -> Certification:
     without = frozenset(number for number in rules.language.capabilities.values() if number) - declared.capabilities
-    dialect, start = declared.profiles.get("dialect", ""), model.speaking
+    dialect, start = declared.profiles.get("dialect", ""), model.start_in_dialect
     assert start is not None, "a model that can be had behind other declarations"
 
     def connect(_: Mapping[str, str]) -> Link:

@@ -120,11 +120,11 @@ class Model:
     """Starts the mutant of that name, or several at once, with ``+`` between their names. Raises ValueError."""
     variants: Mapping[str, Variation] = field(default_factory=dict)
     variant: Callable[[str, frozenset[int]], Link] = _raise_unknown_name
-    chosen_in: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
+    list_choices: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
     """The revisions in which a variant makes a difference, each with the profile."""
     source: ModelSource | None = None
     """Source code of the model, from which faults are derived; None if none are."""
-    speaking: Callable[[str, frozenset[int]], Link] | None = None
+    start_in_dialect: Callable[[str, frozenset[int]], Link] | None = None
     """Starts the reference in a wire dialect ("" for none) without declaring the given capabilities; None if the model
     is not tested behind other declarations.
     """
@@ -340,7 +340,7 @@ def examine_variant(
             keep=VERDICTS,
             known=known,
         )
-        for revision, profile in model.chosen_in(name)
+        for revision, profile in model.list_choices(name)
     ]
     accepted = (Verdict.PASS, Verdict.SKIPPED) if without else (Verdict.PASS,)
     verdicts = [v for outcome in runs for v in outcome.verdicts]
@@ -393,7 +393,7 @@ def outdated_consequences(rules: Rules, kills: Iterable[MutantResult]) -> list[s
             (cause, effect)
             for kill in kills
             if not kill.pending
-            for cause in rules.register.said_by(kill.requirement)
+            for cause in rules.register.with_counterparts_of(kill.requirement)
             if cause in row.of
             for effect in row.fail
             if _fails_requirement(rules, kill, effect)
@@ -407,7 +407,7 @@ def outdated_consequences(rules: Rules, kills: Iterable[MutantResult]) -> list[s
 def _fails_requirement(rules: Rules, kill: MutantResult, effect: str) -> bool:
     """Does a mutant fail another requirement, or with a full code in that way?"""
     name, _, code = effect.partition("/")
-    others = [other for other in kill.also if name in rules.register.said_by(other)]
+    others = [other for other in kill.also if name in rules.register.with_counterparts_of(other)]
     return any(full_code(other, code) in kill.codes for other in others) if code else bool(others)
 
 

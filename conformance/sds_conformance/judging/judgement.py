@@ -33,29 +33,29 @@ class Observation:
     """The position that softens a violation to a warning; "" if none does."""
 
 
-def held(step: Step) -> Observation:
+def observe_met(step: Step) -> Observation:
     """Observe that the requirement was exercised and met at a step."""
-    return _held_at(step.index)
+    return _observe_met_at(step.index)
 
 
 @lru_cache(4_096)
-def _held_at(index: int) -> Observation:
+def _observe_met_at(index: int) -> Observation:
     """Cached, because nearly all observations are of this kind, about ten per step."""
     return Observation(Outcome.HELD, index)
 
 
-def violated(step: Step, code: str, expected: str, seen: str, position: str = "") -> Observation:
+def observe_violation(step: Step, code: str, expected: str, seen: str, position: str = "") -> Observation:
     """Observe a violation at a step. ``code`` names the way; ``expected`` and ``seen`` are parts of sentences for
     reports.
     """
     return Observation(Outcome.VIOLATED, step.index, code, expected, seen, position)
 
 
-def noted(step: Step, seen: str) -> Observation:
+def observe_note(step: Step, seen: str) -> Observation:
     """Observe that the requirement was exercised, with something to report that is not a violation."""
     return Observation(Outcome.NOTED, step.index, seen=seen)
 
 
-def judged(step: Step, code: str, met: bool, expected: str, seen: str, position: str = "") -> Observation:
+def observe_outcome(step: Step, code: str, met: bool, expected: str, seen: str, position: str = "") -> Observation:
     """Observe that the requirement was exercised at a step, and ``met`` or violated."""
-    return _held_at(step.index) if met else violated(step, code, expected, seen, position)
+    return _observe_met_at(step.index) if met else observe_violation(step, code, expected, seen, position)

@@ -14,7 +14,7 @@ from sds_harness.schedules import Schedule
 from .check_selection import Facts
 from .judgement import Observation
 from .table import Fact, RuleRow, Table
-from .view_cache import once
+from .view_cache import cache_per_view
 
 E = TypeVar("E", bound=Fact)
 CheckFunction = Callable[[Any], Iterator[Observation]]
@@ -195,7 +195,7 @@ class Register:
         def as_tuple(view: Any) -> Iterable[E]:
             return tuple(facts(view))
 
-        found = once(as_tuple) if apart else facts
+        found = cache_per_view(as_tuple) if apart else facts
         for table in (Table(found, describe, group) for group in groups):
             for requirement, needs in dict.fromkeys((row.requirement, row.needs) for row in table.rows):
                 check = Check(requirement, table.check(requirement, needs), needs, about)
@@ -237,7 +237,7 @@ class Register:
             raise ValueError(f"there is no fact {unknown[0]!r}; there are {', '.join(self.facts)}")
         return names
 
-    def said_by(self, requirement: str) -> set[str]:
+    def with_counterparts_of(self, requirement: str) -> set[str]:
         """The requirement, and those that it is a counterpart of."""
         return {requirement} | {original for original, alike in self.counterparts.items() if requirement in alike}
 

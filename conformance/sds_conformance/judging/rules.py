@@ -75,7 +75,7 @@ class Rules(ABC):
         """
         return None
 
-    def misfit(self, revision: str, profile: str, dialect: str) -> str:
+    def find_misfit(self, revision: str, profile: str, dialect: str) -> str:
         """Return why a profile of a revision cannot be judged in a dialect ("" for none), and what to type instead; ""
         if it can.
         """

@@ -8,8 +8,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from sds_harness.trace import Step
 
-from .judgement import Observation, held, noted, violated
-from .view_cache import once
+from .judgement import Observation, observe_met, observe_note, observe_violation
+from .view_cache import cache_per_view
 
 
 class Fact(Protocol):
@@ -60,7 +60,7 @@ class Table(Generic[E]):
         """
         self.rows = tuple(rows)
         self._facts, self._describe = facts, describe
-        self._judged = once(self._judge)
+        self._judged = cache_per_view(self._judge)
 
     def check(self, requirement: str, needs: tuple[int, ...]) -> Callable[[Any], Iterator[Observation]]:
         """Return the check for the rows of a requirement with these needs."""
@@ -90,12 +90,12 @@ class Table(Generic[E]):
                     met.append(key)
             else:
                 for key in met:
-                    found.setdefault(key, []).append(held(fact.step))
+                    found.setdefault(key, []).append(observe_met(fact.step))
         return found
 
     def _make_violation(self, fact: E, row: RuleRow[E]) -> Observation:
         expected, seen = self._describe(fact, row)
         if not row.code:
-            return noted(fact.step, f"{seen} where {expected}")
+            return observe_note(fact.step, f"{seen} where {expected}")
         position = row.position if isinstance(row.position, str) else row.position(fact)
-        return violated(fact.step, row.code, expected, seen, position)
+        return observe_violation(fact.step, row.code, expected, seen, position)

@@ -15,7 +15,7 @@ _NUMBERS = count()
 _UNKNOWN: Any = object()
 
 
-def once(function: Callable[[V], T]) -> Callable[[V], T]:
+def cache_per_view(function: Callable[[V], T]) -> Callable[[V], T]:
     """Cache the result of ``function`` in the view. Views are immutable, and the cache lives as long as the view."""
     name = f"{function.__qualname__} #{next(_NUMBERS)}"  # no attribute and no other function has this name
 

@@ -60,7 +60,7 @@ class PairSide:
     def speaks(self) -> str:
         return f"dialect {self.dialect}" if self.dialect else "the layout of the text"
 
-    def lacks(self, *capabilities: int) -> str:
+    def describe_missing_capabilities(self, *capabilities: int) -> str:
         """A sentence on the first of these capabilities that the side does not declare; "" if it declares all."""
         missing = self.declared.missing_capabilities(capabilities)
         return f"{self.name} does not declare {' and '.join(missing)}" if missing else ""

@@ -35,19 +35,21 @@ class Sighting:
     """The position that reduces a violation to a warning; "" if there is none."""
 
 
-def held(act: Act, channel_id: str = "") -> Sighting:
+def observe_met(act: Act, channel_id: str = "") -> Sighting:
     """Create a sighting of a property that holds here."""
     return Sighting(Outcome.HELD, act, channel_id)
 
 
-def violated(act: Act, channel_id: str, code: str, expected: str, seen: str, position: str = "") -> Sighting:
+def observe_violation(act: Act, channel_id: str, code: str, expected: str, seen: str, position: str = "") -> Sighting:
     """Create a sighting of a violation. ``expected`` and ``seen`` are phrases for the story."""
     return Sighting(Outcome.VIOLATED, act, channel_id, code, expected, seen, position)
 
 
-def judged(act: Act, channel_id: str, code: str, met: bool, expected: str, seen: str, position: str = "") -> Sighting:
+def observe_outcome(
+    act: Act, channel_id: str, code: str, met: bool, expected: str, seen: str, position: str = ""
+) -> Sighting:
     """Create a sighting of a property that holds if ``met``, and is violated otherwise."""
-    return held(act, channel_id) if met else violated(act, channel_id, code, expected, seen, position)
+    return observe_met(act, channel_id) if met else observe_violation(act, channel_id, code, expected, seen, position)
 
 
 @dataclass(frozen=True)

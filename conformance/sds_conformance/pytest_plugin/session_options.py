@@ -130,7 +130,7 @@ def read_session_options(config: pytest.Config) -> SessionOptions:
     except UnknownDialectError as error:
         message = f"{_option_label(config, 'dialect')}: {error}.{did_you_mean(dialect or '', rules.dialects)}"
         raise pytest.UsageError(message) from None
-    if misfit := rules.misfit(revision, profile, dialect or ""):
+    if misfit := rules.find_misfit(revision, profile, dialect or ""):
         raise pytest.UsageError(misfit.replace(" --", " --sds-"))
     environments = _value(config, "environment") or ["plain"]
     for glob in environments:

@@ -11,7 +11,7 @@ from sds_harness.environment import PLAIN
 from sds_harness.files import packaged_schema
 from sds_testee.version import suite_version
 
-from ..judging.causes import Cause, told_as_another
+from ..judging.causes import Cause, is_reported_elsewhere
 from ..judging.certification import Certification
 from ..judging.finding_replays import FindingReplays
 from ..judging.formats import format_count
@@ -154,7 +154,7 @@ def _notes(outcome: Certification) -> list[Finding]:
     """Notes on requirements that pass, except those reported under another requirement."""
     passed = [verdict for verdict in outcome.verdicts if verdict.verdict is Verdict.PASS]
     noted = [finding for verdict in passed for finding in verdict.findings[:1] if finding.severity is Verdict.PASS]
-    return [note for note in noted if not told_as_another(outcome.plan.rules, note, outcome.verdicts)]
+    return [note for note in noted if not is_reported_elsewhere(outcome.plan.rules, note, outcome.verdicts)]
 
 
 def _text(part: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from run_helpers import rules_with, scenario
 from sds_conformance.judging.catalogue import Catalogue, Requirement
-from sds_conformance.judging.judgement import Observation, held, noted, violated
+from sds_conformance.judging.judgement import Observation, observe_met, observe_note, observe_violation
 from sds_conformance.judging.registry import Check, CheckFunction, Run, Scenario
 from sds_conformance.judging.verdict import MAX_FINDINGS, Judge, RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
@@ -63,10 +63,10 @@ def step(index: int = 1) -> Step:
     return Step(index, "alice", pb.Request(), None)
 
 
-HELD = held(step())
-BROKEN = violated(step(2), "out-of-order", "this", "that")
-SOFT = violated(step(3), "too-late", "this", "something else", "AMB-99")
-NOTED = noted(step(2), "worth a word")
+HELD = observe_met(step())
+BROKEN = observe_violation(step(2), "out-of-order", "this", "that")
+SOFT = observe_violation(step(3), "too-late", "this", "something else", "AMB-99")
+NOTED = observe_note(step(2), "worth a word")
 
 
 @pytest.fixture

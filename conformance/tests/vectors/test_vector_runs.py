@@ -20,7 +20,7 @@ from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS, open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config
-from sds_reference.mutants import MUTANTS, joined
+from sds_reference.mutants import MUTANTS, join_mutants
 from sds_reference.variants import VARIANTS
 from vector_folders import asked, every_test, failed_groups, failures, files
 
@@ -348,7 +348,7 @@ def test_a_difference_that_many_share_is_told_once() -> None:
 
 
 def test_two_faults_are_two_root_causes_whatever_else_they_violate() -> None:
-    faults = joined([MUTANTS["lamport-without-clock"], MUTANTS["ties-ignoring-case"]])
+    faults = join_mutants([MUTANTS["lamport-without-clock"], MUTANTS["ties-ignoring-case"]])
     outcome = asked(lambda: reference(participant=faults.participant_class), ["lamport", "log-order", "transcripts"])
     assert outcome.count(Status.FAIL) > 20
     clock, order, *_ = wrong(outcome)

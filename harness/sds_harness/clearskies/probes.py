@@ -44,7 +44,7 @@ class Seen:
         return out
 
 
-def look(actor: Actor, *, read_only: bool = False) -> Seen:
+def read_as_stranger(actor: Actor, *, read_only: bool = False) -> Seen:
     """Ask a peer under test for everything, as a stranger. Raises ScheduleStoppedError if it refuses the link."""
     stage = actor.stage
     reader = stage.peer(f"reader of {actor.name} at {len(stage.trace.steps)}", read_only=read_only)

@@ -89,7 +89,7 @@ class Wire:
             self.error = str(error)
         self._fields: list[WireField] | None = None
 
-    def again(self) -> Wire:
+    def copy_for_step(self) -> Wire:
         """A copy of this for another step. Each copy has its own message object, because the object tells which copy
         was sent."""
         other = Wire.__new__(Wire)
@@ -178,7 +178,7 @@ class Step(trace.Step):
         first = self.known.get(raw)
         if first is None:
             first = self.known[raw] = Wire(raw, self.dialect, self.layout)
-        return first.again()
+        return first.copy_for_step()
 
     @LazyProperty
     def events(self) -> list[Event]:

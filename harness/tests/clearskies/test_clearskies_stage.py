@@ -10,7 +10,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_stages import stage_of, values, without
 from sds_harness.clearskies.environments import ENVIRONMENTS
-from sds_harness.clearskies.probes import look
+from sds_harness.clearskies.probes import read_as_stranger
 from sds_harness.clearskies.stage import Stage
 from sds_harness.clearskies.trace import store_name
 from sds_harness.environment import Environment
@@ -161,12 +161,12 @@ def test_who_cannot_be_observed_is_read_from_the_wire() -> None:
     alice.delete("gone")
     assert alice.observe() is None
     for actor in (alice, rita):
-        seen = look(actor)
+        seen = read_as_stranger(actor)
         assert seen.values == {"k": [{"n": 1}]}
         assert seen.records[uuid]["last_updated_by"] == alice.peer_id
         assert len(seen.records) == 2
         assert seen.since == {alice.peer_id: max(record["last_updated_rev"] for record in seen.records.values())}
-        assert look(actor, read_only=True).values == seen.values
+        assert read_as_stranger(actor, read_only=True).values == seen.values
 
 
 def test_a_killed_peer_has_what_was_stored_before_it_was_closed() -> None:

@@ -145,7 +145,7 @@ class Filled(kit.Implementation):
         return {
             "tReqMs": repair.t_req(entry, now_ms) - now_ms,
             "tRespMs": repair.t_resp(entry, now_ms) - now_ms,
-            "inResponseGroup": repair.eligible_responder(entry),
+            "inResponseGroup": repair.is_eligible_responder(entry),
         }
 
 

@@ -7,9 +7,9 @@ Importing this package registers all of them.
 from importlib import import_module
 from pkgutil import walk_packages
 
-from .registry import MUTANTS, Mutant, joined
+from .registry import MUTANTS, Mutant, join_mutants
 
 for _module in walk_packages(__path__, f"{__name__}."):
     import_module(_module.name)
 
-__all__ = ["MUTANTS", "Mutant", "joined"]
+__all__ = ["MUTANTS", "Mutant", "join_mutants"]

@@ -14,10 +14,10 @@ from ..messages import GetUpdates
 from ..peer import Link, Peer
 from ..record import NULL, Record, StoredRecord, Version
 from .layout import PassesOnUnsigned
-from .registry import fault, mutant, mutants
+from .registry import fault, mutant, register_faults
 
 
-@mutants
+@register_faults
 class _Records(Peer):
     @fault(Peer.take, "02", "takes no record with a key that a deleted one had")
     def refuses_keys_of_deleted_records(
@@ -67,7 +67,7 @@ class _Records(Peer):
     @fault(Peer.take, "13", "deletes whatever has the key of what is deleted")
     def deletes_by_key(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         super().take(incoming, signed, source, effects)
-        for stored in list(self.store.at_key(incoming.key)) if incoming.deleted else []:
+        for stored in list(self.store.records_with_key(incoming.key)) if incoming.deleted else []:
             self.store_record(replace(stored, record=replace(stored.record, value=NULL, deleted=True)))
 
     @fault(Peer.take, "23", "takes a record for the one that has its key")
@@ -77,7 +77,7 @@ class _Records(Peer):
         super().take(replace(incoming, uuid=leader.record.uuid) if leader else incoming, signed, source, effects)
 
 
-@mutants
+@register_faults
 class _Authority(Peer):
     @fault(Peer.refuse_unauthorised, "03", "takes changes of what it has from read-only peers, without a signature")
     def trusts_readers_with_changes(self, link: Link, update: Record, message: Message) -> None:
@@ -124,7 +124,7 @@ class VerifiesNothingAfterARestart(_TrustsSome):
         return self._again
 
 
-@mutants
+@register_faults
 class _Signatures(Peer):
     @fault(Peer.is_genuine, "06", "takes an empty signature for a right one")
     def accepts_empty_signatures(self, message: Message) -> bool:

@@ -14,10 +14,10 @@ from ..messages import GetUpdates
 from ..peer import Peer
 from ..record import Record, StoredRecord
 from ..vector_clock import VectorClock, is_before
-from .registry import counting_hops, fault, mutant, mutants, unseen
+from .registry import add_counting_hops, add_unseen, fault, mutant, register_faults
 
 
-@mutants
+@register_faults
 class _Keys(Peer):
     @fault(Peer.take, "38", "does not take a record whose key another one has")
     def first_key_wins(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
@@ -36,14 +36,14 @@ class _Keys(Peer):
 
     @fault(Peer.as_shown, "38", "shows none of two records that have one key")
     def hides_records_with_the_same_key(self, stored: StoredRecord) -> Record:
-        rivals = list(self.store.at_key(stored.record.key))
+        rivals = list(self.store.records_with_key(stored.record.key))
         return replace(stored.record, deleted=True) if len(rivals) > 1 else super().as_shown(stored)
 
 
 @mutant("38", "does not signal that two records have one key")
 class SignalsNoConflictsOfKeys(Peer):
-    def adopt(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
-        super().adopt(current, stored, source, effects)
+    def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
+        super().store_update(current, stored, source, effects)
         of_keys = [e for e in effects.events if isinstance(e, Conflict) and e.uuid != e.incoming_uuid]
         effects.events = [event for event in effects.events if event not in of_keys]
 
@@ -57,14 +57,14 @@ class ShowsTheFirstOfEquals(Peer):
         super().keep(stored, effects, own=own)
 
     def as_shown(self, stored: StoredRecord) -> Record:
-        rivals = [each.record for each in self.store.at_key(stored.record.key)]
+        rivals = [each.record for each in self.store.records_with_key(stored.record.key)]
         equal = [each.uuid for each in rivals if each.update_time == rivals[0].update_time]
         if stored.record.deleted or len(equal) < 2:
             return super().as_shown(stored)
         return replace(stored.record, deleted=stored.record.uuid != min(equal, key=self._had.index))
 
 
-@mutants
+@register_faults
 class _Ages(Peer):
     @fault(Peer.is_newer, "39", "takes the version that came last for the newer one")
     def last_arrival_is_newer(self, incoming: Record, current: Record) -> bool:
@@ -178,7 +178,7 @@ class ComparesSums(Peer):
         return sum(one.values()) <= sum(other.values())
 
 
-@mutants
+@register_faults
 class _Deciding(Peer):
     @fault(Peer.decide, "54", "lets the smallest update_time win")
     def smallest_time_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
@@ -278,7 +278,7 @@ class _Deciding(Peer):
             winner, loser = replace(winner, value=loser.value), replace(loser, value=winner.value)
         super().merge(uuid, winner, loser, effects)
 
-    @fault(Peer.settle, "53", "does not take over what a loser has more", resolution=Resolution.MERGE)
+    @fault(Peer.write_resolution, "53", "does not take over what a loser has more", resolution=Resolution.MERGE)
     def ignores_clock_of_losers(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
         pass
 
@@ -297,13 +297,13 @@ class ResolvesWithoutMerging(Peer):
 @mutant("54", "gives a key to the record with the smallest uuid")
 class DecidesKeysByUuid(Peer):
     def as_shown(self, stored: StoredRecord) -> Record:
-        rivals = [each.record.uuid for each in self.store.at_key(stored.record.key)]
+        rivals = [each.record.uuid for each in self.store.records_with_key(stored.record.key)]
         return stored.record if stored.record.deleted or stored.record.uuid == min(rivals) else super().as_shown(stored)
 
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         loser = self.store.get(max(uuid, other_uuid))
         assert loser is not None, "it had the key"
-        self.settle(loser.record.uuid, (loser.record.key, "null", True), loser.record, effects)
+        self.write_resolution(loser.record.uuid, (loser.record.key, "null", True), loser.record, effects)
 
 
 @mutant("49", "takes over the key of an older version")
@@ -402,16 +402,16 @@ class ForgetsDeletionsAtStart(_Forgetting):
         return super().forgets(current, incoming) and current.record.uuid in self._from_before
 
 
-unseen("smallest-time-wins", "smallest-time-wins-unseen", "and does not show its records")
-unseen("forgets-the-deleted", "forgets-the-deleted-unseen", "and does not show its records")
-unseen("resolves-without-merging", "resolves-without-merging-unseen", "and does not show its records")
-unseen("decides-keys-by-uuid", "decides-keys-by-uuid-unseen", "and does not show its records")
-unseen("takes-old-keys", "takes-old-keys-unseen", "and does not show its records")
-unseen("signals-no-conflicts", "signals-no-conflicts-unseen", "and does not show its records")
-unseen("first-version-wins", "first-version-wins-unseen", "and shows neither records nor conflicts", "conflict")
-unseen("first-key-wins", "first-key-wins-unseen", "and does not show its records")
-unseen("newer-needs-a-newer-time", "newer-needs-a-newer-time-unseen", "and does not show its records")
+add_unseen("smallest-time-wins", "smallest-time-wins-unseen", "and does not show its records")
+add_unseen("forgets-the-deleted", "forgets-the-deleted-unseen", "and does not show its records")
+add_unseen("resolves-without-merging", "resolves-without-merging-unseen", "and does not show its records")
+add_unseen("decides-keys-by-uuid", "decides-keys-by-uuid-unseen", "and does not show its records")
+add_unseen("takes-old-keys", "takes-old-keys-unseen", "and does not show its records")
+add_unseen("signals-no-conflicts", "signals-no-conflicts-unseen", "and does not show its records")
+add_unseen("first-version-wins", "first-version-wins-unseen", "and shows neither records nor conflicts", "conflict")
+add_unseen("first-key-wins", "first-key-wins-unseen", "and does not show its records")
+add_unseen("newer-needs-a-newer-time", "newer-needs-a-newer-time-unseen", "and does not show its records")
 
 
 for _name in ("smallest-time-wins", "first-version-wins", "last-version-wins", "deletion-loses", "larger-clock-wins"):
-    counting_hops(_name)
+    add_counting_hops(_name)

@@ -17,7 +17,7 @@ from ..messages import GetUpdates
 from ..peer import Link, Peer
 from ..record import NULL, Record, StoredRecord
 from ..timestamps import Timestamp, from_nanoseconds, nanoseconds_up
-from .registry import fault, mutant, mutants
+from .registry import fault, mutant, register_faults
 
 _HOUR = 3_600_000_000_000
 
@@ -32,15 +32,15 @@ class _KeepsOthers(Peer):
         self._original = incoming
         super().take(self.otherwise(incoming), signed, source, effects)
 
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is not None:
             record = self._original
             same = replace(stored.record, key=record.key, value=record.value, deleted=record.deleted)
             stored = replace(stored, record=same)
-        super().spread(stored, effects, source)
+        super().send_to_subscribers(stored, effects, source)
 
 
-@mutants
+@register_faults
 class _Kept(_KeepsOthers):
     @fault(_KeepsOthers.otherwise, "07", "trims the keys of what it receives, and passes them on as they came")
     def trims_keys_it_keeps(self, record: Record) -> Record:
@@ -89,7 +89,7 @@ class _Kept(_KeepsOthers):
         return replace(record, value=record.value[: 1 << 20] + '"' if len(record.value) > 1 << 20 else record.value)
 
 
-@mutants
+@register_faults
 class _Written(Peer):
     @fault(Peer.write, "07", "writes a key up to its first NUL")
     def writes_keys_up_to_nul(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
@@ -102,7 +102,7 @@ class _Written(Peer):
     @fault(Peer.write, "07", "deletes a record that is written again with null")
     def deletes_records_written_with_null(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         if value == NULL and self.writes and self.store.leader(key) is not None:
-            return self.erase(key, now_ms, effects)
+            return self.delete_by_key(key, now_ms, effects)
         return super().write(key, value, now_ms, uuid, effects)
 
     @fault(Peer.write, "02", "refuses to write a value of more than a mebibyte")
@@ -148,7 +148,7 @@ def _in_digits(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
-@mutants
+@register_faults
 class _Understanding(_Understands):
     @fault(_Understands.value_of, "07", "keeps six digits of a number with a fraction")
     def keeps_six_digits(self, value: Any) -> Any:
@@ -192,7 +192,7 @@ class _Tells(Peer):
         effects.events[known:] = [Changed(self.as_sent(e.record)) if isinstance(e, Changed) else e for e in events]
 
 
-@mutants
+@register_faults
 class _Telling(_Tells):
     @fault(_Tells.as_sent, "07", "tells its application of a change under a key in lower case")
     def notifies_keys_in_lower_case(self, record: Record) -> Record:
@@ -207,41 +207,41 @@ class _Telling(_Tells):
         return replace(record, deleted=False)
 
 
-@mutants
+@register_faults
 class _Passing(Peer):
-    @fault(Peer.spread, "13", "passes deletions of others on as records that are there")
+    @fault(Peer.send_to_subscribers, "13", "passes deletions of others on as records that are there")
     def passes_on_without_deleted(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
-        super().spread(stored, effects, source)
+        super().send_to_subscribers(stored, effects, source)
         if source is not None and self.writes and stored.record.deleted:
             _rewrite(effects, known, lambda said: {**said, "deleted": False})
 
-    @fault(Peer.spread, "47", "names who passed a change on to it as the writer")
+    @fault(Peer.send_to_subscribers, "47", "names who passed a change on to it as the writer")
     def names_relaying_peer_as_writer(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
-        super().spread(stored, effects, source)
+        super().send_to_subscribers(stored, effects, source)
         if source in self.links and self.writes:
             messenger = self.links[source].peer_id
             _rewrite(effects, known, lambda said: {**said, "last_updated_by": messenger})
 
-    @fault(Peer.move, "22", "sends a renamed record under its old key")
+    @fault(Peer.change_key, "22", "sends a renamed record under its old key")
     def sends_old_keys(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         known = len(effects.sent)
-        uuid = super().move(key, new_key, now_ms, effects)
+        uuid = super().change_key(key, new_key, now_ms, effects)
         _rewrite(effects, known, lambda said: {**said, "key": key} if said["uuid"] == uuid else said)
         return uuid
 
-    @fault(Peer.spread, "07", "passes on changes of others without their values")
+    @fault(Peer.send_to_subscribers, "07", "passes on changes of others without their values")
     def passes_on_without_values(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
-        super().spread(stored, effects, source)
+        super().send_to_subscribers(stored, effects, source)
         if source is not None and self.writes:
             _rewrite(effects, known, lambda said: {**said, "value": None})
 
-    @fault(Peer.spread, "07", "passes on changes of others with their keys in lower case")
+    @fault(Peer.send_to_subscribers, "07", "passes on changes of others with their keys in lower case")
     def passes_on_keys_in_lower_case(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
-        super().spread(stored, effects, source)
+        super().send_to_subscribers(stored, effects, source)
         if source is not None and self.writes:
             _rewrite(effects, known, lambda said: {**said, "key": said["key"].lower()})
 
@@ -257,7 +257,7 @@ def _rewrite(effects: Effects, known: int, change: Callable[[dict[str, Any]], di
 
 @mutant("13", "answers with deletions and their last values as records that are there")
 class AnswersWithoutDeleted(Peer):
-    def bury(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
+    def mark_deleted(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         content = (stored.record.key, stored.record.value, True)
         self.change(stored, stored.record.uuid, content, self.time_of_change(now_ms, [stored]), effects)
 
@@ -267,7 +267,7 @@ class AnswersWithoutDeleted(Peer):
         _rewrite(effects, known, lambda said: {name: value for name, value in said.items() if name != "deleted"})
 
 
-@mutants
+@register_faults
 class _Reading(Peer):
     @fault(Peer.read_body, "02", "refuses updates with members that it does not know")
     def refuses_unknown_members(self, body: bytes) -> Record | GetUpdates | None:
@@ -410,7 +410,7 @@ class DeletionsKeepTheirKeys(Peer):
             self.store_record(replace(stored, record=replace(stored.record, deleted=True)))
 
 
-@mutants
+@register_faults
 class _Times(Peer):
     @fault(Peer.time_of_change, "11", "writes times that are two hours off, and says that they are in UTC")
     def writes_two_hours_off(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
@@ -438,7 +438,7 @@ class _Times(Peer):
         return before[0].record.update_time if before else super().time_of_change(now_ms, before)
 
 
-@mutants
+@register_faults
 class _Losers(Peer):
     @fault(Peer.resolve, "54", "gives the winner of a conflict the key of the loser")
     def winner_takes_key_of_loser(
@@ -517,9 +517,9 @@ class ReaderKeepsUnsignedToItself(Peer):
         if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:
             super().refuse_unauthorised(link, update, message)
 
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if self.writes or stored.signed is not None:
-            super().spread(stored, effects, source)
+            super().send_to_subscribers(stored, effects, source)
 
 
 @mutant("37", "answers with a hundred records at most")

@@ -16,7 +16,7 @@ from ..peer import Link, Peer
 from ..record import Record, StoredRecord
 from ..vector_clock import MAX_INTEGER, VectorClock, with_number
 from .conflicts import _Forgetting
-from .registry import fault, mutant, mutants
+from .registry import fault, mutant, register_faults
 
 MONTH_S = 30 * 86_400
 
@@ -24,62 +24,68 @@ MONTH_S = 30 * 86_400
 # ---- Clocks ----------------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Clocks(LogicalClock):
     @fault(
-        LogicalClock.changed, "44", "counts its changes of a record from one again after another peer has changed it"
+        LogicalClock.clock_of_change,
+        "44",
+        "counts its changes of a record from one again after another peer has changed it",
     )
     def counts_again_after_others(self, current: StoredRecord | None) -> VectorClock:
         if current is None or current.record.last_updated_by == self.peer_id:
-            return super().changed(current)
+            return super().clock_of_change(current)
         return with_number(current.record.vector_clock, self.peer_id, 1)
 
-    @fault(LogicalClock.received, "46", "keeps the ten largest numbers of a vector clock")
+    @fault(LogicalClock.count_reception, "46", "keeps the ten largest numbers of a vector clock")
     def keeps_ten_members(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
-        clock, ticks = super().received(current, incoming)
+        clock, ticks = super().count_reception(current, incoming)
         return dict(sorted(clock.items(), key=lambda pair: -pair[1])[:10]), ticks
 
-    @fault(LogicalClock.changed, "46", "writes sixteen members of a vector clock at most")
+    @fault(LogicalClock.clock_of_change, "46", "writes sixteen members of a vector clock at most")
     def writes_sixteen_members(self, current: StoredRecord | None) -> VectorClock:
-        clock = super().changed(current)
+        clock = super().clock_of_change(current)
         others = [pair for pair in clock.items() if pair[0] != self.peer_id]
         return {**dict(others[-15:]), self.peer_id: clock[self.peer_id]}
 
-    @fault(LogicalClock.received, "46", "takes the larger of two numbers digit by digit")
+    @fault(LogicalClock.count_reception, "46", "takes the larger of two numbers digit by digit")
     def merges_digits(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
-        _, ticks = super().received(current, incoming)
+        _, ticks = super().count_reception(current, incoming)
         own = current.record.vector_clock if current is not None else {}
         return {m: int(max(str(own.get(m, 0)), str(incoming.get(m, 0)))) for m in {**own, **incoming}}, ticks
 
-    @fault(LogicalClock.changed, "44", "counts its changes in 31 bits")
+    @fault(LogicalClock.clock_of_change, "44", "counts its changes in 31 bits")
     def counts_changes_in_31_bits(self, current: StoredRecord | None) -> VectorClock:
-        clock = super().changed(current)
+        clock = super().clock_of_change(current)
         return {**clock, self.peer_id: clock[self.peer_id] % (1 << 31)}
 
 
 @mutant("44", "does not count its changes of a record that another peer has changed")
 class CountsNothingAfterOthers(LogicalClock):
-    def changed(self, current: StoredRecord | None) -> VectorClock:
+    def clock_of_change(self, current: StoredRecord | None) -> VectorClock:
         own = current is not None and self.peer_id in current.record.vector_clock
         if current is None or not own or current.record.last_updated_by == self.peer_id:
-            return super().changed(current)
+            return super().clock_of_change(current)
         return {**current.record.vector_clock}
 
-    def sent(self, stored: StoredRecord) -> StoredRecord:
+    def count_sending(self, stored: StoredRecord) -> StoredRecord:
         others = stored.record.vector_clock.keys() - {self.peer_id}
-        return replace(stored, sent=True) if others and stored.ticks > 1 else super().sent(stored)
+        return replace(stored, sent=True) if others and stored.ticks > 1 else super().count_sending(stored)
 
 
 @mutant("44", "counts its changes for the last writer of a record")
 class CountsForTheLastWriter(LogicalClock):
-    def changed(self, current: StoredRecord | None) -> VectorClock:
+    def clock_of_change(self, current: StoredRecord | None) -> VectorClock:
         if current is None or current.record.last_updated_by == self.peer_id:
-            return super().changed(current)
+            return super().clock_of_change(current)
         by, clock = current.record.last_updated_by, current.record.vector_clock
         return {self.peer_id: 0, **with_number(clock, by, clock.get(by, 0) + 1)}
 
-    def sent(self, stored: StoredRecord) -> StoredRecord:
-        return super().sent(stored) if stored.record.vector_clock.get(self.peer_id) else replace(stored, sent=True)
+    def count_sending(self, stored: StoredRecord) -> StoredRecord:
+        return (
+            super().count_sending(stored)
+            if stored.record.vector_clock.get(self.peer_id)
+            else replace(stored, sent=True)
+        )
 
 
 # ---- Deleted records -------------------------------------------------------------------------------------------------
@@ -142,7 +148,7 @@ class ForgetsDeletionsOfTakenKeys(_Gone):
 # ---- Links and requests ----------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Links(Peer):
     @fault(Peer.answer, "32", "answers the first request on a link alone")
     def answers_the_first_request(self, link: Link, request: GetUpdates, effects: Effects) -> None:
@@ -160,53 +166,53 @@ class _Links(Peer):
         self._first: dict[int, GetUpdates] = getattr(self, "_first", {})
         super().answer(link, self._first.setdefault(link.number, request), effects)
 
-    @fault(Peer.take_in, "02", "does not look at updates on a link on which it has not asked")
+    @fault(Peer.process_message, "02", "does not look at updates on a link on which it has not asked")
     def ignores_updates_on_links_not_asked(self, link: Link, message: Message, effects: Effects) -> None:
         if link.asked or b"get_updates" in message.body[:60]:
-            super().take_in(link, message, effects)
+            super().process_message(link, message, effects)
 
-    @fault(Peer.take_in, "02", "closes a link on a message of an unknown type")
+    @fault(Peer.process_message, "02", "closes a link on a message of an unknown type")
     def closes_on_unknown_types(self, link: Link, message: Message, effects: Effects) -> None:
         if link.number not in self.links:
             return
         if self.read_type(message):
-            super().take_in(link, message, effects)
+            super().process_message(link, message, effects)
         else:
             self.close_link(link, "a message of an unknown type", effects)
 
-    @fault(Peer.take_in, "02", "looks at nothing that follows a message of an unknown type")
+    @fault(Peer.process_message, "02", "looks at nothing that follows a message of an unknown type")
     def stops_at_unknown_types(self, link: Link, message: Message, effects: Effects) -> None:
         self._stopped: set[int] = getattr(self, "_stopped", set())
         if not self.read_type(message):
             self._stopped.add(link.number)
         if link.number not in self._stopped:
-            super().take_in(link, message, effects)
+            super().process_message(link, message, effects)
 
     def read_type(self, message: Message) -> bool:
         """Is it of a type that it knows?"""
         return b'"database.' in message.body or b'"core.' in message.body
 
-    @fault(Peer.take_in, "35", "ends a subscription with a ping")
+    @fault(Peer.process_message, "35", "ends a subscription with a ping")
     def pings_unsubscribe(self, link: Link, message: Message, effects: Effects) -> None:
         link.subscribed = link.subscribed and b'"core.ping"' not in message.body
-        super().take_in(link, message, effects)
+        super().process_message(link, message, effects)
 
     @fault(Peer.refuse, "35", "ends a subscription with a message that it refuses")
     def refusals_unsubscribe(self, link: Link, reason: str, effects: Effects) -> None:
         super().refuse(link, reason, effects)
         link.subscribed = False
 
-    @fault(Peer.move, "14", "does not send a new key of a record")
+    @fault(Peer.change_key, "14", "does not send a new key of a record")
     def withholds_new_keys(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         known = len(effects.sent)
-        uuid = super().move(key, new_key, now_ms, effects)
+        uuid = super().change_key(key, new_key, now_ms, effects)
         del effects.sent[known:]
         return uuid
 
-    @fault(Peer.listens, "35", "sends updates on the newest link of a peer alone")
+    @fault(Peer.is_recipient, "35", "sends updates on the newest link of a peer alone")
     def sends_on_the_newest_link(self, link: Link, source: int | None) -> bool:
         newest = max(other.number for other in self.links.values() if other.peer_id == link.peer_id)
-        return super().listens(link, source) and link.number == newest
+        return super().is_recipient(link, source) and link.number == newest
 
     @fault(Peer.answer, "31", "answers no requests")
     def answers_nobody(self, link: Link, request: GetUpdates, effects: Effects) -> None:
@@ -225,23 +231,23 @@ class _Links(Peer):
     def asks_with_doubles(self) -> bytes:
         return get_updates_body({by: int(float(revision)) for by, revision in self.known().items()})
 
-    @fault(Peer.erase, "26", "counts a deletion that it refuses")
+    @fault(Peer.delete_by_key, "26", "counts a deletion that it refuses")
     def counts_refused_deletions(self, key: str, now_ms: int, effects: Effects) -> str:
         if self.writes and self.store.leader(key) is None:
             self.store.count(self.store.revision + 1)
             self.store.commit()
-        return super().erase(key, now_ms, effects)
+        return super().delete_by_key(key, now_ms, effects)
 
-    @fault(Peer.adopt, "28", "writes records again that others have changed")
+    @fault(Peer.store_update, "28", "writes records again that others have changed")
     def rewrites_changes_of_others(
         self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
     ) -> None:
-        super().adopt(current, stored, source, effects)
+        super().store_update(current, stored, source, effects)
         record = stored.record
         if self.writes and record.last_updated_by != self.peer_id and record.last_updated_by > self.peer_id:
             found = self.store.get(record.uuid)
             time = self.time_of_change(0, [found])
-            self.change(found, record.uuid, record.content, time, effects, settles=True)
+            self.change(found, record.uuid, record.content, time, effects, is_resolution=True)
 
     @fault(Peer.connect, "07", "writes a record of its own for each link")
     def writes_a_record_per_link(self, number: int, peer_id: str, level: Any, now_ms: int) -> Effects:
@@ -253,7 +259,7 @@ class _Links(Peer):
         return effects
 
 
-@mutants
+@register_faults
 class _Losses(Peer):
     _counted = 0
     _asked: Effects | None = None
@@ -266,19 +272,19 @@ class _Losses(Peer):
         else:
             self.learn(incoming)
 
-    @fault(Peer._take_apart, "37", "takes the first sixty-four messages that arrive at once")
+    @fault(Peer._parse_messages, "37", "takes the first sixty-four messages that arrive at once")
     def takes_sixty_four_at_once(self, link: Link, data: bytes, effects: Effects) -> None:
         for number, message in enumerate(link.parser.feed(data)):
             if number < 64:
-                self.take_in(link, message, effects)
+                self.process_message(link, message, effects)
 
-    @fault(Peer.take_in, "37", "drops what arrives with a request and behind it")
+    @fault(Peer.process_message, "37", "drops what arrives with a request and behind it")
     def drops_what_follows_a_request(self, link: Link, message: Message, effects: Effects) -> None:
         if self._asked is effects:
             return
         if b"get_updates" in message.body[:60]:
             self._asked = effects
-        super().take_in(link, message, effects)
+        super().process_message(link, message, effects)
 
 
 @mutant("37", "has one buffer for what arrives on all links")
@@ -441,20 +447,20 @@ class ReadsNullForFalseAtStart(Peer):
 @mutant("24", "shows the second of three records with one key in addition to the first")
 class HidesOneOfThree(Peer):
     def as_shown(self, stored: StoredRecord) -> Record:
-        rivals = [each.record.uuid for each in self.store.at_key(stored.record.key)]
+        rivals = [each.record.uuid for each in self.store.records_with_key(stored.record.key)]
         return stored.record if rivals[1:2] == [stored.record.uuid] and len(rivals) > 2 else super().as_shown(stored)
 
 
 @mutant("24", "shows a record that others have renamed in addition to the one that has its key")
 class ShowsRenamedRecordsTwice(Peer):
-    def adopt(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
+    def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
         self._renamed: set[str] = getattr(self, "_renamed", set())
         if current is not None and current.record.key != stored.record.key:
             self._renamed.add(stored.record.uuid)
-        super().adopt(current, stored, source, effects)
+        super().store_update(current, stored, source, effects)
 
     def as_shown(self, stored: StoredRecord) -> Record:
-        rivals = {each.record.uuid for each in self.store.at_key(stored.record.key)}
+        rivals = {each.record.uuid for each in self.store.records_with_key(stored.record.key)}
         return stored.record if rivals & getattr(self, "_renamed", set()) else super().as_shown(stored)
 
 

@@ -18,7 +18,7 @@ from ..peer import Link, Peer
 from ..record import Record, StoredRecord
 from ..timestamps import Timestamp
 from ..vector_clock import VectorClock
-from .registry import fault, mutant, mutants, undeclared, unseen
+from .registry import add_undeclared, add_unseen, fault, mutant, register_faults
 
 
 @mutant("01", 'names its extension "db"')
@@ -26,19 +26,19 @@ class NamesAnotherExtension(Peer):
     extension = "db"
 
 
-@mutants
+@register_faults
 class _Levels(Peer):
-    @fault(Peer.erase, "02", "refuses to delete what others have not seen yet")
+    @fault(Peer.delete_by_key, "02", "refuses to delete what others have not seen yet")
     def refuses_deletions(self, key: str, now_ms: int, effects: Effects) -> str:
-        if not any(stored.sent for stored in self.having(key)):
+        if not any(stored.sent for stored in self.records_with_existing_key(key)):
             raise RefusedWriteError("nobody knows of it")
-        return super().erase(key, now_ms, effects)
+        return super().delete_by_key(key, now_ms, effects)
 
-    @fault(Peer.move, "02", "refuses to rename records that it has written itself")
+    @fault(Peer.change_key, "02", "refuses to rename records that it has written itself")
     def refuses_renames(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
-        if any(stored.record.last_updated_by == self.peer_id for stored in self.having(key)):
+        if any(stored.record.last_updated_by == self.peer_id for stored in self.records_with_existing_key(key)):
             raise RefusedWriteError("the key of a record is for good")
-        return super().move(key, new_key, now_ms, effects)
+        return super().change_key(key, new_key, now_ms, effects)
 
     @fault(Peer.take, "02", "does not take deletions of others")
     def ignores_deletions(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
@@ -95,10 +95,10 @@ class _Levels(Peer):
             self.learn(update)
             raise
 
-    @fault(Peer.spread, "05", "as a read-only peer keeps what it receives to itself")
+    @fault(Peer.send_to_subscribers, "05", "as a read-only peer keeps what it receives to itself")
     def reader_does_not_relay(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if self.writes:
-            super().spread(stored, effects, source)
+            super().send_to_subscribers(stored, effects, source)
 
     @fault(Peer.missing, "05", "as a read-only peer has nothing for those who ask")
     def reader_does_not_answer(self, request: Any) -> list[StoredRecord]:
@@ -122,13 +122,13 @@ class VerifiesFirstSignatures(Peer):
 
 @mutant("03", "lets the application of a read-only peer write")
 class LetsReadersWrite(Peer):
-    def refuse_full(self, changed: list[StoredRecord | None], now_ms: int) -> None:
+    def refuse_unwritable(self, changed: list[StoredRecord | None], now_ms: int) -> None:
         for stored in changed:
-            self.logical_clock.changed(stored)
+            self.logical_clock.clock_of_change(stored)
 
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if self.writes or stored.signed is not None:
-            super().spread(stored, effects, source)
+            super().send_to_subscribers(stored, effects, source)
 
     def missing(self, request: Any) -> list[StoredRecord]:
         return [stored for stored in super().missing(request) if self.writes or stored.signed is not None]
@@ -149,7 +149,7 @@ def _body_without(body: bytes, *names: str) -> bytes:
     return json.dumps({name: value for name, value in said.items() if name not in names}).encode()
 
 
-@mutants
+@register_faults
 class _Bodies(Peer):
     @fault(Peer.body, "01", "leaves the prefix out of the type of updates")
     def types_without_prefix(self, record: Record) -> bytes:
@@ -221,7 +221,7 @@ class _Bodies(Peer):
         return _body_without(super().body(record), "deleted")
 
 
-@mutants
+@register_faults
 class _Records(Peer):
     @fault(Peer.write, "07", "takes keys for equal that differ in case alone")
     def keys_in_lower_case(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
@@ -254,7 +254,7 @@ class _Records(Peer):
     def new_uuid_for_each_value(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         current = self.store.leader(key)
         if current is not None and self.writes:
-            self.bury(current, now_ms, effects)
+            self.mark_deleted(current, now_ms, effects)
         return super().write(key, value, now_ms, uuid, effects)
 
     @fault(Peer.new_uuid, "08", "numbers its records in place of uuids")
@@ -289,27 +289,27 @@ class _Records(Peer):
         if "." not in update.update_time.text:
             raise MalformedMessageError("a time without milliseconds")
 
-    @fault(Peer.received, "25", "keeps revisions of others as doubles")
+    @fault(Peer.make_stored_record, "25", "keeps revisions of others as doubles")
     def keeps_revisions_as_doubles(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
-        stored = super().received(current, incoming, signed)
+        stored = super().make_stored_record(current, incoming, signed)
         revision = _as_double(incoming.last_updated_rev)
         return replace(stored, record=replace(stored.record, last_updated_rev=revision))
 
-    @fault(Peer.received, "41", "keeps numbers of vector clocks as doubles")
+    @fault(Peer.make_stored_record, "41", "keeps numbers of vector clocks as doubles")
     def keeps_clocks_as_doubles(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
-        stored = super().received(current, incoming, signed)
+        stored = super().make_stored_record(current, incoming, signed)
         clock = {peer_id: _as_double(number) for peer_id, number in stored.record.vector_clock.items()}
         return replace(stored, record=replace(stored.record, vector_clock=clock))
 
-    @fault(Peer.received, "41", "keeps numbers of vector clocks in 31 bits")
+    @fault(Peer.make_stored_record, "41", "keeps numbers of vector clocks in 31 bits")
     def keeps_clocks_in_31_bits(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
-        stored = super().received(current, incoming, signed)
+        stored = super().make_stored_record(current, incoming, signed)
         clock = {peer_id: min(number, (1 << 31) - 1) for peer_id, number in stored.record.vector_clock.items()}
         return replace(stored, record=replace(stored.record, vector_clock=clock))
 
@@ -320,7 +320,7 @@ class _Records(Peer):
             raise MalformedMessageError("the number in the vector clock is too large for that revision")
 
 
-@mutants
+@register_faults
 class _Signing(Peer):
     @fault(Peer.to_wire, "15", "counts a newline more in a body than there is")
     def counts_a_newline(self, stored: StoredRecord, link: Link) -> bytes:
@@ -403,52 +403,52 @@ class ForgetsOriginals(Peer):
         return [stored for stored in super().missing(request) if self.writes or stored.record.uuid in self._taken]
 
 
-@mutants
+@register_faults
 class _Clocks(LogicalClock):
-    @fault(LogicalClock.changed, "43", "counts its changes from a hundred on")
+    @fault(LogicalClock.clock_of_change, "43", "counts its changes from a hundred on")
     def starts_clocks_late(self, current: StoredRecord | None) -> VectorClock:
-        clock = super().changed(current)
+        clock = super().clock_of_change(current)
         return clock if current is not None else {**clock, self.peer_id: 100}
 
-    @fault(LogicalClock.changed, "44", "does not count its changes of a record that is there")
+    @fault(LogicalClock.clock_of_change, "44", "does not count its changes of a record that is there")
     def does_not_count_changes(self, current: StoredRecord | None) -> VectorClock:
         if current is None:
-            return super().changed(current)
+            return super().clock_of_change(current)
         return {self.peer_id: 1, **current.record.vector_clock}
 
-    @fault(LogicalClock.changed, "46", "does not know in its changes what it has received")
+    @fault(LogicalClock.clock_of_change, "46", "does not know in its changes what it has received")
     def forgets_clocks_of_others(self, current: StoredRecord | None) -> VectorClock:
-        return {self.peer_id: super().changed(current)[self.peer_id]}
+        return {self.peer_id: super().clock_of_change(current)[self.peer_id]}
 
-    @fault(LogicalClock.sent, "45", "does not count that it sends a record")
+    @fault(LogicalClock.count_sending, "45", "does not count that it sends a record")
     def does_not_count_sending(self, stored: StoredRecord) -> StoredRecord:
         return replace(stored, sent=True)
 
-    @fault(LogicalClock.received, "46", "takes the clock of what it receives in the place of its own")
+    @fault(LogicalClock.count_reception, "46", "takes the clock of what it receives in the place of its own")
     def replaces_its_clock_on_reception(
         self, current: StoredRecord | None, incoming: VectorClock
     ) -> tuple[VectorClock, int]:
-        _, ticks = super().received(current, incoming)
+        _, ticks = super().count_reception(current, incoming)
         return incoming, ticks
 
 
 @mutant("46", "adds the numbers of what it receives to its own")
 class AddsClocks(LogicalClock):
-    def received(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
-        clock, ticks = super().received(current, incoming)
+    def count_reception(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+        clock, ticks = super().count_reception(current, incoming)
         own = current.record.vector_clock if current is not None else {}
         return {peer_id: own.get(peer_id, 0) + incoming.get(peer_id, 0) or 1 for peer_id in clock}, ticks
 
 
 @mutant("44", "does not count its changes of a record that it has sent, nor that it sends them")
 class KeepsTheClockOfWhatItChanges(LogicalClock):
-    def changed(self, current: StoredRecord | None) -> VectorClock:
+    def clock_of_change(self, current: StoredRecord | None) -> VectorClock:
         own = current is not None and self.peer_id in current.record.vector_clock
-        return current.record.vector_clock if current is not None and own else super().changed(current)
+        return current.record.vector_clock if current is not None and own else super().clock_of_change(current)
 
-    def sent(self, stored: StoredRecord) -> StoredRecord:
+    def count_sending(self, stored: StoredRecord) -> StoredRecord:
         again = stored.record.vector_clock.get(self.peer_id, 0) > 1
-        return replace(stored, sent=True) if again else super().sent(stored)
+        return replace(stored, sent=True) if again else super().count_sending(stored)
 
 
 @mutant("08", "makes the uuid of a record of its key")
@@ -463,5 +463,5 @@ class DerivesUuidsFromKeys(Peer):
         return self.key.encode().hex()[:32].ljust(32, "0")
 
 
-unseen("derives-uuids-from-keys", "unseen-derives-uuids-from-keys", "and does not show its records")
-undeclared("keeps-clocks-as-doubles", "keeps-clocks-as-doubles-undeclared", "and says so", "wide-integers")
+add_unseen("derives-uuids-from-keys", "unseen-derives-uuids-from-keys", "and does not show its records")
+add_undeclared("keeps-clocks-as-doubles", "keeps-clocks-as-doubles-undeclared", "and says so", "wide-integers")

@@ -10,7 +10,7 @@ from ..peer import Peer
 from ..record import StoredRecord
 from ..sqlite_store import SqliteStore
 from ..timestamps import timestamp
-from .registry import fault, mutant, mutants
+from .registry import fault, mutant, register_faults
 
 
 @mutant("26", "stores everything when it is closed")
@@ -36,15 +36,15 @@ class LosesUpdatesWhenKilled(Peer):
 
     def _begin(self, store: SqliteStore) -> None:
         if store._fact("closed", "yes") == "no":
-            store._do("DELETE FROM records WHERE last_updated_by <> ?", self.peer_id)
+            store._execute("DELETE FROM records WHERE last_updated_by <> ?", self.peer_id)
         close = store.close
 
         def say_so_and_close() -> None:
-            store._do("UPDATE facts SET value = 'yes' WHERE name = 'closed'")
+            store._execute("UPDATE facts SET value = 'yes' WHERE name = 'closed'")
             store.commit()
             close()
 
-        store._do("UPDATE facts SET value = 'no' WHERE name = 'closed'")
+        store._execute("UPDATE facts SET value = 'no' WHERE name = 'closed'")
         store.commit()
         store.close = say_so_and_close  # type: ignore[method-assign]
 
@@ -70,7 +70,7 @@ def _kept_with(stored: StoredRecord, **fields: Any) -> StoredRecord:
     return replace(stored, record=replace(stored.record, **fields))
 
 
-@mutants
+@register_faults
 class _AtStart(_ReadAgain):
     @fault(_ReadAgain.read_again, "44", "forgets how far it has counted when it is started again")
     def forgets_its_number_at_start(self, stored: StoredRecord) -> StoredRecord:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sds_testee.composition import Parts, joined_mutant
+from sds_testee.composition import Parts, join_mutants_of_model
 
 from ..config import Config
 from ..errors import ConfigurationError
@@ -52,10 +52,10 @@ MUTANTS: dict[str, Mutant] = {}
 _PARTS: Parts = {Peer: {"clock_class": LogicalClock}}
 
 
-def joined(mutants: Sequence[Mutant]) -> Mutant:
+def join_mutants(mutants: Sequence[Mutant]) -> Mutant:
     """Return a mutant with the faults of all ``mutants``, and the requirement of the first. Raises
     IncompatibleMutantsError."""
-    return joined_mutant(mutants, "peer_class", Peer, _PARTS)
+    return join_mutants_of_model(mutants, "peer_class", Peer, _PARTS)
 
 
 def mutant(
@@ -93,7 +93,7 @@ def fault(
     return mark
 
 
-def mutants(family: Faulty) -> Faulty:
+def register_faults(family: Faulty) -> Faulty:
     """Register a mutant for each method marked as a fault: a ``family`` with that method in the place of the step."""
     for name, method in list(vars(family).items()):
         if hasattr(method, "fault"):
@@ -102,13 +102,13 @@ def mutants(family: Faulty) -> Faulty:
     return family
 
 
-def unseen(known: str, name: str, more: str, *capabilities: str) -> None:
+def add_unseen(known: str, name: str, more: str, *capabilities: str) -> None:
     """Register a fault a second time, for a peer that does not show its state; see ``undeclared``."""
-    undeclared(known, name, more, *capabilities)
+    add_undeclared(known, name, more, *capabilities)
     MUTANTS[name] = replace(MUTANTS[name], unseen=True)
 
 
-def undeclared(known: str, name: str, more: str, *capabilities: str) -> None:
+def add_undeclared(known: str, name: str, more: str, *capabilities: str) -> None:
     """Register a fault a second time, for a peer that does not declare ``capabilities``.
 
     ``more`` is appended to the summary of the known mutant.
@@ -117,13 +117,17 @@ def undeclared(known: str, name: str, more: str, *capabilities: str) -> None:
     _add(replace(other, name=name, summary=f"{other.summary}, {more}", undeclared=capabilities))
 
 
-def counting_hops(known: str) -> None:
+def add_counting_hops(known: str) -> None:
     """Register a fault a second time, for a peer that counts sending and receiving in all clocks. To such a peer, most
     changes of others are in conflict with what it has.
     """
     other = MUTANTS[known]
     summary = f"{other.summary}, and counts hops"
-    _add(replace(other, name=f"{known}-and-counts-hops", summary=summary, config=(*other.config, ("hops_show", True))))
+    _add(
+        replace(
+            other, name=f"{known}-and-counts-hops", summary=summary, config=(*other.config, ("clocks_count_hops", True))
+        )
+    )
 
 
 def _kebab(name: str) -> str:

@@ -16,42 +16,42 @@ from ..peer import Link, Peer
 from ..record import Record, StoredRecord
 from ..timestamps import timestamp
 from ..vector_clock import MAX_INTEGER
-from .registry import fault, mutant, mutants
+from .registry import fault, mutant, register_faults
 
 
 def _spread_to_some(peer: Peer, most: int, stored: StoredRecord, effects: Effects, source: int | None) -> None:
     """Send an own change to a limited number of listeners, and a change of others to all."""
     everybody = peer.links
     if source is None:
-        links = [link for link in everybody.values() if peer.listens(link, source)]
+        links = [link for link in everybody.values() if peer.is_recipient(link, source)]
         peer.links = {link.number: link for link in links[:most]}
-    Peer.spread(peer, stored, effects, source)
+    Peer.send_to_subscribers(peer, stored, effects, source)
     peer.links = everybody
 
 
-@mutants
+@register_faults
 class _Spreading(Peer):
-    @fault(Peer.spread, "14", "sends its changes to the first of its peers alone")
+    @fault(Peer.send_to_subscribers, "14", "sends its changes to the first of its peers alone")
     def sends_changes_to_one_peer(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         _spread_to_some(self, 1, stored, effects, source)
 
-    @fault(Peer.spread, "14", "sends and repeats nothing as it happens")
+    @fault(Peer.send_to_subscribers, "14", "sends and repeats nothing as it happens")
     def withholds_all_changes(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         pass
 
-    @fault(Peer.spread, "14", "sends its changes to eight of its peers at most")
+    @fault(Peer.send_to_subscribers, "14", "sends its changes to eight of its peers at most")
     def sends_changes_to_eight_peers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         _spread_to_some(self, 8, stored, effects, source)
 
-    @fault(Peer.spread, "14", "does not send deletions as they happen")
+    @fault(Peer.send_to_subscribers, "14", "does not send deletions as they happen")
     def withholds_deletions(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if not stored.record.deleted:
-            super().spread(stored, effects, source)
+            super().send_to_subscribers(stored, effects, source)
 
-    @fault(Peer.spread, "20", "does not repeat changes of others")
+    @fault(Peer.send_to_subscribers, "20", "does not repeat changes of others")
     def does_not_relay(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is None:
-            super().spread(stored, effects, source)
+            super().send_to_subscribers(stored, effects, source)
 
     @fault(Peer.resolve, "35", "does not repeat what has won a conflict")
     def withholds_winners(
@@ -61,21 +61,21 @@ class _Spreading(Peer):
         super().resolve(current, stored, incoming, source, effects)
         del effects.sent[known:]
 
-    @fault(Peer.received, "09", "repeats changes of others under its own name")
+    @fault(Peer.make_stored_record, "09", "repeats changes of others under its own name")
     def relays_in_its_own_name(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
-        stored = super().received(current, incoming, signed)
+        stored = super().make_stored_record(current, incoming, signed)
         if not self.writes:
             return stored
         self.store.learn(self.peer_id, max(self.store.known.get(self.peer_id, 0), incoming.last_updated_rev))
         return replace(stored, record=replace(stored.record, last_updated_by=self.peer_id))
 
-    @fault(Peer.received, "47", "gives what it receives another update_time")
+    @fault(Peer.make_stored_record, "47", "gives what it receives another update_time")
     def relays_with_another_time(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
-        stored = super().received(current, incoming, signed)
+        stored = super().make_stored_record(current, incoming, signed)
         return replace(stored, record=replace(stored.record, update_time=timestamp("2001-01-01T00:00:00Z")))
 
 
@@ -92,21 +92,21 @@ class RelaysWithTheNextRevision(Peer):
     out_of_reach="the check only notes it, because the text calls it an optimization",
 )
 class RepeatsToTheSource(Peer):
-    def listens(self, link: Link, source: int | None) -> bool:
-        return super().listens(link, None)
+    def is_recipient(self, link: Link, source: int | None) -> bool:
+        return super().is_recipient(link, None)
 
 
 @mutant("37", "passes on in reverse what comes at once")
 class PassesOnInReverse(Peer):
-    def _take_apart(self, link: Link, data: bytes, effects: Effects) -> None:
+    def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
         self._taken: list[tuple[StoredRecord, int]] = []
-        super()._take_apart(link, data, effects)
+        super()._parse_messages(link, data, effects)
         for stored, source in reversed(self._taken):
-            super().spread(stored, effects, source)
+            super().send_to_subscribers(stored, effects, source)
 
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is None:
-            super().spread(stored, effects, source)
+            super().send_to_subscribers(stored, effects, source)
         else:
             self._taken.append((stored, source))
 
@@ -117,10 +117,10 @@ class RelaysAgain(Peer):
         current = self.store.get(incoming.uuid)
         super().take(incoming, signed, source, effects)
         if current is not None and self.is_present(current.record, incoming):
-            self.spread(current, effects, source)
+            self.send_to_subscribers(current, effects, source)
 
 
-@mutants
+@register_faults
 class _Identity(Peer):
     @fault(Peer.take, "22", "does not take over the keys of records that others have renamed")
     def keeps_old_keys(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
@@ -129,17 +129,17 @@ class _Identity(Peer):
             incoming = replace(incoming, key=current.record.key)
         super().take(incoming, signed, source, effects)
 
-    @fault(Peer.move, "23", "makes a new record of one whose key changes, and deletes the old one")
+    @fault(Peer.change_key, "23", "makes a new record of one whose key changes, and deletes the old one")
     def renames_by_copy(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
-        value = self.having(key)[0].record.value
+        value = self.records_with_existing_key(key)[0].record.value
         uuid = self.write(new_key, value, now_ms, "", effects)
-        self.erase(key, now_ms, effects)
+        self.delete_by_key(key, now_ms, effects)
         return uuid
 
-    @fault(Peer.move, "22", "leaves a record under its old key, too, when that changes")
+    @fault(Peer.change_key, "22", "leaves a record under its old key, too, when that changes")
     def leaves_the_old_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
-        value = self.having(key)[0].record.value
-        uuid = super().move(key, new_key, now_ms, effects)
+        value = self.records_with_existing_key(key)[0].record.value
+        uuid = super().change_key(key, new_key, now_ms, effects)
         self.write(key, value, now_ms, "", effects)
         return uuid
 
@@ -148,7 +148,7 @@ class _Identity(Peer):
         return stored.record
 
 
-@mutants
+@register_faults
 class _Revisions(Peer):
     @fault(Peer.next_revision, "10", "counts the changes of each record for itself")
     def counts_by_record(self, current: StoredRecord | None) -> int:
@@ -160,12 +160,12 @@ class _Revisions(Peer):
         own = current is not None and current.record.last_updated_by == self.peer_id
         return current.record.last_updated_rev if own and current is not None else super().next_revision(current)
 
-    @fault(Peer.bury, "10", "does not count deletions of records of its own")
+    @fault(Peer.mark_deleted, "10", "does not count deletions of records of its own")
     def counts_no_deletions(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         revision = self.store.revision
         if stored.record.last_updated_by == self.peer_id:
             self.store.count(stored.record.last_updated_rev - 1)
-        super().bury(stored, now_ms, effects)
+        super().mark_deleted(stored, now_ms, effects)
         self.store.count(max(revision, self.store.revision))
 
     @fault(Peer.next_revision, "25", "gives its first change the revision 0")
@@ -228,7 +228,7 @@ class WritesOverOthersAnew(Peer):
         current = self.store.leader(key)
         if current is None or current.record.last_updated_by == self.peer_id:
             return super().write(key, value, now_ms, uuid, effects)
-        self.refuse_full([None], now_ms)
+        self.refuse_unwritable([None], now_ms)
         uuid = self.new_uuid()
         self.change(None, uuid, (key, value, False), self.time_of_change(now_ms, [current]), effects)
         return uuid
@@ -307,12 +307,12 @@ class RelaysNothingAfterARestart(Peer):
         super().__init__(*details, **more)
         self._again = any(True for _ in self.store)
 
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is None or not self._again:
-            super().spread(stored, effects, source)
+            super().send_to_subscribers(stored, effects, source)
 
 
-@mutants
+@register_faults
 class _Asking(Peer):
     @fault(Peer.ask, "29", "never asks for updates")
     def never_requests(self, peer_id: str, effects: Effects) -> None:
@@ -362,7 +362,7 @@ class _Asking(Peer):
         return json.dumps({"type": GET_UPDATES, "since": since}).encode()
 
 
-@mutants
+@register_faults
 class _Answering(Peer):
     @fault(Peer.answer, "31", "does not answer whom it has asked itself")
     def does_not_answer_whom_it_asked(self, link: Link, request: GetUpdates, effects: Effects) -> None:
@@ -380,9 +380,9 @@ class _Answering(Peer):
         super().answer(link, request, effects)
         link.subscribed = False
 
-    @fault(Peer.listens, "35", "sends to those who asked what it changes itself alone")
+    @fault(Peer.is_recipient, "35", "sends to those who asked what it changes itself alone")
     def subscribes_to_itself_alone(self, link: Link, source: int | None) -> bool:
-        return source is None and super().listens(link, source)
+        return source is None and super().is_recipient(link, source)
 
     @fault(Peer.missing, "33", "sends the last change first")
     def answers_backwards(self, request: GetUpdates) -> list[StoredRecord]:

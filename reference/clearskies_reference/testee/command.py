@@ -55,9 +55,9 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
     without = {capability(text, pb.Capability) for text in arguments.without}
     # These imports are slow, and most starts do not need them.
     if arguments.mutant:
-        from ..mutants import MUTANTS, joined
+        from ..mutants import MUTANTS, join_mutants
 
-        chosen = look_up_all(MUTANTS, arguments.mutant, joined, MODULE)
+        chosen = look_up_all(MUTANTS, arguments.mutant, join_mutants, MODULE)
         config, peer_class = chosen.configure(config), chosen.peer_class
         without |= {pb.CAPABILITY_OBSERVE} if chosen.unseen else set()
         name = f"{MODULE} mutant {chosen.name}"

@@ -79,7 +79,7 @@ class Testee:
             return reply
         answer: Callable[[Any, pb.Reply], None] = getattr(self, f"_{command}")
         try:
-            if command not in _NEEDS or not self._lacks(_NEEDS[command], reply):
+            if command not in _NEEDS or not self._rejects_undeclared(_NEEDS[command], reply):
                 answer(getattr(request, command), reply)
         except ClearSkiesError as error:
             reply.rejected.reason = str(error)
@@ -106,18 +106,20 @@ class Testee:
             requested_resolution = command.configuration.resolution
             if requested_resolution not in RESOLUTIONS:
                 raise ConfigurationError(f"no resolution {requested_resolution}")
-            if requested_resolution in _RESOLUTIONS and self._lacks(_RESOLUTIONS[requested_resolution], reply):
+            if requested_resolution in _RESOLUTIONS and self._rejects_undeclared(
+                _RESOLUTIONS[requested_resolution], reply
+            ):
                 return
             config = replace(config, resolution=RESOLUTIONS[requested_resolution])
         level = level_of(command.access_level)
-        if level is AccessLevel.READ_ONLY and self._lacks(pb.CAPABILITY_READ_ONLY, reply):
+        if level is AccessLevel.READ_ONLY and self._rejects_undeclared(pb.CAPABILITY_READ_ONLY, reply):
             return
-        if command.store and self._lacks(pb.CAPABILITY_STORE, reply):
+        if command.store and self._rejects_undeclared(pb.CAPABILITY_STORE, reply):
             return
         keys = keys_of(command.keys, level)
         store = _store(command.store, command.peer_id, config)
         try:
-            peer = self._peer_of(command.peer_id, level, config, keys, store)
+            peer = self._open_peer(command.peer_id, level, config, keys, store)
         except ConfigurationError:
             store.close()
             raise
@@ -191,10 +193,10 @@ class Testee:
 
     def _verify(self, command: pb.Verify, reply: pb.Reply) -> None:
         keys = Keys(public_key(command.public_key))
-        peer = self._peer_of(_SOMEBODY, AccessLevel.READ_ONLY, self._options.config, keys, MemoryStore(0))
+        peer = self._open_peer(_SOMEBODY, AccessLevel.READ_ONLY, self._options.config, keys, MemoryStore(0))
         reply.verified.valid = peer.is_genuine(make_signed_message(command.body, command.signature))
 
-    def _lacks(self, capability: pb.Capability, reply: pb.Reply) -> bool:
+    def _rejects_undeclared(self, capability: pb.Capability, reply: pb.Reply) -> bool:
         """Is ``capability`` not declared? Then that is the answer."""
         lacks = capability not in self._capabilities
         if lacks:
@@ -202,14 +204,14 @@ class Testee:
         return lacks
 
     def _answer(self, reply: pb.Reply, effects: Effects) -> None:
-        effects.events = [event for event in effects.events if self._declared(event)]
+        effects.events = [event for event in effects.events if self._is_declared(event)]
         reply.effects.CopyFrom(effects_to_pb(effects))
 
-    def _declared(self, event: Event) -> bool:
+    def _is_declared(self, event: Event) -> bool:
         """Is the signal declared? Signals that are not declared are not sent."""
         return type(event) not in _SIGNALS or _SIGNALS[type(event)] in self._capabilities
 
-    def _peer_of(self, peer_id: str, level: AccessLevel, config: Config, keys: Keys, store: Store) -> Peer:
+    def _open_peer(self, peer_id: str, level: AccessLevel, config: Config, keys: Keys, store: Store) -> Peer:
         return self._options.peer_class(peer_id, level, config, draw=self._options.draw, keys=keys, store=store)
 
     def _peer(self, handle: int) -> Peer:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sds_testee.composition import IncompatibleMutantsError, Parts, joined_mutant
+from sds_testee.composition import IncompatibleMutantsError, Parts, join_mutants_of_model
 
 from ..channel import Channel
 from ..config import Config
@@ -57,13 +57,13 @@ MUTANTS: dict[str, Mutant] = {}
 _PARTS: Parts = {Participant: {"channel_class": Channel}, Channel: {"repair_class": Repair}}
 
 
-def joined(mutants: Sequence[Mutant]) -> Mutant:
+def join_mutants(mutants: Sequence[Mutant]) -> Mutant:
     """Return a mutant with the faults of all ``mutants`` and the requirement of the first. Raises
     IncompatibleMutantsError."""
     dialects = {mutant.dialect for mutant in mutants if mutant.dialect}
     if len(dialects) > 1:
         raise IncompatibleMutantsError(f"they use the dialects {' and '.join(sorted(dialects))}")
-    return replace(joined_mutant(mutants, "participant_class", Participant, _PARTS), dialect="".join(dialects))
+    return replace(join_mutants_of_model(mutants, "participant_class", Participant, _PARTS), dialect="".join(dialects))
 
 
 def mutant(
@@ -110,12 +110,12 @@ def fault(
     return mark
 
 
-def omitted(step: Callable[..., None], requirement: str, summary: str) -> Callable[..., None]:
+def omit(step: Callable[..., None], requirement: str, summary: str) -> Callable[..., None]:
     """Return a fault that omits ``step``."""
     return fault(step, requirement, summary)(lambda *_, **__: None)
 
 
-def mutants(family: Faulty) -> Faulty:
+def register_faults(family: Faulty) -> Faulty:
     """Register a mutant for each method of ``family`` that is marked as a fault. Each overrides only its own step."""
     for name, method in list(vars(family).items()):
         if hasattr(method, "fault"):
@@ -143,10 +143,10 @@ def unseen_too(name: str, more: str = "", *, summary: str = "", out_of_reach: st
 
 
 def _unseen_too(known: str, name: str, more: str, summary: str, out_of_reach: str) -> None:
-    again(known, name, summary or f"{MUTANTS[known].summary}, {more}", unseen=True, out_of_reach=out_of_reach)
+    add_again(known, name, summary or f"{MUTANTS[known].summary}, {more}", unseen=True, out_of_reach=out_of_reach)
 
 
-def sized(requirement: str, summary: str, *sizes: int, **config: Any) -> Callable[[Faulty], Faulty]:
+def for_sizes(requirement: str, summary: str, *sizes: int, **config: Any) -> Callable[[Faulty], Faulty]:
     """Register a fault once for each of ``sizes``. The class reads it as ``size``: a limit, or a count at which the
     fault shows.
 
@@ -162,17 +162,17 @@ def sized(requirement: str, summary: str, *sizes: int, **config: Any) -> Callabl
     return register
 
 
-def configured(name: str, requirement: str, summary: str, **config: Any) -> None:
+def add_configured(name: str, requirement: str, summary: str, **config: Any) -> None:
     """Register a fault that consists of an illegal configuration."""
     mutant(requirement, summary, name=name, **config)(Participant)
 
 
-def speaking(dialect: str, name: str, requirement: str, summary: str) -> None:
+def add_with_dialect(dialect: str, name: str, requirement: str, summary: str) -> None:
     """Register a participant that declares and uses a wire dialect."""
     _add(Mutant(name, f"SDS-{requirement}", summary, Participant, dialect=dialect))
 
 
-def keeping(part: str, requirement: str, summary: str, **config: Any) -> Callable[[type[T]], type[T]]:
+def replace_part(part: str, requirement: str, summary: str, **config: Any) -> Callable[[type[T]], type[T]]:
     """Register a channel that uses the decorated class for a part of its state, for example ``log_class``."""
 
     def register(kept: type[T]) -> type[T]:
@@ -182,12 +182,12 @@ def keeping(part: str, requirement: str, summary: str, **config: Any) -> Callabl
     return register
 
 
-def ordering(name: str, requirement: str, summary: str, place: Callable[[LocalLog, LogEntry], Any]) -> None:
+def add_log_order(name: str, requirement: str, summary: str, place: Callable[[LocalLog, LogEntry], Any]) -> None:
     """Register a channel whose log is ordered by ``place`` first and by message ID second."""
-    keeping("log_class", requirement, summary, name=name)(type("Log", (LocalLog,), {"place": place}))
+    replace_part("log_class", requirement, summary, name=name)(type("Log", (LocalLog,), {"place": place}))
 
 
-def again(
+def add_again(
     known: str,
     name: str,
     summary: str,

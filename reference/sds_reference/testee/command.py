@@ -61,9 +61,9 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
     without = {capability(text, pb.Capability) for text in arguments.without}
     # Importing the mutants takes more than half of the start-up time, and most starts use none.
     if arguments.mutant:
-        from ..mutants import MUTANTS, joined
+        from ..mutants import MUTANTS, join_mutants
 
-        chosen = look_up_all(MUTANTS, arguments.mutant, joined, "sds_reference")
+        chosen = look_up_all(MUTANTS, arguments.mutant, join_mutants, "sds_reference")
         config, participant_class = chosen.configure(config), chosen.participant_class
         without |= {pb.CAPABILITY_OBSERVE} if chosen.unseen else set()
         name, dialect = f"sds_reference mutant {chosen.name}", dialect or chosen.dialect

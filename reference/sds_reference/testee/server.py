@@ -63,7 +63,7 @@ class TesteeOptions:
     """Capabilities that it does not declare, so that it is driven like an implementation with fewer capabilities."""
 
 
-def _lacking(revision: Revision) -> set[int]:
+def _missing_capabilities(revision: Revision) -> set[int]:
     """Capabilities that have no meaning in a revision."""
     given = {
         pb.CAPABILITY_RETRIEVAL_HINTS: revision.retrieval_hints,
@@ -92,7 +92,7 @@ class Testee:
             return reply
         answer: Callable[[Any, pb.Reply], None] = getattr(self, f"_{command}")
         try:
-            if command not in _NEEDS or not self._lacks(_NEEDS[command], reply):
+            if command not in _NEEDS or not self._rejects_undeclared(_NEEDS[command], reply):
                 answer(getattr(request, command), reply)
         except SdsError as error:
             reply.rejected.reason = str(error)
@@ -105,7 +105,7 @@ class Testee:
         if options.dialect is not None and revision.wire is not V2026_01:
             raise ConfigurationError(f"the dialect {options.dialect.name} is for SDS, not for {revision.name}")
         self._config = replace(options.config, revision=revision)
-        self._capabilities = [c for c in _CAPABILITIES if c not in options.without | _lacking(revision)]
+        self._capabilities = [c for c in _CAPABILITIES if c not in options.without | _missing_capabilities(revision)]
         reply.hello.CopyFrom(
             pb.HelloReply(
                 protocol_version=PROTOCOL_VERSION,
@@ -170,25 +170,25 @@ class Testee:
         reply.state.CopyFrom(state_to_pb(channel, list(command.filter_ids)))
 
     def _build_filter(self, command: pb.BuildFilter, reply: pb.Reply) -> None:
-        if self._lacks_size(command, reply):
+        if self._rejects_undeclared_size(command, reply):
             return
-        config = self._sized(command)
+        config = self._filter_parameters(command)
         received = RollingBloomFilter(config.bloom_profile, config.bloom_parameters, config.bloom_retained_ids)
         for message_id in command.message_ids:
             received.insert(message_id)
         reply.filter.bloom_filter = received.to_wire()
 
     def _query_filter(self, command: pb.QueryFilter, reply: pb.Reply) -> None:
-        if self._lacks_size(command, reply):
+        if self._rejects_undeclared_size(command, reply):
             return
-        config = self._sized(command)
+        config = self._filter_parameters(command)
         view = config.bloom_profile.read(command.bloom_filter, config.bloom_parameters)
         reply.membership.hits.extend(message_id in view for message_id in command.message_ids)
 
-    def _lacks_size(self, command: pb.BuildFilter | pb.QueryFilter, reply: pb.Reply) -> bool:
-        return any(map(command.HasField, _SIZE)) and self._lacks(pb.CAPABILITY_FILTER_SIZES, reply)
+    def _rejects_undeclared_size(self, command: pb.BuildFilter | pb.QueryFilter, reply: pb.Reply) -> bool:
+        return any(map(command.HasField, _SIZE)) and self._rejects_undeclared(pb.CAPABILITY_FILTER_SIZES, reply)
 
-    def _sized(self, command: pb.BuildFilter | pb.QueryFilter) -> Config:
+    def _filter_parameters(self, command: pb.BuildFilter | pb.QueryFilter) -> Config:
         """The configuration, with the size from the command if it gives one."""
         asked: dict[str, Any] = {name: getattr(command, name) for name in _SIZE if command.HasField(name)}
         return config_from_pb(pb.Configuration(**asked), self._config)
@@ -197,7 +197,7 @@ class Testee:
 
     def _encode(self, command: pb.Encode, reply: pb.Reply) -> None:
         message = message_of(command.message)
-        reply.encoded.wire = self._to_wire(self._member(_SOMEBODY, self._config, 0).encode(message))
+        reply.encoded.wire = self._to_wire(self._open_participant(_SOMEBODY, self._config, 0).encode(message))
 
     def _decode(self, command: pb.Decode, reply: pb.Reply) -> None:
         message = self._config.revision.wire.decode(self._from_wire(command.wire))
@@ -212,21 +212,21 @@ class Testee:
             num_response_groups=command.num_response_groups,
         )
         config = replace(self._config, sds_r=True, repair=times)
-        repair = self._member(command.participant_id, config, command.now_ms).repair
+        repair = self._open_participant(command.participant_id, config, command.now_ms).repair
         assert repair is not None, "sds_r is set"
         entry = HistoryEntry(command.message_id, None, command.sender_id)
         reply.repair_offsets.t_req_ms = repair.t_req(entry, command.now_ms) - command.now_ms
         reply.repair_offsets.t_resp_ms = repair.t_resp(entry, command.now_ms) - command.now_ms
-        reply.repair_offsets.in_response_group = repair.eligible_responder(entry)
+        reply.repair_offsets.in_response_group = repair.is_eligible_responder(entry)
 
-    def _lacks(self, capability: pb.Capability, reply: pb.Reply) -> bool:
+    def _rejects_undeclared(self, capability: pb.Capability, reply: pb.Reply) -> bool:
         """If ``capability`` is not declared, reply `unsupported` and return True."""
         lacks = capability not in self._capabilities
         if lacks:
             reply.unsupported.what = pb.Capability.Name(capability)
         return lacks
 
-    def _member(self, participant_id: str, config: Config, now_ms: int) -> Channel:
+    def _open_participant(self, participant_id: str, config: Config, now_ms: int) -> Channel:
         """A channel of a temporary participant that exists for one reply."""
         participant = self._options.participant_class(participant_id, config)
         participant.join(UNNAMED_CHANNEL, now_ms)
@@ -241,10 +241,10 @@ class Testee:
     def _answer(self, reply: pb.Reply, effects: Effects) -> None:
         if self._options.dialect is not None:
             effects.broadcasts = [self._options.dialect.to_private(text) for text in effects.broadcasts]
-        effects.events = [event for event in effects.events if self._declared(event)]
+        effects.events = [event for event in effects.events if self._is_declared(event)]
         effects_into(reply.effects, effects)
 
-    def _declared(self, event: Event) -> bool:
+    def _is_declared(self, event: Event) -> bool:
         """Signals that are not declared are left out, as in an implementation without them."""
         return _SIGNALS[type(event)] in self._capabilities
 

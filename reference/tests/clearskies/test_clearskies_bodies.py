@@ -20,7 +20,7 @@ from clearskies_reference import (
     timestamp,
     update_body,
 )
-from clearskies_reference.json_text import MAX_DEPTH, normal
+from clearskies_reference.json_text import MAX_DEPTH, normalize
 from clearskies_reference.json_text import read as read_json
 from clearskies_reference.timestamps import from_nanoseconds, nanoseconds_up
 
@@ -44,8 +44,8 @@ def record(**fields: Any) -> Record:
 @given(VALUES)
 def test_values_come_back_as_they_went(value: object) -> None:
     text = json.dumps(value)
-    assert json.loads(normal(text)) == value
-    assert normal(normal(text)) == normal(text)
+    assert json.loads(normalize(text)) == value
+    assert normalize(normalize(text)) == normalize(text)
 
 
 @settings(deadline=None)
@@ -53,7 +53,7 @@ def test_values_come_back_as_they_went(value: object) -> None:
 def test_an_update_says_all_of_a_record(value: object, key: str, deleted: bool) -> None:
     sent = record(value=value, key=key, deleted=deleted, last_updated_rev=(1 << 63) + 1)
     assert read(update_body(sent)) == sent
-    assert read(update_body(sent, says_not_deleted=True)) == sent
+    assert read(update_body(sent, writes_deleted_false=True)) == sent
     assert ("deleted" in json.loads(update_body(sent))) == deleted
 
 
@@ -101,7 +101,7 @@ def test_lists_and_objects_count_alike_for_depth() -> None:
 
 def test_integers_are_exact() -> None:
     for number in ((1 << 53) + 1, (1 << 64) - 1, 10**30):
-        assert normal(f'{{"n": {number}}}') == f'{{"n":{number}}}'
+        assert normalize(f'{{"n": {number}}}') == f'{{"n":{number}}}'
     assert record(last_updated_rev=(1 << 53) + 1, vector_clock={A: (1 << 53) + 1}).vector_clock == {A: (1 << 53) + 1}
 
 

@@ -119,7 +119,7 @@ def test_the_example_of_the_rules() -> None:
 
 
 def test_to_the_letter_relays_count_and_old_changes_look_concurrent() -> None:
-    one = peer(config=Config(hops_show=True))
+    one = peer(config=Config(clocks_count_hops=True))
     for link, peer_id in ((1, B), (2, C)):
         one.connect(link, peer_id, one.level, NOW)
     one.receive(2, get_updates(), NOW)

@@ -18,7 +18,7 @@ from clearskies_reference.variants import VARIANTS
 
 CONFIGS = [
     Config(),
-    Config(hops_show=True),
+    Config(clocks_count_hops=True),
     Config(clock_per_peer=True),
     Config(resolution=Resolution.MERGE),
     Config(resolution=Resolution.SEPARATE),
@@ -252,7 +252,7 @@ def test_a_stream_that_is_cut_goes_on_where_it_ended() -> None:
 def test_what_comes_unasked_leaves_a_gap_where_a_link_breaks() -> None:
     """Why updates go to those alone who have asked: what "all connected peers" get is out of order (CA-1, CA-5)."""
     for unasked in (False, True):
-        club = Club([RW, RW], config=Config(unasked=unasked))
+        club = Club([RW, RW], config=Config(sends_unrequested=unasked))
         one, other = club.ids
         club.took(one, club.peers[one].put("k", "1", NOW))
         club.link(one, other)

@@ -66,7 +66,7 @@ def test_both_stores_say_the_same(stored: list[StoredRecord], since: dict[str, i
     asked: list[Callable[[Store], object]] = [
         list,
         lambda store: store.since(since),
-        lambda store: [list(store.at_key(key)) for key in ("", "k", "l\0", "x")],
+        lambda store: [list(store.records_with_key(key)) for key in ("", "k", "l\0", "x")],
         lambda store: [store.get(digit * 32) for digit in "1234"],
         lambda store: store.known,
     ]

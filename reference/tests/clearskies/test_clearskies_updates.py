@@ -46,7 +46,7 @@ def test_a_change_goes_to_all_who_asked() -> None:
 
 
 def test_unasked_updates_go_to_everybody() -> None:
-    one = peer(config=Config(unasked=True))
+    one = peer(config=Config(sends_unrequested=True))
     one.connect(1, B, RW, NOW)
     assert len(one.put("k", "1", NOW).sent) == 1
 

@@ -12,7 +12,7 @@ from sds_harness.clearskies.links import ScriptedLink
 from sds_harness.clearskies.stage import Stage
 
 from ..dimensions import Dimensions
-from .scenarios.cast import listening, look, tell, version
+from .scenarios.cast import request_all, subscribe, tell, version
 from .scenarios.layout import MEBIBYTE
 
 DIMENSIONS = Dimensions("CSDB-")
@@ -32,7 +32,7 @@ message_dimension = partial(DIMENSIONS.dimension, at_once=True)
 def records(stage: Stage, size: int) -> str | None:
     """N records arrive on one link; then another peer asks for all of them."""
     alice, link = _send_records(stage, size)
-    asked = look(alice)
+    asked = request_all(alice)
     return _describe_closing(link) or _describe_missing(asked, size)
 
 
@@ -42,7 +42,7 @@ def puts(stage: Stage, size: int) -> str | None:
     alice, bob = stage.open("alice"), stage.peer("bob")
     for number in range(size // 2):
         alice.put(f"record-{number}", number)
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     for number in range(size // 2, size):
         alice.put(f"record-{number}", number)
     stage.settle()
@@ -53,7 +53,7 @@ def puts(stage: Stage, size: int) -> str | None:
 def revisions(stage: Stage, size: int) -> None:
     """The application writes one record N times while another peer listens."""
     alice, bob = stage.open("alice"), stage.peer("bob")
-    listening(alice, bob)
+    subscribe(alice, bob)
     for number in range(size):
         alice.put("door", number)
     stage.settle()
@@ -67,11 +67,11 @@ def tombstones(stage: Stage, size: int) -> str | None:
     both, old = {bob.peer_id: 1, carol.peer_id: 1}, {carol.peer_id: 1}
     for number in range(size):
         tell(link, version(bob, f"record {number}", None, both, deleted=True))
-    look(alice)
+    request_all(alice)
     ghosts = alice.link(carol)
     for number in sorted({0, size // 2, size - 1}):
         tell(ghosts, version(carol, f"record {number}", "there", old))
-    look(alice)
+    request_all(alice)
     return _describe_closing(link)
 
 
@@ -80,7 +80,7 @@ def listeners(stage: Stage, size: int) -> None:
     """N peers ask for updates; then the application writes a record."""
     alice = stage.open("alice")
     for number in range(size):
-        listening(alice, stage.peer(f"listener {number}"))
+        subscribe(alice, stage.peer(f"listener {number}"))
     alice.put("door", "open")
     stage.settle()
 
@@ -100,7 +100,7 @@ def clock(stage: Stage, size: int) -> str | None:
     link = alice.link(bob)
     link.say(version(bob, "crowd", 1, {bob.peer_id: 1, **writers}))
     alice.after(1_000).put("crowd", 2)
-    look(alice)
+    request_all(alice)
     return _describe_closing(link)
 
 
@@ -118,7 +118,7 @@ def body(stage: Stage, size: int) -> str | None:
     around = len(bob.update("large", "").body)
     link = alice.link(bob)
     link.say(bob.update("large", "x" * max(0, size - around)))
-    asked = look(alice)
+    asked = request_all(alice)
     return _describe_closing(link) or _describe_missing(asked, 1)
 
 
@@ -132,7 +132,7 @@ def depth(stage: Stage, size: int) -> str | None:
     link = alice.link(bob)
     # Build the text by hand: no encoder nests that deep.
     link.say(replace(flat, body=flat.body.replace(b'"the value"', b"[" * (size - 1) + b"]" * (size - 1) or b"1")))
-    asked = look(alice)
+    asked = request_all(alice)
     return _describe_closing(link) or _describe_missing(asked, 1)
 
 
@@ -146,7 +146,7 @@ def pieces(stage: Stage, size: int) -> str | None:
     for start, end in pairwise(cuts):
         if not link.broken:
             link.send(wire[start:end])
-    asked = look(alice)
+    asked = request_all(alice)
     return _describe_closing(link) or _describe_missing(asked, 1)
 
 

@@ -162,7 +162,7 @@ def _judge_agreement(met: ExchangeResult, pair: Pair) -> Cell:
 
 
 def _needs_reader(pair: Pair, *, receiver: bool) -> str:
-    return (pair.receiver if receiver else pair.sender).lacks(pb.CAPABILITY_READ_ONLY)
+    return (pair.receiver if receiver else pair.sender).describe_missing_capabilities(pb.CAPABILITY_READ_ONLY)
 
 
 _BOTH = (Member(SENDER), Member(RECEIVER))
@@ -193,7 +193,7 @@ _ALL = (
         _BOTH,
         (_LINK, Put(SENDER, "m1", "a", "1"), *_LATER, Rename(SENDER, "m2", "a", "b")),
         _judge_renaming,
-        needs=lambda pair: pair.sender.lacks(pb.CAPABILITY_RENAME),
+        needs=lambda pair: pair.sender.describe_missing_capabilities(pb.CAPABILITY_RENAME),
     ),
     _make_exchange(
         Aspect.SIGNATURE,

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from sds_harness.clearskies.trace import Step
 
-from ...judging.judgement import Observation, held, violated
+from ...judging.judgement import Observation, observe_met, observe_violation
 from ...judging.registry import Register
 from .view.peer_view import FACT_KINDS, PeerView
 
@@ -63,11 +63,11 @@ def _make_check(
                 if not rule.applies(view, fact):
                     continue
                 if rule.met(view, fact):
-                    yield held(step)
+                    yield observe_met(step)
                 else:
                     code, position = (
                         text if isinstance(text, str) else text(view, fact) for text in (rule.code, rule.position)
                     )
-                    yield violated(step, code, *rule.expected_and_seen(view, fact), position)
+                    yield observe_violation(step, code, *rule.expected_and_seen(view, fact), position)
 
     return judge

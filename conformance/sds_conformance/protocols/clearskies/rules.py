@@ -9,7 +9,7 @@ from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Config, Peer
-from clearskies_reference.mutants import MUTANTS, joined
+from clearskies_reference.mutants import MUTANTS, join_mutants
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_reference.variants import VARIANTS
 from sds_harness.clearskies.environments import ENVIRONMENTS
@@ -90,7 +90,7 @@ def start(
 
 
 def _mutant(name: str, without: frozenset[int]) -> LocalLink:
-    mutant = look_up_all(MUTANTS, name, joined, MODEL.module)
+    mutant = look_up_all(MUTANTS, name, join_mutants, MODEL.module)
     return start(mutant.configure(Config()), mutant.peer_class, f"mutant {name}", without)
 
 
@@ -107,5 +107,5 @@ MODEL = Model(
     VARIANTS,
     _variant,
     lambda name: [(CLEARSKIES_DATABASE.name, "full")],
-    speaking=lambda dialect, without: start(without=without),
+    start_in_dialect=lambda dialect, without: start(without=without),
 )

@@ -34,7 +34,7 @@ from .catalogue import load_catalogue
 from .declaration_notes import PROFILES
 from .doubts import Heard, extract_doubt_data
 from .register import REGISTER
-from .source import DIFFERS_IN, SOURCE, chosen_in
+from .source import DIFFERS_IN, SOURCE, list_choices
 from .view.channel_view import ChannelView, channel_views
 from .view.deafness import count_shown_messages
 from .view.refusals import accepted_any
@@ -80,7 +80,7 @@ class SdsRules(Rules):
         except ConfigurationError as error:
             raise UnknownDialectError(str(error)) from None
 
-    def misfit(self, revision: str, profile: str, dialect: str) -> str:
+    def find_misfit(self, revision: str, profile: str, dialect: str) -> str:
         if profile == "sds-r" and not REVISIONS[revision].repairs:
             return f"{revision} has no SDS-R: leave --profile out"
         if dialect and REVISIONS[revision].wire is not V2026_01:
@@ -123,7 +123,7 @@ def start(
     return LocalLink(Testee(options).handle)
 
 
-def _speaking(dialect: str, without: frozenset[int]) -> LocalLink:
+def _start_in_dialect(dialect: str, without: frozenset[int]) -> LocalLink:
     return start(without=without, dialect=load_named_dialect(dialect) if dialect else None)
 
 
@@ -142,9 +142,9 @@ def _variants() -> Mapping[str, Variant]:
 
 
 def _mutant(name: str, without: frozenset[int]) -> LocalLink:
-    from sds_reference.mutants import joined
+    from sds_reference.mutants import join_mutants
 
-    mutant = look_up_all(_mutants, name, joined, MODEL.module)
+    mutant = look_up_all(_mutants, name, join_mutants, MODEL.module)
     dialect = load_named_dialect(mutant.dialect) if mutant.dialect else None
     return start(mutant.configure(Config()), mutant.participant_class, f"mutant {name}", without, dialect)
 
@@ -161,7 +161,7 @@ MODEL = Model(
     _mutant,
     _variants,
     _variant,
-    chosen_in,
+    list_choices,
     SOURCE,
-    _speaking,
+    _start_in_dialect,
 )

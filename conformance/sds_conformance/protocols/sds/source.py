@@ -40,7 +40,7 @@ of interfaces to the suite.
 """
 
 
-def chosen_in(name: str) -> list[tuple[str, str]]:
+def list_choices(name: str) -> list[tuple[str, str]]:
     """The revisions, each with the profile, in which a variant makes a difference. A variant of SDS-R affects every
     revision that has SDS-R.
     """
@@ -60,7 +60,7 @@ def _configurations() -> tuple[Configuration, ...]:
         for name, revision in REVISIONS.items()
         if not environment.why_unfit(revision) and not environment.variables
     ]
-    chosen = [Configuration(revision, profile, name) for name in VARIANTS for revision, profile in chosen_in(name)]
+    chosen = [Configuration(revision, profile, name) for name in VARIANTS for revision, profile in list_choices(name)]
     return (*as_it_is, *chosen)
 
 

@@ -101,9 +101,9 @@ def test_a_peer_that_sends_everything_again_is_blamed_for_that_and_not_asked_for
 class RelaysNoDeletions(Peer):
     """Answers with deletions, and relays none."""
 
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is None or not stored.record.deleted:
-            super().spread(stored, effects, source)
+            super().send_to_subscribers(stored, effects, source)
 
 
 def test_a_deletion_that_is_not_relayed_is_not_said_to_be_forgotten() -> None:

@@ -98,7 +98,7 @@ class HidesOthers(Peer):
 
     def as_shown(self, stored: StoredRecord) -> Record:
         shown = super().as_shown(stored)
-        rivals = any(len(list(self.store.at_key(each.record.key))) > 1 for each in self.store)
+        rivals = any(len(list(self.store.records_with_key(each.record.key))) > 1 for each in self.store)
         return Record(**{**_fields(shown), "deleted": True}) if rivals and shown.key == "q" else shown
 
 
@@ -109,7 +109,7 @@ class ChangesOthers(Peer):
         super().resolve(current, *details)
         other = next(stored for stored in self.store if stored.record.key == "q")
         effects = details[-1]
-        self.settle(other.record.uuid, ("q", '"of nobody"', False), other.record, effects)
+        self.write_resolution(other.record.uuid, ("q", '"of nobody"', False), other.record, effects)
 
 
 def _fields(record: Record) -> dict[str, Any]:
@@ -174,10 +174,10 @@ class LosesTheFirst(Peer):
 
     told = 0
 
-    def spread(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         self.told += source is None
         if source is not None or self.told > 1:
-            super().spread(stored, effects, source)
+            super().send_to_subscribers(stored, effects, source)
 
 
 @pytest.mark.parametrize(
@@ -211,9 +211,9 @@ class SplitsUpdates(SplitOutput):
 class DeafToPieces(SplitsUpdates):
     """Takes no update of which it had a piece before."""
 
-    def _take_apart(self, link: Link_, data: bytes, effects: Effects) -> None:
+    def _parse_messages(self, link: Link_, data: bytes, effects: Effects) -> None:
         self.begun = bool(link.parser.incomplete_bytes)
-        super()._take_apart(link, data, effects)
+        super()._parse_messages(link, data, effects)
 
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if not self.begun:

@@ -90,9 +90,9 @@ class StopsListening(Peer):
         super().refuse(link, reason, effects)
         self.deaf.add(link.number)
 
-    def take_in(self, link: Link_, message: Message, effects: Effects) -> None:
+    def process_message(self, link: Link_, message: Message, effects: Effects) -> None:
         if link.number not in self.deaf:
-            super().take_in(link, message, effects)
+            super().process_message(link, message, effects)
 
 
 OWN: dict[str, type[Peer]] = {"stops listening": StopsListening}

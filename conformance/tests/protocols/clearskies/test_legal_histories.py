@@ -19,7 +19,7 @@ from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.scenarios import conflicts, deletions
-from sds_conformance.protocols.clearskies.scenarios.cast import listening, look, version
+from sds_conformance.protocols.clearskies.scenarios.cast import request_all, subscribe, version
 from sds_conformance.protocols.clearskies.view.peer_view import FACT_KINDS
 from sds_harness.clearskies.peer import iso
 from sds_harness.clearskies.stage import Stage
@@ -48,11 +48,13 @@ def accused(stage: Stage, name: str = "alice") -> set[str]:
     }
 
 
-@pytest.mark.parametrize("hops_show", [False, True])
+@pytest.mark.parametrize("clocks_count_hops", [False, True])
 @pytest.mark.parametrize("resolution", [Resolution.SEPARATE, Resolution.MERGE])
-def test_an_application_that_decides_is_not_held_to_the_default(resolution: Resolution, hops_show: bool) -> None:
-    peer_class = CountsEachSending if hops_show else Peer
-    outcome = certified(model(peer_class, resolution=resolution, hops_show=hops_show), *PLOTS)
+def test_an_application_that_decides_is_not_held_to_the_default(
+    resolution: Resolution, clocks_count_hops: bool
+) -> None:
+    peer_class = CountsEachSending if clocks_count_hops else Peer
+    outcome = certified(model(peer_class, resolution=resolution, clocks_count_hops=clocks_count_hops), *PLOTS)
     assert by_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
     assert "CSDB-54" in by_verdict(outcome, Verdict.INCONCLUSIVE)
     assert outcome.breakdowns == []
@@ -61,10 +63,10 @@ def test_an_application_that_decides_is_not_held_to_the_default(resolution: Reso
 def test_who_lost_its_store_uses_its_revisions_again() -> None:
     stage = stage_of()
     alice, bob = stage.open(), stage.peer("bob")
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.put("door", "open")
     alice.reopen()
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.put("door", "shut")
     stage.settle()
     view = view_of(stage)
@@ -87,7 +89,7 @@ def test_a_record_can_lose_its_key_before_anybody_has_heard_of_it() -> None:
     alice, bob = stage.open(), stage.peer("bob")
     alice.put("door", "open")
     alice.after(1_000).link(bob).say(bob.update("door", "shut"))
-    look(alice)
+    request_all(alice)
     (change,) = view_of(stage).changes
     assert change.shown is not None
     assert change.shown.key != "door"
@@ -109,7 +111,7 @@ def test_a_key_that_was_renamed_is_free_for_another_record() -> None:
 def test_a_rename_to_the_same_key_need_not_be_a_change_and_one_onto_another_record_may_be_two() -> None:
     stage = stage_of()
     alice, bob = stage.open(), stage.peer("bob")
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.put("door", "open")
     alice.rename("door", "door")
     alice.put("gate", "shut")
@@ -130,7 +132,7 @@ def test_of_writes_that_were_written_over_before_they_were_sent_the_last_one_is_
     alice.put("gate", "shut")
     alice.put("door", "ajar")
     alice.put("door", "ajar")
-    listening(alice, bob)
+    subscribe(alice, bob)
     stage.settle()
     alice.put("gate", "open")
     stage.settle()
@@ -146,7 +148,7 @@ def test_who_writes_what_is_there_already_need_not_count_that() -> None:
     alice.put("door", "open")
     alice.put("gate", "open")
     alice.put("door", "open")
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.put("gate", "open")
     alice.put("lamp", "on")
     stage.settle()
@@ -159,7 +161,7 @@ def test_the_deletion_of_a_record_whose_key_was_taken_is_sent_late() -> None:
     for key in ("door", "gate", "lamp"):
         alice.put(key, key)
     alice.rename("lamp", "gate")
-    listening(alice, bob)
+    subscribe(alice, bob)
     stage.settle()
     view = view_of(stage)
     assert [change.shown.rev if change.shown else None for change in view.changes] == [2, None, None, 6]
@@ -177,7 +179,7 @@ def test_what_came_of_a_conflict_may_be_over_when_it_is_sent() -> None:
     bob.link(xavier).say(xavier.update("gate", "shut"))
     bob.put("door", "shut")
     stage.settle()
-    look(alice)
+    request_all(alice)
     assert accused(stage) | accused(stage, "bob") == set()
 
 
@@ -201,7 +203,7 @@ def test_what_came_of_a_conflict_says_the_same_as_a_change_and_is_another_versio
 
 
 def test_what_is_in_conflict_to_the_letter_may_be_written_anew() -> None:
-    stage = stage_of(model(WritesWhatIsInConflictToTheLetter, hops_show=True))
+    stage = stage_of(model(WritesWhatIsInConflictToTheLetter, clocks_count_hops=True))
     alice, bob = stage.open(), stage.open("bob")
     alice.link(bob)
     alice.put("door", "open")
@@ -225,7 +227,7 @@ def test_an_old_copy_is_not_in_conflict_with_what_came_of_a_conflict_in_which_it
     clock = {bob.peer_id: 2, carol.peer_id: 1}
     alice.link(carol).say(carol.update("door", uuid=first["uuid"], deleted=True, vector_clock=clock))
     say_again(3)
-    look(alice)
+    request_all(alice)
     assert [arrival.outcome for arrival in view_of(stage).arrivals] == ["new", "present", "newer", "open"]
     assert accused(stage) == set()
 
@@ -240,7 +242,7 @@ def test_a_change_with_a_revision_below_the_highest_known_need_not_be_taken() ->
     stage.advance(1_000)
     link.say(bob.update("door", "shut"))
     link.say(bob.update("gate", "shut"))
-    look(alice)
+    request_all(alice)
     assert [arrival.outcome for arrival in view_of(stage).arrivals] == ["new", "open", "open"]
     assert accused(stage) == set()
 
@@ -299,7 +301,7 @@ def test_what_arrives_on_two_links_at_once_may_be_read_in_any_order(clock: int, 
         if waits:
             stage.settle()
         old.say(version(bob, "gate", "old", {bob.peer_id: clock}, update_time=iso(stage.now_ms + later_ms)))
-        look(alice)
+        request_all(alice)
         [there] = view_of(stage).shown_states[-1].records.values()
         assert there.value == ("new" if waits else "old")
         assert accused(stage) == set()
@@ -308,11 +310,11 @@ def test_what_arrives_on_two_links_at_once_may_be_read_in_any_order(clock: int, 
 def test_who_lost_its_store_may_take_a_change_for_known_when_it_looks_at_a_request() -> None:
     stage = stage_of(variant("receives-at-ticks"))
     alice, bob = stage.open(), stage.peer("bob")
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.put("door", "open")
     stage.settle()
     alice.reopen()
-    link = listening(alice, bob, {alice.peer_id: 2})
+    link = subscribe(alice, bob, {alice.peer_id: 2})
     alice.put("door", "open")
     stage.settle()
     assert [message for message in link.received_messages if message.type.endswith("update")] == []
@@ -330,7 +332,7 @@ def test_of_two_with_equal_clocks_that_say_different_things_the_later_may_be_the
         said = json.loads(frame.body)
         times = {"update_time": iso(stage.now_ms + time)}
         link.say(bob.frame(said | times | {"last_updated_rev": 9, "value": content}))
-        look(alice)
+        request_all(alice)
         assert (accused(stage) == set()) is right
 
 
@@ -347,9 +349,9 @@ def test_what_comes_back_as_an_echo_was_passed_on() -> None:
 def test_who_has_deleted_records_need_not_be_told_of_that_when_it_asks_for_all() -> None:
     stage = stage_of(model(SLOW))
     alice, bob = stage.open(), stage.peer("bob")
-    listening(alice, stage.peer("carol"), {bob.peer_id: 1})
+    subscribe(alice, stage.peer("carol"), {bob.peer_id: 1})
     alice.put("door", "open")
-    listening(alice, bob).say(*(bob.update(key, None, deleted=True) for key in ("lamp", "desk")))
+    subscribe(alice, bob).say(*(bob.update(key, None, deleted=True) for key in ("lamp", "desk")))
     stage.settle()
     shown = view_of(stage).shown_states[-1]
     assert [seen.key for seen in shown.records.values()] == ["door"]
@@ -359,7 +361,7 @@ def test_who_has_deleted_records_need_not_be_told_of_that_when_it_asks_for_all()
 def test_what_is_newer_may_be_deleted_at_once_where_another_record_has_its_key() -> None:
     stage = stage_of(model(loser_of_key=LoserOfKey.EVERYBODY))
     alice, bob = stage.open(), stage.peer("bob")
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     link.say(bob.update("lamp", "on"))
     alice.put("door", "open")
     alice.after(1_000).delete("door")
@@ -367,7 +369,7 @@ def test_what_is_newer_may_be_deleted_at_once_where_another_record_has_its_key()
     alice.after(1_000).put("door", "shut")
     clock = deletion["vector_clock"] | {bob.peer_id: 1}
     link.say(bob.update("door", "ajar", uuid=deletion["uuid"], vector_clock=clock, at_ms=stage.now_ms - 1_500))
-    look(alice)
+    request_all(alice)
     assert accused(stage) == set()
 
 
@@ -378,14 +380,14 @@ def test_only_strangers_are_shown_all() -> None:
     alice.link(bob)
     stage.settle()
     assert view_of(stage).shown_states == []
-    look(alice)
+    request_all(alice)
     assert [shown.link is not None for shown in view_of(stage).shown_states] == [True]
 
 
 def test_two_records_with_one_revision_come_in_any_order() -> None:
     stage = stage_of()
     alice, bob, carol = stage.open(), stage.peer("bob"), stage.peer("carol")
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     link.say(bob.update("door", "open", last_updated_rev=7))
     link.say(bob.update("gate", "open", last_updated_rev=7))
@@ -395,11 +397,11 @@ def test_two_records_with_one_revision_come_in_any_order() -> None:
 def test_a_copy_of_what_a_peer_has_made_itself_is_no_forgery() -> None:
     stage = stage_of()
     alice, bob, rolf = stage.open(), stage.peer("bob"), stage.peer("rolf", read_only=True)
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     alice.put("door", "open")
     (update,) = [message for message in link.received_messages if message.type.endswith("update")]
     alice.link(rolf).send(rolf.frame(update.body.members))
-    look(alice)
+    request_all(alice)
     view = view_of(stage)
     assert [bool(arrival.prohibition) for arrival in view.arrivals] == [True]
     assert view.forbidden_arrivals == []
@@ -430,7 +432,7 @@ def test_a_deletion_by_a_rename_is_not_the_change_before_it() -> None:
     alice.put("k", 1)
     alice.put("", 2)
     alice.rename("", "k2")
-    listening(alice, bob)
+    subscribe(alice, bob)
     stage.settle()
     view = view_of(stage)
     assert [change.shown.rev if change.shown else None for change in view.changes] == [2, None, 5]
@@ -440,7 +442,7 @@ def test_a_deletion_by_a_rename_is_not_the_change_before_it() -> None:
 def test_a_deletion_of_nothing_is_no_change() -> None:
     stage = stage_of(model(VARIANTS["deletes-what-is-gone"].peer_class))
     alice, bob = stage.open(), stage.peer("bob")
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.put("k", 1)
     alice.delete("k")
     assert alice.after(3_000).delete("k").answer == "effects"
@@ -462,13 +464,13 @@ def test_an_update_behind_a_request_is_not_owed_in_the_answer() -> None:
 def test_a_peer_that_was_killed_has_what_it_had() -> None:
     stage = stage_of()
     alice, bob = stage.open(store=True), stage.peer("bob")
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     alice.put("door", "open")
     link.say(bob.update("gate", "shut"))
     alice.reopen(killed=True)
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.after(1_000).put("door", "ajar")
-    look(alice)
+    request_all(alice)
     view = view_of(stage)
     assert [change.shown.rev if change.shown else None for change in view.changes] == [2, 3]
     assert view.known.same_era(1, len(stage.trace.steps))

@@ -18,7 +18,7 @@ from sds_reference.channel import Channel
 from sds_reference.config import RepairConfig
 from sds_reference.effects import Effects
 from sds_reference.mutants import MUTANTS
-from sds_reference.outgoing_buffer import Outgoing
+from sds_reference.outgoing_buffer import OutgoingEntry
 from sds_reference.reply_choices import ResendsBeforeSending
 
 RESENDING = ("unacknowledged-while-busy", "rebroadcasts-and-the-clock", "a-late-joiner")
@@ -44,7 +44,7 @@ def test_the_content_of_the_message_that_the_reply_names_is_judged_behind_a_rese
 class LosesTheContent(Channel):
     """A fault that looks like a sync message under the ID of an own one: a copy without its content."""
 
-    def rebroadcast(self, entry: Outgoing) -> bytes:
+    def rebroadcast(self, entry: OutgoingEntry) -> bytes:
         return self.encode(replace(self.revision.wire.decode(entry.wire), content=None))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sds_conformance.judging.catalogue import Catalogue, read_catalogue
 from sds_conformance.judging.exercise import Model
-from sds_conformance.judging.judgement import Observation, held, violated
+from sds_conformance.judging.judgement import Observation, observe_met, observe_violation
 from sds_conformance.judging.registry import Register
 from sds_conformance.judging.rules import Rules
 from sds_conformance.protocols import Protocol
@@ -51,7 +51,7 @@ def says_the_same(view: Any) -> Iterator[Observation]:
     """Messages come back."""
     for step in view.trace.steps:
         said, heard = step.request.say.text, step.reply.said.text
-        yield held(step) if said == heard else violated(step, "changed", repr(said), repr(heard))
+        yield observe_met(step) if said == heard else observe_violation(step, "changed", repr(said), repr(heard))
 
 
 @REGISTER.scenario("01")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ...channel import Channel
 from ...effects import Acknowledged, Delivered, Effects, Missing
-from ...incoming_buffer import Buffered
+from ...incoming_buffer import BufferedMessage
 from ...message import HistoryEntry, Kind, Message
-from ...outgoing_buffer import AckState, Outgoing
-from ..registry import fault, mutant, mutants, omitted
+from ...outgoing_buffer import AckState, OutgoingEntry
+from ..registry import fault, mutant, omit, register_faults
 
 
-@mutants
+@register_faults
 class _Acknowledging(Channel):
     _by_the_last_sweep: tuple[Delivered, ...] = ()
 
@@ -25,15 +25,15 @@ class _Acknowledging(Channel):
         "ignores an entry of a causal history unless the filter contains it too",
     )
     def ignores_entries_missing_from_the_filter(self, message: Message, effects: Effects) -> None:
-        view = self.filter_in(message)
+        view = self.read_filter(message)
         for entry in message.causal_history:
             if view is None or entry.message_id in view:
                 self.acknowledge(entry.message_id, effects)
 
-    ignores_filters = omitted(Channel.review_bloom_filter, "ACK-02", "ignores received filters")
+    ignores_filters = omit(Channel.review_bloom_filter, "ACK-02", "ignores received filters")
 
-    @fault(Channel.filter_hit, "ACK-04", "acknowledges after a single filter hit")
-    def acknowledges_after_one_filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+    @fault(Channel.count_filter_hit, "ACK-04", "acknowledges after a single filter hit")
+    def acknowledges_after_one_filter_hit(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
         self.acknowledge(entry.message_id, effects)
 
     @fault(Channel.acknowledge, "ACK-05", "signals an acknowledgement for every ID of a causal history")
@@ -46,7 +46,7 @@ class _Acknowledging(Channel):
     )
     def returns_to_unacknowledged(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
-        view = self.filter_in(message)
+        view = self.read_filter(message)
         for entry in self.outgoing:
             if view is not None and entry.message_id not in view:
                 entry.state = AckState.UNACKNOWLEDGED
@@ -59,7 +59,7 @@ class _Acknowledging(Channel):
     def returns_to_unacknowledged_after_two_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
         possibly = [entry for entry in self.outgoing if entry.state is AckState.POSSIBLY_ACKNOWLEDGED]
         super().review_bloom_filter(message, effects, now_ms)
-        view = self.filter_in(message)
+        view = self.read_filter(message)
         for entry in possibly:
             if view is not None and entry.message_id in view:
                 entry.filter_hits += 1
@@ -81,7 +81,7 @@ class _Acknowledging(Channel):
 
     @fault(Channel.sweep_incoming, "INSWEEP-02", "at a sweep signals messages as missing that are in its log")
     def sweep_signals_the_logged_as_missing(self, now_ms: int, effects: Effects) -> None:
-        entries = [HistoryEntry(entry.message_id) for entry in self.log.preceding(1)]
+        entries = [HistoryEntry(entry.message_id) for entry in self.log.last_entries(1)]
         if entries and len(self.incoming):
             effects.events.append(Missing(self.channel_id, tuple(entries)))
         super().sweep_incoming(now_ms, effects)
@@ -89,16 +89,16 @@ class _Acknowledging(Channel):
     @fault(Channel.deliver_ready, "INSWEEP-04", "delivers only messages that wait for the message that just arrived")
     def one_level_only(self, effects: Effects) -> None:
         if (entry := self.incoming.take_ready()) is not None:
-            waiting, self.incoming.met = self.incoming.met, lambda dependency: None  # type: ignore[method-assign]
+            waiting, self.incoming.mark_met = self.incoming.mark_met, lambda dependency: None  # type: ignore[method-assign]
             self.deliver(entry.message, effects, entry.retrieval_hint)
-            self.incoming.met = waiting  # type: ignore[method-assign]
+            self.incoming.mark_met = waiting  # type: ignore[method-assign]
             self.deliver_ready(effects)
 
     @fault(Channel.deliver_ready, "INSWEEP-06", "keeps delivered messages in its incoming buffer")
     def never_empties_the_buffer(self, effects: Effects) -> None:
         while (entry := self.incoming.take_ready()) is not None:
             self.deliver(entry.message, effects, entry.retrieval_hint)
-            self.incoming.add(Buffered(entry.message, {""}, entry.received_ms, None))
+            self.incoming.add(BufferedMessage(entry.message, {""}, entry.received_ms, None))
 
     @fault(
         Channel.sweep_incoming,
@@ -114,7 +114,7 @@ class _Acknowledging(Channel):
         effects.events += again
 
     @fault(Channel.schedule_resend, "OUTSWEEP-01", "rebroadcasts each message only once")
-    def rebroadcasts_once(self, entry: Outgoing, now_ms: int) -> None:
+    def rebroadcasts_once(self, entry: OutgoingEntry, now_ms: int) -> None:
         entry.due_ms = -1
 
 
@@ -131,10 +131,10 @@ class RebroadcastsTheAcknowledged(Channel):
         effects.broadcasts.extend(self._gone)
 
 
-@mutants
+@register_faults
 class _Rebroadcasting(Channel):
     @fault(Channel.rebroadcast, "OUTSWEEP-05", "advances its clock with every rebroadcast")
-    def rebroadcasts_advance_the_clock(self, entry: Outgoing) -> bytes:
+    def rebroadcasts_advance_the_clock(self, entry: OutgoingEntry) -> bytes:
         self.clock.value += 1
         return super().rebroadcast(entry)
 

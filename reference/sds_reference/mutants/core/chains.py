@@ -5,10 +5,10 @@ from __future__ import annotations
 from ...channel import Channel
 from ...effects import Acknowledged, Effects
 from ...message import Kind, Message
-from ..registry import fault, mutants
+from ..registry import fault, register_faults
 
 
-@mutants
+@register_faults
 class _Waited(Channel):
     @fault(
         Channel.receive,

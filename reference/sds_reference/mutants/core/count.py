@@ -10,9 +10,9 @@ from ...channel import Channel
 from ...config import Config
 from ...effects import Delivered, Effects
 from ...message import Kind, Message
-from ...outgoing_buffer import Outgoing
+from ...outgoing_buffer import OutgoingEntry
 from ...participant import Participant
-from ..registry import fault, keeping, mutants, sized
+from ..registry import fault, for_sizes, register_faults, replace_part
 
 
 class _Counting(Channel):
@@ -28,7 +28,7 @@ class _Counting(Channel):
 # ---- Every n-th event ------------------------------------------------------------------------------------------------
 
 
-@sized("RECV-07", "loses every {}th message that arrives", 900)
+@for_sizes("RECV-07", "loses every {}th message that arrives", 900)
 class LosesEvery(_Counting):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.kind is Kind.CONTENT and self.nth():
@@ -36,7 +36,7 @@ class LosesEvery(_Counting):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@sized("RECV-07", "logs every {}th message without delivering it", 900)
+@for_sizes("RECV-07", "logs every {}th message without delivering it", 900)
 class LogsWithoutDeliveringEvery(_Counting):
     def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         super().deliver(message, effects, retrieval_hint)
@@ -48,49 +48,49 @@ def _delivers(event: object, message: Message) -> bool:
     return isinstance(event, Delivered) and event.message_id == message.message_id
 
 
-@sized("STATE-10", "does not log every {}th message of others", 900)
+@for_sizes("STATE-10", "does not log every {}th message of others", 900)
 class ForgetsToLogEvery(_Counting):
     def insert_into_log(self, message: Message, retrieval_hint: bytes | None) -> None:
         if not self.nth():
             super().insert_into_log(message, retrieval_hint)
 
 
-@sized("STATE-05", "leaves every {}th message out of its filter", 400)
+@for_sizes("STATE-05", "leaves every {}th message out of its filter", 400)
 class ForgetsToFilterEvery(_Counting):
     def insert_into_filter(self, message: Message) -> None:
         if not self.nth():
             super().insert_into_filter(message)
 
 
-@sized("SEND-10", "does not add every {}th message that it sends to its outgoing buffer", 20, 900)
+@for_sizes("SEND-10", "does not add every {}th message that it sends to its outgoing buffer", 20, 900)
 class DoesNotBufferEverySent(_Counting):
     def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
         if not self.nth():
             super().remember_outgoing(message, wire, now_ms)
 
 
-@sized("SEND-11", "does not log every {}th own message", 900)
+@for_sizes("SEND-11", "does not log every {}th own message", 900)
 class ForgetsToLogEveryOwn(_Counting):
     def log_own(self, message: Message, retrieval_hint: bytes | None) -> None:
         if not self.nth():
             super().log_own(message, retrieval_hint)
 
 
-@sized("ACK-01", "ignores every {}th entry of a causal history that acknowledges one of its messages", 500)
+@for_sizes("ACK-01", "ignores every {}th entry of a causal history that acknowledges one of its messages", 500)
 class OverlooksEveryAcknowledgement(_Counting):
     def acknowledge(self, message_id: str, effects: Effects) -> None:
         if message_id not in self.outgoing or not self.nth():
             super().acknowledge(message_id, effects)
 
 
-@sized("ACK-02", "ignores every {}th filter hit of its messages", 20)
+@for_sizes("ACK-02", "ignores every {}th filter hit of its messages", 20)
 class OverlooksEveryHit(_Counting):
-    def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+    def count_filter_hit(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
         if not self.nth():
-            super().filter_hit(entry, effects, now_ms)
+            super().count_filter_hit(entry, effects, now_ms)
 
 
-@sized("SYNC-04", "omits one message from the causal history of every {}th sync message", 100)
+@for_sizes("SYNC-04", "omits one message from the causal history of every {}th sync message", 100)
 class ShortensTheHistoryOfEverySync(_Counting):
     def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         message = super().compose(message_id, lamport, content)
@@ -98,42 +98,42 @@ class ShortensTheHistoryOfEverySync(_Counting):
         return replace(message, causal_history=less)
 
 
-@sized("SYNC-12", "ignores every {}th sync message", 100)
+@for_sizes("SYNC-12", "ignores every {}th sync message", 100)
 class OverlooksEverySync(_Counting):
     def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
         if message.kind is not Kind.SYNC or not self.nth():
             super().review_ack_status(message, effects, now_ms)
 
 
-@sized("EPHEMERAL-04", "does not deliver every {}th ephemeral message", 100)
+@for_sizes("EPHEMERAL-04", "does not deliver every {}th ephemeral message", 100)
 class LosesEveryEphemeral(_Counting):
     def receive_ephemeral(self, message: Message, effects: Effects) -> None:
         if not self.nth():
             super().receive_ephemeral(message, effects)
 
 
-@sized("DELIVER-01", "does not update its clock for every {}th message that it delivers", 100)
+@for_sizes("DELIVER-01", "does not update its clock for every {}th message that it delivers", 100)
 class OverlooksEveryTimestamp(_Counting):
     def witness_lamport(self, lamport_timestamp: int) -> None:
         if not self.nth():
             super().witness_lamport(lamport_timestamp)
 
 
-@sized("RECV-03", "does not review the ACK status with every {}th message that has to wait", 100)
+@for_sizes("RECV-03", "does not review the ACK status with every {}th message that has to wait", 100)
 class OverlooksEveryWaiting(_Counting):
     def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
         if message.kind is Kind.SYNC or not self.unmet_dependencies(message) or not self.nth():
             super().review_ack_status(message, effects, now_ms)
 
 
-@sized("MSG-21", "changes every {}th rebroadcast", 900)
+@for_sizes("MSG-21", "changes every {}th rebroadcast", 900)
 class ChangesEveryCopy(_Counting):
-    def rebroadcast(self, entry: Outgoing) -> bytes:
+    def rebroadcast(self, entry: OutgoingEntry) -> bytes:
         wire = super().rebroadcast(entry)
         return self.encode(replace(self.revision.wire.decode(wire), content=b"?")) if self.nth() else wire
 
 
-@sized("MSG-14", "generates message IDs of {} bits", 16)
+@for_sizes("MSG-14", "generates message IDs of {} bits", 16)
 class IdsOfBits(Channel):
     size: int
 
@@ -144,7 +144,7 @@ class IdsOfBits(Channel):
 # ---- The third and later ones ----------------------------------------------------------------------------------------
 
 
-@sized("MSG-15", "treats the {}th channel and all later ones as the first channel", 30)
+@for_sizes("MSG-15", "treats the {}th channel and all later ones as the first channel", 30)
 class DistinguishesChannelsUpTo(Participant):
     size: int
 
@@ -155,7 +155,7 @@ class DistinguishesChannelsUpTo(Participant):
             self.channels[channel_id] = next(iter(self.channels.values()))
 
 
-@sized("STATE-05", "shares a filter between the first and the {}th participant of a process", 10)
+@for_sizes("STATE-05", "shares a filter between the first and the {}th participant of a process", 10)
 class SharesAFilterWithParticipant(Participant):
     size: int
     _alive: WeakSet[Participant]
@@ -174,7 +174,7 @@ class SharesAFilterWithParticipant(Participant):
             self.channels[channel_id].filter = others[0].channels[channel_id].filter
 
 
-@sized("RECV-07", "remembers {} senders, and drops messages of others", 100)
+@for_sizes("RECV-07", "remembers {} senders, and drops messages of others", 100)
 class RemembersSendersUpTo(Channel):
     size: int
     _senders: frozenset[str] = frozenset()
@@ -186,7 +186,7 @@ class RemembersSendersUpTo(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@sized("STATE-14", "needs two senders to acknowledge a message once it knows {} senders", 4, 100)
+@for_sizes("STATE-14", "needs two senders to acknowledge a message once it knows {} senders", 4, 100)
 class NeedsTwoAcknowledgementsFromSenders(Channel):
     size: int
     _senders: frozenset[str] = frozenset()
@@ -200,7 +200,7 @@ class NeedsTwoAcknowledgementsFromSenders(Channel):
         self._named |= {entry.message_id for entry in message.causal_history}
 
 
-@keeping("filter_class", "RECV-04", "has an empty filter after its third and every later roll-over")
+@replace_part("filter_class", "RECV-04", "has an empty filter after its third and every later roll-over")
 class ForgetsAtTheThirdRollOver(RollingBloomFilter):
     _times = 0
 
@@ -212,7 +212,7 @@ class ForgetsAtTheThirdRollOver(RollingBloomFilter):
         self._retained = retained
 
 
-@keeping("filter_class", "RECV-04", "loses the message that makes its filter roll over")
+@replace_part("filter_class", "RECV-04", "loses the message that makes its filter roll over")
 class LosesTheMessageAtRollOver(RollingBloomFilter):
     def insert(self, message_id: str) -> None:
         if len(self._members) >= self._parameters.capacity and message_id not in self._members:
@@ -225,7 +225,7 @@ class LosesTheMessageAtRollOver(RollingBloomFilter):
 # ---- Counted twice ---------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Twice(Channel):
     @fault(
         Channel.deliver,

@@ -9,12 +9,12 @@ from ...config import Config
 from ...effects import Effects
 from ...local_log import LocalLog, LogEntry
 from ...message import Message
-from ..registry import fault, mutant, mutants, omitted, ordering
+from ..registry import add_log_order, fault, mutant, omit, register_faults
 
 
-@mutants
+@register_faults
 class _Delivering(Channel):
-    keeps_clock_on_delivery = omitted(Channel.witness_lamport, "DELIVER-01", "does not update its clock on delivery")
+    keeps_clock_on_delivery = omit(Channel.witness_lamport, "DELIVER-01", "does not update its clock on delivery")
 
     @fault(Channel.witness_lamport, "DELIVER-02", "sets its clock back to lower timestamps, too")
     def sets_clock_back_on_delivery(self, lamport_timestamp: int) -> None:
@@ -27,7 +27,7 @@ class _Delivering(Channel):
 
     @fault(Channel.deliver, "DELIVER-07", "delivers waiting messages before their dependencies")
     def delivers_children_first(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
-        self.incoming.met(message.message_id)
+        self.incoming.mark_met(message.message_id)
         self.deliver_ready(effects)
         super().deliver(message, effects, retrieval_hint)
 
@@ -35,7 +35,7 @@ class _Delivering(Channel):
 class _KeepsCopies(LocalLog):
     def insert(self, entry: LogEntry) -> bool:
         if entry.message_id in self:
-            self._order.add((self.place(entry), entry.message_id))
+            self._order.add((self.sort_key(entry), entry.message_id))
             return False
         return super().insert(entry)
 
@@ -43,7 +43,7 @@ class _KeepsCopies(LocalLog):
 class _OwnLast(LocalLog):
     owner = ""
 
-    def place(self, entry: LogEntry) -> Any:
+    def sort_key(self, entry: LogEntry) -> Any:
         return (entry.lamport_timestamp, entry.sender_id == self.owner)
 
 
@@ -54,8 +54,8 @@ def _highest_hash_first(log: LocalLog, entry: LogEntry) -> Any:
         return (entry.lamport_timestamp, 0)
 
 
-ordering("log-by-arrival", "DELIVER-04", "appends to its log in the order of arrival", lambda log, entry: len(log))
-ordering(
+add_log_order("log-by-arrival", "DELIVER-04", "appends to its log in the order of arrival", lambda log, entry: len(log))
+add_log_order(
     "ties-by-arrival",
     "DELIVER-05",
     "orders messages with equal timestamps by arrival",
@@ -63,7 +63,7 @@ ordering(
 )
 
 
-@mutants
+@register_faults
 class _DeliveringTheReady(Channel):
     @fault(Channel.deliver_ready, "DELIVER-06", "signals the delivery of a message that waited twice")
     def delivers_waiting_messages_twice(self, effects: Effects) -> None:
@@ -85,16 +85,16 @@ class LogsCopies(Channel):
         return effects
 
 
-ordering(
+add_log_order(
     "ties-ignoring-case",
     "CONFLICT-01",
     "ignores case when it orders IDs",
     lambda log, entry: (entry.lamport_timestamp, entry.message_id.casefold()),
 )
-ordering("highest-hash-first", "CONFLICT-02", "puts the highest hash first", _highest_hash_first)
+add_log_order("highest-hash-first", "CONFLICT-02", "puts the highest hash first", _highest_hash_first)
 
 
-ordering(
+add_log_order(
     "log-in-utf16",
     "CONFLICT-03",
     "orders IDs by their UTF-16 code units",

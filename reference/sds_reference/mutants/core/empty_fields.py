@@ -8,7 +8,7 @@ from ...channel import Channel
 from ...effects import Effects
 from ...errors import MalformedMessageError
 from ...message import Kind, Message
-from ..registry import fault, mutants
+from ..registry import fault, register_faults
 
 
 def _without_empty_hints(message: Message) -> Message:
@@ -16,7 +16,7 @@ def _without_empty_hints(message: Message) -> Message:
     return replace(message, causal_history=tuple(e for e in message.causal_history if e.retrieval_hint != b""))
 
 
-@mutants
+@register_faults
 class _Hints(Channel):
     @fault(Channel.unmet_dependencies, "RECV-05", "overlooks dependencies with an empty ID")
     def empty_dependencies_are_met(self, message: Message) -> set[str]:
@@ -57,7 +57,7 @@ class _Hints(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@mutants
+@register_faults
 class _Senders(Channel):
     @fault(Channel.is_own, "RECV-07", "treats a message without a sender as its own")
     def treats_no_sender_as_itself(self, message: Message) -> bool:

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from ...channel import Channel
 from ...effects import Acknowledged, Effects
-from ...outgoing_buffer import Outgoing
-from ..registry import fault, mutants
+from ...outgoing_buffer import OutgoingEntry
+from ..registry import fault, register_faults
 
 
-@mutants
+@register_faults
 class _Telling(Channel):
     @fault(
-        Channel.filter_hit,
+        Channel.count_filter_hit,
         "ACK-01",
         "acknowledges after the second filter hit without an event",
         possible_ack_threshold=2,
     )
-    def acknowledges_second_hit_without_event(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+    def acknowledges_second_hit_without_event(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
         before = len(effects.events)
-        super().filter_hit(entry, effects, now_ms)
+        super().count_filter_hit(entry, effects, now_ms)
         effects.events[before:] = [e for e in effects.events[before:] if not isinstance(e, Acknowledged)]
 
     @fault(
-        Channel.filter_hit,
+        Channel.count_filter_hit,
         "ACK-01",
         "drops a message after the second filter hit without an event",
         possible_ack_threshold=9,
     )
-    def drops_after_second_hit_without_event(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
-        super().filter_hit(entry, effects, now_ms)
+    def drops_after_second_hit_without_event(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
+        super().count_filter_hit(entry, effects, now_ms)
         if entry.filter_hits > 1:
             self.outgoing.acknowledge(entry.message_id)
 
@@ -37,7 +37,7 @@ def _earlier(received_ms: int, channel: Channel, share: int) -> int:
     return received_ms + (channel.config.lost_timeout_ms or 0) // share
 
 
-@mutants
+@register_faults
 class _Early(Channel):
     @fault(
         Channel.give_up_lost,

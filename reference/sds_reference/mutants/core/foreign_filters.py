@@ -11,7 +11,7 @@ from ...channel import Channel
 from ...effects import Effects
 from ...errors import MalformedMessageError
 from ...message import Kind, Message
-from ..registry import fault, mutants
+from ..registry import fault, register_faults
 
 
 def _envelope(bloom_filter: bytes) -> NimEnvelope:
@@ -21,22 +21,22 @@ def _envelope(bloom_filter: bytes) -> NimEnvelope:
         return NimEnvelope(bit_count=1, hash_count=1)
 
 
-@mutants
+@register_faults
 class _Reading(Channel):
-    def all_held(self, message: Message, effects: Effects, now_ms: int, held: bool) -> None:
+    def contain_all_if(self, message: Message, effects: Effects, now_ms: int, held: bool) -> None:
         if not held or message.bloom_filter is None:
             return super().review_bloom_filter(message, effects, now_ms)
         for entry in self.outgoing.unacknowledged():
-            self.filter_hit(entry, effects, now_ms)
+            self.count_filter_hit(entry, effects, now_ms)
         return None
 
     @fault(Channel.review_bloom_filter, "STATE-12", "treats an empty filter as one that contains everything")
     def empty_filter_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:
-        self.all_held(message, effects, now_ms, not message.bloom_filter)
+        self.contain_all_if(message, effects, now_ms, not message.bloom_filter)
 
     @fault(Channel.review_bloom_filter, "STATE-12", "treats unreadable filters as ones that contain everything")
     def unreadable_filter_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:
-        self.all_held(message, effects, now_ms, self.filter_in(message) is None)
+        self.contain_all_if(message, effects, now_ms, self.read_filter(message) is None)
 
     @fault(
         Channel.review_bloom_filter,
@@ -45,7 +45,7 @@ class _Reading(Channel):
         bloom_profile=NIM_SDS,
     )
     def filter_without_hashes_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:
-        self.all_held(message, effects, now_ms, not _envelope(message.bloom_filter or b"").hash_count)
+        self.contain_all_if(message, effects, now_ms, not _envelope(message.bloom_filter or b"").hash_count)
 
     @fault(
         Channel.review_bloom_filter,
@@ -54,7 +54,7 @@ class _Reading(Channel):
         bloom_profile=NIM_SDS,
     )
     def filter_without_bits_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:
-        self.all_held(message, effects, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
+        self.contain_all_if(message, effects, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
 
     @fault(Channel.review_bloom_filter, "STATE-12", "reads a filter of another length with wrapped positions")
     def wraps_positions_in_other_lengths(self, message: Message, effects: Effects, now_ms: int) -> None:
@@ -65,35 +65,35 @@ class _Reading(Channel):
             for entry in self.outgoing.unacknowledged()
             for byte, mask in (entry.positions if other else ())
         )
-        self.all_held(message, effects, now_ms, other and held)
+        self.contain_all_if(message, effects, now_ms, other and held)
 
 
-@mutants
+@register_faults
 class _Refusing(Channel):
-    def turned_down(self, message: Message, kind: Kind, now_ms: int, refused: bool) -> None:
+    def refuse_if(self, message: Message, kind: Kind, now_ms: int, refused: bool) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if refused and message.bloom_filter is not None:
             raise MalformedMessageError("not a bloom filter")
 
     @fault(Channel.refuse_unusable, "RECV-07", "rejects messages with an empty filter")
     def refuses_empty_filters(self, message: Message, kind: Kind, now_ms: int) -> None:
-        self.turned_down(message, kind, now_ms, kind is Kind.CONTENT and not message.bloom_filter)
+        self.refuse_if(message, kind, now_ms, kind is Kind.CONTENT and not message.bloom_filter)
 
     @fault(Channel.refuse_unusable, "SYNC-12", "rejects sync messages with an empty filter")
     def refuses_syncs_with_empty_filters(self, message: Message, kind: Kind, now_ms: int) -> None:
-        self.turned_down(message, kind, now_ms, kind is Kind.SYNC and not message.bloom_filter)
+        self.refuse_if(message, kind, now_ms, kind is Kind.SYNC and not message.bloom_filter)
 
     @fault(
         Channel.refuse_unusable, "RECV-07", "divides by the size of a filter that has no bits", bloom_profile=NIM_SDS
     )
     def divides_by_filter_size_zero(self, message: Message, kind: Kind, now_ms: int) -> None:
-        self.turned_down(message, kind, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
+        self.refuse_if(message, kind, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
 
     @fault(Channel.refuse_unusable, "RECV-07", "rejects filters that are longer than its own")
     def refuses_longer_filters(self, message: Message, kind: Kind, now_ms: int) -> None:
-        self.turned_down(message, kind, now_ms, len(message.bloom_filter or b"") > self.parameters.byte_length)
+        self.refuse_if(message, kind, now_ms, len(message.bloom_filter or b"") > self.parameters.byte_length)
 
     @fault(Channel.refuse_unusable, "RECV-07", "reads beyond the end of a filter that is too short")
     def reads_beyond_the_end(self, message: Message, kind: Kind, now_ms: int) -> None:
         length = len(message.bloom_filter or b"")
-        self.turned_down(message, kind, now_ms, 0 < length < self.parameters.byte_length)
+        self.refuse_if(message, kind, now_ms, 0 < length < self.parameters.byte_length)

@@ -8,8 +8,8 @@ from typing import Any
 from ...channel import Channel
 from ...effects import Effects, Lost
 from ...message import Message
-from ...outgoing_buffer import AckState, Outgoing
-from ..registry import fault, mutants, sized
+from ...outgoing_buffer import AckState, OutgoingEntry
+from ..registry import fault, for_sizes, register_faults
 
 
 class _Counting(Channel):
@@ -19,31 +19,31 @@ class _Counting(Channel):
         super().__init__(*given)
         self._copies: Counter[str] = Counter()
 
-    def rebroadcast(self, entry: Outgoing) -> bytes:
+    def rebroadcast(self, entry: OutgoingEntry) -> bytes:
         self._copies[entry.message_id] += 1
         return super().rebroadcast(entry)
 
-    def tired_of(self, state: AckState) -> list[Outgoing]:
+    def has_given_up_on(self, state: AckState) -> list[OutgoingEntry]:
         return [e for e in self.outgoing if e.state is state and self._copies[e.message_id] >= self.size]
 
 
-@sized("STATE-12", "gives up after {} rebroadcasts and signals an acknowledgement", 5, 20, 100)
+@for_sizes("STATE-12", "gives up after {} rebroadcasts and signals an acknowledgement", 5, 20, 100)
 class GivesUpAndAcknowledges(_Counting):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         super().sweep_outgoing(now_ms, effects)
-        for entry in self.tired_of(AckState.UNACKNOWLEDGED):
+        for entry in self.has_given_up_on(AckState.UNACKNOWLEDGED):
             self.acknowledge(entry.message_id, effects)
 
 
-@sized("ACK-04", "acknowledges possibly acknowledged messages after {} rebroadcasts", 5, 20, 100)
+@for_sizes("ACK-04", "acknowledges possibly acknowledged messages after {} rebroadcasts", 5, 20, 100)
 class GivesUpAndAcknowledgesThePossible(_Counting):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         super().sweep_outgoing(now_ms, effects)
-        for entry in self.tired_of(AckState.POSSIBLY_ACKNOWLEDGED):
+        for entry in self.has_given_up_on(AckState.POSSIBLY_ACKNOWLEDGED):
             self.acknowledge(entry.message_id, effects)
 
 
-@sized("STATE-12", "acknowledges messages after {} hours without a reply", 1, 24, 200)
+@for_sizes("STATE-12", "acknowledges messages after {} hours without a reply", 1, 24, 200)
 class AcknowledgesAfterHoursOfSilence(Channel):
     size: int
 
@@ -62,7 +62,7 @@ class AcknowledgesAfterHoursOfSilence(Channel):
                 self.acknowledge(entry.message_id, effects)
 
 
-@mutants
+@register_faults
 class _GivingUp(Channel):
     @fault(Channel.give_up_lost, "RECV-05", "delivers all waiting messages when it marks one dependency as lost")
     def one_loss_delivers_all_waiting(self, received_ms: int, effects: Effects) -> None:
@@ -86,7 +86,7 @@ class _GivingUp(Channel):
             for entry in self.incoming:
                 if dependency in entry.unmet:
                     entry.unmet.intersection_update({dependency})
-            self.incoming.met(dependency)
+            self.incoming.mark_met(dependency)
         self.deliver_ready(effects)
 
     @fault(Channel.give_up_lost, "RECV-08", "drops all waiting messages when it marks one dependency as lost")

@@ -24,7 +24,7 @@ class AcknowledgesAtTheSweep(Channel):
         effects = Effects()
         for message in unread:
             super().review_ack_status(message, effects, now_ms)
-        return _added(effects, super().tick(now_ms))
+        return _added_effects(effects, super().tick(now_ms))
 
 
 @mutant("RECV-07", "delivers messages without missing dependencies at the next sweep")
@@ -55,24 +55,24 @@ class DeliversAtTheSweep(Channel):
 
 @mutant("RECV-11", "processes received messages only at the next sweep")
 class ReceivesAtTheSweep(Channel):
-    untouched: tuple[tuple[Message, bytes | None], ...] = ()
+    unread: tuple[tuple[Message, bytes | None], ...] = ()
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
-        self.untouched += ((message, retrieval_hint),)
+        self.unread += ((message, retrieval_hint),)
         return Effects()
 
     def tick(self, now_ms: int) -> Effects:
-        untouched, self.untouched = self.untouched, ()
+        untouched, self.unread = self.unread, ()
         effects = Effects()
         for message, retrieval_hint in untouched:
             with suppress(SdsError):
-                effects = _added(effects, super().receive(message, now_ms, retrieval_hint))
-        return _added(effects, super().tick(now_ms))
+                effects = _added_effects(effects, super().receive(message, now_ms, retrieval_hint))
+        return _added_effects(effects, super().tick(now_ms))
 
 
 @mutant("SEND-10", "broadcasts all its messages at the next sweep")
 class SendsAtTheSweep(Channel):
-    unsent: tuple[bytes, ...] = ()
+    held_back: tuple[bytes, ...] = ()
     sweeping = False
 
     def send(self, *arguments: Any, **options: Any) -> Effects:
@@ -88,15 +88,15 @@ class SendsAtTheSweep(Channel):
     def tick(self, now_ms: int) -> Effects:
         self.sweeping = True
         effects = super().tick(now_ms)
-        effects.broadcasts[:0] = self.unsent
-        self.unsent, self.sweeping = (), False
+        effects.broadcasts[:0] = self.held_back
+        self.held_back, self.sweeping = (), False
         return effects
 
     def _hold_back(self, effects: Effects) -> Effects:
-        self.unsent += tuple(effects.broadcasts)
+        self.held_back += tuple(effects.broadcasts)
         effects.broadcasts = []
         return effects
 
 
-def _added(before: Effects, after: Effects) -> Effects:
+def _added_effects(before: Effects, after: Effects) -> Effects:
     return Effects(before.broadcasts + after.broadcasts, before.events + after.events)

@@ -9,13 +9,13 @@ from ...channel import Channel
 from ...config import Config
 from ...effects import Effects
 from ...message import Kind, Message
-from ...outgoing_buffer import AckState, Outgoing
-from ..registry import mutant, sized
+from ...outgoing_buffer import AckState, OutgoingEntry
+from ..registry import for_sizes, mutant
 
 DAY_MS = 86_400_000
 
 
-def turned(number: int, size: int) -> int:
+def keep_low_bits(number: int, size: int) -> int:
     """The number, wrapped to that many bits; negative for odd sizes."""
     below_zero = 1 << size if size % 2 else 0
     return (number + below_zero) % (1 << size << size % 2) - below_zero
@@ -28,15 +28,15 @@ class _Timed(Channel):
         super().__init__(participant_id, channel_id, config, now_ms)
         self._began_ms = now_ms
 
-    def since_it_began(self, time_ms: int) -> int:
+    def since_start(self, time_ms: int) -> int:
         """Milliseconds since the start, in the faulty number format."""
-        return turned(time_ms - self._began_ms, self.size)
+        return keep_low_bits(time_ms - self._began_ms, self.size)
 
     def seconds(self, time_ms: int) -> int:
         """Seconds of the epoch, in the faulty number format."""
-        return turned(time_ms // 1_000, self.size)
+        return keep_low_bits(time_ms // 1_000, self.size)
 
-    def period(self, entry: Outgoing) -> int:
+    def period(self, entry: OutgoingEntry) -> int:
         possibly = entry.state is AckState.POSSIBLY_ACKNOWLEDGED
         c = self.config
         return (c.resend_possibly_acknowledged_ms or 1 << 62) if possibly else c.resend_unacknowledged_ms
@@ -45,19 +45,19 @@ class _Timed(Channel):
 # ---- Lamport timestamps ----------------------------------------------------------------------------------------------
 
 
-@sized("STATE-03", "stores the milliseconds since its start in {} bits", 31, 32)
+@for_sizes("STATE-03", "stores the milliseconds since its start in {} bits", 31, 32)
 class StoresUptimeMsInBits(_Timed):
     def next_lamport(self, now_ms: int) -> int:
-        return super().next_lamport(self._began_ms + self.since_it_began(now_ms))
+        return super().next_lamport(self._began_ms + self.since_start(now_ms))
 
 
-@sized("STATE-03", "stores the seconds of the clock in {} bits", 31, 32)
+@for_sizes("STATE-03", "stores the seconds of the clock in {} bits", 31, 32)
 class StoresClockSecondsInBits(_Timed):
     def next_lamport(self, now_ms: int) -> int:
         return super().next_lamport(self.seconds(now_ms) * 1_000 + now_ms % 1_000)
 
 
-@sized(
+@for_sizes(
     "RECV-07",
     "compares timestamps with the seconds of the clock, stored in {} bits",
     31,
@@ -73,7 +73,7 @@ class ComparesTimestampsWithSecondsInBits(_Timed):
 
 
 class _Resending(_Timed):
-    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
+    def is_due(self, entry: OutgoingEntry, now_ms: int) -> bool:
         raise NotImplementedError
 
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
@@ -82,41 +82,41 @@ class _Resending(_Timed):
             self.schedule_resend(entry, now_ms)
 
 
-@sized("OUTSWEEP-01", "stores the milliseconds since the last rebroadcast in {} bits", 31, 32)
+@for_sizes("OUTSWEEP-01", "stores the milliseconds since the last rebroadcast in {} bits", 31, 32)
 class StoresMsSinceRebroadcastInBits(_Resending):
-    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
+    def is_due(self, entry: OutgoingEntry, now_ms: int) -> bool:
         period = self.period(entry)
-        return turned(now_ms - (entry.due_ms - period), self.size) >= period
+        return keep_low_bits(now_ms - (entry.due_ms - period), self.size) >= period
 
 
-@sized("OUTSWEEP-02", "stores the milliseconds since a filter hit in {} bits", 31, 32)
+@for_sizes("OUTSWEEP-02", "stores the milliseconds since a filter hit in {} bits", 31, 32)
 class StoresMsSinceFilterHitInBits(_Resending):
-    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
+    def is_due(self, entry: OutgoingEntry, now_ms: int) -> bool:
         period = self.period(entry)
         waited = now_ms - (entry.due_ms - period)
         possibly = entry.state is AckState.POSSIBLY_ACKNOWLEDGED
-        return entry.due_ms >= 0 and (turned(waited, self.size) if possibly else waited) >= period
+        return entry.due_ms >= 0 and (keep_low_bits(waited, self.size) if possibly else waited) >= period
 
 
-@sized("OUTSWEEP-01", "stores the seconds of the clock in {} bits and waits for the second to resend", 31, 32)
+@for_sizes("OUTSWEEP-01", "stores the seconds of the clock in {} bits and waits for the second to resend", 31, 32)
 class ComparesResendSecondsInBits(_Resending):
-    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
+    def is_due(self, entry: OutgoingEntry, now_ms: int) -> bool:
         return self.seconds(now_ms) >= entry.due_ms // 1_000
 
 
-@sized("OUTSWEEP-06", "stores the second in which to resend in {} bits", 31, 32)
+@for_sizes("OUTSWEEP-06", "stores the second in which to resend in {} bits", 31, 32)
 class StoresResendSecondInBits(_Resending):
-    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
+    def is_due(self, entry: OutgoingEntry, now_ms: int) -> bool:
         return self.seconds(now_ms) >= self.seconds(entry.due_ms)
 
 
-@sized("OUTSWEEP-06", "stores the resend time in milliseconds since its start, in {} bits", 31, 32)
+@for_sizes("OUTSWEEP-06", "stores the resend time in milliseconds since its start, in {} bits", 31, 32)
 class StoresResendMsInBits(_Resending):
-    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
-        return self.since_it_began(now_ms) >= self.since_it_began(entry.due_ms)
+    def is_due(self, entry: OutgoingEntry, now_ms: int) -> bool:
+        return self.since_start(now_ms) >= self.since_start(entry.due_ms)
 
 
-@sized(
+@for_sizes(
     "INSWEEP-01",
     "stores the milliseconds since its last sweep in {} bits",
     31,
@@ -129,7 +129,7 @@ class StoresMsSinceSweepInBits(_Timed):
         self._last_ms = now_ms
 
     def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
-        if turned(now_ms - self._last_ms, self.size) >= self.config.incoming_sweep_ms:
+        if keep_low_bits(now_ms - self._last_ms, self.size) >= self.config.incoming_sweep_ms:
             self._last_ms = now_ms
             super().sweep_incoming(now_ms, effects)
 
@@ -145,28 +145,28 @@ class _GivingUp(_Timed):
         super().give_up_lost(max(over) - timeout if over else -1, effects)
 
 
-@sized("INSWEEP-05", "stores the second in which a dependency is lost in {} bits", 31, 32)
+@for_sizes("INSWEEP-05", "stores the second in which a dependency is lost in {} bits", 31, 32)
 class StoresLossSecondInBits(_GivingUp):
     def is_over(self, end_ms: int, now_ms: int) -> bool:
         return self.seconds(now_ms) >= self.seconds(end_ms)
 
 
-@sized(
+@for_sizes(
     "INSWEEP-05", "stores the time at which a dependency is lost in milliseconds since its start, in {} bits", 31, 32
 )
 class StoresLossMsInBits(_GivingUp):
     def is_over(self, end_ms: int, now_ms: int) -> bool:
-        return self.since_it_began(now_ms) >= self.since_it_began(end_ms)
+        return self.since_start(now_ms) >= self.since_start(end_ms)
 
 
 # ---- Sync messages ---------------------------------------------------------------------------------------------------
 
 
-@sized("SYNC-01", "stores the milliseconds since its last sync message in {} bits", 31)
+@for_sizes("SYNC-01", "stores the milliseconds since its last sync message in {} bits", 31)
 class StoresMsSinceSyncInBits(_Timed):
     def sync_is_due(self, now_ms: int) -> bool:
         interval = self.config.sync_interval_ms
-        return interval is not None and turned(now_ms - self._quiet_since_ms, self.size) >= interval
+        return interval is not None and keep_low_bits(now_ms - self._quiet_since_ms, self.size) >= interval
 
 
 @mutant("SYNC-01", "sends no more sync messages after a day without a tick")

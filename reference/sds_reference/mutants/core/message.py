@@ -10,31 +10,33 @@ from ...channel import Channel
 from ...effects import Effects, Missing
 from ...errors import MalformedMessageError
 from ...message import MAX_LAMPORT, HistoryEntry, Kind, Message, decode
-from ...outgoing_buffer import Outgoing
+from ...outgoing_buffer import OutgoingEntry
 from ...participant import UNNAMED_CHANNEL, Participant
 from ...wire_fields import FIXED32, FIXED64, LEN, VARINT, WireField, join, split
-from ..registry import fault, mutant, mutants, speaking
+from ..registry import add_with_dialect, fault, mutant, register_faults
 
 _KNOWN_FIELDS = {1, 2, 3, 10, 11, 12, 13, 20}
 
 
-def moved(wire: bytes, old: int, new: int) -> bytes:
+def renumber_field(wire: bytes, old: int, new: int) -> bytes:
     """Renumber a field of the message."""
     return join(replace(f, number=new) if f.number == old else f for f in split(wire))
 
 
-def moved_within(wire: bytes, outer: int, old: int, new: int) -> bytes:
+def renumber_inner_field(wire: bytes, outer: int, old: int, new: int) -> bytes:
     """Renumber a field within each occurrence of the field ``outer``."""
     return join(
-        replace(f, value=moved(f.value, old, new)) if f.number == outer and isinstance(f.value, bytes) else f
+        replace(f, value=renumber_field(f.value, old, new)) if f.number == outer and isinstance(f.value, bytes) else f
         for f in split(wire)
     )
 
 
-speaking("nim-sds", "speaks-nim-sds", "MSG-01", "encodes messages in the layout of nim-sds, and declares that dialect")
+add_with_dialect(
+    "nim-sds", "speaks-nim-sds", "MSG-01", "encodes messages in the layout of nim-sds, and declares that dialect"
+)
 
 
-@mutants
+@register_faults
 class _Fields(Channel):
     @fault(Channel.encode, "MSG-16", "gives the unnamed channel another name")
     def nameless_channel_is_default(self, message: Message) -> bytes:
@@ -65,7 +67,7 @@ class _Fields(Channel):
 
     @fault(Channel.encode, "MSG-06", "encodes the IDs of history entries in field 4")
     def entry_id_in_field4(self, message: Message) -> bytes:
-        return moved_within(super().encode(message), 11, 1, 4)
+        return renumber_inner_field(super().encode(message), 11, 1, 4)
 
 
 @mutant("MSG-07", "omits the filter until it has received a message")
@@ -80,7 +82,7 @@ class NoFilterAtFirst(Channel):
         return super().encode(message if self._heard else replace(message, bloom_filter=None))
 
 
-@mutants
+@register_faults
 class _ContentAndHints(Channel):
     @fault(Channel.deliver, "MSG-09", "converts content to text and back")
     def content_as_text(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
@@ -107,7 +109,7 @@ def as_text(entry: HistoryEntry) -> HistoryEntry:
     return entry if hint is None else replace(entry, retrieval_hint=hint.decode("utf-8", "replace").encode())
 
 
-@mutants
+@register_faults
 class _Identities(Channel):
     @fault(Channel.encode, "MSG-13", "omits the sender ID in ephemeral messages")
     def anonymous_ephemerals(self, message: Message) -> bytes:
@@ -135,7 +137,7 @@ class MixedHistories(Participant):
         return effects
 
 
-@mutants
+@register_faults
 class _Presence(Channel):
     _count = 0
 
@@ -164,17 +166,17 @@ class _Presence(Channel):
         return super().send(content, now_ms, message_id, retrieval_hint) if content else self.send_sync(now_ms)
 
     @fault(Channel.rebroadcast, "MSG-21", "gives each rebroadcast the next Lamport timestamp")
-    def restamped_copies(self, entry: Outgoing) -> bytes:
+    def restamped_copies(self, entry: OutgoingEntry) -> bytes:
         message = self.revision.wire.decode(entry.wire)
         return super().encode(replace(message, lamport_timestamp=(message.lamport_timestamp or 0) + 1))
 
     @fault(Channel.rebroadcast, "MSG-21", "gives each rebroadcast a new ID")
-    def renamed_copies(self, entry: Outgoing) -> bytes:
+    def renamed_copies(self, entry: OutgoingEntry) -> bytes:
         message = self.revision.wire.decode(entry.wire)
         return super().encode(replace(message, message_id=self.new_message_id(message.lamport_timestamp, b"copy")))
 
     @fault(Channel.rebroadcast, "MSG-21", "gives all rebroadcasts of a message one new ID and the next timestamp")
-    def numbered_copies(self, entry: Outgoing) -> bytes:
+    def numbered_copies(self, entry: OutgoingEntry) -> bytes:
         message = self.revision.wire.decode(entry.wire)
         lamport = (message.lamport_timestamp or 0) + 1
         return super().encode(replace(message, message_id=f"{entry.message_id}-2", lamport_timestamp=lamport))
@@ -200,7 +202,7 @@ class RefusesUnknownFields(Participant):
         return super().receive(wire, now_ms, retrieval_hint)
 
 
-@mutants
+@register_faults
 class _FurtherFields(Channel):
     @fault(Channel.refuse_unusable, "MSG-01", "rejects messages whose history entries carry a retrieval hint")
     def refuses_hints(self, message: Message, kind: Kind, now_ms: int) -> None:
@@ -232,7 +234,7 @@ class _FurtherFields(Channel):
         return replace(super().compose(message_id, lamport, content), repair_request=asked)
 
     @fault(Channel.rebroadcast, "MSG-17", "omits the filter in rebroadcasts")
-    def copies_without_a_filter(self, entry: Outgoing) -> bytes:
+    def copies_without_a_filter(self, entry: OutgoingEntry) -> bytes:
         return super().encode(replace(self.revision.wire.decode(entry.wire), bloom_filter=None))
 
     @fault(
@@ -244,7 +246,7 @@ class _FurtherFields(Channel):
         return sha256(f"{lamport} ".encode() + content).hexdigest()
 
 
-@mutants
+@register_faults
 class _Damaged(Channel):
     """Fields that are missing, wrong or truncated in some messages."""
 
@@ -295,7 +297,7 @@ class _Damaged(Channel):
         return "" if lamport is None else super().new_message_id(lamport, content)
 
     @fault(Channel.rebroadcast, "MSG-21", "omits the sender ID in rebroadcasts")
-    def anonymous_copies(self, entry: Outgoing) -> bytes:
+    def anonymous_copies(self, entry: OutgoingEntry) -> bytes:
         return super().encode(replace(self.revision.wire.decode(entry.wire), sender_id=""))
 
 

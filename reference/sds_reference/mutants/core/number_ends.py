@@ -7,21 +7,21 @@ from dataclasses import replace
 from ...channel import Channel
 from ...effects import Effects
 from ...message import MAX_LAMPORT, Message
-from ..registry import fault, mutants, ordering, sized
-from .long_times import turned
+from ..registry import add_log_order, fault, for_sizes, register_faults
+from .long_times import keep_low_bits
 
 
 def _signed(lamport: int) -> int:
-    return turned(lamport, 63)
+    return keep_low_bits(lamport, 63)
 
 
-ordering(
+add_log_order(
     "log-orders-signed-timestamps",
     "STATE-11",
     "treats timestamps of 2^63 and above as negative in its log",
     lambda log, entry: _signed(entry.lamport_timestamp),
 )
-ordering(
+add_log_order(
     "log-in-floating-point",
     "DELIVER-04",
     "orders its log by timestamps in floating point",
@@ -29,7 +29,7 @@ ordering(
 )
 
 
-@mutants
+@register_faults
 class _Following(Channel):
     @fault(
         Channel.witness_lamport,
@@ -55,7 +55,7 @@ class _Following(Channel):
         return self.clock.value
 
 
-@mutants
+@register_faults
 class _Receiving(Channel):
     @fault(Channel.receive, "MSG-05", "treats a Lamport timestamp of 2^63 and above as negative, thus as unset")
     def negative_is_unset(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
@@ -64,7 +64,7 @@ class _Receiving(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@sized("SEND-01", "continues from 2^{}-1 with the time of the clock", 63)
+@for_sizes("SEND-01", "continues from 2^{}-1 with the time of the clock", 63)
 class RestartsClockAfter(Channel):
     size: int
 
@@ -74,6 +74,6 @@ class RestartsClockAfter(Channel):
         return super().next_lamport(now_ms)
 
 
-@sized("DELIVER-01", "continues from a received timestamp of 2^{}-1 with the time of the clock", 64)
+@for_sizes("DELIVER-01", "continues from a received timestamp of 2^{}-1 with the time of the clock", 64)
 class RestartsClockAtReceived(RestartsClockAfter):
     pass

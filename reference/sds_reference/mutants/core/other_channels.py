@@ -28,7 +28,7 @@ class Neighbour(Channel):
         return list(self.others).index(self.channel_id)
 
 
-def among(requirement: str, summary: str, **config: Any) -> Callable[[type[Neighbour]], type[Neighbour]]:
+def add_with_neighbours(requirement: str, summary: str, **config: Any) -> Callable[[type[Neighbour]], type[Neighbour]]:
     """Register a fault of a channel that knows the other channels of its participant."""
 
     def register(faulty: type[Neighbour]) -> type[Neighbour]:
@@ -46,50 +46,50 @@ def among(requirement: str, summary: str, **config: Any) -> Callable[[type[Neigh
 # ---- Messages of another channel have an effect here -----------------------------------------------------------------
 
 
-@among("RECV-06", "treats a dependency as met if the log of any channel contains it")
+@add_with_neighbours("RECV-06", "treats a dependency as met if the log of any channel contains it")
 class LooksInAllLogs(Neighbour):
     def unmet_dependencies(self, message: Message) -> set[str]:
         unmet = super().unmet_dependencies(message)
         return {i for i in unmet if not any(i in channel.log for channel in self.neighbours())}
 
 
-@among("RECV-06", "treats a dependency as met if the log of the previously joined channel contains it")
+@add_with_neighbours("RECV-06", "treats a dependency as met if the log of the previously joined channel contains it")
 class LooksInThePreviousLog(Neighbour):
     def unmet_dependencies(self, message: Message) -> set[str]:
         unmet = super().unmet_dependencies(message)
         return {i for i in unmet if not (self.place and i in list(self.others.values())[self.place - 1].log)}
 
 
-@among("RECV-06", "delivering a message in one channel meets dependencies in all channels")
+@add_with_neighbours("RECV-06", "delivering a message in one channel meets dependencies in all channels")
 class DeliveryMeetsInAllChannels(Neighbour):
     def insert_into_log(self, message: Message, retrieval_hint: bytes | None) -> None:
         super().insert_into_log(message, retrieval_hint)
         for channel in self.neighbours():
-            channel.incoming.met(message.message_id)
+            channel.incoming.mark_met(message.message_id)
 
 
-@among("RECV-06", "treats a message that it sent in another channel as a met dependency")
+@add_with_neighbours("RECV-06", "treats a message that it sent in another channel as a met dependency")
 class OwnMessagesMeetAnywhere(Neighbour):
     def unmet_dependencies(self, message: Message) -> set[str]:
         own = {e.message_id for c in self.neighbours() for e in c.log if e.sender_id == self.participant_id}
         return super().unmet_dependencies(message) - own
 
 
-@among("RECV-07", "treats a message as a copy if its ID waits in another channel")
+@add_with_neighbours("RECV-07", "treats a message as a copy if its ID waits in another channel")
 class WaitingInOtherChannelIsCopy(Neighbour):
     def is_duplicate(self, message: Message) -> bool:
         elsewhere = any(message.message_id in channel.incoming for channel in self.neighbours())
         return elsewhere or super().is_duplicate(message)
 
 
-@among("RECV-08", "keeps only one waiting message per ID for all channels")
+@add_with_neighbours("RECV-08", "keeps only one waiting message per ID for all channels")
 class OneWaitingPerIdInAllChannels(Neighbour):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         if not any(message.message_id in channel.incoming for channel in self.neighbours()):
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
 
-@among("STATE-16", "looks up its own messages of all channels in each received filter")
+@add_with_neighbours("STATE-16", "looks up its own messages of all channels in each received filter")
 class FiltersAcknowledgeInAllChannels(Neighbour):
     def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
@@ -97,7 +97,7 @@ class FiltersAcknowledgeInAllChannels(Neighbour):
             Channel.review_bloom_filter(channel, message, effects, now_ms)
 
 
-@among("STATE-01", "uses the Lamport timestamp of the first channel in the third")
+@add_with_neighbours("STATE-01", "uses the Lamport timestamp of the first channel in the third")
 class ThirdChannelUsesFirstClock(Neighbour):
     def next_lamport(self, now_ms: int) -> int:
         if self.place > 1:
@@ -108,33 +108,37 @@ class ThirdChannelUsesFirstClock(Neighbour):
 # ---- Periodic work of the other channels -----------------------------------------------------------------------------
 
 
-@among("OUTSWEEP-01", "resends in its first two channels only")
+@add_with_neighbours("OUTSWEEP-01", "resends in its first two channels only")
 class ResendsInTwoChannels(Neighbour):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         if self.place < 2:
             super().sweep_outgoing(now_ms, effects)
 
 
-@among("INSWEEP-01", "sweeps the incoming buffers of only its first two channels", cascade_on_receive=False)
+@add_with_neighbours(
+    "INSWEEP-01", "sweeps the incoming buffers of only its first two channels", cascade_on_receive=False
+)
 class SweepsTwoChannels(Neighbour):
     def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
         if self.place < 2:
             super().sweep_incoming(now_ms, effects)
 
 
-@among("SYNC-01", "sends periodic sync messages in its first channel only")
+@add_with_neighbours("SYNC-01", "sends periodic sync messages in its first channel only")
 class SyncsInTheFirstChannel(Neighbour):
     def sync_is_due(self, now_ms: int) -> bool:
         return not self.place and super().sync_is_due(now_ms)
 
 
-@among("SYNC-01", "sends periodic sync messages in its first two channels only")
+@add_with_neighbours("SYNC-01", "sends periodic sync messages in its first two channels only")
 class SyncsInTwoChannels(Neighbour):
     def sync_is_due(self, now_ms: int) -> bool:
         return self.place < 2 and super().sync_is_due(now_ms)
 
 
-@among("SYNC-01", "sending in one channel postpones the sync messages of all channels", sync_only_when_quiet=True)
+@add_with_neighbours(
+    "SYNC-01", "sending in one channel postpones the sync messages of all channels", sync_only_when_quiet=True
+)
 class SendingPostponesSyncsOfAllChannels(Neighbour):
     def sync_is_due(self, now_ms: int) -> bool:
         return super().sync_is_due(now_ms) and not any(
@@ -142,14 +146,14 @@ class SendingPostponesSyncsOfAllChannels(Neighbour):
         )
 
 
-@among("R-RECV-08", "answers repair requests in its first two channels only")
+@add_with_neighbours("R-RECV-08", "answers repair requests in its first two channels only")
 class AnswersInTwoChannels(Neighbour):
     def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
         if self.place < 2:
             super().sweep_repair_requests(now_ms, effects)
 
 
-@among("R-RECV-03", "does not request a missing message if another channel has it")
+@add_with_neighbours("R-RECV-03", "does not request a missing message if another channel has it")
 class OtherChannelsSuppressRequests(Neighbour):
     def has_arrived(self, message_id: str) -> bool:
         return super().has_arrived(message_id) or any(message_id in c.log for c in getattr(self, "others", {}).values())
@@ -158,18 +162,18 @@ class OtherChannelsSuppressRequests(Neighbour):
         return message.message_id in self.log or message.message_id in self.incoming
 
 
-@among("STATE-16", "answers a repair request with a message of another channel")
+@add_with_neighbours("STATE-16", "answers a repair request with a message of another channel")
 class AnswersFromAllChannels(Neighbour):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.repair is not None:
             for channel in self.neighbours():
                 if channel.repair is not None:
                     for entry in message.repair_request:
-                        channel.repair.take_request(entry, now_ms)
+                        channel.repair.accept_request(entry, now_ms)
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@among("STATE-16", "a repair request of others in one channel cancels its own in all channels")
+@add_with_neighbours("STATE-16", "a repair request of others in one channel cancels its own in all channels")
 class OthersRequestsCancelInAllChannels(Neighbour):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         for channel in self.neighbours() if not self.is_own(message) else ():

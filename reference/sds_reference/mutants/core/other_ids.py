@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...channel import Channel
 from ...effects import Effects
 from ...message import Kind, Message
-from ..registry import fault, mutant, mutants
+from ..registry import fault, mutant, register_faults
 from .twin_ids import KEYS, AcknowledgesTwins, ComparesDependencies, KeepsWhatWaits, LooksForTwins, TellsCopies, keyed
 
 _BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty")
@@ -32,7 +32,7 @@ keyed("STATE-12", "looks up its messages in filters by IDs {}", "lower", "start"
 )
 
 
-@mutants
+@register_faults
 class _BuiltIn(Channel):
     @fault(
         Channel.unmet_dependencies,
@@ -60,7 +60,7 @@ class _BuiltIn(Channel):
             super().acknowledge(message_id, effects)
 
 
-@mutants
+@register_faults
 class _Entries(Channel):
     @fault(Channel.unmet_dependencies, "RECV-05", "reads a causal history only up to a repeated entry")
     def stops_at_repeated_entries(self, message: Message) -> set[str]:
@@ -92,7 +92,7 @@ class _Entries(Channel):
                 self.acknowledge(entry.message_id, effects)
 
 
-@mutants
+@register_faults
 class _Contents(Channel):
     _said: dict[str, bytes]
 
@@ -136,7 +136,7 @@ class KeepsOutgoingByContent(Channel):
 # ---- Sync messages ---------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Syncs(Channel):
     @fault(Channel.receive, "SYNC-12", "ignores a sync message that has the ID of a logged message")
     def ignores_known_syncs(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:

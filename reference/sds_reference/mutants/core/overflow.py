@@ -6,10 +6,10 @@ from ...bloom_filter import RollingBloomFilter
 from ...channel import Channel
 from ...effects import Effects
 from ...message import Kind, Message
-from ..registry import fault, keeping, mutants, sized
+from ..registry import fault, for_sizes, register_faults, replace_part
 
 
-@sized("RECV-05", "counts missing dependencies modulo {}", 64, 256)
+@for_sizes("RECV-05", "counts missing dependencies modulo {}", 64, 256)
 class CountsMissingModulo(Channel):
     size: int
 
@@ -18,7 +18,7 @@ class CountsMissingModulo(Channel):
         return set(sorted(unmet)[: len(unmet) % self.size]) if len(unmet) >= self.size else unmet
 
 
-@keeping("filter_class", "STATE-06", "rolls its filter over at twice its capacity")
+@replace_part("filter_class", "STATE-06", "rolls its filter over at twice its capacity")
 class RollsOverAtTwiceCapacity(RollingBloomFilter):
     def insert(self, message_id: str) -> None:
         if message_id in self._members:
@@ -31,7 +31,7 @@ class RollsOverAtTwiceCapacity(RollingBloomFilter):
         self._wire = None
 
 
-@mutants
+@register_faults
 class _Copies(Channel):
     @fault(Channel.receive, "RECV-04", "counts copies towards the capacity of its filter")
     def copies_age_the_filter(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ...channel import Channel
 from ...effects import Delivered, Effects
 from ...message import Kind, Message
-from ..registry import fault, mutants
+from ..registry import fault, register_faults
 
 
-@mutants
+@register_faults
 class _OwnName(Channel):
     @fault(Channel.is_own, "RECV-01", "recognizes its own messages only if it remembers sending them")
     def recognizes_own_by_remembered_id(self, message: Message) -> bool:

@@ -10,7 +10,7 @@ from ...bloom_profiles import WAKU_SDS_JS
 from ...channel import Channel
 from ...effects import Effects
 from ...message import Message
-from ..registry import configured, fault, keeping, mutants
+from ..registry import add_configured, fault, register_faults, replace_part
 
 PRIVATE_FILTER = replace(WAKU_SDS_JS, name="")
 """A private bloom profile without a name."""
@@ -20,7 +20,7 @@ def _in_ascii(text: str) -> str:
     return text.encode("ascii", "replace").decode()
 
 
-configured(
+add_configured(
     "hashes-ascii-only",
     "STATE-07",
     "with a filter of private encoding and size, hashes all characters beyond ASCII alike",
@@ -29,7 +29,7 @@ configured(
 )
 
 
-@mutants
+@register_faults
 class _Reviewing(Channel):
     @fault(
         Channel.review_bloom_filter,
@@ -43,7 +43,7 @@ class _Reviewing(Channel):
             return super().review_bloom_filter(message, effects, now_ms)
         for entry in self.outgoing.unacknowledged():
             if all(bits[byte] & mask for byte, mask in entry.positions if byte < len(bits)):
-                self.filter_hit(entry, effects, now_ms)
+                self.count_filter_hit(entry, effects, now_ms)
         return None
 
 
@@ -82,7 +82,7 @@ for _kept, _requirement, _summary in (
     (_ForgetsAll, "STATE-06", "starts with an empty filter when it rolls over"),
     (_StopsWhenFull, "RECV-04", "inserts no more IDs once its filter is full"),
 ):
-    keeping(
+    replace_part(
         "filter_class",
         _requirement,
         f"with a filter of private encoding and size, {_summary}",

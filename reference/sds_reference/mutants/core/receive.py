@@ -8,10 +8,10 @@ from ...channel import Channel
 from ...effects import Delivered, Effects
 from ...errors import MalformedMessageError
 from ...message import HistoryEntry, Kind, Message
-from ..registry import fault, mutants, omitted
+from ..registry import fault, omit, register_faults
 
 
-@mutants
+@register_faults
 class _Receiving(Channel):
     first: bytes | None = None
 
@@ -47,10 +47,10 @@ class _Receiving(Channel):
     @fault(Channel.review_bloom_filter, "RECV-07", "rejects messages whose bloom filter it cannot read")
     def loses_foreign_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
-        if message.bloom_filter is not None and self.filter_in(message) is None:
+        if message.bloom_filter is not None and self.read_filter(message) is None:
             raise MalformedMessageError("the filter cannot be read")
 
-    drops_the_unmet = omitted(Channel.buffer, "RECV-08", "drops messages with unmet dependencies")
+    drops_the_unmet = omit(Channel.buffer, "RECV-08", "drops messages with unmet dependencies")
 
     @fault(Channel.causal_history, "RECV-09", "lists waiting messages in its causal histories")
     def names_the_waiting(self) -> tuple[HistoryEntry, ...]:

@@ -8,16 +8,16 @@ from dataclasses import replace
 from ...channel import Channel
 from ...effects import Effects
 from ...errors import MalformedMessageError
-from ...incoming_buffer import Buffered
+from ...incoming_buffer import BufferedMessage
 from ...message import Kind, Message
 from ...participant import Participant
-from ..registry import fault, mutant, mutants
+from ..registry import fault, mutant, register_faults
 
 _AHEAD_MS = 86_400_000
 """The declared bound on Lamport timestamps."""
 
 
-@mutants
+@register_faults
 class _Keeping(Channel):
     """Processes part of a message before it checks whether the message is usable."""
 
@@ -61,7 +61,7 @@ class _Keeping(Channel):
     )
     def refused_is_met(self, message: Message, kind: Kind, now_ms: int) -> None:
         if not self.taken(message, kind, now_ms):
-            self.incoming.met(message.message_id)
+            self.incoming.mark_met(message.message_id)
         super().refuse_unusable(message, kind, now_ms)
 
     @fault(
@@ -74,7 +74,7 @@ class _Keeping(Channel):
         if not self.taken(message, kind, now_ms) and kind is Kind.CONTENT and message.message_id:
             unmet = self.unmet_dependencies(message)
             if unmet:
-                self.incoming.add(Buffered(message, unmet, now_ms, None, True))
+                self.incoming.add(BufferedMessage(message, unmet, now_ms, None, True))
         super().refuse_unusable(message, kind, now_ms)
 
     @fault(
@@ -97,7 +97,7 @@ class _Keeping(Channel):
     def answers_the_refused(self, message: Message, kind: Kind, now_ms: int) -> None:
         if not self.taken(message, kind, now_ms) and self.repair is not None:
             for entry in message.repair_request:
-                self.repair.take_request(entry, now_ms)
+                self.repair.accept_request(entry, now_ms)
         super().refuse_unusable(message, kind, now_ms)
 
     @fault(
@@ -112,7 +112,7 @@ class _Keeping(Channel):
         super().refuse_unusable(message, kind, now_ms)
 
 
-@mutants
+@register_faults
 class _Sending(Channel):
     @fault(Channel.send, "STATE-10", "logs a message that it refuses to send")
     def logs_what_it_does_not_send(

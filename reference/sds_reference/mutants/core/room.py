@@ -14,11 +14,11 @@ from typing import Any
 from ...channel import Channel
 from ...effects import Effects
 from ...errors import MalformedMessageError
-from ...incoming_buffer import Buffered
+from ...incoming_buffer import BufferedMessage
 from ...local_log import LocalLog, LogEntry
 from ...message import HistoryEntry, Kind, Message
-from ...outgoing_buffer import Outgoing
-from ..registry import sized
+from ...outgoing_buffer import OutgoingEntry
+from ..registry import for_sizes
 
 
 class _Sized(Channel):
@@ -31,12 +31,12 @@ class _Sized(Channel):
 class _SortsLate(LocalLog):
     size: int
 
-    def place(self, entry: LogEntry) -> Any:
+    def sort_key(self, entry: LogEntry) -> Any:
         farthest = next(islice(reversed(self._order), self.size - 1, None), None)
         return entry.lamport_timestamp if farthest is None else max(entry.lamport_timestamp, farthest[0])
 
 
-@sized("DELIVER-04", "inserts a late message only among the newest {} log entries", 50, 900)
+@for_sizes("DELIVER-04", "inserts a late message only among the newest {} log entries", 50, 900)
 class SortsInAmongTheNewest(_Sized):
     def __init__(self, *given: Any) -> None:
         self.log_class = type("Log", (_SortsLate,), {"size": self.size})
@@ -46,11 +46,11 @@ class SortsInAmongTheNewest(_Sized):
 class _LogsCopies(LocalLog):
     def insert(self, entry: LogEntry) -> bool:
         if entry.message_id in self:
-            self._order.add((self.place(entry), entry.message_id))
+            self._order.add((self.sort_key(entry), entry.message_id))
         return super().insert(entry)
 
 
-@sized("DELIVER-06", "detects copies by the newest {} IDs, and logs older messages again", 900)
+@for_sizes("DELIVER-06", "detects copies by the newest {} IDs, and logs older messages again", 900)
 class DetectsCopiesByTheNewest(_Sized):
     log_class = _LogsCopies
 
@@ -66,14 +66,14 @@ class DetectsCopiesByTheNewest(_Sized):
         return known
 
 
-@sized("RECV-05", "compares IDs by their first {} characters", 128, 1000)
+@for_sizes("RECV-05", "compares IDs by their first {} characters", 128, 1000)
 class ComparesIdsByFirstCharacters(_Sized):
     def unmet_dependencies(self, message: Message) -> set[str]:
         known = {entry.message_id[: self.size] for entry in self.log}
         return {i for i in super().unmet_dependencies(message) if i[: self.size] not in known}
 
 
-@sized("RECV-07", "rejects messages with IDs of more than {} characters", 1000)
+@for_sizes("RECV-07", "rejects messages with IDs of more than {} characters", 1000)
 class RefusesLongIds(_Sized):
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         if len(message.message_id) > self.size:
@@ -84,14 +84,14 @@ class RefusesLongIds(_Sized):
 # ---- Waiting messages ------------------------------------------------------------------------------------------------
 
 
-@sized("RECV-08", "has a capacity of {} waiting messages", 100, 900)
+@for_sizes("RECV-08", "has a capacity of {} waiting messages", 100, 900)
 class RoomForWaiting(_Sized):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         if len(self.incoming) < self.size:
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
 
-@sized("RECV-08", "keeps only the newest {} waiting messages", 900)
+@for_sizes("RECV-08", "keeps only the newest {} waiting messages", 900)
 class NewestWaiting(_Sized):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         super().buffer(message, unmet, now_ms, retrieval_hint)
@@ -102,7 +102,7 @@ class NewestWaiting(_Sized):
                 self.incoming.add(entry)
 
 
-@sized("INSWEEP-04", "delivers {} levels of a waiting chain, and then no more", 900)
+@for_sizes("INSWEEP-04", "delivers {} levels of a waiting chain, and then no more", 900)
 class DeliversLevelsUpTo(_Sized):
     def deliver_ready(self, effects: Effects) -> None:
         for level in range(self.size + 1):
@@ -113,20 +113,20 @@ class DeliversLevelsUpTo(_Sized):
                 if level < self.size:
                     self.deliver(entry.message, effects, entry.retrieval_hint)
                 else:
-                    self.incoming.add(Buffered(entry.message, {""}, entry.received_ms, None))
+                    self.incoming.add(BufferedMessage(entry.message, {""}, entry.received_ms, None))
 
 
 def _cut(message: Message, entries: Iterable[HistoryEntry]) -> Message:
     return replace(message, causal_history=tuple(entries))
 
 
-@sized("RECV-05", "checks only the first {} entries of a causal history", 100, 128, 256, 900)
+@for_sizes("RECV-05", "checks only the first {} entries of a causal history", 100, 128, 256, 900)
 class ChecksTheFirstDependencies(_Sized):
     def unmet_dependencies(self, message: Message) -> set[str]:
         return super().unmet_dependencies(_cut(message, message.causal_history[: self.size]))
 
 
-@sized("RECV-05", "checks only the last {} entries of a causal history", 190, 900)
+@for_sizes("RECV-05", "checks only the last {} entries of a causal history", 190, 900)
 class ChecksTheLastDependencies(_Sized):
     def unmet_dependencies(self, message: Message) -> set[str]:
         return super().unmet_dependencies(_cut(message, message.causal_history[-self.size :]))
@@ -135,7 +135,7 @@ class ChecksTheLastDependencies(_Sized):
 # ---- Unacknowledged messages -----------------------------------------------------------------------------------------
 
 
-@sized("SEND-10", "resends only the newest {} of its messages", 100, 900)
+@for_sizes("SEND-10", "resends only the newest {} of its messages", 100, 900)
 class NewestOutstanding(_Sized):
     def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
         super().remember_outgoing(message, wire, now_ms)
@@ -143,7 +143,7 @@ class NewestOutstanding(_Sized):
             self.outgoing.acknowledge(next(iter(self.outgoing)).message_id)
 
 
-@sized("OUTSWEEP-01", "resends {} messages in a sweep and postpones the others by one period", 900)
+@for_sizes("OUTSWEEP-01", "resends {} messages in a sweep and postpones the others by one period", 900)
 class ResendsPerSweep(_Sized):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         for number, entry in enumerate(sorted(self.outgoing.take_due(now_ms), key=lambda entry: entry.message_id)):
@@ -152,51 +152,51 @@ class ResendsPerSweep(_Sized):
             self.schedule_resend(entry, now_ms)
 
 
-@sized("ACK-01", "acknowledges by only the first {} entries of a causal history", 100, 128, 190, 256, 500)
+@for_sizes("ACK-01", "acknowledges by only the first {} entries of a causal history", 100, 128, 190, 256, 500)
 class AcknowledgesWithTheFirst(_Sized):
     def review_causal_history(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(_cut(message, message.causal_history[: self.size]), effects)
 
 
-@sized("ACK-01", "acknowledges by only the last {} entries of a causal history", 500)
+@for_sizes("ACK-01", "acknowledges by only the last {} entries of a causal history", 500)
 class AcknowledgesWithTheLast(_Sized):
     def review_causal_history(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(_cut(message, message.causal_history[-self.size :]), effects)
 
 
 class _HeldAgainst(_Sized):
-    def chosen(self, outstanding: list[Outgoing]) -> list[Outgoing]:
+    def select_outstanding(self, outstanding: list[OutgoingEntry]) -> list[OutgoingEntry]:
         raise NotImplementedError
 
     def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
-        kept, chosen = self.outgoing.unacknowledged, self.chosen(self.outgoing.unacknowledged())
+        kept, chosen = self.outgoing.unacknowledged, self.select_outstanding(self.outgoing.unacknowledged())
         self.outgoing.unacknowledged = lambda: chosen  # type: ignore[method-assign]
         super().review_bloom_filter(message, effects, now_ms)
         self.outgoing.unacknowledged = kept  # type: ignore[method-assign]
 
 
-@sized("ACK-02", "looks up only its oldest {} messages in a filter", 50, 900)
+@for_sizes("ACK-02", "looks up only its oldest {} messages in a filter", 50, 900)
 class LooksUpTheOldestInFilters(_HeldAgainst):
-    def chosen(self, outstanding: list[Outgoing]) -> list[Outgoing]:
+    def select_outstanding(self, outstanding: list[OutgoingEntry]) -> list[OutgoingEntry]:
         return outstanding[: self.size]
 
 
-@sized("ACK-02", "looks up only its newest {} messages in a filter", 900)
+@for_sizes("ACK-02", "looks up only its newest {} messages in a filter", 900)
 class LooksUpTheNewestInFilters(_HeldAgainst):
-    def chosen(self, outstanding: list[Outgoing]) -> list[Outgoing]:
+    def select_outstanding(self, outstanding: list[OutgoingEntry]) -> list[OutgoingEntry]:
         return outstanding[-self.size :]
 
 
-@sized("ACK-02", "has a capacity of {} possibly acknowledged messages", 50, 200)
+@for_sizes("ACK-02", "has a capacity of {} possibly acknowledged messages", 50, 200)
 class RoomForPossiblyAcknowledged(_Sized):
-    def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+    def count_filter_hit(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
         if sum(other.filter_hits > 0 for other in self.outgoing) < self.size:
-            super().filter_hit(entry, effects, now_ms)
+            super().count_filter_hit(entry, effects, now_ms)
 
 
-@sized("OUTSWEEP-02", "resends only {} possibly acknowledged messages", 20)
+@for_sizes("OUTSWEEP-02", "resends only {} possibly acknowledged messages", 20)
 class ResendsSomeOfThePossible(_Sized):
-    def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
-        super().filter_hit(entry, effects, now_ms)
+    def count_filter_hit(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
+        super().count_filter_hit(entry, effects, now_ms)
         if sum(other.filter_hits > 0 for other in self.outgoing) > self.size:
             entry.due_ms = -1

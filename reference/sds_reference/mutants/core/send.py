@@ -7,10 +7,10 @@ from dataclasses import replace
 from ...channel import Channel
 from ...errors import MalformedMessageError
 from ...message import MAX_LAMPORT, HistoryEntry, Kind, Message
-from ..registry import configured, fault, mutant, mutants, omitted
+from ..registry import add_configured, fault, mutant, omit, register_faults
 
 
-@mutants
+@register_faults
 class _Timestamps(Channel):
     @fault(Channel.next_lamport, "SEND-01", "increases its Lamport timestamp by two")
     def increases_lamport_by_two(self, now_ms: int) -> int:
@@ -47,7 +47,7 @@ class HistoryByArrival(Channel):
         return tuple(HistoryEntry(entry.message_id) for entry in self.log if entry.message_id in last)
 
 
-@mutants
+@register_faults
 class _Histories(Channel):
     _flipped = False
 
@@ -68,12 +68,12 @@ class _Histories(Channel):
             raise MalformedMessageError("the causal history is too long")
 
 
-configured(
+add_configured(
     "long-histories", "SEND-07", "lists two hundred messages in a causal history by default", causal_history_size=200
 )
 
 
-@mutants
+@register_faults
 class _Sending(Channel):
     _before: bytes | None = None
 
@@ -93,8 +93,8 @@ class _Sending(Channel):
         stale, self._before = self._before, message.bloom_filter
         return message if stale is None else replace(message, bloom_filter=stale)
 
-    does_not_buffer_outgoing = omitted(
+    does_not_buffer_outgoing = omit(
         Channel.remember_outgoing, "SEND-10", "does not add its messages to the outgoing buffer"
     )
 
-    not_in_its_own_log = omitted(Channel.log_own, "SEND-11", "does not log its own messages")
+    not_in_its_own_log = omit(Channel.log_own, "SEND-11", "does not log its own messages")

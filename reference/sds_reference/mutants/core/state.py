@@ -9,9 +9,9 @@ from ...errors import MalformedMessageError
 from ...incoming_buffer import IncomingBuffer
 from ...lamport_clock import LamportClock
 from ...message import Kind, Message, decode
-from ...outgoing_buffer import Outgoing
+from ...outgoing_buffer import OutgoingEntry
 from ...participant import Participant
-from ..registry import fault, mutant, mutants, ordering
+from ..registry import add_log_order, fault, mutant, register_faults
 
 
 @mutant("STATE-01", "uses one Lamport timestamp for all channels")
@@ -24,7 +24,7 @@ class OneClockForAll(Participant):
         self.channels[channel_id].clock = self._clock
 
 
-@mutants
+@register_faults
 class _Kept(Channel):
     _count = 0
 
@@ -60,10 +60,10 @@ class _Kept(Channel):
             super().insert_into_log(message, retrieval_hint)
 
 
-ordering("log-by-id", "STATE-11", "orders its log by message ID alone", lambda log, entry: 0)
+add_log_order("log-by-id", "STATE-11", "orders its log by message ID alone", lambda log, entry: 0)
 
 
-@mutants
+@register_faults
 class _OutgoingStates(Channel):
     @fault(Channel.review_causal_history, "STATE-12", "treats any message as an acknowledgement")
     def any_message_acknowledges(self, message: Message, effects: Effects) -> None:
@@ -71,8 +71,8 @@ class _OutgoingStates(Channel):
         for entry in list(self.outgoing):
             self.acknowledge(entry.message_id, effects)
 
-    @fault(Channel.filter_hit, "STATE-13", "removes a possibly acknowledged message from its outgoing buffer")
-    def drops_possibly_acknowledged(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+    @fault(Channel.count_filter_hit, "STATE-13", "removes a possibly acknowledged message from its outgoing buffer")
+    def drops_possibly_acknowledged(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
         self.outgoing.acknowledge(entry.message_id)
         effects.events.append(PossiblyAcknowledged(self.channel_id, entry.message_id))
 

@@ -13,9 +13,9 @@ from ...effects import Acknowledged, Effects, PossiblyAcknowledged
 from ...errors import RefusedSendError
 from ...local_log import LocalLog, LogEntry
 from ...message import Kind, Message
-from ...outgoing_buffer import AckState, Outgoing, OutgoingBuffer
+from ...outgoing_buffer import AckState, OutgoingBuffer, OutgoingEntry
 from ...wire_fields import varint
-from ..registry import configured, keeping, mutant, ordering
+from ..registry import add_configured, add_log_order, mutant, replace_part
 
 MINUTE_MS = 60_000
 
@@ -86,7 +86,7 @@ def _newcomers_last(log: LocalLog, entry: LogEntry) -> int:
     return max(known.lamport_timestamp for known in log) + 1
 
 
-ordering(
+add_log_order(
     "newcomers-last",
     "STATE-04",
     "puts the first message of a new sender at the end of the log",
@@ -97,20 +97,20 @@ ordering(
 # ---- The full bloom filter -------------------------------------------------------------------------------------------
 
 
-@keeping("filter_class", "STATE-06", "never rolls its filter over")
+@replace_part("filter_class", "STATE-06", "never rolls its filter over")
 class NeverRollsOver(RollingBloomFilter):
     def _roll_over(self) -> None:
         pass
 
 
-@keeping("filter_class", "STATE-05", "recomputes its filter at every message, although it is not full")
+@replace_part("filter_class", "STATE-05", "recomputes its filter at every message, although it is not full")
 class RollsOverTooSoon(RollingBloomFilter):
     def insert(self, message_id: str) -> None:
         self._roll_over()
         super().insert(message_id)
 
 
-@keeping("filter_class", "STATE-06", "starts with an empty filter at every roll-over")
+@replace_part("filter_class", "STATE-06", "starts with an empty filter at every roll-over")
 class ForgetsAtTheRollOver(RollingBloomFilter):
     def _roll_over(self) -> None:
         retained, self._retained = self._retained, 0
@@ -118,7 +118,7 @@ class ForgetsAtTheRollOver(RollingBloomFilter):
         self._retained = retained
 
 
-@keeping(
+@replace_part(
     "filter_class", "STATE-06", "continues to send the previous filters after every roll-over", bloom_profile=NIM_SDS
 )
 class CarriesOldFilters(RollingBloomFilter):
@@ -135,7 +135,7 @@ class CarriesOldFilters(RollingBloomFilter):
         return super().to_wire() + b"\xfa\x01" + varint(len(self._full)) + self._full
 
 
-@keeping("filter_class", "STATE-07", "sets three times as many bits as its filter is sized for")
+@replace_part("filter_class", "STATE-07", "sets three times as many bits as its filter is sized for")
 class SetsThreeTimesTheBits(RollingBloomFilter):
     def _places(self, message_id: str) -> tuple[int, ...]:
         own = super()._places(message_id)
@@ -149,7 +149,9 @@ def _of_a_part(part: slice, which: str) -> None:
 
     name = f"filters-{which.replace(' ', '-')}-characters"
     profile = replace(WAKU_SDS_JS, name=name, description="", hash=hash_of)
-    configured(name, "STATE-07", f"hashes only the {which} characters of an ID for its filter", bloom_profile=profile)
+    add_configured(
+        name, "STATE-07", f"hashes only the {which} characters of an ID for its filter", bloom_profile=profile
+    )
 
 
 _of_a_part(slice(16), "first 16")
@@ -180,8 +182,8 @@ class NeedsAllSendersToAcknowledge(Channel):
 class RepeatsPossibleAcknowledgements(Channel):
     _told: tuple[str, ...] = ()
 
-    def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
-        super().filter_hit(entry, effects, now_ms)
+    def count_filter_hit(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
+        super().count_filter_hit(entry, effects, now_ms)
         self._told += (entry.message_id,)
 
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
@@ -190,11 +192,11 @@ class RepeatsPossibleAcknowledgements(Channel):
         super().sweep_outgoing(now_ms, effects)
 
 
-@keeping("outgoing_class", "STATE-17", "keeps possibly acknowledged messages in the list of unacknowledged ones")
+@replace_part("outgoing_class", "STATE-17", "keeps possibly acknowledged messages in the list of unacknowledged ones")
 class KeepsPossibleAmongUnacknowledged(OutgoingBuffer):
     """Possibly acknowledged messages stay in the list of unacknowledged ones."""
 
-    def __iter__(self) -> Iterator[Outgoing]:
+    def __iter__(self) -> Iterator[OutgoingEntry]:
         for entry in super().__iter__():
             if entry.state is AckState.POSSIBLY_ACKNOWLEDGED:
                 yield replace(entry, state=AckState.UNACKNOWLEDGED)
@@ -203,7 +205,7 @@ class KeepsPossibleAmongUnacknowledged(OutgoingBuffer):
 
 @mutant("STATE-17", "marks an acknowledged message as possibly acknowledged at a later filter hit")
 class AcknowledgedBecomesPossible(Channel):
-    _gone: tuple[Outgoing, ...] = ()
+    _gone: tuple[OutgoingEntry, ...] = ()
 
     def acknowledge(self, message_id: str, effects: Effects) -> None:
         self._gone += tuple(entry for entry in self.outgoing if entry.message_id == message_id)
@@ -212,11 +214,11 @@ class AcknowledgedBecomesPossible(Channel):
 
     def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
-        view = self.filter_in(message)
+        view = self.read_filter(message)
         if view is None:
             return
         for entry in self._gone:
             if entry.message_id in view and entry.message_id not in {e.message_id for e in message.causal_history}:
                 self.outgoing.add(entry)
-                self.filter_hit(entry, effects, now_ms)
+                self.count_filter_hit(entry, effects, now_ms)
         self._gone = tuple(entry for entry in self._gone if entry.message_id not in self.outgoing)

@@ -7,7 +7,7 @@ from ...effects import Acknowledged, Delivered, Effects
 from ...errors import RefusedSendError
 from ...message import HistoryEntry, Kind, Message
 from ...participant import Participant
-from ..registry import fault, mutant, mutants, ordering
+from ..registry import add_log_order, fault, mutant, register_faults
 
 
 @mutant("MSG-15", "ignores case when it compares channels")
@@ -20,7 +20,7 @@ class ChannelsIgnoringCase(Participant):
             self.channels[channel_id] = self.channels[alike]
 
 
-@mutants
+@register_faults
 class _Lookalikes(Channel):
     @fault(Channel.receive, "MSG-20", "sends a message of its own for each message that it receives")
     def sends_after_each_reception(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
@@ -41,7 +41,7 @@ class _Lookalikes(Channel):
             self.filter.insert(entry.message_id)
 
 
-ordering(
+add_log_order(
     "lamport-as-text",
     "STATE-11",
     "compares Lamport timestamps as text",
@@ -49,7 +49,7 @@ ordering(
 )
 
 
-@mutants
+@register_faults
 class _LargeAndLong(Channel):
     _contents: frozenset[bytes] = frozenset()
     _recent: tuple[str, ...] = ()

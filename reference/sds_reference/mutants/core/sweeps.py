@@ -11,8 +11,8 @@ from ...effects import Effects, Lost
 from ...errors import MalformedMessageError
 from ...incoming_buffer import IncomingBuffer
 from ...message import Kind, Message
-from ...outgoing_buffer import AckState, Outgoing
-from ..registry import fault, keeping, mutant, mutants
+from ...outgoing_buffer import AckState, OutgoingEntry
+from ..registry import fault, mutant, register_faults, replace_part
 
 _FREED_BY_AN_OWN_MESSAGE = (
     "schedules do not choose message IDs, and the fault appears only if a message waits for one that its receiver then "
@@ -20,7 +20,7 @@ _FREED_BY_AN_OWN_MESSAGE = (
 )
 
 
-@mutants
+@register_faults
 class _Sweeping(Channel):
     @fault(
         Channel.deliver_ready,
@@ -75,7 +75,7 @@ class _Sweeping(Channel):
                 effects.events.append(Lost(self.channel_id, tuple(sorted(entry.unmet))))
 
     @fault(Channel.schedule_resend, "OUTSWEEP-02", "uses one resend period for all messages")
-    def one_resend_period(self, entry: Outgoing, now_ms: int) -> None:
+    def one_resend_period(self, entry: OutgoingEntry, now_ms: int) -> None:
         self.outgoing.reschedule(entry, now_ms + self.config.resend_unacknowledged_ms)
 
     @fault(
@@ -84,7 +84,7 @@ class _Sweeping(Channel):
         "never resends possibly acknowledged messages",
         resend_possibly_acknowledged_ms=None,
     )
-    def never_resends_the_possible(self, entry: Outgoing, now_ms: int) -> None:
+    def never_resends_the_possible(self, entry: OutgoingEntry, now_ms: int) -> None:
         super().schedule_resend(entry, now_ms)
         if entry.state is AckState.POSSIBLY_ACKNOWLEDGED:
             entry.due_ms = -1
@@ -94,7 +94,7 @@ class _Sweeping(Channel):
         "OUTSWEEP-03",
         "resends possibly acknowledged messages three times as often as unacknowledged ones",
     )
-    def resends_possible_three_times_as_often(self, entry: Outgoing, now_ms: int) -> None:
+    def resends_possible_three_times_as_often(self, entry: OutgoingEntry, now_ms: int) -> None:
         period = self.config.resend_unacknowledged_ms
         self.outgoing.reschedule(entry, now_ms + (period if entry.state is AckState.UNACKNOWLEDGED else period // 3))
 
@@ -134,10 +134,12 @@ mutant(
 )(PossiblyAcknowledgedFirst)
 
 
-@keeping("incoming_class", "INSWEEP-04", "delivers only the last of several messages that wait for the same dependency")
+@replace_part(
+    "incoming_class", "INSWEEP-04", "delivers only the last of several messages that wait for the same dependency"
+)
 class DeliversOnlyTheLastDependent(IncomingBuffer):
-    def met(self, dependency: str) -> None:
+    def mark_met(self, dependency: str) -> None:
         *others, _ = self._waiting.get(dependency) or [""]
         for key in others:
             del self._waiting[dependency][key]
-        super().met(dependency)
+        super().mark_met(dependency)

@@ -10,10 +10,10 @@ from ...effects import Delivered, Effects
 from ...errors import RefusedSendError
 from ...local_log import LogEntry
 from ...message import HistoryEntry, Kind, Message, decode
-from ..registry import fault, mutant, mutants
+from ..registry import fault, mutant, register_faults
 
 
-@mutants
+@register_faults
 class _SyncsSent(Channel):
     @fault(Channel.tick, "SYNC-01", "never sends a periodic sync message")
     def never_syncs(self, now_ms: int) -> Effects:
@@ -75,7 +75,7 @@ class NamesSyncs(Channel):
         return (*super().causal_history()[len(self._last) :], *self._last)
 
 
-@mutants
+@register_faults
 class _SyncsAndEphemerals(Channel):
     _seen: frozenset[str] = frozenset()
     automatic = 0
@@ -200,7 +200,7 @@ class _SyncsAndEphemerals(Channel):
     @fault(Channel.receive_ephemeral, "EPHEMERAL-05", "treats an ephemeral message as the missing message with its ID")
     def ephemeral_replaces_the_missing(self, message: Message, effects: Effects) -> None:
         super().receive_ephemeral(message, effects)
-        self.incoming.met(message.message_id)
+        self.incoming.mark_met(message.message_id)
         self.deliver_ready(effects)
 
     @fault(Channel.receive_ephemeral, "EPHEMERAL-07", "updates its clock by ephemeral messages")

@@ -122,7 +122,7 @@ class AcknowledgesTwins(_Keyed):
 class LooksForTwins(_Keyed):
     def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
-        view = self.filter_in(message)
+        view = self.read_filter(message)
         for entry in self.outgoing.unacknowledged() if view is not None else ():
             if view is not None and self.key(entry.message_id) in view:
-                self.filter_hit(entry, effects, now_ms)
+                self.count_filter_hit(entry, effects, now_ms)

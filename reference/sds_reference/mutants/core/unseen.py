@@ -6,8 +6,8 @@ from ...channel import Channel
 from ...effects import Effects
 from ...local_log import LocalLog
 from ...message import Kind, Message
-from ...outgoing_buffer import Outgoing
-from ..registry import again, mutant
+from ...outgoing_buffer import OutgoingEntry
+from ..registry import add_again, mutant
 
 _BLIND = ("delivered",)
 """Without this capability, only its own messages can show what it has delivered."""
@@ -34,7 +34,7 @@ class _Forgetting(LocalLog):
 
     def forget(self, own: str) -> None:
         for entry in [entry for entry in self if entry.sender_id != own]:
-            self._order.remove((self.place(entry), entry.message_id))
+            self._order.remove((self.sort_key(entry), entry.message_id))
             del self._entries[entry.message_id]
 
 
@@ -90,7 +90,7 @@ _REAL_TIME = ("virtual-clock", "acknowledged", "possibly-acknowledged")
 
 
 class _ResendsAtEachTick(Channel):
-    def schedule_resend(self, entry: Outgoing, now_ms: int) -> None:
+    def schedule_resend(self, entry: OutgoingEntry, now_ms: int) -> None:
         self.outgoing.reschedule(entry, 0)
 
     def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
@@ -120,37 +120,37 @@ class ResendsSyncAcknowledgedAtEachTick(_ResendsAtEachTick):
             super().review_causal_history(message, effects)
 
 
-again(
+add_again(
     "does-not-buffer-outgoing",
     "unseen-does-not-buffer-outgoing",
     "does not add its messages to the outgoing buffer, and does not show its state",
     unseen=True,
 )
-again(
+add_again(
     "starts-as-possibly-acknowledged",
     "unseen-starts-as-possibly-acknowledged",
     "treats each of its messages as possibly acknowledged, and does not show its state",
     unseen=True,
 )
-again(
+add_again(
     "buffer-of-one",
     "unseen-buffer-of-one",
     "has a capacity of one waiting message, and does not show its state",
     unseen=True,
 )
-again(
+add_again(
     "drops-possibly-acknowledged",
     "unseen-drops-possibly-acknowledged",
     "drops possibly acknowledged messages, and does not show its state",
     unseen=True,
 )
-again(
+add_again(
     "returns-to-unacknowledged",
     "unseen-returns-to-unacknowledged",
     "returns to unacknowledged, and does not show its state",
     unseen=True,
 )
-again(
+add_again(
     "keeps-clock-on-delivery",
     "quietly-keeps-clock-on-delivery",
     "does not update its clock on delivery, and signals nothing",

@@ -11,11 +11,11 @@ from ...effects import Effects
 from ...errors import MalformedMessageError
 from ...lamport_clock import LamportClock
 from ...message import HistoryEntry, Kind, Message
-from ...outgoing_buffer import Outgoing
+from ...outgoing_buffer import OutgoingEntry
 from ...wire_fields import LEN, WireField, join, split
 from ...wire_formats import V2026_01
-from ..core.message import moved
-from ..registry import MUTANTS, again, configured, fault, mutant, mutants, omitted
+from ..core.message import renumber_field
+from ..registry import MUTANTS, add_again, add_configured, fault, mutant, omit, register_faults
 
 FIVE_MINUTES_MS = 300_000
 
@@ -23,7 +23,7 @@ FIVE_MINUTES_MS = 300_000
 # ---- Encoding --------------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Wire(Channel):
     @fault(Channel.encode, "FORUM-01", "encodes messages with the fields of SDS")
     def writes_fields_of_sds(self, message: Message) -> bytes:
@@ -48,7 +48,7 @@ class _Wire(Channel):
 
     @fault(Channel.encode, "FORUM-04", "encodes Lamport timestamps in field 10")
     def lamport_in_field10(self, message: Message) -> bytes:
-        return moved(super().encode(message), 3, 10)
+        return renumber_field(super().encode(message), 3, 10)
 
     @fault(Channel.encode, "FORUM-05", "encodes the entries of causal histories as messages")
     def entries_as_messages(self, message: Message) -> bytes:
@@ -57,10 +57,10 @@ class _Wire(Channel):
 
     @fault(Channel.encode, "FORUM-06", "encodes the channel in field 8")
     def channel_in_field8(self, message: Message) -> bytes:
-        return moved(super().encode(message), 5, 8)
+        return renumber_field(super().encode(message), 5, 8)
 
 
-again(
+add_again(
     "no-filter-at-first",
     "no-filter-of-the-proposal-at-first",
     "omits the filter of the proposal until it has received a message",
@@ -78,7 +78,7 @@ class CapitalisesContent(Channel):
 # ---- Lamport timestamps ----------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Lamport(Channel):
     _odd = False
 
@@ -102,7 +102,7 @@ class _Lamport(Channel):
             self.clock.value = 0
         return super().next_lamport(now_ms)
 
-    increases_by_own_messages_only = omitted(
+    increases_by_own_messages_only = omit(
         Channel.witness_lamport, "FORUM-23", "increases its Lamport timestamp only by its own messages"
     )
 
@@ -124,7 +124,7 @@ class CountsPastTheLargest(Channel):
 # ---- Sync messages ---------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Syncs(Channel):
     @fault(Channel.next_sync_lamport, "FORUM-35", "sends sync messages with the previous Lamport timestamp")
     def sync_uses_previous_timestamp(self, now_ms: int) -> int:
@@ -188,7 +188,7 @@ class FiltersFiveMinutes(Channel):
         return super().compose(message_id, lamport, content)
 
 
-configured(
+add_configured(
     "lists-five-by-default", "FORUM-41", "lists five messages in a causal history by default", causal_history_size=5
 )
 
@@ -210,18 +210,18 @@ class AnnouncesTies(Channel):
 # ---- Histories and copies --------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _HistoriesAndCopies(Channel):
     @fault(Channel.causal_history, "FORUM-17", "lists one message more than configured in a causal history")
     def one_entry_too_many(self) -> tuple[HistoryEntry, ...]:
-        return tuple(HistoryEntry(e.message_id) for e in self.log.preceding(self.config.causal_history_size + 1))
+        return tuple(HistoryEntry(e.message_id) for e in self.log.last_entries(self.config.causal_history_size + 1))
 
     @fault(Channel.rebroadcast, "FORUM-32", "rebroadcasts without the causal history")
-    def copies_without_a_history(self, entry: Outgoing) -> bytes:
+    def copies_without_a_history(self, entry: OutgoingEntry) -> bytes:
         return super().encode(replace(self.revision.wire.decode(entry.wire), causal_history=()))
 
     @fault(Channel.rebroadcast, "FORUM-32", "rebroadcasts only the first bytes of the content")
-    def copies_with_less_content(self, entry: Outgoing) -> bytes:
+    def copies_with_less_content(self, entry: OutgoingEntry) -> bytes:
         message = self.revision.wire.decode(entry.wire)
         return super().encode(replace(message, content=(message.content or b"")[:1]))
 
@@ -283,4 +283,4 @@ SHARED: dict[str, tuple[str, ...]] = {
 for _requirement, _names in SHARED.items():
     for _name in _names:
         _summary = f"{MUTANTS[_name].summary}, in the proposal of 2024"
-        again(_name, f"forum-{_name}", _summary, requirement=_requirement)
+        add_again(_name, f"forum-{_name}", _summary, requirement=_requirement)

@@ -8,28 +8,30 @@ from ...config import RepairConfig
 from ...message import HistoryEntry
 from ...repair import Repair
 from ...variants import PRIVATE_HASH
-from ..registry import fault, mutants, unseen_too
+from ..registry import fault, register_faults, unseen_too
 
 _private = partial(fault, repair=RepairConfig(hash_profile=PRIVATE_HASH))
 
 
-@mutants
+@register_faults
 class _Lacking(Repair):
     def hash(self, *parts: str) -> int:
         return self.config.hash_profile.hash(*parts)
 
-    @_private(Repair.eligible_responder, "R-GROUP-01", "computes response groups without the author")
+    @_private(Repair.is_eligible_responder, "R-GROUP-01", "computes response groups without the author")
     def groups_without_the_author(self, entry: HistoryEntry) -> bool:
         own = entry.sender_id == self.participant_id
         return own or self.hash(self.participant_id, entry.message_id) % self.config.num_response_groups == 0
 
-    @_private(Repair.eligible_responder, "R-GROUP-01", "uses the hash of the message ID as the hash of author and ID")
+    @_private(
+        Repair.is_eligible_responder, "R-GROUP-01", "uses the hash of the message ID as the hash of author and ID"
+    )
     def groups_by_the_message_alone(self, entry: HistoryEntry) -> bool:
         own, groups = entry.sender_id == self.participant_id, self.config.num_response_groups
         mine = self.hash(self.participant_id, entry.message_id)
         return own or mine % groups == self.hash(entry.message_id) % groups
 
-    @_private(Repair.eligible_responder, "R-GROUP-01", "computes response groups without the message")
+    @_private(Repair.is_eligible_responder, "R-GROUP-01", "computes response groups without the message")
     def groups_without_the_message(self, entry: HistoryEntry) -> bool:
         groups = self.config.num_response_groups
         return self.hash(self.participant_id) % groups == self.hash(entry.sender_id or "") % groups

@@ -9,7 +9,7 @@ from ...message import HistoryEntry, Message
 from ...repair import Repair
 from ...variants import PRIVATE_HASH
 from ..core.twin_ids import keyed
-from ..registry import fault, mutant, mutants, sized
+from ..registry import fault, for_sizes, mutant, register_faults
 from .twin_ids import AnswersWithTwins, ComeAsTwins, OverhearsTwins, ReckonsWithTwins
 
 _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
@@ -22,7 +22,7 @@ keyed("R-STATE-01", "stops requesting messages that others request, by IDs {}", 
 keyed("R-TREQ-01", "computes T_req with the message ID {}", "trimmed", "marked", "wide")(ReckonsWithTwins)
 
 
-@mutants
+@register_faults
 class _Keyed(Repair):
     @fault(Repair.track, "R-STATE-01", "stores missing messages by the first 12 characters of their IDs")
     def tracks_the_start(self, entry: HistoryEntry, now_ms: int) -> None:
@@ -40,13 +40,13 @@ class _Keyed(Repair):
             super().track(entry, now_ms)
 
     @fault(
-        Repair.take_request,
+        Repair.accept_request,
         "R-RECV-08",
         "does not answer for messages that are named like properties of JavaScript objects",
     )
     def does_not_answer_for_built_in_names(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id not in ("constructor", "__proto__", "toString", "hasOwnProperty"):
-            super().take_request(entry, now_ms)
+            super().accept_request(entry, now_ms)
 
     @fault(Repair.track_missing, "R-RECV-03", "reads a causal history only up to a repeated or empty entry")
     def tracks_up_to_repeated_or_empty(self, message: Message, now_ms: int) -> None:
@@ -70,7 +70,7 @@ class _Keyed(Repair):
 # ---- Times -----------------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Again(Repair):
     def known(self) -> set[str]:
         found: set[str] = self.__dict__.setdefault("_known", set())
@@ -101,37 +101,37 @@ class _Again(Repair):
 # ---- Response groups -------------------------------------------------------------------------------------------------
 
 
-@sized("R-GROUP-01", "counts response groups modulo {}", 128, 256)
+@for_sizes("R-GROUP-01", "counts response groups modulo {}", 128, 256)
 class CountsGroupsModulo(Repair):
     size: int
 
-    def eligible_responder(self, entry: HistoryEntry) -> bool:
+    def is_eligible_responder(self, entry: HistoryEntry) -> bool:
         groups = self.config.num_response_groups
         config, self.config = self.config, replace(self.config, num_response_groups=groups % self.size or 1)
         try:
-            return super().eligible_responder(entry)
+            return super().is_eligible_responder(entry)
         finally:
             self.config = config
 
 
-@sized("R-GROUP-01", "uses at most {} response groups", 100, 255)
+@for_sizes("R-GROUP-01", "uses at most {} response groups", 100, 255)
 class CapsResponseGroupsAt(Repair):
     size: int
 
-    def eligible_responder(self, entry: HistoryEntry) -> bool:
+    def is_eligible_responder(self, entry: HistoryEntry) -> bool:
         config, self.config = (
             self.config,
             replace(self.config, num_response_groups=min(self.size, self.config.num_response_groups)),
         )
         try:
-            return super().eligible_responder(entry)
+            return super().is_eligible_responder(entry)
         finally:
             self.config = config
 
 
 @mutant("R-GROUP-01", "with a private hash, has response groups that overlap", repair=_PRIVATE)
 class PrivateGroupsOverlap(Repair):
-    def eligible_responder(self, entry: HistoryEntry) -> bool:
+    def is_eligible_responder(self, entry: HistoryEntry) -> bool:
         groups, hash_of = self.config.num_response_groups, self.config.hash_profile.hash
         own, theirs = hash_of(self.participant_id, entry.message_id), hash_of(entry.sender_id or "", entry.message_id)
         return groups < 2 or self.participant_id == entry.sender_id or (own % 1009 * (theirs % 1009)) % groups == 0
@@ -139,7 +139,7 @@ class PrivateGroupsOverlap(Repair):
 
 @mutant("R-GROUP-01", "with a private hash, computes response groups from the difference of hashes", repair=_PRIVATE)
 class PrivateGroupsByDifference(Repair):
-    def eligible_responder(self, entry: HistoryEntry) -> bool:
+    def is_eligible_responder(self, entry: HistoryEntry) -> bool:
         groups, hash_of = self.config.num_response_groups, self.config.hash_profile.hash
         own, theirs = hash_of(self.participant_id, entry.message_id), hash_of(entry.sender_id or "", entry.message_id)
         distance = abs(own - theirs) % (6 * groups)
@@ -149,7 +149,7 @@ class PrivateGroupsByDifference(Repair):
 # ---- Responses -------------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Answers(Repair):
     @fault(Repair.take_responses, "R-FIELDS-01", "writes its own ID as the sender of each entry in its responses")
     def writes_itself_into_response_histories(self, now_ms: int) -> list[Message]:
@@ -175,12 +175,12 @@ class AnswersTwiceInAMillisecond(Repair):
         return [*responses, *(last if last_ms == now_ms and not responses else ())]
 
 
-@sized("R-STATE-07", "caches only the newest {} messages", 5, 50)
+@for_sizes("R-STATE-07", "caches only the newest {} messages", 5, 50)
 class KeepsTheNewestFew(Repair):
     size: int
 
-    def remember(self, message: Message) -> None:
-        super().remember(message)
+    def cache_message(self, message: Message) -> None:
+        super().cache_message(message)
         while len(self.cache) > self.size:
             self.cache.pop(next(iter(self.cache)))
 

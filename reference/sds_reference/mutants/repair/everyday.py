@@ -10,7 +10,7 @@ from ...effects import Effects
 from ...message import HistoryEntry, Message
 from ...participant import Participant
 from ...repair import Repair
-from ..registry import fault, mutant, mutants
+from ..registry import fault, mutant, register_faults
 
 
 class _WithoutRepair(Channel):
@@ -45,46 +45,46 @@ class NeverAnswersAfterOthers(Repair):
             self._left |= {message_id}
         super().remove_answered(message_id)
 
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id not in self._left:
-            super().take_request(entry, now_ms)
+            super().accept_request(entry, now_ms)
 
 
-@mutants
+@register_faults
 class _Everyday(Repair):
     _latest = 0
 
-    @fault(Repair.eligible, "R-STATE-09", "stops requesting when the clock is set back", unseen=True)
+    @fault(Repair.eligible_requests, "R-STATE-09", "stops requesting when the clock is set back", unseen=True)
     def stops_requesting_after_clock_set_back(self, now_ms: int) -> list[HistoryEntry]:
         self._latest = max(self._latest, now_ms) if now_ms >= self._latest else 1 << 62
-        return super().eligible(now_ms) if now_ms >= self._latest else []
+        return super().eligible_requests(now_ms) if now_ms >= self._latest else []
 
     @fault(Repair.take_responses, "R-SWEEP-05", "converts the Lamport timestamp of responses to a double")
     def answers_with_a_rounded_timestamp(self, now_ms: int) -> list[Message]:
         answers = super().take_responses(now_ms)
         return [replace(message, lamport_timestamp=int(float(message.lamport_timestamp or 0))) for message in answers]
 
-    @fault(Repair.remember, "R-SWEEP-05", "caches content as text")
+    @fault(Repair.cache_message, "R-SWEEP-05", "caches content as text")
     def keeps_content_as_text(self, message: Message) -> None:
         text = (message.content or b"").decode("utf-8", "replace")
-        super().remember(replace(message, content=text.encode()))
+        super().cache_message(replace(message, content=text.encode()))
 
 
 @mutant("R-STATE-06", "answers twice if a request contains an entry twice")
 class AnswersRepeatedEntriesTwice(Repair):
     _twice: frozenset[str] = frozenset()
 
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id in self.incoming:
             self._twice |= {entry.message_id}
-        super().take_request(entry, now_ms)
+        super().accept_request(entry, now_ms)
 
     def take_responses(self, now_ms: int) -> list[Message]:
         answers = super().take_responses(now_ms)
         return answers + [message for message in answers if message.message_id in self._twice]
 
 
-@mutants
+@register_faults
 class _RequestsAcknowledge(Channel):
     @fault(Channel.review_ack_status, "STATE-12", "acknowledges own messages that repair requests of others name")
     def requests_acknowledge(self, message: Message, effects: Effects, now_ms: int) -> None:

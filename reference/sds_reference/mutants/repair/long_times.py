@@ -6,8 +6,8 @@ from ...config import RepairConfig
 from ...message import HistoryEntry, Message
 from ...repair import Repair
 from ...variants import PRIVATE_HASH
-from ..core.long_times import turned
-from ..registry import sized
+from ..core.long_times import keep_low_bits
+from ..registry import for_sizes
 
 
 class _Sized(Repair):
@@ -17,13 +17,13 @@ class _Sized(Repair):
     def modulus(self, span_ms: int) -> int:
         """Milliseconds from T_min to T_max, wrapped to the size in the faulty unit. Negative values act as a modulus,
         too."""
-        return abs(turned(span_ms * 1_000 // self.unit_us, self.size)) * self.unit_us // 1_000 or 1
+        return abs(keep_low_bits(span_ms * 1_000 // self.unit_us, self.size)) * self.unit_us // 1_000 or 1
 
     def seconds(self, time_ms: int) -> int:
-        return turned(time_ms // 1_000, self.size)
+        return keep_low_bits(time_ms // 1_000, self.size)
 
 
-@sized("R-TREQ-01", "computes T_req with milliseconds of {} bits", 31, 32)
+@for_sizes("R-TREQ-01", "computes T_req with milliseconds of {} bits", 31, 32)
 class ComputesTReqInMsOfBits(_Sized):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         low = self.config.t_min_ms
@@ -31,12 +31,12 @@ class ComputesTReqInMsOfBits(_Sized):
         return now_ms + low + hashed % self.modulus(self.config.t_max_ms - low)
 
 
-@sized("R-TREQ-01", "computes T_req with microseconds of {} bits", 31, 32)
+@for_sizes("R-TREQ-01", "computes T_req with microseconds of {} bits", 31, 32)
 class ComputesTReqInUsOfBits(ComputesTReqInMsOfBits):
     unit_us = 1
 
 
-@sized(
+@for_sizes(
     "R-TREQ-03",
     "computes T_req with microseconds of {} bits and a private hash",
     31,
@@ -47,7 +47,7 @@ class ComputesPrivateTReqInUsOfBits(ComputesTReqInUsOfBits):
     pass
 
 
-@sized("R-TRESP-01", "computes T_resp with milliseconds of {} bits", 31, 32)
+@for_sizes("R-TRESP-01", "computes T_resp with milliseconds of {} bits", 31, 32)
 class ComputesTRespInMsOfBits(_Sized):
     def t_resp(self, entry: HistoryEntry, now_ms: int) -> int:
         hashes = self.config.hash_profile
@@ -55,32 +55,32 @@ class ComputesTRespInMsOfBits(_Sized):
         return now_ms + distance * hashes.hash(entry.message_id) % self.modulus(self.config.t_max_ms)
 
 
-@sized("R-TRESP-01", "computes T_resp with microseconds of {} bits", 31, 32)
+@for_sizes("R-TRESP-01", "computes T_resp with microseconds of {} bits", 31, 32)
 class ComputesTRespInUsOfBits(ComputesTRespInMsOfBits):
     unit_us = 1
 
 
-@sized("R-SEND-02", "stores the second of T_req in {} bits", 31, 32)
+@for_sizes("R-SEND-02", "stores the second of T_req in {} bits", 31, 32)
 class StoresTReqSecondInBits(_Sized):
-    def eligible(self, now_ms: int) -> list[HistoryEntry]:
+    def eligible_requests(self, now_ms: int) -> list[HistoryEntry]:
         due = [item.entry for item in self.outgoing if self.seconds(item.due_ms) <= self.seconds(now_ms)]
         return due[: self.config.max_requests]
 
 
-@sized("R-SEND-01", "compares T_req with the seconds of the clock in {} bits", 31, 32)
+@for_sizes("R-SEND-01", "compares T_req with the seconds of the clock in {} bits", 31, 32)
 class ComparesTReqSecondsInBits(_Sized):
-    def eligible(self, now_ms: int) -> list[HistoryEntry]:
-        return super().eligible(self.seconds(now_ms) * 1_000)
+    def eligible_requests(self, now_ms: int) -> list[HistoryEntry]:
+        return super().eligible_requests(self.seconds(now_ms) * 1_000)
 
 
-@sized("R-SWEEP-03", "stores the second of T_resp in {} bits", 31, 32)
+@for_sizes("R-SWEEP-03", "stores the second of T_resp in {} bits", 31, 32)
 class StoresTRespSecondInBits(_Sized):
     def take_responses(self, now_ms: int) -> list[Message]:
         due = [item.due_ms for item in self.incoming if self.seconds(item.due_ms) <= self.seconds(now_ms)]
         return super().take_responses(max(due, default=-1))
 
 
-@sized("R-SWEEP-01", "compares T_resp with the seconds of the clock in {} bits", 31, 32)
+@for_sizes("R-SWEEP-01", "compares T_resp with the seconds of the clock in {} bits", 31, 32)
 class ComparesTRespSecondsInBits(_Sized):
     def take_responses(self, now_ms: int) -> list[Message]:
         return super().take_responses(self.seconds(now_ms) * 1_000)

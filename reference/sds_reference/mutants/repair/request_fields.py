@@ -11,8 +11,8 @@ from ...errors import MalformedMessageError
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
 from ...wire_fields import LEN, VARINT, WireField, join, split
-from ..core.message import as_text, moved_within
-from ..registry import configured, fault, mutant, mutants, unseen_too
+from ..core.message import as_text, renumber_inner_field
+from ..registry import add_configured, fault, mutant, register_faults, unseen_too
 
 # ---- Fields ----------------------------------------------------------------------------------------------------------
 
@@ -21,11 +21,11 @@ def _number_of(text: str | bytes | int) -> int:
     return int.from_bytes(str(text).encode()[:8])
 
 
-@mutants
+@register_faults
 class _Entries(Channel):
     @fault(Channel.encode, "MSG-08", "encodes the requested IDs in the second field of each entry")
     def requested_ids_in_field_two(self, message: Message) -> bytes:
-        return moved_within(encode(message), 13, 1, 2)
+        return renumber_inner_field(encode(message), 13, 1, 2)
 
     @fault(Channel.encode, "MSG-08", "encodes all requested IDs in one entry")
     def requests_in_one_entry(self, message: Message) -> bytes:
@@ -61,7 +61,7 @@ class _Entries(Channel):
         return tuple(replace(entry, sender_id=own) for entry in super().causal_history())
 
 
-@mutants
+@register_faults
 class _Requested(Repair):
     @fault(
         Repair.track_missing, "R-FIELDS-01", "requests a message with the sender of the message that revealed the gap"
@@ -70,18 +70,18 @@ class _Requested(Repair):
         history = tuple(replace(entry, sender_id=message.sender_id) for entry in message.causal_history)
         super().track_missing(replace(message, causal_history=history), now_ms)
 
-    @fault(Repair.eligible, "R-FIELDS-01", "omits the sender in its requests")
+    @fault(Repair.eligible_requests, "R-FIELDS-01", "omits the sender in its requests")
     def names_no_sender(self, now_ms: int) -> list[HistoryEntry]:
-        return [replace(entry, sender_id=None) for entry in super().eligible(now_ms)]
+        return [replace(entry, sender_id=None) for entry in super().eligible_requests(now_ms)]
 
-    @fault(Repair.eligible, "R-FIELDS-02", "gives every entry of a request the retrieval hint of the first")
+    @fault(Repair.eligible_requests, "R-FIELDS-02", "gives every entry of a request the retrieval hint of the first")
     def one_hint_for_all_requests(self, now_ms: int) -> list[HistoryEntry]:
-        entries = super().eligible(now_ms)
+        entries = super().eligible_requests(now_ms)
         return [replace(entry, retrieval_hint=entries[0].retrieval_hint) for entry in entries]
 
-    @fault(Repair.eligible, "R-FIELDS-02", "converts retrieval hints in its requests to text and back")
+    @fault(Repair.eligible_requests, "R-FIELDS-02", "converts retrieval hints in its requests to text and back")
     def hints_of_requests_as_text(self, now_ms: int) -> list[HistoryEntry]:
-        return [as_text(entry) for entry in super().eligible(now_ms)]
+        return [as_text(entry) for entry in super().eligible_requests(now_ms)]
 
     @fault(Repair.track, "R-FIELDS-02", "requests every dependency, whether it has arrived or not")
     def requests_received_messages(self, entry: HistoryEntry, now_ms: int) -> None:
@@ -89,12 +89,12 @@ class _Requested(Repair):
             self.outgoing.add(entry, self.t_req(entry, now_ms))
         super().track(entry, now_ms)
 
-    @fault(Repair.eligible, "R-FIELDS-02", "requests everything that is due, without a maximum")
+    @fault(Repair.eligible_requests, "R-FIELDS-02", "requests everything that is due, without a maximum")
     def requests_without_maximum(self, now_ms: int) -> list[HistoryEntry]:
         return [item.entry for item in self.outgoing.due(now_ms)]
 
 
-@mutants
+@register_faults
 class _WithoutSdsR(Channel):
     @fault(Channel.causal_history, "R-FIELDS-03", "names senders in its causal history although it does not use SDS-R")
     def senders_without_sds_r(self) -> tuple[HistoryEntry, ...]:
@@ -141,7 +141,7 @@ class TReqModuloOneMore(Repair):
         return now_ms + hashed % (c.t_max_ms - c.t_min_ms + 1) + c.t_min_ms
 
 
-@mutants
+@register_faults
 class _OtherHash(Repair):
     """Computes T_req from other arguments of the hash."""
 
@@ -177,7 +177,7 @@ class RequestsLateMoreOften(Repair):
         return now_ms + c.t_min_ms + share * (c.t_max_ms - c.t_min_ms) // 100
 
 
-@mutants
+@register_faults
 class _NotTheMessageAndItself(_OtherHash):
     @unseen_too("unseen-hashes-itself-alone", "and does not show its state")
     @fault(_OtherHash.arguments, "R-TREQ-04", "hashes only its own ID")
@@ -191,7 +191,9 @@ class _NotTheMessageAndItself(_OtherHash):
 
 
 _COARSE = RepairConfig(clock_ms=5_000)
-configured("clock-of-five-seconds", "R-TREQ-01", "computes T_req with a declared clock of five seconds", repair=_COARSE)
+add_configured(
+    "clock-of-five-seconds", "R-TREQ-01", "computes T_req with a declared clock of five seconds", repair=_COARSE
+)
 
 
 @mutant("R-TREQ-01", "adds 40 ms to T_req, more than its clock of 16 ms explains", repair=RepairConfig(clock_ms=16))
@@ -209,7 +211,7 @@ class UsesThreeTReqOnly(Repair):
         return now_ms + c.t_min_ms + (1 + 2 * third) * (c.t_max_ms - c.t_min_ms) // 6
 
 
-@mutants
+@register_faults
 class _AnotherTimeEachTime(_OtherHash):
     @unseen_too("unseen-recomputes-t-req-when-missing-again", "and does not show its state")
     @fault(_OtherHash.arguments, "R-RECV-06", "computes another T_req each time the same message is missing")
@@ -217,14 +219,14 @@ class _AnotherTimeEachTime(_OtherHash):
         return f"{self.participant_id}{now_ms}", entry.message_id
 
 
-@mutants
+@register_faults
 class _EmptyHints(Repair):
     @fault(Repair.track, "R-STATE-01", "does not request messages that were named with an empty retrieval hint")
     def empty_hints_are_not_asked_for(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.retrieval_hint != b"":
             super().track(entry, now_ms)
 
-    @fault(Repair.take_request, "R-RECV-12", "does not answer requests with an empty retrieval hint")
+    @fault(Repair.accept_request, "R-RECV-12", "does not answer requests with an empty retrieval hint")
     def empty_hints_are_not_answered(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.retrieval_hint != b"":
-            super().take_request(entry, now_ms)
+            super().accept_request(entry, now_ms)

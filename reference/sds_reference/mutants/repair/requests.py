@@ -11,12 +11,12 @@ from ...config import AfterRequest, Config, RepairConfig
 from ...effects import Effects
 from ...message import HistoryEntry, Kind, Message
 from ...repair import Repair
-from ..registry import again, configured, fault, mutant, mutants, unseen_too
+from ..registry import add_again, add_configured, fault, mutant, register_faults, unseen_too
 
 # ---- R-STATE and R-GLOBAL --------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Missing(Repair):
     @fault(Repair.track, "R-STATE-01", "has a capacity of one missing message")
     def tracks_one_only(self, entry: HistoryEntry, now_ms: int) -> None:
@@ -43,13 +43,13 @@ class _Missing(Repair):
         self.outgoing.remove(entry.message_id)
         super().track(entry, now_ms)
 
-    @fault(Repair.eligible, "R-STATE-09", "tracks missing messages and never requests them")
+    @fault(Repair.eligible_requests, "R-STATE-09", "tracks missing messages and never requests them")
     def never_requests(self, now_ms: int) -> list[HistoryEntry]:
         return []
 
 
 # Others cannot see that it tracks them, and never requesting only violates a SHOULD.
-again(
+add_again(
     "never-requests",
     "unseen-never-requests",
     "never requests missing messages",
@@ -71,12 +71,12 @@ class RequestsItsOwnMessage(Channel):
         return effects
 
 
-configured("short-t-min", "R-GLOBAL-02", "T_min is 5 seconds by default", repair=RepairConfig(t_min_ms=5_000))
-configured("short-t-max", "R-GLOBAL-03", "T_max is a minute by default", repair=RepairConfig(t_max_ms=60_000))
-configured("long-t-max", "R-GLOBAL-03", "T_max is 20 minutes by default", repair=RepairConfig(t_max_ms=1_200_000))
+add_configured("short-t-min", "R-GLOBAL-02", "T_min is 5 seconds by default", repair=RepairConfig(t_min_ms=5_000))
+add_configured("short-t-max", "R-GLOBAL-03", "T_max is a minute by default", repair=RepairConfig(t_max_ms=60_000))
+add_configured("long-t-max", "R-GLOBAL-03", "T_max is 20 minutes by default", repair=RepairConfig(t_max_ms=1_200_000))
 
 
-@mutants
+@register_faults
 class _Times(Repair):
     @unseen_too("unseen-no-t-min", "and does not show its state")
     @fault(Repair.t_req, "R-GLOBAL-09", "ignores T_min")
@@ -96,7 +96,7 @@ class _Times(Repair):
 # ---- R-SEND ----------------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Asking(Channel):
     @fault(Channel.with_repair_request, "R-SEND-01", "requests in content messages only")
     def asks_in_content_only(self, message: Message, now_ms: int) -> Message:
@@ -108,27 +108,27 @@ class _Asking(Channel):
         return super().with_repair_request(message, now_ms) if message.kind is Kind.SYNC else message
 
 
-@mutants
+@register_faults
 class _Eligible(Repair):
-    @fault(Repair.eligible, "R-SEND-02", "requests up to a second early")
+    @fault(Repair.eligible_requests, "R-SEND-02", "requests up to a second early")
     def asks_a_second_early(self, now_ms: int) -> list[HistoryEntry]:
-        return super().eligible(now_ms + 1_000)
+        return super().eligible_requests(now_ms + 1_000)
 
-    @fault(Repair.eligible, "R-SEND-02", "requests only from the millisecond after T_req")
+    @fault(Repair.eligible_requests, "R-SEND-02", "requests only from the millisecond after T_req")
     def asks_a_millisecond_late(self, now_ms: int) -> list[HistoryEntry]:
-        return super().eligible(now_ms - 1)
+        return super().eligible_requests(now_ms - 1)
 
-    @fault(Repair.eligible, "R-SEND-03", "requests one entry more than the maximum")
+    @fault(Repair.eligible_requests, "R-SEND-03", "requests one entry more than the maximum")
     def asks_for_one_too_many(self, now_ms: int) -> list[HistoryEntry]:
         return list(islice((item.entry for item in self.outgoing.due(now_ms)), self.config.max_requests + 1))
 
-    @fault(Repair.eligible, "R-SEND-04", "requests the entries with the highest T_req first")
+    @fault(Repair.eligible_requests, "R-SEND-04", "requests the entries with the highest T_req first")
     def latest_first(self, now_ms: int) -> list[HistoryEntry]:
         due = [item.entry for item in self.outgoing.due(now_ms)]
         return due[::-1][: self.config.max_requests]
 
 
-configured(
+add_configured(
     "asks-for-five", "R-SEND-05", "requests up to five entries at once by default", repair=RepairConfig(max_requests=5)
 )
 
@@ -147,11 +147,11 @@ class StaleRequest(Repair):
     _prepared: tuple[HistoryEntry, ...] = ()
 
     def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
-        self._prepared = tuple(super().eligible(now_ms))
+        self._prepared = tuple(super().eligible_requests(now_ms))
         super().on_receive(message, counts=counts, now_ms=now_ms)
 
-    def eligible(self, now_ms: int) -> list[HistoryEntry]:
-        fresh = [entry for entry in super().eligible(now_ms) if entry not in self._prepared]
+    def eligible_requests(self, now_ms: int) -> list[HistoryEntry]:
+        fresh = [entry for entry in super().eligible_requests(now_ms) if entry not in self._prepared]
         return [*self._prepared, *fresh][: self.config.max_requests]
 
     def repair_request(self, now_ms: int) -> tuple[HistoryEntry, ...]:
@@ -163,7 +163,7 @@ class StaleRequest(Repair):
 # ---- R-RECV ----------------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Arrivals(Repair):
     @unseen_too("unseen-keeps-the-arrived", "and does not show its state")
     @fault(Repair.remove_repaired, "R-RECV-01", "requests messages again after they have arrived")
@@ -195,9 +195,9 @@ class _Arrivals(Repair):
 
 
 _ONCE = RepairConfig(after_request=AfterRequest.NEVER_AGAIN)
-configured("asks-once", "R-RECV-04", "requests each message only once", repair=_ONCE)
+add_configured("asks-once", "R-RECV-04", "requests each message only once", repair=_ONCE)
 _ONCE_FOR_ALL = "requests each message only once, even if messages name it again"
-configured("requests-each-message-once-for-ever", "R-RECV-03", _ONCE_FOR_ALL, repair=_ONCE)
+add_configured("requests-each-message-once-for-ever", "R-RECV-03", _ONCE_FOR_ALL, repair=_ONCE)
 
 
 @unseen_too("unseen-restores-previous-t-req", "and does not show its state")
@@ -211,7 +211,7 @@ class RestoresPreviousTReq(Repair):
         return self._times.setdefault(entry.message_id, super().t_req(entry, now_ms))
 
 
-@mutants
+@register_faults
 class _Overhearing(Repair):
     @unseen_too("unseen-ignores-requests-of-others", "and does not show its state")
     @fault(Repair.remove_overheard, "R-RECV-07", "ignores the requests of others")
@@ -264,7 +264,7 @@ class _Overhearing(Repair):
 # ---- R-SYNC ----------------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Syncing(Channel):
     @fault(
         Channel.sync_is_due,

@@ -11,7 +11,7 @@ from ...effects import Effects
 from ...local_log import LogEntry
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
-from ..registry import fault, mutant, mutants, omitted, unseen_too
+from ..registry import fault, mutant, omit, register_faults, unseen_too
 
 HasArrived = Callable[[str], bool]
 
@@ -19,15 +19,15 @@ HasArrived = Callable[[str], bool]
 # ---- Cached messages -------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Keeping(Repair):
     @fault(Repair.take_responses, "R-STATE-07", "caches messages without their content")
     def keeps_no_content(self, now_ms: int) -> list[Message]:
         return [replace(message, content=None) for message in super().take_responses(now_ms)]
 
-    @fault(Repair.remember, "R-STATE-07", "caches messages without their causal history")
+    @fault(Repair.cache_message, "R-STATE-07", "caches messages without their causal history")
     def keeps_no_history(self, message: Message) -> None:
-        super().remember(replace(message, causal_history=()))
+        super().cache_message(replace(message, causal_history=()))
 
     @fault(Repair.take_responses, "R-STATE-07", "answers with messages without Lamport timestamp", unseen=True)
     def keeps_no_timestamp(self, now_ms: int) -> list[Message]:
@@ -37,10 +37,10 @@ class _Keeping(Repair):
     def keeps_no_sender(self, now_ms: int) -> list[Message]:
         return [replace(message, sender_id="") for message in super().take_responses(now_ms)]
 
-    @fault(Repair.remember, "R-STATE-08", "does not cache its own messages")
+    @fault(Repair.cache_message, "R-STATE-08", "does not cache its own messages")
     def keeps_no_own(self, message: Message) -> None:
         if message.sender_id != self.participant_id:
-            super().remember(message)
+            super().cache_message(message)
 
 
 @mutant("R-STATE-08", "caches only messages that it could deliver on arrival")
@@ -60,9 +60,9 @@ class KeepsNoRepairs(Repair):
         super().after_request(entry)
         self._wanted |= {entry.message_id}
 
-    def remember(self, message: Message) -> None:
+    def cache_message(self, message: Message) -> None:
         if message.message_id not in self._wanted:
-            super().remember(message)
+            super().cache_message(message)
 
 
 # ---- Scheduled responses ---------------------------------------------------------------------------------------------
@@ -70,8 +70,8 @@ class KeepsNoRepairs(Repair):
 
 @mutant("R-STATE-04", "schedules requests for unknown messages, and answers none of them")
 class QueuesTheUnknown(Repair):
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
-        super().take_request(entry, now_ms)
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
+        super().accept_request(entry, now_ms)
         if not self.has_arrived(entry.message_id):
             self.incoming.add(entry, now_ms + self.config.t_max_ms)
 
@@ -87,9 +87,9 @@ class _Remembering(Repair):
 
     asked_for: frozenset[str] = frozenset()
 
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         self.asked_for |= {entry.message_id}
-        super().take_request(entry, now_ms)
+        super().accept_request(entry, now_ms)
 
 
 @mutant("R-STATE-04", "repeats every message of others after two minutes, requested or not")
@@ -111,22 +111,22 @@ class RepeatsUnasked(Channel):
         effects.broadcasts.extend(encode(message) for _, message in late if message.message_id not in asked)
 
 
-@mutants
+@register_faults
 class _Queueing(Repair):
     @unseen_too(
         "requests-postpone-unseen", summary="postpones the response at a further request, and does not show its state"
     )
-    @fault(Repair.take_request, "R-STATE-06", "postpones the response at a further request")
+    @fault(Repair.accept_request, "R-STATE-06", "postpones the response at a further request")
     def requests_postpone(self, entry: HistoryEntry, now_ms: int) -> None:
         self.incoming.remove(entry.message_id)
-        super().take_request(entry, now_ms)
+        super().accept_request(entry, now_ms)
 
-    @fault(Repair.take_request, "R-STATE-06", "makes the response due immediately at a further request")
+    @fault(Repair.accept_request, "R-STATE-06", "makes the response due immediately at a further request")
     def requests_hasten(self, entry: HistoryEntry, now_ms: int) -> None:
         if self.incoming.remove(entry.message_id) is not None:
             self.incoming.add(entry, now_ms)
         else:
-            super().take_request(entry, now_ms)
+            super().accept_request(entry, now_ms)
 
 
 @mutant("R-STATE-06", "answers each of several requests for one message")
@@ -135,10 +135,10 @@ class AnswersEachOfSeveralRequests(Repair):
         super().__init__(participant_id, config, has_arrived)
         self._more: dict[str, int] = {}
 
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id in self.incoming:
             self._more[entry.message_id] = self._more.get(entry.message_id, 0) + 1
-        super().take_request(entry, now_ms)
+        super().accept_request(entry, now_ms)
 
     def take_responses(self, now_ms: int) -> list[Message]:
         responses = super().take_responses(now_ms)
@@ -173,15 +173,15 @@ class AnswersAfterCopies(Repair):
 # ---- Requests that are answered --------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Choosing(Repair):
-    @fault(Repair.take_request, "R-RECV-08", "answers only for its own messages")
+    @fault(Repair.accept_request, "R-RECV-08", "answers only for its own messages")
     def answers_only_for_its_own(self, entry: HistoryEntry, now_ms: int) -> None:
         message = self.cache.get(entry.message_id)
         if message is not None and message.sender_id == self.participant_id:
-            super().take_request(entry, now_ms)
+            super().accept_request(entry, now_ms)
 
-    never_answers = omitted(Repair.take_request, "R-RECV-08", "never answers requests")
+    never_answers = omit(Repair.accept_request, "R-RECV-08", "never answers requests")
 
     @unseen_too("unseen-history-entries-cancel-responses", "and does not show its state")
     @fault(Repair.track_missing, "R-RECV-08", "drops a request when a causal history names the message")
@@ -202,18 +202,18 @@ class AnswersOldRequests(Repair):
         self._now_ms = now_ms
         super().on_receive(message, counts=counts, now_ms=now_ms)
 
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if not self.has_arrived(entry.message_id) and entry.sender_id:
             self._unknown[entry.message_id] = entry
-        super().take_request(entry, now_ms)
+        super().accept_request(entry, now_ms)
 
-    def remember(self, message: Message) -> None:
-        super().remember(message)
+    def cache_message(self, message: Message) -> None:
+        super().cache_message(message)
         if message.message_id in self._unknown:
-            self.take_request(self._unknown.pop(message.message_id), self._now_ms)
+            self.accept_request(self._unknown.pop(message.message_id), self._now_ms)
 
 
-@mutants
+@register_faults
 class _LeavesItems(Repair):
     """Processes all entries of a repair request, but answers only some of them."""
 
@@ -226,9 +226,9 @@ class _LeavesItems(Repair):
         self._selected = frozenset(entry.message_id for entry in self.selected(message))
         super().on_receive(message, counts=counts, now_ms=now_ms)
 
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id in self._selected:
-            super().take_request(entry, now_ms)
+            super().accept_request(entry, now_ms)
 
     @fault(selected, "R-RECV-12", "answers only the first entry of a repair request")
     def answers_the_first_item(self, message: Message) -> tuple[HistoryEntry, ...]:
@@ -262,14 +262,14 @@ class AnswersItself(Channel):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.is_own(message) and self.repair is not None:
             for entry in message.repair_request:
-                self.repair.take_request(entry, now_ms)
+                self.repair.accept_request(entry, now_ms)
         return super().receive(message, now_ms, retrieval_hint)
 
 
 # ---- Responses on the wire -------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Alters(Repair):
     """Answers with a changed message."""
 
@@ -300,7 +300,7 @@ class _Alters(Repair):
         return replace(message, content=(message.content or b"")[:-1] or b"?")
 
 
-@mutants
+@register_faults
 class _SideEffects(Channel):
     @unseen_too("answering-moves-the-clock-unseen", "and does not show its state")
     @fault(Channel.sweep_repair_requests, "R-SWEEP-05", "advances its Lamport timestamp when it answers")

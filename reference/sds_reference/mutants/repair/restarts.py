@@ -10,7 +10,7 @@ from ...message import HistoryEntry, Kind, Message
 from ...participant import Participant
 from ...repair import Repair
 from ...variants import PRIVATE_HASH
-from ..registry import fault, mutant, mutants, unseen_too
+from ..registry import fault, mutant, register_faults, unseen_too
 
 
 class _Sharing(Participant):
@@ -51,7 +51,7 @@ class SameIdInOtherChannelRepairs(Participant):
         return super().receive(wire, now_ms, retrieval_hint)
 
 
-@mutants
+@register_faults
 class _Restarting(Repair):
     @unseen_too("unseen-t-req-restarted-by-copies", "and does not show its state")
     @fault(
@@ -87,20 +87,20 @@ class _KnowsTheAsker(Repair):
 @unseen_too("unseen-same-requester-postpones", "and does not show its state")
 @mutant("R-STATE-06", "recomputes T_resp when the same requester requests again")
 class SameRequesterPostpones(_KnowsTheAsker):
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id in self.incoming and self._askers.get(entry.message_id) == self._asker:
             self.incoming.remove(entry.message_id)
-        super().take_request(entry, now_ms)
+        super().accept_request(entry, now_ms)
         self._askers.setdefault(entry.message_id, self._asker)
 
 
 @unseen_too("unseen-another-requester-postpones", "and does not show its state")
 @mutant("R-STATE-06", "recomputes T_resp when another requester requests")
 class AnotherRequesterPostpones(_KnowsTheAsker):
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id in self.incoming and self._askers.get(entry.message_id) != self._asker:
             self.incoming.remove(entry.message_id)
-        super().take_request(entry, now_ms)
+        super().accept_request(entry, now_ms)
         self._askers[entry.message_id] = self._asker
 
 
@@ -118,7 +118,7 @@ _DEFAULTS = RepairConfig()
 _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
 
 
-@mutants
+@register_faults
 class _Defaults(Repair):
     @fault(Repair.t_req, "R-GLOBAL-09", "uses the default of T_min", unseen=True, repair=_PRIVATE)
     def unseen_t_min_by_default(self, entry: HistoryEntry, now_ms: int) -> int:

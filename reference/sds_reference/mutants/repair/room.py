@@ -7,28 +7,28 @@ from dataclasses import replace
 from ...channel import Channel
 from ...message import HistoryEntry, Message
 from ...repair import Repair
-from ..registry import fault, mutants, sized
+from ..registry import fault, for_sizes, register_faults
 
 
 class _Sized(Repair):
     size: int
 
 
-@sized("R-STATE-01", "has a capacity of {} missing messages", 60, 190)
+@for_sizes("R-STATE-01", "has a capacity of {} missing messages", 60, 190)
 class RoomForMissing(_Sized):
     def track(self, entry: HistoryEntry, now_ms: int) -> None:
         if len(self.outgoing) < self.size:
             super().track(entry, now_ms)
 
 
-@sized("R-RECV-08", "answers only the first {} entries of a repair request", 190)
+@for_sizes("R-RECV-08", "answers only the first {} entries of a repair request", 190)
 class LooksAtTheFirstItems(_Sized):
     def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
         short = replace(message, repair_request=message.repair_request[: self.size])
         super().on_receive(short, counts=counts, now_ms=now_ms)
 
 
-@sized("R-RECV-12", "processes only the first {} entries of a repair request as requests of others", 100, 190)
+@for_sizes("R-RECV-12", "processes only the first {} entries of a repair request as requests of others", 100, 190)
 class OverhearsTheFirstItems(_Sized):
     _heard = 0
 
@@ -42,24 +42,24 @@ class OverhearsTheFirstItems(_Sized):
             super().remove_overheard(message_id)
 
 
-@sized("R-RECV-08", "has a capacity of {} requests of others", 190)
+@for_sizes("R-RECV-08", "has a capacity of {} requests of others", 190)
 class RoomForRequests(_Sized):
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if len(self.incoming) < self.size:
-            super().take_request(entry, now_ms)
+            super().accept_request(entry, now_ms)
 
 
-@sized("R-STATE-07", "caches only the newest {} messages", 900)
+@for_sizes("R-STATE-07", "caches only the newest {} messages", 900)
 class KeepsTheNewest(_Sized):
-    def remember(self, message: Message) -> None:
-        super().remember(message)
+    def cache_message(self, message: Message) -> None:
+        super().cache_message(message)
         if len(self.cache) > self.size:
             oldest = next(iter(self.cache))
             self.incoming.remove(oldest)
             del self.cache[oldest]
 
 
-@sized("R-SWEEP-01", "loses every {}th response", 100)
+@for_sizes("R-SWEEP-01", "loses every {}th response", 100)
 class LosesEveryAnswer(_Sized):
     _count = 0
 
@@ -71,7 +71,7 @@ class LosesEveryAnswer(_Sized):
         return answers
 
 
-@mutants
+@register_faults
 class _Syncing(Channel):
     @fault(Channel.sync_is_due, "SYNC-01", "sends a sync message at every tick while a request is due")
     def syncs_while_a_request_is_due(self, now_ms: int) -> bool:

@@ -10,7 +10,7 @@ from ...effects import Effects
 from ...message import HistoryEntry, Message
 from ...repair import Repair
 from ...variants import PRIVATE_HASH
-from ..registry import configured, fault, mutant, mutants, unseen_too
+from ..registry import add_configured, fault, mutant, register_faults, unseen_too
 
 _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
 """With a private hash, only properties that hold for every hash can reveal a fault."""
@@ -23,7 +23,7 @@ _SPREAD = "with a private hash, it is visible only in the times of dozens of res
 # ---- Sweep -----------------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Late(Repair):
     @fault(Repair.t_resp, "R-GLOBAL-10", "answers up to twice T_max after the request")
     def twice_t_max(self, entry: HistoryEntry, now_ms: int) -> int:
@@ -59,7 +59,7 @@ class SweepsOnceInAnHour(Channel):
             super().sweep_repair_requests(now_ms, effects)
 
 
-@mutants
+@register_faults
 class _Sweeping(Repair):
     @fault(Repair.take_responses, "R-SWEEP-02", "sends only one response in a sweep")
     def one_answer_a_sweep(self, now_ms: int) -> list[Message]:
@@ -111,9 +111,9 @@ class AnswersTwice(Repair):
 class AnswersEachMessageOnceForEver(Repair):
     _done: frozenset[str] = frozenset()
 
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id not in self._done:
-            super().take_request(entry, now_ms)
+            super().accept_request(entry, now_ms)
 
     def take_responses(self, now_ms: int) -> list[Message]:
         responses = super().take_responses(now_ms)
@@ -124,7 +124,7 @@ class AnswersEachMessageOnceForEver(Repair):
 # ---- Determine T_resp ------------------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Delays(Repair):
     """Computes T_resp differently."""
 
@@ -185,7 +185,7 @@ class DistanceToTheAsker(_Asker, _Delays):
         return self.distance(entry) * self.hash(entry.message_id) % self.config.t_max_ms
 
 
-@mutants
+@register_faults
 class _OtherDelays(_Delays):
     @unseen_too(
         "distance-without-itself-unseen",
@@ -226,18 +226,18 @@ class _OtherDelays(_Delays):
 # ---- Determine response group ----------------------------------------------------------------------------------------
 
 
-@mutants
+@register_faults
 class _Groups(Repair):
     """Has another rule for membership in response groups. It caches all messages, so that only this rule matters."""
 
     def member(self, entry: HistoryEntry) -> bool:
         raise NotImplementedError
 
-    def eligible_responder(self, entry: HistoryEntry) -> bool:
+    def is_eligible_responder(self, entry: HistoryEntry) -> bool:
         return entry.sender_id == self.participant_id or self.member(entry)
 
-    def remember(self, message: Message) -> None:
-        super().remember(message)
+    def cache_message(self, message: Message) -> None:
+        super().cache_message(message)
         self.cache.setdefault(message.message_id, message)
 
     def group(self, participant_id: str, message_id: str, groups: int | None = None) -> int:
@@ -272,7 +272,7 @@ class GroupOfTheAsker(_Groups, _Asker):
         return self.group(self.asker, entry.message_id) == self.group(self.participant_id, entry.message_id)
 
 
-@mutants
+@register_faults
 class _OtherGroups(_Groups):
     @fault(_Groups.member, "R-GROUP-01", "hashes the participants without the message for the response group")
     def group_without_the_message(self, entry: HistoryEntry) -> bool:
@@ -292,11 +292,11 @@ class _OtherGroups(_Groups):
     def group_of_one(self, entry: HistoryEntry) -> bool:
         return self.config.num_response_groups == 1
 
-    @fault(_Groups.eligible_responder, "R-GROUP-02", "is not always in the response group of its own messages")
+    @fault(_Groups.is_eligible_responder, "R-GROUP-02", "is not always in the response group of its own messages")
     def outside_its_own_group(self, entry: HistoryEntry) -> bool:
         if entry.sender_id == self.participant_id and self.config.num_response_groups > 1:
             return self.group(self.participant_id, entry.message_id) == self.group("", entry.message_id)
-        return Repair.eligible_responder(self, entry)
+        return Repair.is_eligible_responder(self, entry)
 
     @fault(_Groups.member, "R-GROUP-04", "uses one response group more than configured")
     def one_group_more(self, entry: HistoryEntry) -> bool:
@@ -306,10 +306,14 @@ class _OtherGroups(_Groups):
 _FROM_128 = RepairConfig(derive_groups=lambda participants: max(1, participants // 128))
 _FROM_100 = RepairConfig(derive_groups=lambda participants: participants // 128 + 1 + (100 <= participants < 128))
 _SHORT = "divides the participants by 128 and does not add one"
-configured("groups-without-one-more", "R-GLOBAL-06", _SHORT, repair=_FROM_128)
+add_configured("groups-without-one-more", "R-GLOBAL-06", _SHORT, repair=_FROM_128)
 _EARLY = "uses two response groups for a hundred participants"
-configured("groups-of-a-hundred", "R-GLOBAL-07", _EARLY, repair=_FROM_100)
+add_configured("groups-of-a-hundred", "R-GLOBAL-07", _EARLY, repair=_FROM_100)
 _NONE = RepairConfig(derive_groups=lambda participants: participants // 128)
-configured("no-group-for-few", "R-GLOBAL-06", f"{_SHORT}, so that small groups have no response group", repair=_NONE)
+add_configured(
+    "no-group-for-few", "R-GLOBAL-06", f"{_SHORT}, so that small groups have no response group", repair=_NONE
+)
 _MANY = RepairConfig(derive_groups=lambda participants: 1 if participants < 128 else 99)
-configured("ninety-nine-groups", "R-GLOBAL-06", "makes 99 response groups of 128 participants or more", repair=_MANY)
+add_configured(
+    "ninety-nine-groups", "R-GLOBAL-06", "makes 99 response groups of 128 participants or more", repair=_MANY
+)

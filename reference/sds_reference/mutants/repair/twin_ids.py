@@ -22,11 +22,11 @@ class _Keyed(Repair):
 
 @keyed("R-STATE-04", "answers requests by IDs {}")
 class AnswersWithTwins(_Keyed):
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         for message_id in self.cache:
             if self.key(message_id) == self.key(entry.message_id):
                 entry = replace(entry, message_id=message_id)
-        super().take_request(entry, now_ms)
+        super().accept_request(entry, now_ms)
 
 
 @keyed("R-STATE-09", "treats missing messages as received by IDs {}")

@@ -9,7 +9,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.clubs import READ_WRITE
 from sds_harness.clearskies.trace import Step
 
-from ....judging.judgement import Observation, held, judged, violated
+from ....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ..register import Rule, check, table
 from ..view.clocks import find_shown_clocks, find_wide_numbers
 from ..view.facts import (
@@ -25,7 +25,7 @@ from ..view.facts import (
 from ..view.knowledge import SAFE_INTEGER, Arrival, is_made_by_reader
 from ..view.meetings import is_traced
 from ..view.peer_view import PeerView, Proof
-from ..view.replication import Copy, find_copies, repeated
+from ..view.replication import Copy, find_copies, find_repeated_version
 
 
 def _is_wide(update: Update) -> bool:
@@ -234,11 +234,11 @@ def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
         if number == update.rev:
             alike |= {after_gap} if is_traced(view, update) else set()
         elif is_traced(view, update):
-            yield held(arrival.step)
+            yield observe_met(arrival.step)
         elif alike & {True, after_gap} and (proof := view.find_proof(arrival)) is not None:
             expected = f"{view.named(update)}, although {view.name(update.by)} has {number} in its clock"
             seen = f"{view.describe_state(proof)}; records with equal numbers are accepted"
-            yield violated(proof.shown.step, "revision-compared-with-clock", expected, seen)
+            yield observe_violation(proof.shown.step, "revision-compared-with-clock", expected, seen)
 
 
 @check("CSDB-13", of="received shown")
@@ -251,7 +251,7 @@ def updates_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
             update = alive.get(seen.version) if seen.deleted and uuid not in contested else None
             if update is not None and view.has(uuid, seen.version, shown.step):
                 expected = f"{view.named(update)}, not deleted"
-                yield violated(shown.step, "other-record-deleted", expected, "it is deleted")
+                yield observe_violation(shown.step, "other-record-deleted", expected, "it is deleted")
 
 
 # ---- Refused updates -------------------------------------------------------------------------------------------------
@@ -404,13 +404,13 @@ def writers_are_named(view: PeerView) -> Iterator[Observation]:
             continue  # CSDB-15
         if update.by is None:
             seen = quoted(update.members["last_updated_by"])
-            yield violated(update.step, "writer-malformed", "the ID of a peer, 32 hex digits", seen)
+            yield observe_violation(update.step, "writer-malformed", "the ID of a peer, 32 hex digits", seen)
         elif update.version in theirs:
-            yield held(update.step)
-        elif update.version in mine and (original := repeated(view, update)) is not None:
+            yield observe_met(update.step)
+        elif update.version in mine and (original := find_repeated_version(view, update)) is not None:
             writer, place = view.name(original.by), original.step.index
             expected = f"{writer}, the writer of {original.key!r} (step {place})"
-            yield violated(update.step, "wrong-writer", expected, "the ID of the peer itself")
+            yield observe_violation(update.step, "wrong-writer", expected, "the ID of the peer itself")
 
 
 @check("CSDB-23", of="received sent")
@@ -425,7 +425,7 @@ def relayed_updates_keep_their_uuid(view: PeerView) -> Iterator[Observation]:
         original = next((each for each in originals if same_content(each.content, update.content)), None)
         if original is not None:
             expected = f"{original.uuid!r}, the uuid of {view.named(original)}, as received"
-            yield violated(update.step, "uuid-changed-by-relay", expected, f"{update.uuid!r}")
+            yield observe_violation(update.step, "uuid-changed-by-relay", expected, f"{update.uuid!r}")
 
 
 @check("CSDB-25", pb.CAPABILITY_WIDE_INTEGERS, of="received sent")
@@ -437,7 +437,7 @@ def wide_revisions_are_relayed(view: PeerView) -> Iterator[Observation]:
         for other in wide if update.version not in came else ():
             if (other.uuid, other.by) == (update.uuid, update.by) and same_content(other.content, update.content):
                 expected = f"revision {other.rev}, as received"
-                yield violated(update.step, "wide-revision-changed", expected, f"{update.rev}", "CA-6")
+                yield observe_violation(update.step, "wide-revision-changed", expected, f"{update.rev}", "CA-6")
 
 
 @check("CSDB-41", of="received")
@@ -452,7 +452,7 @@ def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
                 expected = f"{most} for {view.name(member)}, as received"
                 # A larger number was counted, so nothing was lost; CSDB-44 and CSDB-46 judge that.
                 met = number in came[uuid, member] or number == most + 1 != int(float(most))
-                yield judged(step, "wide-number-lost", met, expected, f"{number}", position)
+                yield observe_outcome(step, "wide-number-lost", met, expected, f"{number}", position)
 
 
 @check("CSDB-46", of="received sent")
@@ -471,7 +471,7 @@ def clock_numbers_are_not_invented(view: PeerView) -> Iterator[Observation]:
         for member, number in (update.clock or {}).items():
             if member != view.peer_id and most.get(member, 0) < number <= SAFE_INTEGER:
                 expected = f"at most {most.get(member, 0)} for {view.name(member)}, the largest number received"
-                yield violated(update.step, "number-made-up", expected, f"{number}")
+                yield observe_violation(update.step, "number-made-up", expected, f"{number}")
 
 
 @check("CSDB-47", of="received sent")
@@ -488,10 +488,10 @@ def relayed_updates_keep_their_version(view: PeerView) -> Iterator[Observation]:
             if alike and not _is_wide(alike[0]):
                 expected = f"revision {alike[0].rev} of {view.name(alike[0].by)}, as received"
                 code = "revision-changed" if any(u.by == update.by for u in alike) else "writer-changed"
-                yield violated(update.step, code, expected, f"revision {update.rev} of {view.name(update.by)}")
+                yield observe_violation(update.step, code, expected, f"revision {update.rev} of {view.name(update.by)}")
         elif update.time is not None:
             # A peer that has lost its store may reuse a revision.
             times = [original.time for original in originals if original.time is not None]
             if times:
                 met, expected = update.time in times, f"{times[-1].text}, as received"
-                yield judged(update.step, "time-changed", met, expected, update.time.text)
+                yield observe_outcome(update.step, "time-changed", met, expected, update.time.text)

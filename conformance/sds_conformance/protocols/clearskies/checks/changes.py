@@ -12,10 +12,10 @@ from sds_harness.clearskies.peer import iso
 from sds_harness.clearskies.trace import Step
 
 from ....judging.formats import json_of
-from ....judging.judgement import Observation, held, judged, violated
-from ....judging.view_cache import once
+from ....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
+from ....judging.view_cache import cache_per_view
 from ..register import check
-from ..view.clocks import grown, known_bases, lacks
+from ..view.clocks import find_grown_clocks, find_replaced_versions, find_smaller_number
 from ..view.facts import (
     COMMANDS,
     Change,
@@ -30,7 +30,7 @@ from ..view.facts import (
 from ..view.knowledge import SAFE_INTEGER, fits_limits
 from ..view.meetings import by_default, is_traced
 from ..view.peer_view import PeerView, Successive
-from ..view.replication import repeated
+from ..view.replication import find_repeated_version
 
 _OF_A_KEY = 1_000
 """Characters of a key that every implementation must have room for."""
@@ -50,9 +50,11 @@ def writers_can_write(view: PeerView) -> Iterator[Observation]:
         if step.command not in COMMANDS or step.answer not in ("effects", "rejected"):
             continue
         if step.effects is not None:
-            yield held(step)
+            yield observe_met(step)
         elif (what := _possible(view, step)) and not view.in_conflict(step) and not _counted_out(view, step):
-            yield violated(step, _REFUSED[step.command], f"{what}: the peer may write", f"refused: {step.refusal}")
+            yield observe_violation(
+                step, _REFUSED[step.command], f"{what}: the peer may write", f"refused: {step.refusal}"
+            )
 
 
 @check("CSDB-03", of="reads-only")
@@ -62,7 +64,7 @@ def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
         if step.command in COMMANDS and step.reply is not None:
             made = step.uuid or any(update.by == view.peer_id for update in view.sent)
             seen = f"{step.uuid!r} is changed" if step.uuid else "a change is made in its own name"
-            yield judged(step, "reader-writes", not made, "the change refused: the peer is read-only", seen)
+            yield observe_outcome(step, "reader-writes", not made, "the change refused: the peer is read-only", seen)
 
 
 def _counted_out(view: PeerView, step: Step) -> bool:
@@ -88,7 +90,7 @@ def _possible(view: PeerView, step: Step) -> str:
             return ""  # a suggestion that cannot be followed
         fits = fits_limits(view.trace.declaration, command.value)
         return f"to write {command.key!r}" if fits and len(command.key) <= _OF_A_KEY else ""
-    if command.key not in keys or command.key in taken or not view.untouched(keys[command.key], step):
+    if command.key not in keys or command.key in taken or not view.is_undisturbed(keys[command.key], step):
         return ""
     if step.command == "delete":
         return f"to delete {command.key!r}"
@@ -109,15 +111,15 @@ def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
         expected = f"the value {quoted(change.value)} of {change.key!r}"
         if update.deleted:
             if change.kind == "put" and update.step is change.step:
-                yield violated(update.step, "sent-as-deletion", expected, "it is deleted")
+                yield observe_violation(update.step, "sent-as-deletion", expected, "it is deleted")
         elif update.key != change.key:
             if change.kind == "put":
-                yield violated(update.step, "key-changed", f"the key {change.key!r}", f"{update.key!r}")
+                yield observe_violation(update.step, "key-changed", f"the key {change.key!r}", f"{update.key!r}")
         elif change.kind == "put":
             met = "value" in update.members and equal(update.value, change.value)
             wide = has_wide_numbers(change.value) and not view.can(pb.CAPABILITY_WIDE_INTEGERS)
             seen = quoted(update.value) if "value" in update.members else "no value"
-            yield judged(update.step, "value-changed", met, expected, seen, "CA-6" if wide else "")
+            yield observe_outcome(update.step, "value-changed", met, expected, seen, "CA-6" if wide else "")
 
 
 @check("CSDB-07", of="own")
@@ -130,7 +132,7 @@ def nobody_else_writes(view: PeerView) -> Iterator[Observation]:
         strange = strange and view.opened_afresh(update.step) and not view.in_conflict(update.step)
         if strange and not any(map(renames_in_place, view.steps)):
             expected = "a record that the application has written"
-            yield violated(update.step, "record-made-up", expected, f"one with the key {update.key!r}")
+            yield observe_violation(update.step, "record-made-up", expected, f"one with the key {update.key!r}")
 
 
 @check("CSDB-13", of="changes")
@@ -141,7 +143,7 @@ def deletions_say_so(view: PeerView) -> Iterator[Observation]:
         if update is not None and change.kind == "delete":
             seen = f"deleted is {quoted(update.members['deleted'])}" if "deleted" in update.members else "no deleted"
             expected = f"deleted is true, of {change.key!r}"
-            yield judged(update.step, "deletion-not-marked", update.deleted, expected, seen)
+            yield observe_outcome(update.step, "deletion-not-marked", update.deleted, expected, seen)
 
 
 @check("CSDB-22", of="changes shown")
@@ -151,14 +153,14 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
         if change.kind != "rename" or change.shown is None or change.key == change.old_key:
             continue
         met, expected = change.shown.key == change.key, f"the key {change.key!r}"
-        yield judged(change.shown.step, "new-key-not-sent", met, expected, "another key")
+        yield observe_outcome(change.shown.step, "new-key-not-sent", met, expected, "another key")
         later = (other for other in view.changes if other.step.index > change.step.index)
         again = min((c.step.index for c in later if change.old_key in (c.key, c.old_key)), default=None)
         shown = next((shown for shown in view.shown_states if shown.asked.index > change.step.index), None)
         if shown is None or view.in_conflict(shown.step) or (again is not None and again < shown.step.index):
             continue
         expected = f"nothing under {change.old_key!r}, which was renamed at step {change.step.index}"
-        yield judged(
+        yield observe_outcome(
             shown.step, "old-key-kept", change.old_key not in shown.values, expected, "a record is still there"
         )
 
@@ -169,7 +171,9 @@ def keys_are_unique(view: PeerView) -> Iterator[Observation]:
     for shown in view.shown_states:
         if not shown.on_the_wire and view.in_conflict(shown.step):
             most = max((len(values) for values in shown.values.values()), default=0)
-            yield judged(shown.step, "key-twice", most <= 1, "one record with each key", f"{most} with one key")
+            yield observe_outcome(
+                shown.step, "key-twice", most <= 1, "one record with each key", f"{most} with one key"
+            )
 
 
 # ---- UUIDs -----------------------------------------------------------------------------------------------------------
@@ -180,7 +184,7 @@ def uuids_have_128_bits(view: PeerView) -> Iterator[Observation]:
     """A new record has a uuid of 32 hex digits."""
     for change, update in _first_shown(view):
         met, expected = update.uuid is not None, f"32 hex digits for {change.key!r}"
-        yield judged(update.step, "uuid-malformed", met, expected, quoted(update.members.get("uuid")))
+        yield observe_outcome(update.step, "uuid-malformed", met, expected, quoted(update.members.get("uuid")))
 
 
 @check("CSDB-08", of="changes")
@@ -196,7 +200,7 @@ def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
                 continue  # a deleted record may be written again with its uuid (CA-13)
             if other is view:
                 expected, seen = f"a uuid of its own for {change.key!r}", f"that of {first.key!r} of {name}"
-                yield judged(update.step, "uuid-reused", first is change, expected, seen)
+                yield observe_outcome(update.step, "uuid-reused", first is change, expected, seen)
 
 
 @check("CSDB-08", of="changes")
@@ -208,7 +212,7 @@ def uuids_are_random(view: PeerView) -> Iterator[Observation]:
         first, *others = drawn
         varying = reduce(or_, (each ^ first for each in others)).bit_count()
         expected, seen = "128 random bits", f"{128 - varying} bits are the same in all {len(drawn)} uuids"
-        yield judged(drawn[others[-1]].step, "uuid-not-random", varying > 64, expected, seen)
+        yield observe_outcome(drawn[others[-1]].step, "uuid-not-random", varying > 64, expected, seen)
 
 
 @check("CSDB-08", of="changes")
@@ -217,7 +221,7 @@ def uuids_stay(view: PeerView) -> Iterator[Observation]:
     for one, other in _changes_of_same_key(view):
         if one.uuid is not None and other.uuid is not None:
             expected = f"{one.uuid!r}, the uuid of {other.key!r}"
-            yield judged(other.step, "uuid-changed", other.uuid == one.uuid, expected, f"{other.uuid!r}")
+            yield observe_outcome(other.step, "uuid-changed", other.uuid == one.uuid, expected, f"{other.uuid!r}")
 
 
 @check("CSDB-08", of="changes received")
@@ -235,7 +239,7 @@ def uuids_of_others_stay(view: PeerView) -> Iterator[Observation]:
         conflict = view.in_conflict(view.trace.steps[change.step.index - 2])
         if surely and before == _uuid_of(view, change.key, change.step.index) and not conflict:
             expected, seen = f"{before!r}, the uuid of {change.key!r}", change.shown.uuid
-            yield judged(change.shown.step, "uuid-changed", seen == before, expected, f"{seen!r}")
+            yield observe_outcome(change.shown.step, "uuid-changed", seen == before, expected, f"{seen!r}")
 
 
 @check("CSDB-23", of="changes")
@@ -246,10 +250,12 @@ def records_stay_what_they_are(view: PeerView) -> Iterator[Observation]:
             before, seen = _uuid_of(view, change.old_key, change.step.index), change.shown.uuid
             if before is not None and not view.in_conflict(change.step):
                 expected = f"{before!r}, the uuid of the record"
-                yield judged(change.shown.step, "uuid-changed-by-rename", seen == before, expected, f"{seen!r}")
+                yield observe_outcome(
+                    change.shown.step, "uuid-changed-by-rename", seen == before, expected, f"{seen!r}"
+                )
 
 
-@once
+@cache_per_view
 def _first_shown(view: PeerView) -> list[tuple[Change, Update]]:
     """The changes that visibly made a record: the first of each key, or after it was deleted."""
     came = [(arrival.step.index, arrival.update.key) for arrival in view.arrivals]
@@ -283,7 +289,7 @@ def _changes_of_same_key(view: PeerView) -> Iterator[tuple[Update, Update]]:
             conflict = view.in_conflict(view.trace.steps[change.step.index - 2])
             if before is not None and before.shown is not None and not conflict:
                 others = any(key == change.key and uuid != before.uuid for key, uuid in taken)
-                if not others and view.untouched(before, change.step):
+                if not others and view.is_undisturbed(before, change.step):
                     yield before.shown, change.shown
             last[change.key] = change
         elif change.kind != "put":
@@ -309,7 +315,7 @@ def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
         same_store = view.known.same_era(place, both.other.step.index)
         if same_store and before is not None and after is not None:
             expected = f"more than {before}, the revision of the change before (step {place})"
-            yield judged(both.other.step, "revision-not-higher", after > before, expected, f"{after}")
+            yield observe_outcome(both.other.step, "revision-not-higher", after > before, expected, f"{after}")
 
 
 @check("CSDB-10", of="changes sent")
@@ -321,7 +327,7 @@ def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
         if change is not None and not view.in_conflict(update.step):  # a resolution may be no change (CA-8)
             expected = f"a revision of its own for the change of {change.key!r} at step {change.step.index}"
             seen = f"{update.rev}, which went out at step {before.step.index}"
-            yield violated(update.step, "revision-reused", expected, seen)
+            yield observe_violation(update.step, "revision-reused", expected, seen)
 
 
 def _change_between(view: PeerView, before: Update, update: Update) -> Change | None:
@@ -349,7 +355,7 @@ def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
         others = (u for u in (*view.own, *view.received) if u.step.index < update.step.index)
         latest = max([most, *(u.time.seconds + 1 for u in others if u.time is not None)]) + number
         met, expected = least <= update.time.seconds <= latest, f"the time of the change, {iso(change.step.now_ms)}"
-        yield judged(update.step, "wrong-time", met, expected, update.time.text)
+        yield observe_outcome(update.step, "wrong-time", met, expected, update.time.text)
 
 
 @check("CSDB-11", pb.CAPABILITY_VIRTUAL_CLOCK, of="changes")
@@ -370,7 +376,7 @@ def fractions_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
         written = update.time.seconds * 1_000 + int(float(f"0.{update.time.fraction}") * 1_000)
         met = min(until) - unit <= written <= max(until) + unit
         expected = f"the time of the change, {iso(change.step.now_ms)}"
-        yield judged(update.step, "wrong-time", met, expected, update.time.text)
+        yield observe_outcome(update.step, "wrong-time", met, expected, update.time.text)
 
 
 @check("CSDB-25", of="own")
@@ -390,7 +396,7 @@ def revisions_count_on(view: PeerView) -> Iterator[Observation]:
         opened = any(s.command == "open" for s in view.steps if both.one.step.index < s.index < both.other.step.index)
         if again and opened and view.known.same_era(both.one.step.index, both.other.step.index):
             expected = f"a revision above {before}, which went out at step {both.one.step.index}"
-            yield violated(both.other.step, "revision-reused", expected, f"{after}, of another record")
+            yield observe_violation(both.other.step, "revision-reused", expected, f"{after}, of another record")
 
 
 @check("CSDB-26", pb.CAPABILITY_OBSERVE, of="own received shown")
@@ -419,7 +425,7 @@ def what_changes_nothing_does_not_count(view: PeerView) -> Iterator[Observation]
         own |= {update.rev for update in view.own}
         if all(revision not in own for revision in range(before + 1, after)):
             expected = f"revision {before + 1}, after {before} at step {both.one.step.index}: no change came between"
-            yield judged(both.other.step, "revision-skipped", after == before + 1, expected, f"{after}")
+            yield observe_outcome(both.other.step, "revision-skipped", after == before + 1, expected, f"{after}")
 
 
 @check("CSDB-27", of="changes")
@@ -429,10 +435,10 @@ def own_changes_have_its_name(view: PeerView) -> Iterator[Observation]:
         foreign = (u for u in view.sent if u.by not in (None, view.peer_id))
         copies = [u for u in foreign if u.step is change.step and change.is_in(u)]
         if change.shown is not None:
-            yield held(change.shown.step)
+            yield observe_met(change.shown.step)
         elif copies:
             expected = f"a change by {view.party.name}"
-            yield violated(copies[0].step, "wrong-writer", expected, f"one by {view.name(copies[0].by)}")
+            yield observe_violation(copies[0].step, "wrong-writer", expected, f"one by {view.name(copies[0].by)}")
 
 
 @check("CSDB-28", of="own received")
@@ -440,10 +446,12 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
     """The own revision grows by one, however many changes of others came meanwhile."""
     yield from _first_revision(view, after_others=True)
     for update in view.unexplained:
-        original = repeated(view, update)
+        original = find_repeated_version(view, update)
         if original is not None and original.rev != update.rev:  # else CSDB-09
             expected = f"no change of its own for {view.named(original)}, which came"
-            yield violated(update.step, "counted-as-own", expected, f"its revision {update.rev}, which says the same")
+            yield observe_violation(
+                update.step, "counted-as-own", expected, f"its revision {update.rev}, which says the same"
+            )
     for both in view.successive_changes:
         between = range(both.one.step.index, both.other.step.index)
         if _is_interrupted(view, both) and not _heard_of_own(view, between, both.one.rev or 0):
@@ -465,7 +473,7 @@ def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observati
             code = "first-revision-too-high" if first > 2 else "first-revision-zero"
             code = "others-counted" if after_others else code
             met = first <= 2 if after_others else first in (1, 2)
-            yield judged(change.step, code, met, "revision 1 or 2 for the first change", f"{seen}")
+            yield observe_outcome(change.step, code, met, "revision 1 or 2 for the first change", f"{seen}")
 
 
 def _heard_of_own(view: PeerView, when: range, known: int) -> bool:
@@ -491,7 +499,7 @@ def _counted(view: PeerView, both: Successive, code: str) -> Iterator[Observatio
         most += sum(before < revision < after for revision in shown if revision is not None)
         upper = f" to {before + most}" if most > 1 else ""
         expected = f"revision {before + 1}{upper}, after {before} at step {both.one.step.index}"
-        yield judged(both.other.step, code, after <= before + most, expected, f"{after}")
+        yield observe_outcome(both.other.step, code, after <= before + most, expected, f"{after}")
 
 
 # ---- Vector clocks ---------------------------------------------------------------------------------------------------
@@ -504,7 +512,7 @@ def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
         if update.clock is not None and view.opened_afresh(update.step):
             number, most = update.clock.get(view.peer_id, 0), _events_until(view, update)
             expected = f"at most {most}: there was nothing more to be counted"
-            yield judged(update.step, "clock-starts-too-high", number <= most, expected, f"{number}")
+            yield observe_outcome(update.step, "clock-starts-too-high", number <= most, expected, f"{number}")
 
 
 @check("CSDB-44", of="changes sent")
@@ -513,13 +521,17 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
     for update in view.own:
         if update.clock is not None:
             met, expected = view.peer_id in update.clock, f"a vector clock that counts the change of {view.party.name}"
-            yield judged(update.step, "own-number-missing", met, expected, json_of(dict(update.clock), 120))
-    bases = ((first, _own_number(view, base)) for first, base in known_bases(view) if base.by != view.peer_id)
+            yield observe_outcome(update.step, "own-number-missing", met, expected, json_of(dict(update.clock), 120))
+    bases = (
+        (first, _own_number(view, base)) for first, base in find_replaced_versions(view) if base.by != view.peer_id
+    )
     larger = [(first, most) for first, most in bases if 0 < most <= SAFE_INTEGER]
-    larger += [(each.first, max(_own_number(view, update) for update in each.before)) for each in grown(view)]
+    larger += [
+        (each.first, max(_own_number(view, update) for update in each.before)) for each in find_grown_clocks(view)
+    ]
     for first, most in larger:
         number, expected = _own_number(view, first), f"more than {most} of its own in the clock of {view.named(first)}"
-        yield judged(first.step, "change-not-counted", number > most, expected, f"{number}")
+        yield observe_outcome(first.step, "change-not-counted", number > most, expected, f"{number}")
 
 
 @check("CSDB-44", pb.CAPABILITY_OBSERVE, of="changes shown")
@@ -536,31 +548,33 @@ def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
             if not same_content(seen.content, then.content):  # else perhaps nothing was changed
                 before, after = seen.clock.get(me, 0), then.clock.get(me, 0)
                 expected = f"more than {before} of its own in the clock of {change.key!r}"
-                yield judged(other.step, "change-not-counted", after > before, expected, f"{after}")
+                yield observe_outcome(other.step, "change-not-counted", after > before, expected, f"{after}")
 
 
 @check("CSDB-45", of="changes sent")
 def sending_counts(view: PeerView) -> Iterator[Observation]:
     """From one change of a record that was sent to the next, the own number grows by two at least: one for each change,
     and one for sending it. A repetition of a superseded version need not count."""
-    for each in grown(view):
+    for each in find_grown_clocks(view):
         last = each.before[0]
         before, after = _own_number(view, last), _own_number(view, each.first)
         if after > before and not each.overtaken:
             expected = f"{before + 2} at least: revision {last.rev} was sent at step {last.step.index}"
-            yield judged(each.first.step, "sending-not-counted", after >= before + 2, expected, f"{after}", "CA-15")
+            yield observe_outcome(
+                each.first.step, "sending-not-counted", after >= before + 2, expected, f"{after}", "CA-15"
+            )
 
 
 @check("CSDB-46", of="changes received")
 def clocks_of_changes_know_the_version_before(view: PeerView) -> Iterator[Observation]:
     """The clock of a change has no smaller number than the clock of the version that was there."""
-    for first, base in known_bases(view):
+    for first, base in find_replaced_versions(view):
         if base.by == view.peer_id and set(base.clock or {}) <= {view.peer_id}:
             continue  # it has no number of another peer
-        lost = lacks(view, first.clock or {}, base.clock)
+        lost = find_smaller_number(view, first.clock or {}, base.clock)
         code = "known-numbers-lost" if base.by == view.peer_id else "incoming-numbers-lost"
         expected, seen = lost or ("", "")
-        yield judged(first.step, code, lost is None, f"{expected}: {view.named(base)} was there", seen)
+        yield observe_outcome(first.step, code, lost is None, f"{expected}: {view.named(base)} was there", seen)
 
 
 def _events_until(view: PeerView, update: Update) -> int:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.trace import Step
 
-from ....judging.judgement import Observation, held, judged, violated
+from ....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ..register import Rule, check, table
-from ..view.clocks import ClockComparison, find_comparisons, find_merges, lacks
+from ..view.clocks import ClockComparison, find_comparisons, find_merges, find_smaller_number
 from ..view.facts import describe_record
 from ..view.meetings import (
     INCOMING,
@@ -169,7 +169,7 @@ def deletions_are_remembered(view: PeerView) -> Iterator[Observation]:
         # One deletion can be missing for other reasons. All deletions, and nothing else, are missing only if forgotten.
         if len(there) > len(deleted) > 1 and missing in ([], deleted):
             expected = f"the deletion of {there[deleted[0]].key!r}, in addition to other records"
-            yield judged(shown.step, "deletion-forgotten", not missing, expected, "nothing is deleted")
+            yield observe_outcome(shown.step, "deletion-forgotten", not missing, expected, "nothing is deleted")
 
 
 # ---- Concurrent versions ---------------------------------------------------------------------------------------------
@@ -196,10 +196,10 @@ def _judge_concurrent(view: PeerView, code: str, which: str) -> Iterator[Observa
             continue
         surely = which == INCOMING or (accepts_updates(view) and not meeting.incoming.deleted)
         if meeting.signalled:
-            yield held(meeting.step)
+            yield observe_met(meeting.step)
         elif left.get(id(meeting)) == which and surely:
             seen = f"no conflict is signalled, and {view.named(meeting.version(which))} is present"
-            yield violated(meeting.step, code, _conflict_text(view, meeting), seen)
+            yield observe_violation(meeting.step, code, _conflict_text(view, meeting), seen)
 
 
 def _conflict_text(view: PeerView, meeting: Meeting) -> str:
@@ -217,11 +217,13 @@ def one_of_two_records_has_the_key(view: PeerView) -> Iterator[Observation]:
         meeting, step = contest.meeting, contest.shown.step
         if meeting.later == INCOMING and contest.ignored and accepts_updates(view):
             expected = f"a trace of {view.named(meeting.incoming)}, received at step {meeting.step.index}"
-            yield violated(step, "second-record-ignored", expected, "nothing, as if it had not arrived")
+            yield observe_violation(step, "second-record-ignored", expected, "nothing, as if it had not arrived")
         elif contest.key_is_lost and by_default(view):
-            yield violated(step, "key-lost", f"a record with the key {meeting.incoming.key!r}", "nothing is there")
+            yield observe_violation(
+                step, "key-lost", f"a record with the key {meeting.incoming.key!r}", "nothing is there"
+            )
         elif contest.with_key:
-            yield held(step)
+            yield observe_met(step)
 
 
 @check("CSDB-38", of="received shown")
@@ -231,7 +233,7 @@ def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
         seen = f"{one.values_text} here, {other.values_text} at {other_view.party.name}"
         expected = f"one record with the key {one.meeting.incoming.key!r}, the same one everywhere"
         position = "" if one.meeting.later else "CA-9"
-        yield judged(one.shown.step, "peers-disagree", one.agrees_with(other), expected, seen, position)
+        yield observe_outcome(one.shown.step, "peers-disagree", one.agrees_with(other), expected, seen, position)
 
 
 @check("CSDB-38", pb.CAPABILITY_CONFLICT, of="received")
@@ -241,11 +243,11 @@ def conflicts_about_keys_are_signalled(view: PeerView) -> Iterator[Observation]:
         if meeting.signalled is None or meeting.alike:
             continue
         if meeting.signalled:
-            yield held(meeting.step)
+            yield observe_met(meeting.step)
         elif is_traced(view, meeting.incoming) and any(index > meeting.step.index for index in view.quiet):
             # A record that is not accepted is another finding.
             expected = f"a conflict of {view.named(meeting.incoming)} and {view.named(meeting.present)}"
-            yield violated(meeting.step, "conflict-not-signalled", expected, "no conflict is signalled")
+            yield observe_violation(meeting.step, "conflict-not-signalled", expected, "no conflict is signalled")
 
 
 @check("CSDB-40", of="received")
@@ -257,10 +259,10 @@ def second_records_are_accepted(view: PeerView) -> Iterator[Observation]:
     declines = any(arrival.declined for arrival in alone)
     for meeting in met:
         if not meeting.arrival.declined:
-            yield held(meeting.step)
+            yield observe_met(meeting.step)
         elif accepts_updates(view) and not declines:
             expected = f"a second record with the key {meeting.incoming.key!r}, in addition to {meeting.present.uuid}"
-            yield violated(meeting.step, "second-record-refused", expected, "it is refused")
+            yield observe_violation(meeting.step, "second-record-refused", expected, "it is refused")
 
 
 # ---- Winners ---------------------------------------------------------------------------------------------------------
@@ -279,7 +281,7 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
             if fate.is_mixed:
                 seen = f"its revision with the content of the other one: {describe_record(fate.seen)}"
                 expected = f"{view.named(meeting.version(fate.survivor))}, as received"
-                yield violated(fate.shown.step, "winner-mixed", expected, seen)
+                yield observe_violation(fate.shown.step, "winner-mixed", expected, seen)
     for contest in find_contests(view) if by_default(view) else ():
         if contest.meeting.later and contest.key_holder and not contest.ignored:
             yield _judge_winner(view, contest.meeting, contest.shown.step, contest.key_holder)
@@ -290,7 +292,7 @@ def _judge_winner(view: PeerView, meeting: Meeting, step: Step, left: str) -> Ob
     loser = meeting.present if winner is meeting.incoming else meeting.incoming
     times = " is later than ".join(update.time.text if update.time else "no time" for update in (winner, loser))
     expected, position = f"{view.named(winner)}: {times}", "CA-9" if meeting.is_within_one_second else ""
-    return judged(step, "earlier-time-wins", left == meeting.later, expected, view.named(loser), position)
+    return observe_outcome(step, "earlier-time-wins", left == meeting.later, expected, view.named(loser), position)
 
 
 @check("CSDB-54", of="received shown")
@@ -300,7 +302,7 @@ def ties_are_decided_equally(view: PeerView) -> Iterator[Observation]:
         expected = f"one outcome of {_conflict_text(view, one.meeting)}, the same on all peers"
         here, there = (fate.meeting.version(fate.survivor) for fate in (one, other))
         seen = f"{view.named(here)} here, {view.named(there)} at {other_view.party.name}"
-        yield judged(one.shown.step, "tie-not-agreed", here.version == there.version, expected, seen, "CA-9")
+        yield observe_outcome(one.shown.step, "tie-not-agreed", here.version == there.version, expected, seen, "CA-9")
 
 
 @check("CSDB-53", pb.CAPABILITY_RESOLUTION_MERGE, of="writes received shown")
@@ -318,7 +320,7 @@ def conflicts_are_separated(view: PeerView) -> Iterator[Observation]:
 def _judge_resolution(view: PeerView, by: int, code: str) -> Iterator[Observation]:
     for meeting, shown, missing in find_resolved_conflicts(view) if find_resolution(view) == by else ():
         expected = f"all of {view.named(meeting.incoming)} and of {view.named(meeting.present)}"
-        yield judged(shown.step, code, not missing, expected, missing)
+        yield observe_outcome(shown.step, code, not missing, expected, missing)
 
 
 # ---- Merged and compared clocks --------------------------------------------------------------------------------------
@@ -329,10 +331,10 @@ def arrivals_lower_no_clock_number(view: PeerView) -> Iterator[Observation]:
     """The clock of a surviving version has no smaller number than before the other version arrived."""
     for fate, step, clock in find_merges(view):
         if fate.survivor == PRESENT:
-            lost = lacks(view, clock, fate.meeting.present.clock)
+            lost = find_smaller_number(view, clock, fate.meeting.present.clock)
             expected, seen = lost or ("", "")
             expected = f"{expected}, as before step {fate.meeting.step.index}"
-            yield judged(step, "known-numbers-lost", lost is None, expected, seen)
+            yield observe_outcome(step, "known-numbers-lost", lost is None, expected, seen)
 
 
 @check("CSDB-52", of="received")
@@ -340,10 +342,12 @@ def conflict_outcomes_merge_clocks(view: PeerView) -> Iterator[Observation]:
     """The clock of the outcome of a conflict has no smaller number than the clocks of the two."""
     for fate, step, clock in find_merges(view):
         meeting = fate.meeting
-        lost = lacks(view, clock, meeting.incoming.clock) or lacks(view, clock, meeting.present.clock)
+        lost = find_smaller_number(view, clock, meeting.incoming.clock) or find_smaller_number(
+            view, clock, meeting.present.clock
+        )
         expected, seen = lost or ("", "")
         expected = f"{expected}: the versions were in conflict at step {meeting.step.index}"
-        yield judged(step, "clocks-not-merged", lost is None, expected, seen)
+        yield observe_outcome(step, "clocks-not-merged", lost is None, expected, seen)
 
 
 def _comparison_rule(

@@ -13,8 +13,8 @@ from sds_harness.clearskies.frames import GET_UPDATES, UPDATE
 from sds_harness.clearskies.trace import Step
 
 from ....judging.formats import json_of
-from ....judging.judgement import Observation, judged, violated
-from ....judging.view_cache import once
+from ....judging.judgement import Observation, observe_outcome, observe_violation
+from ....judging.view_cache import cache_per_view
 from ..register import Rule, check, table
 from ..view.clocks import find_received_bodies
 from ..view.facts import FIELDS, Update, VersionId, quoted
@@ -33,7 +33,7 @@ def names_the_extension(view: PeerView) -> Iterator[Observation]:
         if step.reply is not None and step.answer == "opened":
             named = list(step.reply.opened.extensions)
             expected = f"the extension {EXTENSION!r}"
-            yield judged(step, "extension-not-named", EXTENSION in named, expected, f"{named!r}"[:200])
+            yield observe_outcome(step, "extension-not-named", EXTENSION in named, expected, f"{named!r}"[:200])
 
 
 @check("CSDB-15", of="links")
@@ -43,16 +43,18 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
         whom, sent = view.name_other_end(link), link.connection.sent
         if sent.broken is not None:
             step, seen = view.trace.steps[sent.broken.step - 1], f"bytes that are no message: {sent.broken.reason}"
-            yield violated(step, "framing-broken", f"a message for {whom}", seen)
+            yield observe_violation(step, "framing-broken", f"a message for {whom}", seen)
         elif (begun := sent.unfinished) is not None and any(begun < index <= link.ended for index in view.quiet):
             step, seen = view.trace.steps[begun - 1], f"{sent.incomplete_bytes} bytes, and then nothing more"
-            yield violated(step, "message-incomplete", f"a whole message for {whom}", seen)
+            yield observe_violation(step, "message-incomplete", f"a whole message for {whom}", seen)
         for message in sent.messages:
             body = message.body
             code, wrong = "body-not-object", body.error or ("" if isinstance(body.value, dict) else "no JSON object")
             if not wrong and body.twice and body.raw not in find_received_bodies(view):  # a copy may repeat the fault
                 code, wrong = "member-twice", f"it has the member {body.twice[0]!r} twice"
-            yield judged(view.trace.steps[message.step - 1], code, not wrong, "a body that is a JSON object", wrong)
+            yield observe_outcome(
+                view.trace.steps[message.step - 1], code, not wrong, "a body that is a JSON object", wrong
+            )
 
 
 @check("CSDB-16", of="writes links-to-readers sent")
@@ -65,7 +67,7 @@ def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
                     f"{view.named(update)}, signed, for {view.name_other_end(link)}",
                     find_signature_fault(update),
                 )
-                yield judged(update.step, code, update.signer is READ_WRITE, expected, seen)
+                yield observe_outcome(update.step, code, update.signer is READ_WRITE, expected, seen)
 
 
 def find_signature_fault(update: Update) -> tuple[str, str]:
@@ -81,15 +83,15 @@ def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
     for request in view.asked:
         kind, since = request.message.type, request.message.body.members.get("since")
         if kind != GET_UPDATES:
-            yield violated(request.step, "wrong-type", f"the type {GET_UPDATES!r}", f"{kind!r}")
+            yield observe_violation(request.step, "wrong-type", f"the type {GET_UPDATES!r}", f"{kind!r}")
         elif not isinstance(since, dict):
             expected = "since, an object of revisions by peer ID"
-            yield violated(request.step, "since-not-object", expected, json_of(since, 120))
+            yield observe_violation(request.step, "since-not-object", expected, json_of(since, 120))
         else:
             wrong = {peer: entry for peer, entry in since.items() if not is_id(peer) or type(entry) is not int}
             code = "revision-not-integer" if all(map(is_id, wrong)) else "peer-id-malformed"
             expected = "since has integers by peer ID, 32 hex digits"
-            yield judged(request.step, code, not wrong, expected, json_of(wrong, 120))
+            yield observe_outcome(request.step, code, not wrong, expected, json_of(wrong, 120))
 
 
 # ---- Fields of updates -----------------------------------------------------------------------------------------------
@@ -107,18 +109,18 @@ def _malformed_clock_member(update: Update) -> tuple[str, object] | None:
     return next(((m, n) for m, n in members if not (is_id(m) and type(n) is int and 0 <= n <= MAX_INTEGER)), None)
 
 
-@once
+@cache_per_view
 def _versions_without_writer(view: PeerView) -> set[VersionId | None]:
     """The versions that arrived with a vector clock that lacks their writer."""
     return {a.update.version for a in view.arrivals if a.update.by not in (a.update.clock or {})}
 
 
-@once
+@cache_per_view
 def _arrived_messages(view: PeerView) -> set[tuple[bytes, bytes | None]]:
     return {(a.update.message.body.raw, a.update.message.signature) for a in view.arrivals}
 
 
-@once
+@cache_per_view
 def _arrived_bodies(view: PeerView) -> set[bytes]:
     return {body for body, _ in _arrived_messages(view)}
 

@@ -9,7 +9,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.clubs import READ_WRITE
 from sds_harness.clearskies.trace import Step
 
-from ....judging.judgement import Observation, held, judged, noted, violated
+from ....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
 from ..register import Rule, check, table
 from ..view.facts import LinkView, Update, VersionId, dominates
 from ..view.peer_view import PeerView
@@ -36,7 +36,7 @@ def updates_are_requested_on_each_connection(view: PeerView) -> Iterator[Observa
         start = view.trace.steps[link.began - 1]
         if link.asked or view.due(start, link) is not None:
             step, expected = link.asked[0].step if link.asked else start, f"a request to {view.name_other_end(link)}"
-            yield judged(step, "not-asked", bool(link.asked), expected, "no request was sent")
+            yield observe_outcome(step, "not-asked", bool(link.asked), expected, "no request was sent")
 
 
 @check("CSDB-29", of="asked received")
@@ -47,7 +47,7 @@ def requests_name_the_highest_known_revisions(view: PeerView) -> Iterator[Observ
             seen = asking.since.get(peer, 0)
             code = "since-too-low" if peer in asking.since else "known-peer-not-named"
             expected = f"at least {least} for {view.name(peer)}, the highest revision of its records"
-            yield judged(asking.step, code, seen >= least, expected, f"{seen or 'nothing'}")
+            yield observe_outcome(asking.step, code, seen >= least, expected, f"{seen or 'nothing'}")
 
 
 @check("CSDB-37", of="asked")
@@ -58,7 +58,7 @@ def requests_name_no_unknown_revisions(view: PeerView) -> Iterator[Observation]:
             if peer != view.peer_id:
                 most = asking.at_most.get(peer, 0)
                 expected = f"at most {most} for {view.name(peer)}"
-                yield judged(asking.step, "since-too-high", seen <= most, expected, f"{seen}")
+                yield observe_outcome(asking.step, "since-too-high", seen <= most, expected, f"{seen}")
 
 
 @check("CSDB-36", of="links")
@@ -70,7 +70,7 @@ def updates_are_requested_on_one_connection(view: PeerView) -> Iterator[Observat
             twice = [request for request in link.asked if request.step.index < other.ended]
             seen = f"a second request, after that at step {other.asked[0].step.index}"
             step, expected = twice[0].step if twice else step, "no request on a second connection"
-            yield judged(step, "asked-twice", not twice, expected, seen)
+            yield observe_outcome(step, "asked-twice", not twice, expected, seen)
 
 
 @check("CSDB-36", of="links")
@@ -85,7 +85,7 @@ def several_connections_are_tolerated(view: PeerView) -> Iterator[Observation]:
             if closed or view.due(step, each) is not None:
                 expected = f"two connections to {view.name_other_end(link)}"
                 seen = f"one is closed: {each.connection.reason or 'no reason given'}"
-                yield judged(step, "connection-closed", not closed, expected, seen)
+                yield observe_outcome(step, "connection-closed", not closed, expected, seen)
 
 
 def _find_earlier_connection(view: PeerView, link: LinkView) -> LinkView | None:
@@ -102,11 +102,11 @@ def peers_that_request_also_answer(view: PeerView) -> Iterator[Observation]:
     for answer in find_answers(view):
         if answer.link.asked and answer.link.asked[0].step.index <= answer.request.step.index and answer.expected:
             if answer.delivered:
-                yield held(answer.request.step)
+                yield observe_met(answer.request.step)
             elif answer.lacks_everything and answer.is_silent:
                 whom = view.name_other_end(answer.link)
                 expected = f"an answer for {whom}, which lacks {view.named(answer.missing[0])}"
-                yield violated(answer.request.step, "not-answered", expected, "no answer was sent")
+                yield observe_violation(answer.request.step, "not-answered", expected, "no answer was sent")
 
 
 @check("CSDB-32", of="requests")
@@ -120,7 +120,7 @@ def answers_can_be_empty(view: PeerView) -> Iterator[Observation]:
         if closed or answer.due is not None:
             reason = link.connection.reason
             seen = f"the connection is closed: {reason}" if reason else "the connection is closed"
-            yield judged(step, "connection-closed", not closed, "no updates, because there are none", seen)
+            yield observe_outcome(step, "connection-closed", not closed, "no updates, because there are none", seen)
 
 
 @check("CSDB-32", of="requests")
@@ -132,13 +132,13 @@ def each_request_is_answered(view: PeerView) -> Iterator[Observation]:
             continue
         asked = {update.uuid for update in answer.expected}
         if answer.delivered:
-            yield held(step)
+            yield observe_met(step)
         elif any(update.step.index > step.index and update.uuid in asked for update in answer.link.sent):
             continue  # answered late
         elif answer.due is not None and answer.is_silent and view.quiet_before(step) > first.step.index:
             expected = f"an answer with {view.named(answer.expected[0])}, for {view.name_other_end(answer.link)}"
             seen = f"nothing, although the first request (step {first.step.index}) was answered"
-            yield violated(step, "second-request-not-answered", expected, seen)
+            yield observe_violation(step, "second-request-not-answered", expected, seen)
 
 
 @check("CSDB-33", of="requests sent")
@@ -147,7 +147,7 @@ def answers_are_sorted(view: PeerView) -> Iterator[Observation]:
     for answer in find_answers(view):
         for one, other in pairwise(answer.delivered):
             met, expected = (other.rev or 0) >= (one.rev or 0), f"revision {one.rev} or above, after {view.named(one)}"
-            yield judged(other.step, "answer-not-sorted", met, expected, view.named(other))
+            yield observe_outcome(other.step, "answer-not-sorted", met, expected, view.named(other))
 
 
 ExpectedUpdate = tuple[Answer, Update]
@@ -233,7 +233,7 @@ def answers_begin_after_the_named_revisions(view: PeerView) -> Iterator[Observat
         for update in answer.known:
             since = (answer.request.since or {}).get(str(update.by), 0)
             expected = f"nothing of {view.name(update.by)} up to revision {since}"
-            yield violated(update.step, "known-update-sent", expected, view.named(update))
+            yield observe_violation(update.step, "known-update-sent", expected, view.named(update))
 
 
 @check("CSDB-37", of="writes requests")
@@ -242,7 +242,9 @@ def own_records_are_in_answers(view: PeerView) -> Iterator[Observation]:
     for answer in find_answers(view):
         for change in answer.unsent if answer.delivered else ():
             expected = f"{change.key!r}, written at step {change.step.index}, for {view.name(answer.link.peer_id)}"
-            yield violated(answer.request.step, "record-left-out", expected, "no copy is sent on any connection")
+            yield observe_violation(
+                answer.request.step, "record-left-out", expected, "no copy is sent on any connection"
+            )
 
 
 @check("CSDB-37", pb.CAPABILITY_OBSERVE, of="writes shown")
@@ -262,7 +264,7 @@ def _judge_completeness(view: PeerView, code: str, excluded: Collection[VersionI
     for shown, link, missing in find_incomplete_answers(view):
         left = [seen for seen in missing if seen.version not in excluded]
         expected = f"{left[0].key!r}, which is shown" if left else ""
-        yield judged(
+        yield observe_outcome(
             shown.step,
             code,
             not left,
@@ -321,14 +323,14 @@ def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
     for owed in find_owed_relays(view):
         if owed.is_decided:
             expected = f"{_change_text(view, owed)}, for {view.name_other_end(owed.link)}"
-            yield judged(
+            yield observe_outcome(
                 owed.cause, _not_sent_code(view, owed), bool(owed.copies), expected, "no copy is sent on that link"
             )
     for shown, link, missing in find_incomplete_answers(view):
         for left in (seen for seen in missing if seen.version in view.unsigned_versions):  # CA-17
             expected = f"{left.key!r}, which is shown, for {view.name_other_end(link)}, with a signature"
             seen = "no copy is sent: it was received without a signature, and kept"
-            yield violated(shown.step, "unsigned-update-kept", expected, seen)
+            yield observe_violation(shown.step, "unsigned-update-kept", expected, seen)
     not_to_relay = {arrival.update.version for arrival in view.arrivals if arrival.prohibition} - view.unsigned_versions
     for update in view.sent:
         if update.message.profile is not None and update.version not in not_to_relay:  # CSDB-03, CSDB-06
@@ -336,7 +338,7 @@ def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
                 f"{view.named(update)}, with the signature of a read-write peer",
                 find_signature_fault(update),
             )
-            yield judged(update.step, code, update.signer is READ_WRITE, expected, seen)
+            yield observe_outcome(update.step, code, update.signer is READ_WRITE, expected, seen)
 
 
 @check("CSDB-19", of="received")
@@ -361,9 +363,9 @@ def known_updates_are_not_relayed_again(view: PeerView) -> Iterator[Observation]
             if again and before:
                 expected = f"no second {view.named(arrival.update)} for {view.name_other_end(link)}"
                 seen = f"a second copy is sent, after the update arrived again at step {arrival.step.index}"
-                yield violated(again[0].step, "relayed-again", expected, seen)
+                yield observe_violation(again[0].step, "relayed-again", expected, seen)
             elif copies and view.due(arrival.step, link) is not None:
-                yield held(arrival.step)
+                yield observe_met(arrival.step)
 
 
 def _adds_clock_numbers(view: PeerView, update: Update, before: list[Update]) -> bool:
@@ -383,9 +385,11 @@ def updates_are_not_sent_back(view: PeerView) -> Iterator[Observation]:
             continue
         back = [u for u in link.sent if u.step.index >= arrival.step.index and u.version == arrival.update.version]
         if back:
-            yield noted(back[0].step, f"{view.named(arrival.update)} is sent back to {view.name_other_end(link)}")
+            yield observe_note(
+                back[0].step, f"{view.named(arrival.update)} is sent back to {view.name_other_end(link)}"
+            )
         elif view.due(arrival.step, link) is not None:
-            yield held(arrival.step)
+            yield observe_met(arrival.step)
 
 
 @check("CSDB-37", of="sent received")
@@ -411,7 +415,7 @@ def relayed_updates_keep_their_order(view: PeerView) -> Iterator[Observation]:
                     (update.rev or 0) > (before.rev or 0),
                     f"{view.named(update)} before {view.named(before)}",
                 )
-                yield judged(update.step, "relayed-out-of-order", met, expected, "it was sent after that")
+                yield observe_outcome(update.step, "relayed-out-of-order", met, expected, "it was sent after that")
             last[update.by, source] = update
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from sds_harness.clearskies.performance import Act
 
 from ....judging.formats import identifier
-from ....judging.view_cache import once
-from ...properties import Sighting, held, violated
+from ....judging.view_cache import cache_per_view
+from ...properties import Sighting, observe_met, observe_violation
 from ..view.facts import RecordVersion, Shown, name_update
 from .club_view import ClubView, PeerHistory
 from .outcomes import Expected, find_outcomes, is_same_value
@@ -47,7 +47,7 @@ class Ending:
     differences: Sequence[Difference]
 
 
-@once
+@cache_per_view
 def find_endings(view: ClubView) -> list[Ending]:
     """All groups at the end, with the peers that have a wrong record."""
     return [_make_ending(view, group) for group in view.groups] if view.calm_operation is not None else []
@@ -131,9 +131,11 @@ def connected_peers_have_equal_records(view: ClubView) -> Iterator[Sighting]:
         for difference in _first_of_each(missed):
             expected, seen = _expected_and_seen(view, difference)
             expected += ", which others have that it reaches"
-            yield violated(difference.act, "", difference.code, expected, seen, "CA-5" if view.has_cycles else "")
+            yield observe_violation(
+                difference.act, "", difference.code, expected, seen, "CA-5" if view.has_cycles else ""
+            )
         if ending.last is not None and ending.expected and not missed:
-            yield held(ending.last)
+            yield observe_met(ending.last)
 
 
 @global_property(
@@ -155,6 +157,8 @@ def same_changes_give_same_values(view: ClubView) -> Iterator[Sighting]:
         wrong = [d for d in ending.differences if d.was_informed]
         for difference in _first_of_each(wrong):
             expected, seen = _expected_and_seen(view, difference)
-            yield violated(difference.act, "", difference.code, expected, f"{seen}, although it received the change")
+            yield observe_violation(
+                difference.act, "", difference.code, expected, f"{seen}, although it received the change"
+            )
         if ending.last is not None and ending.expected and not wrong:
-            yield held(ending.last)
+            yield observe_met(ending.last)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....judging.formats import identifier
-from ...properties import Sighting, held, violated
+from ...properties import Sighting, observe_met, observe_violation
 from ..view.facts import RecordVersion, Shown, Update, VersionId, dominates, name_update
 from .club_view import ClubView, PeerHistory
 from .registry import global_property
@@ -34,13 +34,13 @@ def deleted_records_stay_deleted(view: ClubView) -> Iterator[Sighting]:
                 seen = shown.records.get(uuid)
                 ghost = _find_deletion_of(view, seen, deletions) if seen is not None and not seen.deleted else None
                 if ghost is None:
-                    last = held(act)
+                    last = observe_met(act)
                     continue
                 wrong = True
                 assert seen is not None
                 expected = f"{name_update(side.view.trace, ghost)}, after which {identifier(seen.key or '')} is gone"
                 older = f"{_source_text(shown)} revision {seen.rev} of it, which is older"
-                yield violated(act, "", "came-back", expected, older)
+                yield observe_violation(act, "", "came-back", expected, older)
         if last is not None and not wrong:
             yield last
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....judging.judgement import Outcome
-from ...properties import Sighting, held, judged, violated
+from ...properties import Sighting, observe_met, observe_outcome, observe_violation
 from ..view.facts import name_update
 from .club_view import ClubView
 from .registry import global_property
@@ -46,7 +46,7 @@ def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
                 continue
             expected = "only updates that it wrote, or received so from a peer with write access"
             seen = f"{name_update(side.view.trace, update)}, which no peer with write access sent to it in this form"
-            yield judged(act, "", "never-received", id(update) not in unexplained, expected, seen)
+            yield observe_outcome(act, "", "never-received", id(update) not in unexplained, expected, seen)
 
     yield from _first_violation_per_peer(judge_all())
 
@@ -65,6 +65,6 @@ def gossip_ends(view: ClubView) -> Iterator[Sighting]:
     if any(trace.unsettled for trace in view.performance.traces):
         act = view.performance.acts[-1]
         seen = "after thousands of updates they go on"
-        yield violated(act, "", "never-ends", "peers to stop sending updates", seen)
+        yield observe_violation(act, "", "never-ends", "peers to stop sending updates", seen)
     elif view.performance.settled and relayed:
-        yield held(relayed[-1][0])
+        yield observe_met(relayed[-1][0])

@@ -17,7 +17,7 @@ from sds_harness.clearskies.stage import Stage
 from ....judging.registry import ScenarioFunction
 from ..register import REGISTER
 
-__all__ = ["Actor", "ScriptedPeer", "Stage", "listening", "look", "scenario", "tell", "version"]
+__all__ = ["Actor", "ScriptedPeer", "Stage", "request_all", "scenario", "subscribe", "tell", "version"]
 
 
 def scenario(*exercises: str, long: bool = False) -> Callable[[Callable[..., None]], ScenarioFunction]:
@@ -38,17 +38,17 @@ def scenario(*exercises: str, long: bool = False) -> Callable[[Callable[..., Non
     return register
 
 
-def listening(actor: Actor, peer: ScriptedPeer, since: Any = None) -> ScriptedLink:
+def subscribe(actor: Actor, peer: ScriptedPeer, since: Any = None) -> ScriptedLink:
     """A link to a peer under test whose other end has asked for updates."""
     link = actor.link(peer)
     link.ask(since)
     return link
 
 
-def look(actor: Actor) -> ScriptedLink:
+def request_all(actor: Actor) -> ScriptedLink:
     """Let a new scripted peer ask for everything, and hang up when all are quiet."""
     stage = actor.stage
-    link = listening(actor, stage.peer(f"reader {len(stage.trace.steps)}"))
+    link = subscribe(actor, stage.peer(f"reader {len(stage.trace.steps)}"))
     stage.settle()
     if not link.broken:
         link.cut()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
-from .scripts import Part, Peer, Script, listening, look, scenario
+from .scripts import Part, Peer, Script, request_all, scenario, subscribe
 
 
 @scenario("01", "14", "15", "26", "29", "35")
 def changes_spread(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The application writes two records, changes one and deletes one, while two subscribers listen."""
     for peer in (bob, carol):
-        listening(alice, peer)
+        subscribe(alice, peer)
     alice.put("photo-1", {"camera": "NIKON", "taken": "2014"})
     alice.after(1_000).put("photo-2", {"camera": "Leica"})
     alice.after(1_000).put("photo-1", {"camera": "NIKON", "taken": "2015"})
@@ -21,9 +21,9 @@ def changes_spread(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
 @scenario("20", "21", "35", "09")
 def changes_are_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Bob sends a record, a change of it and its deletion, while two other subscribers listen."""
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     for peer in (carol, dave):
-        listening(alice, peer)
+        subscribe(alice, peer)
     link.update("door", "open")
     script.advance(1_000)
     link.update("door", "shut")
@@ -34,9 +34,9 @@ def changes_are_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer, d
 @scenario("14", "20", "35", long=True)
 def a_crowd_listens(script: Script, alice: Part, bob: Peer) -> None:
     """Twelve peers subscribe; the application writes a record, and Bob sends another one."""
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     for number in range(12):
-        listening(alice, script.peer(f"listener {number}"))
+        subscribe(alice, script.peer(f"listener {number}"))
     alice.put("mine", 1)
     link.update("theirs", 2)
 
@@ -57,7 +57,7 @@ def a_line_of_three(script: Script, alice: Part, alan: Part, anna: Part) -> None
 def an_update_by_two_ways(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """The same update arrives on two links, and later on the first one again, while Dave listens."""
     first, second = alice.link(bob), alice.link(carol)
-    listening(alice, dave)
+    subscribe(alice, dave)
     update = bob.update("door", "open")
     first.send(update)
     second.send(update)
@@ -68,11 +68,11 @@ def an_update_by_two_ways(script: Script, alice: Part, bob: Peer, carol: Peer, d
 @scenario("22", "23", needs=(pb.CAPABILITY_RENAME,))
 def a_record_is_renamed(script: Script, alice: Part, bob: Peer) -> None:
     """The application renames a record, changes it, and writes a new record under the old key."""
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.put("draft", "text")
     script.settle()
     alice.after(1_000).rename("draft", "final")
-    look(alice)
+    request_all(alice)
     alice.after(1_000).put("final", "more text")
     alice.put("draft", "another")
 
@@ -80,20 +80,20 @@ def a_record_is_renamed(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("22", "02")
 def a_record_of_others_is_renamed(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob renames a record of his; then he sends a new record with the old key."""
-    link = listening(alice, bob)
-    listening(alice, carol)
+    link = subscribe(alice, bob)
+    subscribe(alice, carol)
     draft = link.update("draft", "text")
     script.advance(1_000)
     link.update("final", "text", after=draft, clock={bob: 2})
-    look(alice)
+    request_all(alice)
     link.update("draft", "another", record="another", clock={bob: 3})
-    look(alice)
+    request_all(alice)
 
 
 @scenario("27", "46", "26", "23", needs=(pb.CAPABILITY_RENAME,))
 def records_of_others_are_renamed_here(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The application renames two records of Bob, and changes one of them afterwards."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     bob.revision = 8
     link = alice.link(bob)
     link.update("draft", "text", clock={bob: 4, carol: 2})
@@ -104,7 +104,7 @@ def records_of_others_are_renamed_here(script: Script, alice: Part, bob: Peer, c
     alice.after(1_000).rename("note", "memo")
     script.settle()
     alice.after(1_000).put("memo", "long")
-    look(alice)
+    request_all(alice)
 
 
 @scenario("44", needs=(pb.CAPABILITY_RENAME, pb.CAPABILITY_OBSERVE))
@@ -128,7 +128,7 @@ def changes_are_passed_on_after_a_restart(script: Script, alice: Part, bob: Peer
     link.update("gate", "open")
     script.settle()
     alice.reopen()
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     script.settle()
     link.update("door", "shut")
@@ -150,7 +150,7 @@ def two_records_with_one_key(script: Script, alice: Part, bob: Peer, carol: Peer
 @scenario("24", violated=("22",))
 def a_record_of_others_gets_the_key_of_another(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob gives a record the key of a record of the application, and another one the key of a record of Carol."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     first, second = link.update("first", 1), link.update("second", 2)
     link.send(carol.update("gate", "open"))
@@ -166,7 +166,7 @@ def a_record_of_others_gets_the_key_of_another(script: Script, alice: Part, bob:
 @scenario("24", needs=(pb.CAPABILITY_RENAME,))
 def a_rename_onto_another(script: Script, alice: Part, bob: Peer) -> None:
     """The application gives a record the key of another record."""
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.put("one", 1)
     alice.after(1_000).put("two", 2)
     alice.after(1_000).rename("one", "two")
@@ -182,6 +182,6 @@ def a_reader_is_started_again(script: Script, rita: Part, bob: Peer, rolf: Peer)
     link.update("two", 2)
     script.settle()
     rita.reopen()
-    listening(rita, rolf)
+    subscribe(rita, rolf)
     script.settle()
-    look(rita)
+    request_all(rita)

@@ -6,7 +6,7 @@ from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
-from .scripts import HOUR_MS, Message, Numbers, Part, Peer, Script, ScriptedLink, listening, look, scenario
+from .scripts import HOUR_MS, Message, Numbers, Part, Peer, Script, ScriptedLink, request_all, scenario, subscribe
 
 WIDE = (1 << 53) + 1
 HALF = 1 << 31
@@ -25,7 +25,7 @@ def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: P
     """Newer versions of records arrive with an earlier time, or before the older versions."""
     carol.revision = 20
     from_carol = alice.link(carol)
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     from_carol.update("lamp", "on")
     door = alice.after(1_000).put("door", "open")
     script.settle()
@@ -41,7 +41,7 @@ def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: P
     version(link, "roof", "whole", clock)
     script.settle()
     version(from_carol, "roof", "open", clock, time=-HOUR_MS)
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
@@ -64,17 +64,17 @@ def neither_descends_from_the_other(script: Script, alice: Part, bob: Peer, caro
         version(link, key, "of bob", {bob: 2}, time=one)
         clock, deleted = {bob: 1, carol: 1}, key in ("edited", "deleted")
         link.send(version(carol, key, "of carol", clock, time=other, deleted=deleted))
-    look(alice)
+    request_all(alice)
     alice.observe()
     for key, _, _ in times[:2]:
         alice.put(key, "of alice")
-    look(alice)
+    request_all(alice)
 
 
 @scenario("26", "54")
 def a_conflict_between_two_changes(script: Script, alice: Part, bob: Peer) -> None:
     """Bob sends a concurrent, later change of a record of the application, which then writes another one."""
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     door = alice.put("door", "open")
     script.settle()
     link.update("door", "shut", after=door, concurrent=True, time=HOUR_MS)
@@ -87,7 +87,7 @@ def a_conflict_between_two_changes(script: Script, alice: Part, bob: Peer) -> No
 @scenario("54", long=True)
 def times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Bob and Carol changed records concurrently, with times with offsets and one to nine digits."""
-    listening(alice, dave)
+    subscribe(alice, dave)
     link = alice.link(bob)
     link.update("lamp", "on")
     times = (
@@ -104,7 +104,7 @@ def times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer, dave:
         version(link, key, "of bob", {bob: 2}, time=one)
         clock = {bob: 1, carol: 1}
         link.send(version(carol, key, "of carol", clock, time=other))
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
@@ -121,10 +121,10 @@ def one_conflict_after_the_other(script: Script, alice: Part, bob: Peer, carol: 
         ):
             link.send(version(peer, key, f"of {peer.name}", clock))
             script.advance(1_000)
-        look(alice)
+        request_all(alice)
         clock = {bob: 1, dave: 1}
         link.send(version(dave, key, "of dave", clock, time=later_ms))
-        look(alice)
+        request_all(alice)
     alice.observe()
 
 
@@ -143,7 +143,7 @@ def zeros_in_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None
         version(link, key, "new", new)
         bob.revision = 10 + number
         version(link, key, "old", old, time=HOUR_MS)
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
@@ -162,20 +162,20 @@ def clocks_with_many_members(script: Script, alice: Part, bob: Peer, carol: Peer
         version(link, f"{key} conflict", "of bob", new, time=times[0])
         clock = {**old, carol: 1}
         link.send(version(carol, f"{key} conflict", "of carol", clock, time=times[1]))
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
 @scenario("41", "44", long=True)
 def its_own_number_is_large(script: Script, alice: Part, bob: Peer) -> None:
     """The peer's number in a received vector clock is the largest of 31 bits; two changes follow."""
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     clock = {alice: HALF - 1, bob: 1}
     version(link, "door", "open", clock)
-    look(alice)
+    request_all(alice)
     alice.after(1_000).put("door", "shut")
     alice.after(1_000).put("door", "ajar")
-    look(alice)
+    request_all(alice)
 
 
 @scenario("54", long=True)
@@ -194,21 +194,21 @@ def two_keys_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) ->
         ):
             key = f"{number} by {peer.name}"
             link.send(version(peer, key, f"of {peer.name}", clock, time=time, deleted=deleted, record=record))
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
 @scenario("16", long=True)
 def a_conflict_for_readers(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
     """A version that was sent to a read-only peer wins a conflict; another read-only peer asks."""
-    listening(alice, rolf)
+    subscribe(alice, rolf)
     link = alice.link(bob)
     version(link, "door", "of bob", {bob: 2}, time=-HOUR_MS)
     alice.put("gate", "of alice")
     script.settle()
     clock = {bob: 1, carol: 1}
     link.send(version(carol, "door", "of carol", clock, time=-2 * HOUR_MS))
-    look(alice, read_only=True)
+    request_all(alice, read_only=True)
 
 
 @scenario("24", long=True)
@@ -219,30 +219,30 @@ def three_records_with_one_key(script: Script, alice: Part, bob: Peer, carol: Pe
         script.advance(1_000)
     script.settle()
     alice.observe()
-    look(alice)
+    request_all(alice)
 
 
 @scenario("46", "43", long=True)
 def clocks_of_many(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Vector clocks have forty members, zeros, or numbers of several digits; changes follow."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     crowd = {f"writer {number}": number for number in range(1, 41)}
     version(link, "crowd", 1, {bob: 1, **crowd})
     version(link, "zeros", 1, {bob: 1, carol: 0})
     version(link, "digits", "later", {bob: 10, carol: 1})
     link.send(version(carol, "digits", "earlier", {bob: 9, carol: 2}, time=-HOUR_MS))
-    look(alice)
+    request_all(alice)
     alice.after(1_000).put("crowd", 2)
     alice.after(1_000).put("digits", "mine")
-    look(alice)
+    request_all(alice)
 
 
 @scenario("44", "45", long=True)
 def a_record_in_turn(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The application and Bob change a record in turn; the application also changes one of Bob."""
-    link = listening(alice, bob)
-    listening(alice, carol)
+    link = subscribe(alice, bob)
+    subscribe(alice, carol)
     door = alice.put("door", 0)
     link.update("gate", 0)
     for number in range(1, 4):
@@ -250,20 +250,20 @@ def a_record_in_turn(script: Script, alice: Part, bob: Peer, carol: Peer) -> Non
         link.update("door", number, after=door)
         door = alice.after(1_000).put("door", -number)
         alice.after(1_000).put("gate", number)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("20", "35")
 def a_conflict_is_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """The later of two concurrent changes arrives last, while Dave listens."""
-    listening(alice, dave)
+    subscribe(alice, dave)
     link = alice.link(bob)
     link.update("lamp", "on")
     version(link, "door", "of bob", {bob: 2}, time=-2 * HOUR_MS)
     script.settle()
     clock = {bob: 1, carol: 1}
     link.send(version(carol, "door", "of carol", clock, time=-HOUR_MS))
-    look(alice)
+    request_all(alice)
     alice.observe()
     script.settle()
 
@@ -277,7 +277,7 @@ def a_reader_hears_of_both(script: Script, rita: Part, bob: Peer, carol: Peer) -
         version(link, key, "of bob", {bob: 2})
         clock = {bob: 1, carol: 1}
         link.send(version(carol, key, "of carol", clock, time=later_ms))
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
     rita.observe()
 
 
@@ -292,14 +292,14 @@ def equal_times(script: Script, alice: Part, alan: Part, bob: Peer, carol: Peer)
     gone_too = version(carol, "gate", None, theirs, deleted=True)
     for part, messages in ((alice, (one, other, gone, gone_too)), (alan, (other, one, gone_too, gone))):
         part.link(bob).send(lamp, *messages)
-    look(alice)
-    look(alan)
+    request_all(alice)
+    request_all(alan)
 
 
 @scenario("38", "39", "40", "51", "52", "54")
 def changed_on_two_sides(script: Script, alice: Part, alan: Part, bob: Peer) -> None:
     """Two unconnected peers write the same keys and change the same records; then they are linked."""
-    links = [listening(part, bob) for part in (alice, alan)]
+    links = [subscribe(part, bob) for part in (alice, alan)]
     for key in ("lamp", "bell"):
         message = bob.update(key, "of bob")
         for link in links:
@@ -318,7 +318,7 @@ def changed_on_two_sides(script: Script, alice: Part, alan: Part, bob: Peer) -> 
     alice.link(alan)
     script.settle()
     for part in (alice, alan):
-        look(part)
+        request_all(part)
         part.observe()
 
 
@@ -330,7 +330,7 @@ def a_key_that_is_taken(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
     for key, one, other in (("door", 2 * HOUR_MS, HOUR_MS), ("gate", HOUR_MS, 2 * HOUR_MS)):
         link.update(key, "of bob", time=-one)
         link.send(carol.update(key, "of carol", time=-other))
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
@@ -341,7 +341,7 @@ def a_record_again_and_again(script: Script, alice: Part, bob: Peer) -> None:
     alice.observe()
     alice.after(1_000).put("door", 1)
     alice.observe()
-    listening(alice, bob)
+    subscribe(alice, bob)
     for number in range(2, 5):
         alice.after(1_000).put("door", number)
 
@@ -349,7 +349,7 @@ def a_record_again_and_again(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("46")
 def a_record_of_others_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The application changes a record that three others have changed before."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     bob.revision = 6
     version(alice.link(bob), "door", "open", {bob: 7, carol: 3, "dave": 1})
     script.settle()
@@ -359,7 +359,7 @@ def a_record_of_others_again(script: Script, alice: Part, bob: Peer, carol: Peer
 @scenario("41", "42")
 def numbers_of_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Numbers in vector clocks equal revisions or differ from them, or exceed 53 bits."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     for key, revision, clock in (
         ("alike", 2, {bob: 2}),
@@ -369,27 +369,27 @@ def numbers_of_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> No
     ):
         bob.revision = revision - 1
         version(link, key, revision, clock)
-    look(alice)
+    request_all(alice)
     version(link, "wide", "numbers", {bob: WIDE, carol: WIDEST})
-    look(alice)
+    request_all(alice)
     for number in (bob.revision + 1, WIDE - 1, WIDE):
         version(link, "near", f"{number}", {bob: number})
-        look(alice)
+        request_all(alice)
     alice.after(1_000).put("wide", 5)
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
 @scenario("50")
 def numbers_grow_longer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Numbers in vector clocks grow by one digit or by one bit."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     for key, number in (("ten", 10), ("hundred", 100), ("half", HALF), ("whole", 2 * HALF)):
         for value in (number - 1, number):
             version(link, key, value, {bob: value, carol: 2})
             script.advance(1_000)
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
@@ -435,7 +435,7 @@ def _in_conflict(alice: Part, bob: Peer, carol: Peer) -> None:
         one, other = ({**value, "of": f"{key} key"} for value in (one, other))
         link.update(f"{key} key", one, time=first)
         link.send(carol.update(f"{key} key", other, time=second))
-    look(alice)
+    request_all(alice)
 
 
 @scenario("53", "52", needs=(pb.CAPABILITY_RESOLUTION_MERGE,), resolution=pb.RESOLUTION_MERGE)

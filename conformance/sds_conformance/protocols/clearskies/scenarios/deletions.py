@@ -5,7 +5,7 @@ from __future__ import annotations
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from .conflicts import version
-from .scripts import HOUR_MS, Part, Peer, Script, listening, look, scenario
+from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
 
 YEAR_MS = 366 * 24 * HOUR_MS
 
@@ -26,12 +26,12 @@ def the_seven_steps(script: Script, alice: Part, alan: Part, anna: Part) -> None
     script.settle()
     alice.link(alan)
     for part in (alice, alan, anna):
-        look(part)
+        request_all(part)
 
 
 def _delete(part: Part, bob: Peer, carol: Peer, listener: Peer) -> None:
     """Bob sends a record, and deletions of two records of Carol, while another peer listens."""
-    listening(part, listener)
+    subscribe(part, listener)
     link = part.link(bob)
     link.update("lamp", "on")
     for key in ("door", "gate"):
@@ -43,7 +43,7 @@ def _haunt(part: Part, carol: Peer, *, read_only: bool = False) -> None:
     link = part.link(carol)
     for key, later_ms in (("door", HOUR_MS), ("gate", -HOUR_MS)):
         version(link, key, "there", {carol: 1}, time=later_ms)
-    look(part, read_only=read_only)
+    request_all(part, read_only=read_only)
 
 
 @scenario("56")
@@ -56,47 +56,47 @@ def ghosts(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> N
     _haunt(alice, carol)
     script.advance(YEAR_MS)
     alice.link(carol).send(roof)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("56", long=True)
 def ghosts_of_many(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """120 records are deleted and the key of one is reused; Carol sends old versions, also after a year."""
-    listening(alice, dave)
+    subscribe(alice, dave)
     link = alice.link(bob)
     link.update("lamp", "on")
     script.settle()
     for number in range(120):
         version(link, f"record {number}", None, {bob: 1, carol: 1}, deleted=True)
-    look(alice)
+    request_all(alice)
     link.update("record 0", "another")
     old = alice.link(carol)
     for number in range(3):
         version(old, f"record {number}", "there", {carol: 1})
-    look(alice)
+    request_all(alice)
     script.advance(YEAR_MS)
     script.settle()
     for number in range(3, 6):
         version(old, f"record {number}", "there", {carol: 1})
-    look(alice)
+    request_all(alice)
 
 
 @scenario("56", long=True)
 def ghosts_of_own_records(script: Script, alice: Part, bob: Peer) -> None:
     """The application deletes sixty records; Bob sends some of them again immediately, and others after a year."""
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     alice.put("kept", 0)
     records = [alice.put(f"record {number}", number) for number in range(60)]
     script.settle()
     for number in range(60):
         alice.after(1_000).delete(f"record {number}")
-    look(alice)
+    request_all(alice)
     link.send(*records[:2])
-    look(alice)
+    request_all(alice)
     script.advance(YEAR_MS)
     script.settle()
     link.send(*records[2:4])
-    look(alice)
+    request_all(alice)
 
 
 @scenario("56", long=True)
@@ -108,9 +108,9 @@ def ghosts_with_other_keys(script: Script, alice: Part, bob: Peer, carol: Peer) 
     version(link, "new key", "there", {bob: 1, carol: 1}, record=record)
     script.advance(1_000)
     version(link, "new key", None, {bob: 2, carol: 1}, deleted=True, record=record)
-    look(alice)
+    request_all(alice)
     version(alice.link(carol), "old key", "there", {carol: 1}, record=record)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("56", needs=(pb.CAPABILITY_READ_ONLY,))
@@ -125,9 +125,9 @@ def ghosts_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer, 
     """A peer receives deletions, restarts, receives old versions, and changes records from before."""
     _delete(alice, bob, carol, dave)
     alice.put("roof", "whole")
-    look(alice)
+    request_all(alice)
     alice.reopen()
     _haunt(alice, carol)
     alice.after(1_000).put("lamp", "off")
     alice.put("roof", "open")
-    look(alice)
+    request_all(alice)

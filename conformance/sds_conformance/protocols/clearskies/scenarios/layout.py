@@ -8,7 +8,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from . import cast
 from .cast import Actor, ScriptedPeer, Stage
-from .scripts import HOUR_MS, Part, Peer, Script, listening, look, scenario
+from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
 
 VALUES: tuple[Any, ...] = (
     None,
@@ -95,7 +95,7 @@ def keys_and_values(script: Script, alice: Part, bob: Peer) -> None:
     pairs = list(zip(KEYS, VALUES, strict=True))
     for key, value in pairs[::2]:
         alice.put(key, value)
-    listening(alice, bob)
+    subscribe(alice, bob)
     for key, value in pairs[1::2]:
         alice.put(key, value)
 
@@ -103,28 +103,28 @@ def keys_and_values(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("07", "02")
 def keys_and_values_of_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob sends keys and values of all kinds, while Carol listens."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     for key, value in zip(KEYS, VALUES, strict=True):
         link.update(key, value)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("07", "02", "13", long=True)
 def odd_contents(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The application and Bob write unusual keys and values, such as blanks, NUL, two cases and false."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     for key, value in ODD_CONTENTS:
         alice.put(f"{key} " if key.endswith(" ") else f"{key}, own", value)
         link.update(f"{key}  " if key.endswith(" ") else key, value)
     alice.put("a\0b, own", 1)
     alice.put("a, own", 2)
-    look(alice)
+    request_all(alice)
     for value in (1, None, 0):
         alice.after(1_000).put("again", value)
         link.update("again, of bob", value)
-        look(alice)
+        request_all(alice)
     alice.observe()
 
 
@@ -134,9 +134,9 @@ def contents_after_a_restart(script: Script, alice: Part, bob: Peer) -> None:
     link = alice.link(bob)
     for key, value in ODD_CONTENTS:
         link.update(key, value)
-    look(alice)
+    request_all(alice)
     alice.reopen()
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
@@ -144,13 +144,13 @@ def contents_after_a_restart(script: Script, alice: Part, bob: Peer) -> None:
 def large_values(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """The application writes a value of two mebibytes, and so does Bob."""
     # No schedule: in a file it would be larger than other contents of a schedule may be.
-    cast.listening(alice, carol)
+    cast.subscribe(alice, carol)
     alice.put("small", 1)
     alice.put("large", "x" * 2 * MEBIBYTE)
     alice.link(bob).say(bob.update("their small", 1))
-    cast.look(alice)
+    cast.request_all(alice)
     alice.link(bob).say(bob.update("their large", "y" * 2 * MEBIBYTE))
-    cast.look(alice)
+    cast.request_all(alice)
 
 
 @scenario("02", "31", long=True)
@@ -158,64 +158,64 @@ def unknown_members_and_types(script: Script, alice: Part, bob: Peer, carol: Pee
     """Updates and requests have unknown members, and a message of an unknown type arrives between updates."""
     link = alice.link(bob)
     link.update("plain", 1)
-    look(alice)
+    request_all(alice)
     link.update("more", 2, members={"trusted": True, "note": {"by": ["hand"], "deleted": True}})
-    look(alice)
+    request_all(alice)
     unknown = bob.message({"type": "x.nobody-knows", "key": "plain", "since": {}})
     link.send(unknown, bob.update("behind", 3), joined=True)
-    look(alice)
+    request_all(alice)
     alice.link(carol).ask(max=100, note={"type": "database.update"})
 
 
 @scenario("13", "02", "50", long=True)
 def deletions_in_other_forms(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Deletions have no value, a value, or another key; a record is written again, and a key is reused."""
-    listening(alice, dave)
+    subscribe(alice, dave)
     link = alice.link(bob)
     for key in ("bare", "full", "moved", "again", "box"):
         link.update(key, f"in {key}")
-    look(alice)
+    request_all(alice)
     script.advance(1_000)
     link.update("bare", deleted=True, without=("value",))
     link.update("full", "in full", deleted=True)
     link.update("moved", deleted=True, members={"key": "elsewhere"})
     link.update("again", deleted=True)
     link.update("box", deleted=True, time=HOUR_MS)
-    look(alice)
+    request_all(alice)
     script.advance(1_000)
     link.update("again", "there")
     alice.link(carol).update("box", "of carol")
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
 @scenario("08", needs=(pb.CAPABILITY_UUID_ACCEPTED,), long=True)
 def a_uuid_that_is_taken(script: Script, alice: Part, bob: Peer) -> None:
     """The application suggests the uuid of its first record for a second one."""
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.put("one", 1, record="taken")
     alice.after(1_000).put("two", 2, record="taken")
-    look(alice)
+    request_all(alice)
 
 
 @scenario("08", "26", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def started_again_between_changes(script: Script, alice: Part, bob: Peer) -> None:
     """A peer restarts between changes; the application writes an old key and a new one."""
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.put("one", 1)
     alice.after(1_000).put("two", 2)
     alice.reopen()
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.after(1_000).put("one", 3)
     alice.after(1_000).put("three", 4)
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
 @scenario("11", long=True)
 def times_of_day(script: Script, alice: Part, bob: Peer) -> None:
     """The application writes an old record and a new one at five times of the day."""
-    listening(alice, bob)
+    subscribe(alice, bob)
     for number in range(5):
         alice.put("again", number)
         alice.put(f"new {number}", number)
@@ -225,7 +225,7 @@ def times_of_day(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("11")
 def the_first_milliseconds_of_a_second(script: Script, alice: Part, bob: Peer) -> None:
     """The application writes two records a few milliseconds after a full second, and a third one a little later."""
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.after(7).put("door", "open")
     alice.put("window", "shut")
     alice.after(90).put("gate", "open")
@@ -237,16 +237,16 @@ def many_records(script: Script, alice: Part, alan: Part, bob: Peer) -> None:
     for number in range(50):
         alice.put(f"of alice {number}", number)
         alan.put(f"of alan {number}", number)
-    listening(alice, bob)
-    listening(alan, bob)
+    subscribe(alice, bob)
+    subscribe(alan, bob)
 
 
 @scenario("09", "10", "27", "12")
 def who_wrote_last(script: Script, alice: Part, alan: Part, bob: Peer, carol: Peer) -> None:
     """Two peers under test change records in turn, after Bob has made one; two subscribers listen."""
     alice.link(alan)
-    listening(alan, carol)
-    listening(alice, bob).update("door", "open")
+    subscribe(alan, carol)
+    subscribe(alice, bob).update("door", "open")
     script.settle()
     alan.after(1_000).put("door", "shut")
     script.settle()
@@ -259,7 +259,7 @@ def who_wrote_last(script: Script, alice: Part, alan: Part, bob: Peer, carol: Pe
 @scenario("10", "26", "08")
 def records_in_turn(script: Script, alice: Part, bob: Peer) -> None:
     """The application changes two records in turn, several times."""
-    listening(alice, bob)
+    subscribe(alice, bob)
     for number in range(3):
         alice.after(1_000).put("one", number)
         alice.after(1_000).put("two", number)
@@ -272,22 +272,22 @@ def a_deletion_that_nobody_saw(script: Script, alice: Part, bob: Peer) -> None:
     alice.put("short-lived", 1)
     alice.put("other", 2)
     alice.after(1_000).delete("short-lived")
-    listening(alice, bob)
+    subscribe(alice, bob)
 
 
 @scenario("13", "14", "02")
 def deletions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Records are deleted and written again; other updates say that they are no deletions, or say nothing."""
-    link = listening(alice, bob)
-    listening(alice, carol)
+    link = subscribe(alice, bob)
+    subscribe(alice, carol)
     link.update("silent", 1)
     link.update("said", 2, members={"deleted": False})
     alice.put("mine", 3)
-    look(alice)
+    request_all(alice)
     alice.after(1_000).delete("mine")
     script.advance(1_000)
     link.update("silent", deleted=True)
-    look(alice)
+    request_all(alice)
     alice.after(1_000).put("mine", 4)
 
 
@@ -296,32 +296,32 @@ def a_key_of_the_deleted(script: Script, alice: Part, bob: Peer, carol: Peer) ->
     """Carol reuses the key of a record that Bob has deleted; then Bob deletes his record again."""
     link, other = alice.link(bob), alice.link(carol)
     link.update("box", 1)
-    look(alice)
+    request_all(alice)
     script.advance(1_000)
     link.update("box", deleted=True)
-    look(alice)
+    request_all(alice)
     script.advance(1_000)
     other.update("box", 2)
-    look(alice)
+    request_all(alice)
     script.advance(1_000)
     link.update("box", deleted=True)
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
 @scenario("07", "22")
 def members_are_left_out(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The application and Bob write objects again with fewer members, one of them with another key."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     alice.put("mine", {"a": 1, "b": {"c": 2}})
     link.update("photo", {"a": 1, "b": 2})
     page = link.update("page", {"a": 1})
-    look(alice)
+    request_all(alice)
     alice.after(1_000).put("mine", {"b": {}})
     link.update("photo", {"b": 3})
     link.update("leaf", {"d": 4}, after=page, clock={bob: 2})
-    look(alice)
+    request_all(alice)
 
 
 @scenario("11")
@@ -330,4 +330,4 @@ def times_of_others(script: Script, alice: Part, bob: Peer) -> None:
     link = alice.link(bob)
     for number, time in enumerate(TIMES):
         link.update(f"record-{number}", number, time=time)
-    look(alice)
+    request_all(alice)

@@ -8,45 +8,45 @@ from sds_harness.clearskies.peer import ScriptedPeer
 
 from . import cast
 from .cast import Actor, Stage
-from .scripts import Part, Peer, Script, listening, look, scenario
+from .scripts import Part, Peer, Script, request_all, scenario, subscribe
 
 
 @scenario("02", "17")
 def a_writer_to_a_writer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A read-write peer sends another one records and a deletion, one by one, some of them signed."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     link.update("one", 1)
     link.update("two", 2, signature="read-write")
     link.update("three", 3)
-    look(alice)
+    request_all(alice)
     script.advance(1_000)
     link.update("one", 4, signature="read-write")
     link.update("two", deleted=True)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("02", "05", "18")
 def a_writer_to_a_reader(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
     """A read-only peer receives signed records and a deletion, and passes them on to another one."""
     link = rita.link(bob)
-    listening(rita, rolf)
+    subscribe(rita, rolf)
     link.update("one", 1)
     link.update("two", "\u2603")
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
     link.update("one", deleted=True)
-    look(rita)
+    request_all(rita)
 
 
 @scenario("03")
 def a_reader_is_told_to_write(script: Script, rita: Part, bob: Peer, carol: Peer) -> None:
     """The application of a read-only peer tries to write, to change and to delete."""
-    listening(rita, carol)
+    subscribe(rita, carol)
     rita.link(bob).update("theirs", 1)
     rita.put("mine", 1)
     rita.put("theirs", 2)
     rita.delete("theirs")
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
 
 
 @scenario("03")
@@ -54,9 +54,9 @@ def a_reader_writes_to_a_writer(script: Script, alice: Part, bob: Peer, rolf: Pe
     """A read-only peer sends changes of its own: unsigned, then signed with the key of its level."""
     alice.link(bob).update("good", 1)
     alice.link(rolf).update("bad", 1)
-    look(alice)
+    request_all(alice)
     alice.link(rolf).update("worse", 2, signature="read-only")
-    look(alice)
+    request_all(alice)
 
 
 @scenario("03")
@@ -64,18 +64,18 @@ def a_reader_writes_to_a_reader(script: Script, rita: Part, bob: Peer, rolf: Pee
     """A read-only peer sends another one changes of its own: unsigned, then signed with the key of its level."""
     rita.link(bob).update("good", 1)
     rita.link(rolf).update("bad", 1)
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
     rita.link(rolf).update("worse", 2, signature="read-only")
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
 
 
 @scenario("03", "02")
 def a_reader_passes_on(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
     """A read-only peer passes on a record that a writer has signed, and then one without a signature."""
     alice.link(rolf).send(bob.update("good", 1, signature="read-write"))
-    look(alice)
+    request_all(alice)
     alice.link(rolf).send(bob.update("bad", 2))
-    look(alice)
+    request_all(alice)
 
 
 @scenario("05", "02", "18")
@@ -87,7 +87,7 @@ def readers_among_themselves(script: Script, rita: Part, rosa: Part, bob: Peer, 
     link.cut()
     rita.link(rosa)
     script.settle()
-    listening(rosa, ruth)
+    subscribe(rosa, ruth)
     script.settle()
     rita.link(bob).update("one", 3)
 
@@ -97,11 +97,11 @@ def a_forged_update_for_a_reader(script: Script, rita: Part, bob: Peer, carol: P
     """A read-only peer receives a valid update, one with a changed body, and one with a changed signature."""
     link = rita.link(bob)
     link.update("good", "one")
-    listening(rita, rolf)
+    subscribe(rita, rolf)
     link.send(carol.update("bad", "two", signature="read-write").altered)
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
     rita.link(bob).send(dave.update("worse", "three", signature="forged"))
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
 
 
 @scenario("06")
@@ -109,31 +109,31 @@ def a_forged_update_of_somebody_known(script: Script, rita: Part, bob: Peer, rol
     """A read-only peer receives two altered updates of a known writer, and later one of them unaltered."""
     link = rita.link(bob)
     link.update("good", 1)
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
     bad, better = (bob.update(key, 2, signature="read-write") for key in ("bad", "better"))
     for message in (bad, better):
         rita.link(rolf).send(message.altered)
-        look(rita, read_only=True)
+        request_all(rita, read_only=True)
     link.send(better)
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
 
 
 @scenario("03")
 def a_reader_signs_for_a_writer(script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
     """A read-only peer sends a change in the name of a writer, signed with the key of its own level."""
     rita.link(bob).update("good", 1)
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
     rita.link(rolf).send(carol.update("bad", 2, signature="read-only"))
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
 
 
 @scenario("06")
 def a_forged_update_for_a_writer(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, rolf: Peer) -> None:
     """A read-only peer passes on a signed update with a changed body to a read-write peer."""
     alice.link(bob).update("good", "one")
-    listening(alice, carol)
+    subscribe(alice, carol)
     alice.link(rolf).send(dave.update("bad", "two", signature="read-write").altered)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("06")
@@ -152,14 +152,14 @@ def _forge_changes(part: Part, bob: Peer, rolf: Peer) -> None:
     link = part.link(bob)
     link.update("one", 1)
     link.update("two", 2)
-    look(part, read_only=True)
+    request_all(part, read_only=True)
     changes = (
         bob.update("one", 3, signature="read-write"),
         bob.update("two", deleted=True, signature="read-write"),
     )
     for change in changes:
         part.link(rolf).send(change.altered)
-        look(part, read_only=True)
+        request_all(part, read_only=True)
 
 
 @scenario("06", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True)
@@ -169,31 +169,31 @@ def forged_updates_after_a_restart(script: Script, rita: Part, bob: Peer, carol:
     script.settle()
     rita.reopen()
     rita.link(bob).update("two", 2)
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
     for message in (bob.update("one", 3, signature="read-write"), carol.update("bad", 4, signature="read-write")):
         rita.link(rolf).send(message.altered)
-        look(rita, read_only=True)
+        request_all(rita, read_only=True)
 
 
 @cast.scenario("06")
 def an_empty_signature(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A read-only peer sends a read-write peer an update of a writer with an empty signature."""
     alice.link(bob).say(bob.update("good", 1))
-    cast.listening(alice, carol)
+    cast.subscribe(alice, carol)
     frame = bob.update("bad", 2)
     alice.link(stage.peer("rolf", read_only=True)).send(Frame(frame.body, b""))
-    cast.look(alice)
+    cast.request_all(alice)
 
 
 @scenario("16")
 def an_unsigned_update_for_a_reader(script: Script, rita: Part, bob: Peer, dave: Peer, rolf: Peer) -> None:
     """A writer sends a read-only peer unsigned updates: one of its own, and one of another writer."""
     rita.link(bob).update("good", 1)
-    listening(rita, rolf)
+    subscribe(rita, rolf)
     rita.link(bob).update("bad", 2, signature="none")
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
     rita.link(bob).send(dave.update("worse", 3, signature="none"))
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
 
 
 @scenario("16")
@@ -202,11 +202,11 @@ def unsigned_changes_for_a_reader(script: Script, rita: Part, bob: Peer) -> None
     link = rita.link(bob)
     link.update("one", 1)
     link.update("two", 2)
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
     rita.link(bob).update("one", 3, signature="none")
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
     rita.link(bob).update("two", deleted=True, signature="none")
-    look(rita, read_only=True)
+    request_all(rita, read_only=True)
     rita.observe()
 
 
@@ -216,11 +216,11 @@ def a_reader_changes_what_is_there(script: Script, alice: Part, bob: Peer, rolf:
     link = alice.link(bob)
     link.update("one", 1)
     link.update("two", 2)
-    look(alice)
+    request_all(alice)
     alice.link(rolf).send(bob.update("one", 3))
-    look(alice)
+    request_all(alice)
     alice.link(rolf).send(bob.update("two", deleted=True))
-    look(alice)
+    request_all(alice)
 
 
 @scenario("16", "14", "20")
@@ -228,11 +228,11 @@ def a_writer_has_readers(script: Script, alice: Part, bob: Peer, rolf: Peer) -> 
     """A read-only peer subscribes at a writer, and changes of that and of another writer follow."""
     alice.put("old", 0)
     alice.put("older", 0)
-    listening(alice, rolf)
+    subscribe(alice, rolf)
     alice.put("mine", 1)
     link = alice.link(bob)
     link.update("theirs", 2)
     link.update("signed", 3, signature="read-write")
     alice.after(1_000).put("mine", 3)
     alice.delete("old")
-    look(alice, read_only=True)
+    request_all(alice, read_only=True)

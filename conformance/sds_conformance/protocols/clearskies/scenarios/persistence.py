@@ -5,28 +5,28 @@ from __future__ import annotations
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from .conflicts import WIDE, version
-from .scripts import HOUR_MS, Part, Peer, Script, listening, look, scenario
+from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
 
 
 @scenario("26", "08", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def killed_between_changes(script: Script, alice: Part, bob: Peer) -> None:
     """The process is killed after changes that Bob has received; restarted, the application writes again."""
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.put("one", 1)
     alice.after(1_000).put("two", 2)
     alice.tick()
     alice.reopen(killed=True)
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.after(1_000).put("one", 3)
     alice.after(1_000).put("three", 4)
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
 @scenario("37", "56", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def killed_before_it_sends(script: Script, alice: Part, bob: Peer) -> None:
     """The process is killed with changes that it has not sent; restarted, it is asked for them."""
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     alice.put("sent", 1)
     ghost = alice.put("deleted", 2)
     script.settle()
@@ -34,9 +34,9 @@ def killed_before_it_sends(script: Script, alice: Part, bob: Peer) -> None:
     alice.after(1_000).put("not sent", 3)
     alice.delete("deleted")
     alice.reopen(killed=True)
-    look(alice)
+    request_all(alice)
     alice.link(bob).send(ghost)
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
@@ -52,10 +52,10 @@ def killed_after_updates(script: Script, alice: Part, bob: Peer, carol: Peer) ->
     script.settle()
     alice.reopen(killed=True)
     link = alice.link(bob)
-    look(alice)
+    request_all(alice)
     link.send(gone)
     link.update("three", 3)
-    look(alice)
+    request_all(alice)
     alice.observe()
 
 
@@ -67,9 +67,9 @@ def a_reader_is_killed(script: Script, rita: Part, bob: Peer, rolf: Peer) -> Non
     link.update("two", 2)
     script.settle()
     rita.reopen(killed=True)
-    listening(rita, rolf)
+    subscribe(rita, rolf)
     script.settle()
-    look(rita)
+    request_all(rita)
 
 
 @scenario("13", "22", "25", "41", "44", "46", "47", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
@@ -85,20 +85,20 @@ def records_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer)
     link.update("gone", deleted=True)
     alice.put("mine", {"number": (1 << 53) + 1})
     alice.after(1_000).put("mine too", [0.1, None, "\u2603"])
-    look(alice)
+    request_all(alice)
     for number in range(3):
         alice.after(1_000).put("mine", number)
-        look(alice)
+        request_all(alice)
     bob.revision = WIDE - 1
     version(link, "wide", 4, {bob: WIDE})
-    look(alice)
+    request_all(alice)
     alice.reopen()
-    look(alice)
+    request_all(alice)
     alice.observe()
     alice.after(HOUR_MS).put("crowded", "by four")
     alice.put("mine", 5)
     alice.put("gone", 6)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("29", "37", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
@@ -115,4 +115,4 @@ def what_is_known_after_a_restart(script: Script, alice: Part, bob: Peer, carol:
     link = alice.link(bob)
     script.settle()
     link.update("four", 5)
-    look(alice)
+    request_all(alice)

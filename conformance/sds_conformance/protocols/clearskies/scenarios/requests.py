@@ -8,7 +8,7 @@ from sds_harness.clearskies.peer import ScriptedPeer
 
 from . import cast
 from .cast import Actor, Stage
-from .scripts import Part, Peer, Script, listening, look, scenario
+from .scripts import Part, Peer, Script, request_all, scenario, subscribe
 
 
 @scenario("29", "30", "37")
@@ -64,18 +64,18 @@ def both_ends_ask(script: Script, alice: Part, alan: Part) -> None:
 @scenario("32")
 def nothing_new(script: Script, alice: Part, bob: Peer) -> None:
     """Bob asks a peer that has no records; later he asks again with a since that covers everything."""
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     script.settle()
     link.update("door", "open")
     script.settle()
     link.cut()
-    listening(alice, bob, {bob: bob.revision})
+    subscribe(alice, bob, {bob: bob.revision})
 
 
 @scenario("32", "35", "59", long=True)
 def asked_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob asks twice for everything and once for what follows a revision; then there are more changes."""
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     alice.put("one", 1)
     two = alice.after(1_000).put("two", 2)
     script.settle()
@@ -92,37 +92,37 @@ def asked_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
 @scenario("02", long=True)
 def updates_on_two_connections(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob has two connections and sends a change on each."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     links = alice.link(bob), alice.link(bob)
     for number, link in enumerate(links):
         link.update(f"on link {number}", number)
-        look(alice)
+        request_all(alice)
 
 
 @scenario("07", "37", long=True)
 def pieces_of_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages arrive in pieces that end within a letter, or after a part of the next message."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     for number in range(3):
         message = bob.update(f"key {'x' * number}", "\u2603" * 200)
         link.send(message.part(end=450))
         link.send(message.part(begin=450))
-    look(alice)
+    request_all(alice)
     first, second, third, fourth = (bob.update(f"record {number}", f"\u2603 {number}") for number in range(4))
     link.send(first, second, third.part(end=-41), joined=True)
     link.send(third.part(begin=-41), fourth, joined=True)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("37", long=True)
 def a_burst_of_updates(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob sends a request and two hundred updates in one piece, while Carol listens."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     updates = [bob.update(f"record-{number}", number) for number in range(200)]
     link.send(bob.message({"type": "database.get_updates", "since": {}}), *updates, joined=True)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("37", long=True)
@@ -130,25 +130,25 @@ def halves_of_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> N
     """The halves of a message arrive seconds apart; then halves of two messages alternate on two links."""
     links = alice.link(bob), alice.link(carol)
     links[0].update("whole", 0)
-    look(alice)
+    request_all(alice)
     message = bob.update("one", 1)
     links[0].send(message.part(end=100))
     for _ in range(2):
         alice.after(1_000).tick()
     links[0].send(message.part(begin=100))
-    look(alice)
+    request_all(alice)
     messages = bob.update("two", 2), carol.update("three", 3)
     for begin, end in ((0, 100), (100, None)):
         for link, message in zip(links, messages, strict=True):
             link.send(message.part(begin, end))
-    look(alice)
+    request_all(alice)
 
 
 @scenario("35", "14", long=True)
 def what_ends_no_subscription(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Subscribers send a ping, an unknown type, or an invalid update, or open a second connection."""
     erin = script.peer("erin")
-    links = [listening(alice, peer) for peer in (bob, carol, dave, erin)]
+    links = [subscribe(alice, peer) for peer in (bob, carol, dave, erin)]
     alice.put("before", 0)
     script.settle()
     links[0].send(bob.message({"type": PING_TYPE, "timeout": 60}))
@@ -171,7 +171,7 @@ def asked_by_who_knows_others(script: Script, alice: Part, bob: Peer, carol: Pee
     alice.put("mine", 3)
     script.settle()
     for since in ({carol: 5}, {bob: 0}, {bob: 1, carol: 7, alice: 0}):
-        link = listening(alice, script.peer(script.unique_label("asking")), since)
+        link = subscribe(alice, script.peer(script.unique_label("asking")), since)
         script.settle()
         link.cut()
 
@@ -179,7 +179,7 @@ def asked_by_who_knows_others(script: Script, alice: Part, bob: Peer, carol: Pee
 @scenario("33", "34", "59", "37")
 def answers(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, eve: Peer) -> None:
     """A peer with records of three others answers requests with different revisions in their since."""
-    listening(alice, eve)
+    subscribe(alice, eve)
     links = []
     for peer, revisions in ((bob, (3, 9, 12)), (carol, (4, 8)), (dave, (1, 10))):
         link = alice.link(peer)
@@ -197,7 +197,7 @@ def answers(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, eve
         {bob: 12, carol: 8, dave: 1},
         {bob: 8, dave: 9},
     ):
-        link = listening(alice, script.peer(script.unique_label("asking")), since)
+        link = subscribe(alice, script.peer(script.unique_label("asking")), since)
         script.settle()
         link.cut()
 
@@ -208,10 +208,10 @@ def its_own_changes_are_asked_for(script: Script, alice: Part, bob: Peer, carol:
     link = alice.link(bob)
     link.update("of-bob", 1)
     link.send(carol.update("of-carol", 2))
-    look(alice)
+    request_all(alice)
     link.cut()
     for since in ({}, {carol: 1}):
-        link = listening(alice, bob, since)
+        link = subscribe(alice, bob, since)
         script.settle()
         link.cut()
 
@@ -233,7 +233,7 @@ def since_ahead_of_this_peer(script: Script, alice: Part, bob: Peer, carol: Peer
     alice.link(bob).update("one", 1)
     script.settle()
     dave = script.peer("dave")
-    listening(alice, dave, {bob: 5, carol: 7, dave: 9})
+    subscribe(alice, dave, {bob: 5, carol: 7, dave: 9})
     script.settle()
     alice.link(carol)
 
@@ -241,21 +241,21 @@ def since_ahead_of_this_peer(script: Script, alice: Part, bob: Peer, carol: Peer
 @scenario("02")
 def its_own_changes_come_back(script: Script, alice: Part, bob: Peer) -> None:
     """A peer has lost its records; Bob sends it the changes that it made itself."""
-    listening(alice, bob)
+    subscribe(alice, bob)
     changes = alice.put("mine", 1), alice.after(1_000).put("mine too", 2)
     script.settle()
     alice.reopen()
     alice.link(bob).send(*changes)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("33", "37", "59")
 def answers_about_own_changes(script: Script, alice: Part, bob: Peer) -> None:
     """The application has made five changes; Bob asks for all, and for what follows each of the first."""
     changes = [alice.after(1_000).put(f"key-{number}", number) for number in range(5)]
-    look(alice)
+    request_all(alice)
     for change in changes[:3]:
-        link = listening(alice, bob, {alice: change})
+        link = subscribe(alice, bob, {alice: change})
         script.settle()
         link.cut()
 
@@ -264,7 +264,7 @@ def answers_about_own_changes(script: Script, alice: Part, bob: Peer) -> None:
 def after_the_answer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """After the answer to Bob, changes of the application and of Carol follow; then Bob leaves and asks again."""
     alice.put("before", 0)
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     told = alice.link(carol)
     for number in range(3):
         alice.after(1_000).put(f"mine-{number}", number)
@@ -272,8 +272,8 @@ def after_the_answer(script: Script, alice: Part, bob: Peer, carol: Peer) -> Non
     script.settle()
     link.cut()
     alice.put("meanwhile", 1)
-    listening(alice, bob, {alice: 1})
-    look(alice)
+    subscribe(alice, bob, {alice: 1})
+    request_all(alice)
 
 
 @scenario("36")
@@ -281,7 +281,7 @@ def two_connections(script: Script, alice: Part, bob: Peer) -> None:
     """Bob opens two connections and asks on the second one; later the first one breaks."""
     first = alice.link(bob)
     script.settle()
-    listening(alice, bob)
+    subscribe(alice, bob)
     script.settle()
     alice.put("door", "open")
     script.settle()
@@ -300,9 +300,9 @@ def many_from_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
             link.say(bob.update(f"record-{number}", number))
     alice.observe()
     # An implementation may cut its answers: ask until nothing new comes.
-    known = _newest(cast.look(alice))
+    known = _newest(cast.request_all(alice))
     for _ in range(520):
-        rest = cast.listening(alice, stage.peer(f"asking after {known}"), {bob.peer_id: known})
+        rest = cast.subscribe(alice, stage.peer(f"asking after {known}"), {bob.peer_id: known})
         stage.settle()
         if (newest := _newest(rest)) <= known:
             break  # an implementation that ignores revisions has something to send for ever
@@ -318,10 +318,10 @@ def _newest(link: ScriptedLink) -> int:
 @scenario("37")
 def several_at_once(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Seven updates arrive in one piece, while Carol listens."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     link = alice.link(bob)
     link.send(*(bob.update(f"record-{number}", number) for number in range(7)), joined=True)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("37", "29", "35")
@@ -334,7 +334,7 @@ def a_cut_in_the_middle(script: Script, alice: Part, alan: Part) -> None:
     line.let_through(alice, 1_000)
     line.cut()
     alice.link(alan)
-    look(alan)
+    request_all(alan)
 
 
 @scenario("37", "29")
@@ -349,4 +349,4 @@ def a_message_is_cut(script: Script, alice: Part, bob: Peer) -> None:
     link = alice.link(bob)
     script.settle()
     link.send(third)
-    look(alice)
+    request_all(alice)

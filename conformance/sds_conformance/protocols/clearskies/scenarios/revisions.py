@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
-from .scripts import Numbers, Part, Peer, Script, listening, look, scenario
+from .scripts import Numbers, Part, Peer, Script, request_all, scenario, subscribe
 
 WIDE = (1 << 53) + 1
 HALF = 1 << 31
@@ -16,14 +16,14 @@ def changes_before_anybody_asks(script: Script, alice: Part, bob: Peer) -> None:
     for number in range(3):
         alice.put(f"key-{number}", number)
         script.advance(1_000)
-    listening(alice, bob)
+    subscribe(alice, bob)
 
 
 @scenario("28", "26", "27")
 def changes_of_others_between(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Ten changes of Bob arrive between two changes of the application."""
-    link = listening(alice, bob)
-    listening(alice, carol)
+    link = subscribe(alice, bob)
+    subscribe(alice, carol)
     alice.put("mine", 1)
     for number in range(10):
         link.update(f"theirs-{number % 4}", number)
@@ -35,15 +35,15 @@ def changes_of_others_between(script: Script, alice: Part, bob: Peer, carol: Pee
 @scenario("25", "59", "29")
 def wide_revisions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Two revisions of Bob are above 53 bits; the peer asks for what follows one, and is asked for both."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     bob.revision = WIDE - 1
     link = alice.link(bob)
     link.update("door", "open")
     script.settle()
     alice.link(script.peer("erin"))
     link.update("gate", "open")
-    look(alice)
-    listening(alice, script.peer("dave"), {bob: WIDE - 1})
+    request_all(alice)
+    subscribe(alice, script.peer("dave"), {bob: WIDE - 1})
 
 
 @scenario("33")
@@ -60,21 +60,21 @@ def wide_revisions_are_sorted(script: Script, alice: Part, bob: Peer, carol: Pee
         peer.revision = revision - 1
         links[peer].update(key, revision)
         script.settle()
-    look(alice)
+    request_all(alice)
 
 
 @scenario("59", "29", long=True)
 def revisions_beyond_32_bits(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Revisions of Bob exceed 31 and 32 bits; peers ask for what follows each, and this peer asks again."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     alice.put("mine", 0)
     link = alice.link(bob)
     for revision in (HALF - 1, HALF, 2 * HALF - 1, 2 * HALF):
         bob.revision = revision - 1
         link.update(f"revision {revision}", 1)
-        look(alice)
+        request_all(alice)
     for revision in (HALF - 1, 2 * HALF - 1):
-        listening(alice, script.peer(f"asking after {revision}"), {bob: revision})
+        subscribe(alice, script.peer(f"asking after {revision}"), {bob: revision})
         script.settle()
     link.cut()
     alice.link(bob)
@@ -88,39 +88,39 @@ def a_deletion_is_the_last_update(script: Script, alice: Part, bob: Peer, carol:
     link.update("gone", 2)
     alice.put("mine", 3)
     gone = alice.put("mine gone", 4)
-    look(alice)
+    request_all(alice)
     script.advance(1_000)
     link.update("gone", deleted=True)
     alice.delete("mine gone")
-    look(alice)
+    request_all(alice)
     requests: tuple[Numbers, ...] = ({bob: 4}, {bob: 3}, {bob: 4, alice: gone})
     for since in requests:
-        listening(alice, script.peer(script.unique_label("asking")), since)
+        subscribe(alice, script.peer(script.unique_label("asking")), since)
         script.settle()
 
 
 @scenario("26", needs=(pb.CAPABILITY_RENAME,), long=True)
 def refused_changes(script: Script, alice: Part, bob: Peer) -> None:
     """Between two changes the application deletes and renames missing records, and writes invalid JSON."""
-    listening(alice, bob)
+    subscribe(alice, bob)
     alice.put("one", 1)
     alice.delete("nothing")
     alice.rename("nothing", "something")
     alice.put("bad", text="{")
     alice.after(1_000).put("two", 2)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("10", "26", needs=(pb.CAPABILITY_STORE,), store=True)
 def its_changes_are_written_over(script: Script, alice: Part, bob: Peer) -> None:
     """Bob changes all records of the application; the peer restarts and the application writes another one."""
-    link = listening(alice, bob)
+    link = subscribe(alice, bob)
     written = (("one", alice.put("one", 1)), ("two", alice.after(1_000).put("two", 2)))
     script.settle()
     for key, message in written:
         link.update(key, 3, after=message, time=1_000)
     script.settle()
-    look(alice)
+    request_all(alice)
     alice.reopen()
     alice.after(10_000).put("three", 4)
-    look(alice)
+    request_all(alice)

@@ -13,7 +13,18 @@ from sds_harness.clearskies.script import Message, Numbers, Part, Peer, Script, 
 from ....judging.registry import ScenarioFunction
 from ..register import REGISTER
 
-__all__ = ["HOUR_MS", "Message", "Numbers", "Part", "Peer", "Script", "ScriptedLink", "listening", "look", "scenario"]
+__all__ = [
+    "HOUR_MS",
+    "Message",
+    "Numbers",
+    "Part",
+    "Peer",
+    "Script",
+    "ScriptedLink",
+    "request_all",
+    "scenario",
+    "subscribe",
+]
 
 HOUR_MS = 3_600_000
 UNDER_TEST = ("alice", "alan", "anna")
@@ -54,16 +65,16 @@ def scenario(
     return REGISTER.schedule(write, perform, *exercises, violated=violated, long=long)
 
 
-def listening(part: Part, peer: Peer, since: Numbers | None = None) -> ScriptedLink:
+def subscribe(part: Part, peer: Peer, since: Numbers | None = None) -> ScriptedLink:
     """A link to a peer under test whose other end has asked for updates."""
     link = part.link(peer)
     link.ask(since)
     return link
 
 
-def look(part: Part, *, read_only: bool = False) -> None:
+def request_all(part: Part, *, read_only: bool = False) -> None:
     """Let a new scripted peer ask for everything, and hang up when all are quiet."""
     script = part.script
-    link = listening(part, script.peer(script.unique_label("reader"), read_only=read_only))
+    link = subscribe(part, script.peer(script.unique_label("reader"), read_only=read_only))
     script.settle()
     link.cut()

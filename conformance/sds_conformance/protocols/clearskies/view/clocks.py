@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from clearskies_reference import MalformedMessageError, VectorClock, is_before, vector_clock
 from sds_harness.clearskies.trace import Step
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .facts import Change, Update
 from .knowledge import SAFE_INTEGER
 from .meetings import Fate, accepts_updates, find_change_after, find_fates, find_states_after, is_traced
@@ -31,8 +31,8 @@ class GrownClock:
     """The record had changed again before this change was sent."""
 
 
-@once
-def grown(view: PeerView) -> list[GrownClock]:
+@cache_per_view
+def find_grown_clocks(view: PeerView) -> list[GrownClock]:
     """The changes to records whose earlier own version the peer had sent."""
     out = []
     for change, first in _changes_with_clocks(view):
@@ -85,7 +85,7 @@ def find_shown_clocks(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]
                     yield shown.step, uuid, seen.clock
 
 
-@once
+@cache_per_view
 def find_merges(view: PeerView) -> list[tuple[Fate, Step, VectorClock]]:
     """Conflicts of two versions, each with the clocks that show its result: in states shown afterwards, and in the next
     change of the application.
@@ -111,13 +111,13 @@ def is_repeated(view: PeerView, update: Update) -> bool:
     return update.message.body.raw in find_received_bodies(view)
 
 
-@once
+@cache_per_view
 def find_received_bodies(view: PeerView) -> set[bytes]:
     """The bodies of all updates that arrived, as bytes."""
     return {update.message.body.raw for update in view.received}
 
 
-def lacks(view: PeerView, clock: VectorClock, other: VectorClock | None) -> tuple[str, str] | None:
+def find_smaller_number(view: PeerView, clock: VectorClock, other: VectorClock | None) -> tuple[str, str] | None:
     """The first number that is smaller in ``clock`` than in ``other``, as the expected and the seen of a finding; None
     if there is none.
 
@@ -129,8 +129,8 @@ def lacks(view: PeerView, clock: VectorClock, other: VectorClock | None) -> tupl
     return None
 
 
-@once
-def known_bases(view: PeerView) -> list[tuple[Update, Update]]:
+@cache_per_view
+def find_replaced_versions(view: PeerView) -> list[tuple[Update, Update]]:
     """The first copies of changes, each with the version that it replaced, where that is certain."""
     never = {arrival.update.version for arrival in view.arrivals if arrival.declined}
     out = []
@@ -166,7 +166,7 @@ def _relation(one: VectorClock, other: VectorClock) -> tuple[bool, bool]:
     return is_before(one, other), is_before(other, one)
 
 
-@once
+@cache_per_view
 def find_comparisons(view: PeerView) -> list[ClockComparison]:
     """All comparisons that the implementation answered."""
     out = []

@@ -15,7 +15,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import VectorClock
 
 from ....judging.formats import json_of
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .facts import RecordVersion, Shown, Update, VersionId, dominates, equal, has_zeros, same_content
 from .knowledge import SAFE_INTEGER, Arrival
 from .peer_view import PeerView
@@ -64,7 +64,7 @@ def _as_doubles(clock: VectorClock) -> dict[str, float]:
     return {member: float(number) for member, number in clock.items()}
 
 
-@once
+@cache_per_view
 def accepts_updates(view: PeerView) -> bool:
     """Does the trace show that the peer accepted any version of another peer? If not, the age of versions is not
     judged.
@@ -81,14 +81,14 @@ def is_traced(view: PeerView, update: Update) -> bool:
     return update.by == view.peer_id or update.version in _traces(view)
 
 
-@once
+@cache_per_view
 def _traces(view: PeerView) -> set[VersionId | None]:
     return {u.version for u in view.sent} | {
         seen.version for shown in view.shown_states for seen in shown.records.values()
     }
 
 
-@once
+@cache_per_view
 def find_version_meetings(view: PeerView) -> list[Meeting]:
     """The updates that met a certain version of their record."""
     out = []
@@ -103,7 +103,7 @@ def find_version_meetings(view: PeerView) -> list[Meeting]:
     return out
 
 
-@once
+@cache_per_view
 def find_key_meetings(view: PeerView) -> list[Meeting]:
     """The records that arrived with a key that another record certainly had, including refused ones."""
     out = []
@@ -127,7 +127,7 @@ def _keeps_key(view: PeerView, arrival: Arrival) -> bool:
     return seen is not None and seen.key == before.key
 
 
-@once
+@cache_per_view
 def _uuids_by_key(view: PeerView) -> dict[str | None, set[str | None]]:
     """By key: the uuids of the records that ever had it."""
     out: dict[str | None, set[str | None]] = {}
@@ -186,7 +186,7 @@ class Fate:
         return key or (not equal(seen.value, update.value) and equal(seen.value, other.value))
 
 
-@once
+@cache_per_view
 def find_fates(view: PeerView) -> list[Fate]:
     """The first shown state after each meeting of two versions."""
     out = []
@@ -256,7 +256,7 @@ def _is_signalled(view: PeerView, arrival: Arrival, uuids: set[str | None]) -> b
     return any(first <= index <= last and uuids & signalled for index, signalled in _signalled_conflicts(view))
 
 
-@once
+@cache_per_view
 def _signalled_conflicts(view: PeerView) -> list[tuple[int, set[str | None]]]:
     """All signalled conflicts: the index of the step, and the uuids."""
     return [
@@ -306,7 +306,7 @@ class Contest:
             self.key_holder = next(alike, "")
 
 
-@once
+@cache_per_view
 def find_contests(view: PeerView) -> list[Contest]:
     """The states that a peer showed after two records with one key met, until something else happened to them."""
     out = []

@@ -203,7 +203,7 @@ class PeerView:
         unsure = any(renames_in_place(step) for step in between) or not self.known.same_era(one.index, other.index)
         return not unsure and not self.in_conflict(other)
 
-    def untouched(self, change: Change, until: Step) -> bool:
+    def is_undisturbed(self, change: Change, until: Step) -> bool:
         """Is it certain that no update of the changed record arrived until a step, and that the store was kept? If the
         record is unknown, each update may be about it.
         """

@@ -13,7 +13,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.vector_clock import MAX_INTEGER, is_id
 from sds_harness.clearskies.trace import Step
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .facts import (
     Change,
     LinkView,
@@ -52,7 +52,7 @@ class OwedUpdate:
         """Does the trace show whether it was sent?"""
 
 
-@once
+@cache_per_view
 def find_owed_changes(view: PeerView) -> list[OwedUpdate]:
     """The changes of its application, for each link with a request."""
     out = []
@@ -74,7 +74,7 @@ def find_owed_changes(view: PeerView) -> list[OwedUpdate]:
     return out
 
 
-@once
+@cache_per_view
 def find_owed_relays(view: PeerView) -> list[OwedUpdate]:
     """The updates that were new to it, for each link with a request except that of the sender."""
     out = []
@@ -204,7 +204,7 @@ class Answer:
         return update.by in (self.request.since or {})
 
 
-@once
+@cache_per_view
 def find_answers(view: PeerView) -> list[Answer]:
     """The answers to all requests."""
     return [
@@ -212,7 +212,7 @@ def find_answers(view: PeerView) -> list[Answer]:
     ]
 
 
-@once
+@cache_per_view
 def find_incomplete_answers(view: PeerView) -> list[tuple[Shown, LinkView, list[RecordVersion]]]:
     """Observed states, each with a link on which everything was requested shortly before or after, and the records that
     the answer lacks. No record changes between the two.
@@ -323,7 +323,7 @@ class RevisionBounds:
         """The highest revisions that ever arrived. CSDB-03, CSDB-06 and CSDB-16 judge those of forbidden updates."""
 
 
-@once
+@cache_per_view
 def find_revision_bounds(view: PeerView) -> list[RevisionBounds]:
     """All readable requests of a peer, without repetitions of the one before."""
     return [RevisionBounds(view, each) for each in view.asked if each.since is not None and not each.message.repeated]
@@ -372,7 +372,7 @@ class Copy:
         self.arrival, self.original = arrival, arrival.update
 
 
-@once
+@cache_per_view
 def find_copies(view: PeerView) -> list[Copy]:
     """All copies: the sent ones, then those in Changed events."""
     events = [(step, parse_record(event.record), True) for step in view.steps for event in step.signals("changed")]
@@ -392,13 +392,13 @@ def _find_original(view: PeerView, copy: RecordVersion, step: Step) -> Arrival |
     return next((each for each in came if same_content(each.update.content, copy.content)), came[-1])
 
 
-@once
+@cache_per_view
 def _arrivals_by_version(view: PeerView) -> dict[VersionId | None, list[Arrival]]:
     taken = (a for a in view.arrivals if a.update.version is not None and not (a.prohibition or a.excuse))
     return grouped(taken, lambda arrival: arrival.update.version)
 
 
-def repeated(view: PeerView, update: Update) -> Update | None:
+def find_repeated_version(view: PeerView, update: Update) -> Update | None:
     """The version of another peer whose content an update repeats under another version; None if there is none."""
     before = view.known.at(str(update.uuid), update.step.index - 1)
     came = [a.update for a in view.arrivals if a.update.uuid == update.uuid and a.step.index <= update.step.index]

@@ -176,7 +176,7 @@ def _requests_repair(heard: ReadPerformance, label: str, message_id: str) -> boo
 
 def _both_repair(pair: Pair) -> str:
     needed = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
-    return pair.sender.lacks(*needed) or pair.receiver.lacks(*needed)
+    return pair.sender.describe_missing_capabilities(*needed) or pair.receiver.describe_missing_capabilities(*needed)
 
 
 ABOUT_AGREEMENT = (

@@ -61,7 +61,10 @@ def notes(pair: Pair) -> Iterator[str]:
     if filters := describe_filter_difference(pair):
         yield f"{filters}. The text leaves hash and encoding open: they have to agree on one"
     hashes = _describe_difference(pair, "hash", "hashes of SDS-R")
-    if hashes and not (pair.sender.lacks(pb.CAPABILITY_SDS_R) or pair.receiver.lacks(pb.CAPABILITY_SDS_R)):
+    if hashes and not (
+        pair.sender.describe_missing_capabilities(pb.CAPABILITY_SDS_R)
+        or pair.receiver.describe_missing_capabilities(pb.CAPABILITY_SDS_R)
+    ):
         yield f"{hashes}. T_req, T_resp and response groups need not agree"
 
 

@@ -354,8 +354,8 @@ def hears_ephemerals(heard: ReadPerformance, pair: Pair) -> Cell:
 
 
 def _both_type(pair: Pair) -> str:
-    mine = pair.sender.lacks(pb.CAPABILITY_EPHEMERAL)
-    return mine or pair.receiver.lacks(pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_DELIVERED)
+    mine = pair.sender.describe_missing_capabilities(pb.CAPABILITY_EPHEMERAL)
+    return mine or pair.receiver.describe_missing_capabilities(pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_DELIVERED)
 
 
 ABOUT_MESSAGES = (
@@ -367,7 +367,7 @@ ABOUT_MESSAGES = (
         "sync messages",
         (SYNCING,),
         {Aspect.SYNC: reads_syncs},
-        needs=lambda pair: pair.sender.lacks(pb.CAPABILITY_SYNC),
+        needs=lambda pair: pair.sender.describe_missing_capabilities(pb.CAPABILITY_SYNC),
     ),
     Exchange("ephemeral messages", (TYPING,), {Aspect.EPHEMERAL: hears_ephemerals}, needs=_both_type),
 )

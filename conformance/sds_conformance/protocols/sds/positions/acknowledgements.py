@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..register import shows
 from ..view.channel_view import ChannelView
-from ..view.responder import turns
+from ..view.responder import response_periods
 
 FEW = 4
 
@@ -41,7 +41,7 @@ def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
         known = received.duplicate and not received.own and received.step.events
         if known and any(ack.step is received.step for ack in view.acks):
             yield received.step, "acknowledgements"
-    for turn in turns(view):
+    for turn in response_periods(view):
         if turn.request.duplicate and turn.due and turn.answer is not None and turn.is_no_resend:
             yield turn.answer, "requests"
         elif turn.request.duplicate and turn.due and turn.is_never_answered:

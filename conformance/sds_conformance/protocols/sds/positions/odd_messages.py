@@ -11,7 +11,7 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from ..register import shows
 from ..view.channel_view import ChannelView
 from ..view.dependencies import depends_on
@@ -22,7 +22,7 @@ from ..view.refusals import arrived_in_order, excuse_refusal
 DAY_MS = 24 * 3_600_000
 
 
-@once
+@cache_per_view
 def accepts_ordinary_messages(view: ChannelView) -> bool:
     """Did the participants in the channel accept every valid message, and at least one?"""
     unfounded = any(r.valid and not excuse_refusal(each, r) for each in view.views_in_channel for r in each.refused)

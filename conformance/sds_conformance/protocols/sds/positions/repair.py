@@ -10,7 +10,7 @@ from sds_harness.sds.trace import Step
 from sds_reference import HASH_PROFILES, t_req_offset
 
 from ....judging.judgement import Outcome
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from ..checks.repair.receive import removed_entries_are_added_again
 from ..register import shows
 from ..view.channel_view import ChannelView
@@ -18,7 +18,7 @@ from ..view.halves import answers_any_request, requests_any_repair
 from ..view.repair_terms import SECOND_MS
 from ..view.repair_tracker import NEVER, Missing, RequestedMessage
 from ..view.requester import Requester, requester
-from ..view.responder import SWEEP_MS, authors_by_requested_id, turns
+from ..view.responder import SWEEP_MS, authors_by_requested_id, response_periods
 
 TICKS = 2
 """Number of sweeps after which no answer is expected."""
@@ -28,7 +28,7 @@ ENOUGH = 3
 """Number of times that share a property by accident with a probability below one in a million."""
 
 
-@once
+@cache_per_view
 def _shown_request_times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
     """Messages that are certainly missing, each with the first state that shows it and its T_req since detection."""
     side = requester(view)
@@ -217,7 +217,7 @@ def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-113", of="asked sds-r")
 def answers_of_the_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The original sender is asked, and answers: in the step of the request, or on a tick."""
-    for turn in turns(view):
+    for turn in response_periods(view):
         if turn.asked.own and turn.answer is not None and turn.is_no_resend:
             yield turn.answer, "on-a-sweep" if turn.answer.command == "tick" else "at-once"
 
@@ -235,8 +235,12 @@ def requests_in_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-141", of="asked sds-r")
 def whether_it_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A message of another sender goes out on request; or no answer at all, where one was certainly due."""
-    answered = [turn for turn in turns(view) if turn.answer is not None and turn.is_no_resend and not turn.asked.own]
+    answered = [
+        turn for turn in response_periods(view) if turn.answer is not None and turn.is_no_resend and not turn.asked.own
+    ]
     if answered:
         yield answered[0].reported_step, "answers"
     elif not answers_any_request(view):
-        yield from ((turn.since, "answers-nobody") for turn in turns(view) if turn.is_never_answered and turn.due)
+        yield from (
+            (turn.since, "answers-nobody") for turn in response_periods(view) if turn.is_never_answered and turn.due
+        )

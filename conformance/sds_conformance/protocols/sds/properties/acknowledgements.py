@@ -8,13 +8,13 @@ from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.view_cache import once
-from ...properties import Sighting, held, violated
+from ....judging.view_cache import cache_per_view
+from ...properties import Sighting, observe_met, observe_violation
 from ..view.repair_terms import SECOND_MS
 from ..view.resends import CAP
 from .convergence import converged
-from .debts import SWEEPS
 from .group_view import Arrival, GroupView, Key, Side, dependencies
+from .omissions import SWEEPS
 from .registry import global_property, of_each_side, to_the_first_fault
 
 
@@ -39,16 +39,16 @@ def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Itera
             continue
         if any(who != side.who and at < act.number for who, at in got.get((side.channel_id, message_id), ())):
             told = True
-            yield held(act, side.channel_id)
+            yield observe_met(act, side.channel_id)
         elif not _may_have_evidence(view, side, message_id, act):
             expected = f"{message_id!r} of {side.who} unacknowledged, because no other participant received it"
-            yield violated(act, side.channel_id, "acknowledged-unreceived", expected, "it is acknowledged")
+            yield observe_violation(act, side.channel_id, "acknowledged-unreceived", expected, "it is acknowledged")
     alone = _last_arrival_with_unreceived(side, got) if not told and side.can(pb.CAPABILITY_ACKNOWLEDGED) else None
     if alone is not None:
-        yield held(alone, side.channel_id)
+        yield observe_met(alone, side.channel_id)
 
 
-@once
+@cache_per_view
 def _first_arrivals(view: GroupView) -> dict[Key, list[tuple[str, int]]]:
     """By content message: the participants that received it, each with the first act."""
     out: dict[Key, list[tuple[str, int]]] = {}
@@ -137,7 +137,7 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
                 continue
             if acked is None or acked.number > by:
                 yield _unacknowledged(view, side, act, message_id, f"the message {message.message_id!r} names it")
-            yield held(act, side.channel_id)
+            yield observe_met(act, side.channel_id)
         speaker = speakers.get(id(message))
         if speaker is None or len(done) == len(side.sent) or not _readable(view, side, speaker[0]):
             continue
@@ -153,7 +153,7 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
                 why = f"{other.who} got it and says {message.message_id!r}"
                 yield _unacknowledged(view, side, act, message_id, why, "possibly ")
             done.add(message_id)
-            yield held(act, side.channel_id)
+            yield observe_met(act, side.channel_id)
 
 
 def _noticed_by(view: GroupView, side: Side, act: Act) -> int | None:
@@ -166,7 +166,7 @@ def _noticed_by(view: GroupView, side: Side, act: Act) -> int | None:
     return next((tick.number for tick in view.ticks.get(side.who, ()) if tick.number > act.number), None)
 
 
-@once
+@cache_per_view
 def _speakers(view: GroupView) -> dict[int, tuple[Side, Act]]:
     """The sender and the act of each message, by identity."""
     return {id(message): (side, act) for side in view.sides.values() for act, message in side.outgoing}
@@ -178,7 +178,7 @@ def _unacknowledged(view: GroupView, side: Side, act: Act, message_id: str, why:
     position = "AMB-64" if copies >= CAP else ""  # it may have given up, and dropped it
     expected = f"{message_id!r} of {side.who} {how}acknowledged, as {why}"
     code = "not-possibly-acknowledged" if how else "not-acknowledged"
-    return violated(act, side.channel_id, code, expected, "nothing tells that it is", position)
+    return observe_violation(act, side.channel_id, code, expected, "nothing tells that it is", position)
 
 
 def _readable(view: GroupView, side: Side, other: Side) -> bool:
@@ -224,9 +224,9 @@ def buffers_drain(view: GroupView) -> Iterator[Sighting]:
             act, state = side.looks[-1]
             fault = _leftover(view, side, act, state)
             if fault is not None:
-                yield violated(act, channel_id, *fault)
+                yield observe_violation(act, channel_id, *fault)
             elif _exercised(side, state) and converged(view, channel_id):
-                yield held(act, channel_id)
+                yield observe_met(act, channel_id)
 
 
 def _exercised(side: Side, state: pb.State) -> bool:
@@ -272,7 +272,7 @@ def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[s
     return None
 
 
-@once
+@cache_per_view
 def _namers(view: GroupView) -> dict[Key, dict[str, Arrival]]:
     """The first certain acknowledgement of each own message. Copies may be dropped before they are reviewed
     (AMB-23).

@@ -6,19 +6,22 @@ from collections.abc import Callable, Iterator
 
 from sds_harness.sds.performance import Act
 
-from ....judging.view_cache import once
-from ...properties import Sighting, held, violated
-from .debts import OWED, Debt, debts
+from ....judging.view_cache import cache_per_view
+from ...properties import Sighting, observe_met, observe_violation
 from .group_view import Arrival, GroupView, Side
+from .omissions import OWED, Omission, omissions
 from .registry import global_property
 
 _REPAIRS = {code: what for code, what in OWED.items() if code in ("never-asked", "never-answered")}
 
 
-def _report_debts(view: GroupView, which: Callable[[Debt], bool] = lambda _: True) -> Iterator[Sighting]:
-    for debt in debts(view):
-        if which(debt):
-            yield violated(debt.act, debt.side.channel_id, debt.code, debt.expected, debt.seen, debt.position)
+def _report_omissions(view: GroupView, which: Callable[[Omission], bool] = lambda _: True) -> Iterator[Sighting]:
+    for omission in omissions(view):
+        if which(omission):
+            channel_id = omission.side.channel_id
+            yield observe_violation(
+                omission.act, channel_id, omission.code, omission.expected, omission.seen, omission.position
+            )
 
 
 def converged(view: GroupView, channel_id: str) -> set[str]:
@@ -42,10 +45,10 @@ def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
 
     Gaps without a violated duty are not judged, nor are logs whose dependencies may be given up (AMB-92).
     """
-    yield from _report_debts(view)
+    yield from _report_omissions(view)
     for channel_id in view.steady:
         if converged(view, channel_id):
-            yield held(_last(view, channel_id), channel_id)
+            yield observe_met(_last(view, channel_id), channel_id)
 
 
 @global_property(
@@ -59,10 +62,10 @@ def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
 )
 def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting]:
     """The sender itself resends a message that a participant lost and that nothing acknowledges."""
-    yield from _report_debts(view, lambda debt: debt.kind == "resending")
+    yield from _report_omissions(view, lambda omission: omission.kind == "resending")
     for side, arrival in _after_a_loss(view):
         if arrival.packet.sender == _author(view, side, arrival) and arrival.message.message_id in side.logged:
-            yield held(arrival.act, side.channel_id)
+            yield observe_met(arrival.act, side.channel_id)
             return
 
 
@@ -81,10 +84,10 @@ def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]
 
     A request need not be repeated after it was lost, or after another participant sent one (AMB-68).
     """
-    yield from _report_debts(view, lambda debt: debt.kind == "repair" and _sender_is_gone(view, debt))
+    yield from _report_omissions(view, lambda omission: omission.kind == "repair" and _sender_is_gone(view, omission))
     for side, arrival in _after_a_loss(view):
         if _is_repair_without_sender(view, side, arrival) and arrival.message.message_id in side.logged:
-            yield held(arrival.act, side.channel_id)
+            yield observe_met(arrival.act, side.channel_id)
             return
 
 
@@ -98,14 +101,14 @@ def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]
 )
 def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
     """If one participant delivers a message with SDS-R, all that learn of it do, even if its sender crashed."""
-    yield from _report_debts(view, lambda debt: debt.kind == "repair" and _is_held_by_some(view, debt))
+    yield from _report_omissions(view, lambda omission: omission.kind == "repair" and _is_held_by_some(view, omission))
     for side, arrival in _after_a_loss(view):
         key = (side.channel_id, arrival.message.message_id)
         everybody = view.steady.get(side.channel_id, [])
         author = view.origins[key].message.sender_id if key in view.origins else ""
         gone = view.side_of(side.channel_id, author) is not None and not view.is_alive(side.channel_id, author)
         if gone and side.terms.on and everybody and all(key[1] in view.claims(s) for s in everybody):
-            yield held(_last(view, side.channel_id), side.channel_id)
+            yield observe_met(_last(view, side.channel_id), side.channel_id)
             return
 
 
@@ -116,16 +119,16 @@ def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Si
         repairing = [side.terms.on for side in sides]
         if not any(repairing) or all(repairing):
             continue
-        wrong = list(_report_debts(view, lambda debt, c=channel_id: debt.side.channel_id == c))  # type: ignore[misc]
+        wrong = list(_report_omissions(view, lambda omission, c=channel_id: omission.side.channel_id == c))  # type: ignore[misc]
         yield from wrong
         if not wrong and converged(view, channel_id) and _mixed(view, channel_id):
-            yield held(_last(view, channel_id), channel_id)
+            yield observe_met(_last(view, channel_id), channel_id)
 
 
 # ---- What was lost and came again ------------------------------------------------------------------------------------
 
 
-@once
+@cache_per_view
 def _after_a_loss(view: GroupView) -> list[tuple[Side, Arrival]]:
     """Messages whose first copy to a participant was lost, each with the copy that arrived over the network instead."""
     out = []
@@ -154,13 +157,14 @@ def _is_repair_without_sender(view: GroupView, side: Side, arrival: Arrival) -> 
     return gone and side.terms.on and arrival.packet.sender != author
 
 
-def _sender_is_gone(view: GroupView, debt: Debt) -> bool:
-    author = view.origins[debt.side.channel_id, debt.message_id].message.sender_id
-    return not view.is_alive(debt.side.channel_id, author)
+def _sender_is_gone(view: GroupView, omission: Omission) -> bool:
+    author = view.origins[omission.side.channel_id, omission.message_id].message.sender_id
+    return not view.is_alive(omission.side.channel_id, author)
 
 
-def _is_held_by_some(view: GroupView, debt: Debt) -> bool:
-    return any(debt.message_id in side.logged for side in view.steady[debt.side.channel_id] if side is not debt.side)
+def _is_held_by_some(view: GroupView, omission: Omission) -> bool:
+    others = (side for side in view.steady[omission.side.channel_id] if side is not omission.side)
+    return any(omission.message_id in side.logged for side in others)
 
 
 def _mixed(view: GroupView, channel_id: str) -> bool:

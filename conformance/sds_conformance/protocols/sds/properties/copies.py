@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sds_reference import Kind, Message
 
-from ...properties import Sighting, held, judged, violated
+from ...properties import Sighting, observe_met, observe_outcome, observe_violation
 from .group_view import GroupView, Side, is_same_message
 from .registry import global_property, of_each_channel, of_each_side
 
@@ -52,12 +52,12 @@ def all_copies_of_a_message_are_the_same(view: GroupView) -> Iterator[Sighting]:
             continue
         act = view.performance.acts[packet.act - 1]
         if channel_id == message.channel_id and is_same_message(origin.message, message):
-            yield held(act, channel_id)
+            yield observe_met(act, channel_id)
         elif (channel_id, message.message_id) not in said:
             what = "the sender, channel, Lamport timestamp, causal history and content of the original"
             seen = f"{act.who} broadcasts one that differs"
             code = _change(origin.message, message)
-            yield violated(act, channel_id, code, f"a copy of {message.message_id!r} with {what}", seen)
+            yield observe_violation(act, channel_id, code, f"a copy of {message.message_id!r} with {what}", seen)
 
 
 def _change(original: Message, copy: Message) -> str:
@@ -92,4 +92,4 @@ def no_copy_of_an_ephemeral_message_is_delivered_twice(view: GroupView, side: Si
         expected = f"the ephemeral {message_id!r} delivered once at {side.who} for each copy of it"
         seen = f"it is delivered {times[message_id]} times, and {came} came"
         met = times[message_id] <= came
-        yield judged(delivery.act, side.channel_id, "delivered-too-often", met, expected, seen)
+        yield observe_outcome(delivery.act, side.channel_id, "delivered-too-often", met, expected, seen)

@@ -9,7 +9,7 @@ from operator import itemgetter
 from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...properties import Sighting, held, violated
+from ...properties import Sighting, observe_met, observe_violation
 from ..view.log_orders import only_in_utf16_order
 from .group_view import GroupView, Side
 from .registry import global_property, of_each_side
@@ -45,9 +45,9 @@ def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
                 expected = f"{before!r} before {after!r} in the log of {other.who}, as in that of {one.who}"
                 position = "" if (before + after).isascii() else "AMB-88"
                 seen = f"{after!r} stands before {before!r}"
-                yield violated(act, channel_id, "order-differs", expected, seen, position)
+                yield observe_violation(act, channel_id, "order-differs", expected, seen, position)
         if last_act is not None:
-            yield held(last_act, channel_id)
+            yield observe_met(last_act, channel_id)
 
 
 def _last_log(view: GroupView, side: Side) -> tuple[Act, list[str]] | None:
@@ -89,7 +89,7 @@ def every_log_is_in_order(view: GroupView, side: Side) -> Iterator[Sighting]:
             yield _disorder(side, act, *fault)
             return
         if len(shown) > 1:
-            yield held(act, side.channel_id)
+            yield observe_met(act, side.channel_id)
     if not side.shows_log and view.revision.histories_are_ordered:
         yield from _tails(view, side)
 
@@ -118,11 +118,11 @@ def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tu
 def _disorder(side: Side, act: Act, first: str, second: str, tie: bool) -> Sighting:
     if first == second:
         expected = f"{first!r} once in the log of {side.who}"
-        return violated(act, side.channel_id, "logged-twice", expected, "it is there twice")
+        return observe_violation(act, side.channel_id, "logged-twice", expected, "it is there twice")
     expected = f"{second!r} before {first!r} in the log of {side.who}, by Lamport timestamp and ID"
     position = "AMB-88" if only_in_utf16_order(first, second) else ""
     code = "ties-wrong-order" if tie else "wrong-order"
-    return violated(act, side.channel_id, code, expected, f"{first!r} stands before {second!r}", position)
+    return observe_violation(act, side.channel_id, code, expected, f"{first!r} stands before {second!r}", position)
 
 
 def _tails(view: GroupView, side: Side) -> Iterator[Sighting]:
@@ -141,4 +141,4 @@ def _tails(view: GroupView, side: Side) -> Iterator[Sighting]:
             pair = (first, second) if direction > 0 else (second, first)
             yield _disorder(side, act, *pair, tie=one[0] == other[0])
             return
-        yield held(act, side.channel_id)
+        yield observe_met(act, side.channel_id)

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from sds_harness.sds.performance import Act, Packet
 from sds_reference import Kind, Message
 
-from ....judging.view_cache import once
-from ...properties import Sighting, held, judged, violated
+from ....judging.view_cache import cache_per_view
+from ...properties import Sighting, observe_met, observe_outcome, observe_violation
 from ..view.repair_terms import SECOND_MS
-from .debts import SWEEPS
 from .group_view import Arrival, GroupView, Key, Side
+from .omissions import SWEEPS
 from .registry import global_property, of_each_channel
 
 
-@once
+@cache_per_view
 def _copies(view: GroupView) -> dict[Key, list[Packet]]:
     """The content that participants broadcast, by channel and ID, in order."""
     copies: dict[Key, list[Packet]] = {}
@@ -68,9 +68,11 @@ def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
                     f"{side.who}, who sent {message_id!r}, to answer the request at step {asked.act.number} first"
                 )
                 seen = f"{other.sender} answers it, and {side.who} has not done so in {SWEEPS} sweeps"
-                yield violated(view.performance.acts[other.act - 1], side.channel_id, "answered-late", expected, seen)
+                yield observe_violation(
+                    view.performance.acts[other.act - 1], side.channel_id, "answered-late", expected, seen
+                )
             elif copy is not None and (other is None or other.number > copy.number):
-                yield held(view.performance.acts[copy.act - 1], side.channel_id)
+                yield observe_met(view.performance.acts[copy.act - 1], side.channel_id)
 
 
 def _is_proper(side: Side, asked: Arrival, message_id: str) -> bool:
@@ -124,7 +126,7 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
         act = view.performance.acts[packet.act - 1]
         expected = f"no answer for {message.message_id!r} from {side.who}, which is not in its response group"
         seen = f"it answers, with {terms.groups} groups"
-        yield judged(act, side.channel_id, "answered-by-outsider", inside, expected, seen)
+        yield observe_outcome(act, side.channel_id, "answered-by-outsider", inside, expected, seen)
 
 
 @global_property(
@@ -159,13 +161,13 @@ def _early(view: GroupView) -> Iterator[Sighting]:
                 if named is None or named.number > act.number:
                     expected = f"{side.who} to ask only for messages that were named to it"
                     seen = f"{message.message_id!r} asks for {entry.message_id!r}"
-                    yield violated(act, side.channel_id, "never-named", expected, seen)
+                    yield observe_violation(act, side.channel_id, "never-named", expected, seen)
                     continue
                 waited = act.step.now_ms - named.step.now_ms
                 expected = f"{side.who} not to ask for {entry.message_id!r} before {terms.t_min_ms} ms have passed"
                 seen = f"it does so {waited} ms after step {named.number}, where it could first know of it"
                 met = waited + SECOND_MS >= terms.t_min_ms  # AMB-05
-                yield judged(act, side.channel_id, "asked-early", met, expected, seen)
+                yield observe_outcome(act, side.channel_id, "asked-early", met, expected, seen)
 
 
 def _unasked(view: GroupView) -> Iterator[Sighting]:
@@ -176,6 +178,6 @@ def _unasked(view: GroupView) -> Iterator[Sighting]:
         asked = side.requested.get(message.message_id, [])
         if not side.terms.on or not any(a.act.number <= act.number for a in asked):
             expected = f"no copy of {message.message_id!r} from {side.who}, because no participant asked for it"
-            yield violated(act, side.channel_id, "unasked", expected, "it broadcasts one")
+            yield observe_violation(act, side.channel_id, "unasked", expected, "it broadcasts one")
         else:
-            yield held(act, side.channel_id)
+            yield observe_met(act, side.channel_id)

@@ -30,7 +30,7 @@ from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ...properties import Replay, Sighting, held, violated
+from ...properties import Replay, Sighting, observe_met, observe_violation
 from .group_view import GroupView
 from .registry import twin_property
 
@@ -116,11 +116,11 @@ def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other
             has, lacks = ("is", "is not") if content in here else ("is not", "is")
             seen = f"the message that says {content!r:.60} {has} in it here, and {lacks} in the other run"
             expected = f"the log of {who} to be the same {change}"
-            yield violated(_end(view, channel_id, who), channel_id, "log-differs", expected, seen)
+            yield observe_violation(_end(view, channel_id, who), channel_id, "log-differs", expected, seen)
             break
     if not wrong and any(one[place] for place in places) and twin.whole:
         who, channel_id = next(place for place in places if one[place])
-        yield held(_end(view, channel_id, who), channel_id)
+        yield observe_met(_end(view, channel_id, who), channel_id)
 
 
 def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView | None:
@@ -175,7 +175,7 @@ def _scripted_order(view: GroupView, twin: GroupView) -> Iterator[Sighting]:
             first, second = next((a, b) for a, b in zip(here, there, strict=False) if a != b)
             expected = f"the same order in the log of {side.who} whatever arrives first"
             seen = f"{first!r} is where {second!r} is in the other run"
-            yield violated(mine[0], side.channel_id, "order-differs", expected, seen)
+            yield observe_violation(mine[0], side.channel_id, "order-differs", expected, seen)
             return
 
 
@@ -218,7 +218,7 @@ def channels_do_not_touch_each_other(view: GroupView, replay: Replay) -> Iterato
         lamport, act = one[label]
         if other[label][0] != lamport:
             expected = f"a Lamport timestamp of {other[label][0]}, as without the other channels"
-            yield violated(act, channel_id, "clock-differs", expected, f"it is {lamport}")
+            yield observe_violation(act, channel_id, "clock-differs", expected, f"it is {lamport}")
             return
     yield from _compare(
         view, twin, "without the other channels", _only(_contents(view), channel_id), _only(_contents(twin), channel_id)
@@ -281,13 +281,13 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
         mine, theirs = _repair_work(view, act), _repair_work(view, other)
         if mine != theirs and _plain_work(act) == _plain_work(other):
             expected = f"{act.who} to ask and answer as in a second run of the same schedule: {_describe_work(theirs)}"
-            yield violated(act, "", "times-differ", expected, f"here it is: {_describe_work(mine)}")
+            yield observe_violation(act, "", "times-differ", expected, f"here it is: {_describe_work(mine)}")
             return
         if _plain_work(act) != _plain_work(other):
             break
         last = act if mine else last
     if last is not None:
-        yield held(last)
+        yield observe_met(last)
 
 
 def _repair_work(view: GroupView, act: Act) -> list[tuple[str, str, int]]:

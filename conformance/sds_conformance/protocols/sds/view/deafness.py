@@ -19,7 +19,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ....judging.deafness import Hearing
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .facts import Received, Sent
 from .windows import clock_at
@@ -34,7 +34,7 @@ _NEVER_SENT = "never-sent-by-anybody"
 """A filter that holds this ID holds everything, so it proves nothing."""
 
 
-@once
+@cache_per_view
 def count_shown_messages(view: ChannelView) -> Hearing:
     """Count the messages that had to show in the channel, and whether any did.
 
@@ -95,7 +95,7 @@ def _iterate_log_ends(view: ChannelView) -> Iterator[tuple[Sent | Received, list
         log.add(one)
 
 
-@once
+@cache_per_view
 def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
     """The tail probe: own messages, each with the given messages that must be in its causal history.
 
@@ -113,7 +113,7 @@ def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
     ]
 
 
-@once
+@cache_per_view
 def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
     """The tail probes of messages whose dependencies are certainly in the log.
 
@@ -128,7 +128,7 @@ def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
     ]
 
 
-@once
+@cache_per_view
 def unblocked_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
     """The tail probes of messages that waited, after all of their dependencies have arrived and sweeps have run.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from sds_harness.sds.trace import Trace
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 
 
 def limit_in_force(trace: Trace, name: str) -> int | None:
@@ -77,7 +77,7 @@ class KeptEntries:
         return left is None or (by is not None and by < left)
 
 
-@once
+@cache_per_view
 def _largest_shown(trace: Trace) -> Mapping[str, int]:
     """The largest content in bytes, and the longest log of a channel in IDs, that the implementation showed."""
     content = log = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .facts import Received
 
@@ -39,7 +39,7 @@ def other_dependent_was_delivered(view: ChannelView, received: Received) -> bool
     return any(woken[message_id] > _was_delivered_after_waiting(received) for message_id in received.unmet)
 
 
-@once
+@cache_per_view
 def _count_delivered_dependents(view: ChannelView) -> Counter[str]:
     """By ID: the number of messages that waited for it and were delivered later."""
     return Counter(

@@ -8,18 +8,18 @@ violates these. The other rules of a side bind only implementations that support
 
 from __future__ import annotations
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .responder import answered_any
 
 
-@once
+@cache_per_view
 def requests_any_repair(view: ChannelView) -> bool:
     """Does any participant here request a repair, or show that it will, in any channel?"""
     return _any_participant_requests(view.views_in_channel[0])
 
 
-@once
+@cache_per_view
 def _any_participant_requests(view: ChannelView) -> bool:
     """Computed once for all participants in a channel; there may be thousands."""
     steps = view.trace.steps
@@ -28,7 +28,7 @@ def _any_participant_requests(view: ChannelView) -> bool:
     )
 
 
-@once
+@cache_per_view
 def answers_any_request(view: ChannelView) -> bool:
     """Does any participant in the channel answer a request, even for its own message, or show that it will?"""
     return any(

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from sds_harness.sds.trace import Step
 from sds_reference import Kind, Message
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .facts import Received, Sent
 
@@ -29,7 +29,7 @@ def _first_step_by_id(messages: Iterable[tuple[Step, Message]], but: set[str]) -
     return since
 
 
-@once
+@cache_per_view
 def sync_ids(view: ChannelView) -> Since:
     """IDs of sync messages, without those that a content message has as well."""
     own = ((s.step, s.message) for s in view.syncs)
@@ -37,7 +37,7 @@ def sync_ids(view: ChannelView) -> Since:
     return _first_step_by_id(itertools.chain(own, others), view.known_ids)
 
 
-@once
+@cache_per_view
 def ephemeral_ids(view: ChannelView) -> Since:
     """IDs of ephemeral messages, own and received."""
     own = ((s.step, s.message) for s in view.ephemerals)
@@ -45,7 +45,7 @@ def ephemeral_ids(view: ChannelView) -> Since:
     return _first_step_by_id(itertools.chain(own, others), view.known_ids)
 
 
-@once
+@cache_per_view
 def hybrid_ids(view: ChannelView) -> Since:
     """IDs of received messages without a Lamport timestamp but with a causal history."""
     return _first_step_by_id(((r.step, r.message) for r in view.received if is_hybrid(r) and not r.own), view.known_ids)
@@ -57,7 +57,7 @@ def is_hybrid(received: Received) -> bool:
     return received.kind is Kind.EPHEMERAL and (bool(message.causal_history) or message.bloom_filter is not None)
 
 
-@once
+@cache_per_view
 def _waiting_spans(view: ChannelView) -> dict[str, list[tuple[int, int]]]:
     """By ID of waiting content: the steps after which, and up to which, it waits."""
     waits: dict[str, list[tuple[int, int]]] = {}
@@ -72,7 +72,7 @@ def _is_waiting(view: ChannelView, message_id: str, before: int) -> bool:
     return any(since < before <= until for since, until in _waiting_spans(view).get(message_id, ()))
 
 
-@once
+@cache_per_view
 def _wait_bounds(view: ChannelView) -> tuple[list[int], list[int]]:
     """Two lists: the steps at which content begins to wait, ascending, and for each the last step up to which any
     content that began by then waits.
@@ -91,14 +91,14 @@ def find_waiting(view: ChannelView, ids: Iterable[str], before: int) -> list[str
     return [message_id for message_id in ids if message_id in waits and _is_waiting(view, message_id, before)]
 
 
-@once
+@cache_per_view
 def unsent_own_ids(view: ChannelView) -> Since:
     """IDs of content that arrived in the participant's own name, and that it neither sent nor delivered."""
     claimed = (r for arrivals in view.arrivals.values() for r in arrivals if r.own and r.kind is Kind.CONTENT)
     return _first_step_by_id(((r.step, r.message) for r in claimed), view.known_ids)
 
 
-@once
+@cache_per_view
 def own_ids_of_other_channels(view: ChannelView) -> set[str]:
     """IDs of own messages of other channels."""
     return {
@@ -108,7 +108,7 @@ def own_ids_of_other_channels(view: ChannelView) -> set[str]:
     } - view.known_ids
 
 
-@once
+@cache_per_view
 def _never_logged(view: ChannelView) -> set[str]:
     """IDs that another MUST keeps out of the log at all times. Ephemeral messages are not included: their rule is a
     SHOULD, so a history that names one is still wrong. The empty ID is included, because such an entry has another
@@ -134,13 +134,13 @@ def names_barred_ids(view: ChannelView, sent: Sent) -> bool:
     return known[sent.step.index]
 
 
-@once
+@cache_per_view
 def _barred_by_step(_: ChannelView) -> dict[int, bool]:
     """Cached by step: many checks read the same history."""
     return {}
 
 
-@once
+@cache_per_view
 def shows_own_messages(view: ChannelView) -> bool:
     """Does a causal history or a state ever show an own message as logged?"""
     own = {sent.message.message_id for sent in view.sent if not sent.repeat}
@@ -149,7 +149,7 @@ def shows_own_messages(view: ChannelView) -> bool:
     return any(message_id in own for message_id in itertools.chain(named, logged))
 
 
-@once
+@cache_per_view
 def shown_log_is_wrong(view: ChannelView) -> bool:
     """Is a shown log incomplete or out of order? Then its end is wrong as well, for the same reason."""
     for observed in view.states_showing("log"):

@@ -13,12 +13,12 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .facts import Mention, Received
 
 
-@once
+@cache_per_view
 def _ticks_at(view: ChannelView) -> list[int]:
     return [tick.index for tick in view.ticks]
 
@@ -29,12 +29,12 @@ def next_sweep(view: ChannelView, step: Step) -> Step | None:
     return view.ticks[at] if at < len(view.ticks) else None
 
 
-@once
+@cache_per_view
 def _acknowledges_on_arrival(view: ChannelView) -> bool:
     return not view.can(pb.CAPABILITY_ACKNOWLEDGED) or any(ack.step.command == "receive" for ack in view.acks)
 
 
-@once
+@cache_per_view
 def _delivers_on_arrival(view: ChannelView) -> bool:
     return not view.can(pb.CAPABILITY_DELIVERED) or any(
         delivery.step.command == "receive" and delivery.received is not None and delivery.received.kind is Kind.CONTENT

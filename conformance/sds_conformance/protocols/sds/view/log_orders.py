@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .facts import LogItem, Sent
 
@@ -75,7 +75,7 @@ def shows_its_log(view: ChannelView) -> bool:
     return bool(view.states_showing("log"))
 
 
-@once
+@cache_per_view
 def neighbours(view: ChannelView) -> tuple[Neighbours, ...]:
     """All neighbours in all shown orders; only those of the log if the trace ``shows_its_log``."""
     by_the_log = shows_its_log(view)

@@ -13,7 +13,7 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .facts import Received
 from .repair_tracker import NEVER
@@ -65,7 +65,7 @@ def _timer_start_ms(view: ChannelView, message_id: str, by: Step) -> int:
     return min(step.now_ms for step in [*mentions, *restarts])
 
 
-@once
+@cache_per_view
 def _reported_here(view: ChannelView) -> dict[str, Step]:
     """The first step that reports an ID lost in this channel."""
     here = [(step, event) for step, event in reversed(view.losses) if event.channel_id == view.channel_id]
@@ -91,13 +91,13 @@ def may_be_given_up(view: ChannelView, received: Received) -> bool:
     return bool(find_possibly_lost(view, ids, met) - early)
 
 
-@once
+@cache_per_view
 def _reported_anywhere(view: ChannelView) -> dict[str, int]:
     """Index of the first step that reports an ID lost, in any channel."""
     return {message_id: step.index for step, event in reversed(view.losses) for message_id in event.message_ids}
 
 
-@once
+@cache_per_view
 def first_missed_ms(view: ChannelView) -> dict[str, int]:
     """By ID, in ms: the time when a message that may wait, including sync messages (AMB-42), or a dependency of it, was
     first mentioned.
@@ -105,7 +105,7 @@ def first_missed_ms(view: ChannelView) -> dict[str, int]:
     return {message_id: min(step.now_ms for step in steps) for message_id, steps in _mentions(view).items()}
 
 
-@once
+@cache_per_view
 def _mentions(view: ChannelView) -> dict[str, list[Step]]:
     """By ID: the steps that mention it, in order, for the IDs of `first_missed_ms`."""
     mentions: dict[str, list[Step]] = {}
@@ -115,7 +115,7 @@ def _mentions(view: ChannelView) -> dict[str, list[Step]]:
     return mentions
 
 
-@once
+@cache_per_view
 def _entered_log_at(view: ChannelView) -> dict[str, Step]:
     """The steps at which possible dependencies entered the log. Nothing shows this for received sync messages, so they
     count as entered only at the end.

@@ -7,24 +7,24 @@ from collections.abc import Iterator
 from sds_harness.sds.trace import Step
 from sds_reference import Kind, Message
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 
 
-@once
+@cache_per_view
 def named_elsewhere(view: ChannelView) -> dict[str, int]:
     """IDs that only causal histories of other channels name, with the first such step."""
     named = {e.message_id: step.index for step, message in _received_elsewhere(view) for e in message.causal_history}
     return {i: index for i, index in named.items() if i not in _named_here(view)}
 
 
-@once
+@cache_per_view
 def asked_for_elsewhere(view: ChannelView) -> dict[str, int]:
     """IDs that only repair requests of other channels name, with the first such step."""
     return {i: index for i, index in requested_elsewhere(view).items() if i not in _named_here(view)}
 
 
-@once
+@cache_per_view
 def requested_elsewhere(view: ChannelView) -> dict[str, int]:
     """IDs that repair requests of other channels name, whether or not this channel knows them, with the first such
     step.
@@ -32,7 +32,7 @@ def requested_elsewhere(view: ChannelView) -> dict[str, int]:
     return {e.message_id: step.index for step, message in _received_elsewhere(view) for e in message.repair_request}
 
 
-@once
+@cache_per_view
 def _named_here(view: ChannelView) -> set[str]:
     """IDs that occur in this channel, even in messages that may be ignored."""
     messages = [received.message for arrivals in view.arrivals.values() for received in arrivals]
@@ -40,7 +40,7 @@ def _named_here(view: ChannelView) -> set[str]:
     return view.known_ids.union(view.arrivals, named)
 
 
-@once
+@cache_per_view
 def arrived_elsewhere(view: ChannelView) -> dict[str, int]:
     """IDs of content that arrived in other channels, with the first such step."""
     came: dict[str, int] = {}
@@ -50,7 +50,7 @@ def arrived_elsewhere(view: ChannelView) -> dict[str, int]:
     return came
 
 
-@once
+@cache_per_view
 def met_elsewhere(view: ChannelView) -> dict[str, int]:
     """IDs of content that arrived or was sent only in other channels, with the first such step."""
     first: dict[str, int] = {}

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 from sds_reference import Kind
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 
 
-@once
+@cache_per_view
 def _arrived_kinds(view: ChannelView) -> set[str]:
     """The kinds of messages that arrived, including refused ones."""
     came = (*view.received, *view.refused)
@@ -25,7 +25,7 @@ def _arrived_kinds(view: ChannelView) -> set[str]:
     return out
 
 
-@once
+@cache_per_view
 def _has_missing_or_requested(view: ChannelView) -> tuple[bool, bool]:
     """Is anything missing, and is anything requested, at any participant in the channel? Shared by all of its views."""
     return any(each.repair.missing for each in view.views_in_channel), any(

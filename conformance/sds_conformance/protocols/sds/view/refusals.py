@@ -9,20 +9,20 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .deafness import count_shown_messages
 from .dependencies import depends_on
 from .facts import Received
 
 
-@once
+@cache_per_view
 def arrived_in_order(view: ChannelView) -> list[Received]:
     """All messages that arrived, refused or not, in order."""
     return sorted(view.received + view.refused, key=lambda received: received.step.index)
 
 
-@once
+@cache_per_view
 def accepted_any(view: ChannelView) -> bool | None:
     """Did the participant accept any message? None if unknown, or if it had to accept none."""
     if view.delivered or any(ack.step.command == "receive" for ack in view.acks):

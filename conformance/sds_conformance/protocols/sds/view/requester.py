@@ -17,7 +17,7 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .facts import Received, Sent
 from .other_channels import arrived_elsewhere
@@ -355,7 +355,7 @@ class Requester:
         return Window(low, asking.step.now_ms - detected.now_ms)
 
 
-@once
+@cache_per_view
 def requester(view: ChannelView) -> Requester:
     """The requester's side of a view."""
     return Requester(view)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .facts import Sent
 
@@ -170,13 +170,13 @@ def _timed(view: ChannelView) -> list[Step]:
     return [step for step in view.trace.of(view.party.name) if step.now_ms]
 
 
-@once
+@cache_per_view
 def steps_back(view: ChannelView) -> list[tuple[Step, Step]]:
     """The steps of the participant before and after each backward jump of its clock, in order."""
     return [(one, later) for one, later in itertools.pairwise(_timed(view)) if later.now_ms < one.now_ms]
 
 
-@once
+@cache_per_view
 def _clock(view: ChannelView) -> _Clock:
     steps = _timed(view)
     latest = list(itertools.accumulate((step.now_ms for step in steps), max))

@@ -15,7 +15,7 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .facts import Observed, Received, is_same_message
 from .repair_terms import SECOND_MS
@@ -35,7 +35,7 @@ TIMES, MESSAGES = 3, 12
 
 
 @dataclass(slots=True)
-class Turn:
+class ResponsePeriod:
     """A pending request for a message, from the first request that counts until an answer or another event ends it."""
 
     asked: RequestedMessage
@@ -117,7 +117,7 @@ def shown_t_resp(view: ChannelView, asked: RequestedMessage) -> Iterator[tuple[O
             yield observed, _shown_due(view)[observed.step.index].get(asked.message_id)
 
 
-@once
+@cache_per_view
 def _shown_due(view: ChannelView) -> dict[int, dict[str, int]]:
     """T_resp by message ID, the first shown one of each, by the step of each state that shows the buffer."""
     return {
@@ -126,12 +126,12 @@ def _shown_due(view: ChannelView) -> dict[int, dict[str, int]]:
     }
 
 
-@once
-def turns(view: ChannelView) -> list[Turn]:
+@cache_per_view
+def response_periods(view: ChannelView) -> list[ResponsePeriod]:
     """The requests of a channel that count, in the order of their first messages."""
     if not view.terms.on or not view.repair.asked:
         return []
-    found: list[Turn] = []
+    found: list[ResponsePeriod] = []
     last: dict[str, RequestedMessage] = {}
     for asked in view.repair.asked:
         found += _turns_of(view, asked, last.get(asked.message_id))
@@ -165,10 +165,10 @@ def answered_any(view: ChannelView, *, others: bool) -> bool:
     """Was any request answered; with ``others``, any for another participant's message? To answer none violates a
     SHOULD.
     """
-    return any(t.answer is not None and t.is_no_resend and not (others and t.asked.own) for t in turns(view))
+    return any(t.answer is not None and t.is_no_resend and not (others and t.asked.own) for t in response_periods(view))
 
 
-@once
+@cache_per_view
 def find_never_answered(view: ChannelView) -> frozenset[str]:
     """Messages of others that are never answered while others always are, as with response groups.
 
@@ -177,7 +177,7 @@ def find_never_answered(view: ChannelView) -> frozenset[str]:
     p)^(3k) over k = 3 to 9.
     """
     outcomes: dict[str, list[bool]] = {}
-    for turn in turns(view):
+    for turn in response_periods(view):
         if turn.asked.held and not turn.asked.own and (turn.in_time or turn.is_never_answered) and turn.eligible:
             outcomes.setdefault(turn.message_id, []).append(turn.in_time)
     often = {message_id: all_of for message_id, all_of in outcomes.items() if len(all_of) >= TIMES}
@@ -191,7 +191,7 @@ def shows_request_buffer(view: ChannelView) -> bool:
     return any(observed.state.HasField("incoming_repairs") for observed in view.observed)
 
 
-@once
+@cache_per_view
 def ticks_with_room(view: ChannelView) -> frozenset[int]:
     """The ticks that could have sent more answers: another tick sent more, or they sent none.
 
@@ -202,7 +202,7 @@ def ticks_with_room(view: ChannelView) -> frozenset[int]:
     return frozenset(tick.index for tick in view.ticks if sent[tick.index] < max(most, 1))
 
 
-@once
+@cache_per_view
 def slack_ms(view: ChannelView) -> int:
     """The tolerance of T_resp in milliseconds: the declared one; 0 if shown times have milliseconds, or if none is
     shown and the hash is declared; else a second (AMB-05).
@@ -214,7 +214,7 @@ def slack_ms(view: ChannelView) -> int:
     return view.terms.clock_ms if fine else SECOND_MS
 
 
-def bound_delay(view: ChannelView, turn: Turn) -> Window | None:
+def bound_delay(view: ChannelView, turn: ResponsePeriod) -> Window | None:
     """The smallest and largest delay of the response, as seen on the wire; None if it was not answered in time.
 
     The sweep before the answering one was at most two ticks before it, or one sweep period before the last tick without
@@ -232,7 +232,7 @@ def bound_delay(view: ChannelView, turn: Turn) -> Window | None:
     return Window(low - turn.since.now_ms, turn.answer.now_ms - turn.since.now_ms)
 
 
-def measure_delay(view: ChannelView, turn: Turn) -> Window | None:
+def measure_delay(view: ChannelView, turn: ResponsePeriod) -> Window | None:
     """T_resp of another participant's message as an offset from the request: as shown, or by the answer on the wire."""
     if turn.asked.own or not turn.fixes_time or turn.repeats or turn.end <= turn.since.index:
         return None
@@ -255,12 +255,12 @@ def is_eligible(view: ChannelView, author: str, message_id: str) -> bool | None:
     return view.terms.in_group(author, message_id)
 
 
-def position_in_request(turn: Turn) -> int:
+def position_in_request(turn: ResponsePeriod) -> int:
     """The number of entries before it in the list that requests it."""
     return [entry.message_id for entry in turn.request.message.repair_request].index(turn.message_id)
 
 
-@once
+@cache_per_view
 def _asked_at(view: ChannelView) -> dict[str, list[int]]:
     """Indices of the steps with the first request for a message, or the first after an answer, by its ID."""
     out: dict[str, list[int]] = {}
@@ -269,7 +269,9 @@ def _asked_at(view: ChannelView) -> dict[str, list[int]]:
     return out
 
 
-def _turns_of(view: ChannelView, asked: RequestedMessage, previous: RequestedMessage | None) -> Iterator[Turn]:
+def _turns_of(
+    view: ChannelView, asked: RequestedMessage, previous: RequestedMessage | None
+) -> Iterator[ResponsePeriod]:
     """Yield a turn, and a further one for each request that follows an unanswered one after all of its time limits."""
     pause_until = _pause_until(view, previous, view.arrivals.get(asked.message_id, [])[1:], asked)
     requests = [asked.received, *asked.repeats]
@@ -294,7 +296,7 @@ def _turns_of(view: ChannelView, asked: RequestedMessage, previous: RequestedMes
         clear = False
 
 
-def _turn(view: ChannelView, asked: RequestedMessage, request: Received, *, fixes_time: bool) -> Turn:
+def _turn(view: ChannelView, asked: RequestedMessage, request: Received, *, fixes_time: bool) -> ResponsePeriod:
     since = request.step
     following = next((at for at in _asked_at(view)[asked.message_id] if at > asked.received.step.index), NEVER)
     later = next((r for r in view.arrivals.get(asked.message_id, ()) if r.step.index > since.index), None)
@@ -305,7 +307,7 @@ def _turn(view: ChannelView, asked: RequestedMessage, request: Received, *, fixe
     t_max = view.terms.t_max_ms
     bound = Window(since.now_ms, since.now_ms + t_max) if t_max else None
     answer = next((a.step for a in asked.answers if since.index <= a.step.index < end), None)
-    return Turn(
+    return ResponsePeriod(
         asked,
         request,
         fixes_time,
@@ -367,7 +369,7 @@ def authors_by_requested_id(view: ChannelView, received: Received) -> dict[str, 
     return known[index]
 
 
-@once
+@cache_per_view
 def _known_requests(_: ChannelView) -> dict[int, dict[str, set[str | None]]]:
     """Cached by step: each of many requests is looked up in each of many messages."""
     return {}

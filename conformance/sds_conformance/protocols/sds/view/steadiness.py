@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_harness.sds.trace import Step
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .repair_tracker import NEVER
 
@@ -17,7 +17,7 @@ def clock_forward_until(view: ChannelView, since: Step) -> int:
     return known[since.index]
 
 
-@once
+@cache_per_view
 def _forward_until_by_step(_: ChannelView) -> dict[int, int]:
     """Cached by step: one message may contain many requests."""
     return {}

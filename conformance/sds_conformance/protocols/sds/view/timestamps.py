@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
 from .facts import LamportExpectation, Sent
 
@@ -30,7 +30,7 @@ def moved_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
             yield sent, seen
 
 
-@once
+@cache_per_view
 def usual_errors(view: ChannelView) -> set[int]:
     """The errors of timestamps of messages before which only messages were sent."""
     errors: set[int] = set()
@@ -64,7 +64,7 @@ def describe_wrong_timestamp(e: LamportExpectation, now: int, seen: int) -> str:
     return f"{seen}, one too much" if seen == e.high + 1 and e.low == e.high else f"{seen}"
 
 
-@once
+@cache_per_view
 def most_ahead_elsewhere(view: ChannelView) -> int:
     """The largest Lamport timestamp that the participant received in its other channels; 0 if there is none."""
     messages = [step.arrived for step in view.trace.of(view.party.name) if step.arrived is not None]

@@ -11,7 +11,7 @@ from sds_harness.clearskies.actor import Actor
 from sds_harness.clearskies.clubs import profile_called
 from sds_harness.clearskies.frames import Frame
 from sds_harness.clearskies.links import ScriptedLink
-from sds_harness.clearskies.probes import look
+from sds_harness.clearskies.probes import read_as_stranger
 from sds_harness.clearskies.stage import ROUND_MS, Stage
 from sds_harness.session import Session
 from sds_harness.stage import NEEDS
@@ -95,7 +95,7 @@ def _own_number(actor: Actor, uuid: str, *, observing: bool) -> int:
     With ``observing``, return the larger of the number that it sends and the number in its state: a peer that relays
     messages byte by byte sends no number of its own.
     """
-    sent = look(actor).records.get(uuid, {}).get("vector_clock")
+    sent = read_as_stranger(actor).records.get(uuid, {}).get("vector_clock")
     own = sent.get(actor.peer_id) if isinstance(sent, dict) else None
     state = actor.observe() if observing else None
     records = state.records if state is not None else ()
@@ -134,7 +134,7 @@ def read_records(actor: Actor, keys: list[str]) -> dict[str, Any]:
             if record.key in values and not record.deleted:
                 values[record.key].append(_parse_value(record.value))
     else:
-        answered_values = look(actor).values
+        answered_values = read_as_stranger(actor).values
         values = {key: answered_values.get(key, []) for key in keys}
         if any(len(several) > 1 for several in values.values()):
             raise VectorSkippedError(f"{NEEDS}observe: other peers receive all records that ever had the key")

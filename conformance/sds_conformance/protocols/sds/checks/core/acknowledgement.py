@@ -9,9 +9,9 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, noted, violated
+from .....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
 from .....judging.table import RuleRow
-from .....judging.view_cache import once
+from .....judging.view_cache import cache_per_view
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.facts import AckEvent, Mention, Received
@@ -47,19 +47,19 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
             expected = "no acknowledgement by a message of the participant itself, which proves no receipt"
             seen = f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged"
             soft = "AMB-21" if all(ack.possibly for ack in acks) else ""
-            yield violated(received.step, "acknowledged-by-own", expected, seen, soft)
+            yield observe_violation(received.step, "acknowledged-by-own", expected, seen, soft)
         elif mentions_own:
-            yield held(received.step)
+            yield observe_met(received.step)
     for mention in view.mentions:
         if (sweep := find_late_sweep(view, mention)) is not None:
             expected = f"{mention.message_id!r} acknowledged on arrival of the message that mentions it"
             seen = f"acknowledged only by the sweep of step {sweep.index}"
-            yield violated(mention.received.step, "acknowledged-late", expected, seen, "AMB-143")
+            yield observe_violation(mention.received.step, "acknowledged-late", expected, seen, "AMB-143")
         elif mention.in_history and mention.received.unmet and mention.received.acceptable:
             reviewed = was_acknowledged_by(view, mention.received, mention.message_id)
             filtered = is_in_next_filter(view, mention.received)
             if reviewed and filtered:  # otherwise SDS-RECV-03 and SDS-RECV-04 are violated
-                yield held(mention.received.step)
+                yield observe_met(mention.received.step)
 
 
 @check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED, of="unmentioned")
@@ -72,9 +72,9 @@ def unmentioned_stay_unacknowledged(view: ChannelView) -> Iterator[Observation]:
         if events and not before:
             expected = f"{silent.message_id!r} unacknowledged: neither history nor filter contains it"
             seen = f"{'possibly ' if events[0].possibly else ''}acknowledged"
-            yield violated(step, "acknowledged-by-nothing", expected, seen)
+            yield observe_violation(step, "acknowledged-by-nothing", expected, seen)
         elif not before:
-            yield held(step)
+            yield observe_met(step)
 
 
 @check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
@@ -89,7 +89,7 @@ def no_acknowledgement_without_evidence(view: ChannelView) -> Iterator[Observati
         expected = f"{ack.message_id!r} unacknowledged: no received message mentions it"
         seen = f"{'possibly ' if ack.possibly else ''}acknowledged in answer to {ack.step.command}"
         met = any(index <= ack.step.index for index in spoke)
-        yield judged(ack.step, "acknowledged-by-nothing", met, expected, seen)
+        yield observe_outcome(ack.step, "acknowledged-by-nothing", met, expected, seen)
 
 
 @check("SDS-STATE-13", pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED, of="mentions")
@@ -110,10 +110,10 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
                 met = mention.message_id in buffered
                 expected = f"{mention.message_id!r}, possibly acknowledged, in the buffer"
                 soft = position_on_giving_up(view, mention.message_id, observed.step.index)
-                yield judged(observed.step, "not-kept", met, expected, "it is gone", soft)
+                yield observe_outcome(observed.step, "not-kept", met, expected, "it is gone", soft)
     for mention in once_in_a_filter:
         later = (copy.step for copy in view.ack_evidence(mention.message_id).copies)
-        yield from (held(step) for step in later if step.index > mention.received.step.index)
+        yield from (observe_met(step) for step in later if step.index > mention.received.step.index)
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED, of="came-elsewhere sent")
@@ -132,7 +132,7 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
             sent = view.own(own_id)
             if sent is not None and first_evidence_index(view, sent) >= step.index:
                 whose = f"of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}"
-                yield judged(step, "acknowledged-elsewhere", not wrong, f"{own_id!r} {whose}", seen)
+                yield observe_outcome(step, "acknowledged-elsewhere", not wrong, f"{own_id!r} {whose}", seen)
 
 
 _RANKS = {pb.ACK_STATE_UNACKNOWLEDGED: 0, pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: 1, pb.ACK_STATE_ACKNOWLEDGED: 2}
@@ -153,13 +153,13 @@ def one_of_several_participants_acknowledges(view: ChannelView) -> Iterator[Obse
             continue
         result = _was_acknowledged_by_mention(view, mention)
         if result is True:
-            yield held(mention.received.step)
+            yield observe_met(mention.received.step)
         elif result is False:
             by = f"the message of {named_by!r} that names it: one participant is enough"
             expected = f"{mention.message_id!r} acknowledged by {by}"
             seen = f"not acknowledged until the other {len(known - {named_by})} known participants name it"
             soft = position_on_giving_up(view, mention.message_id, mention.received.step.index)
-            yield violated(mention.received.step, "not-acknowledged", expected, seen, soft)
+            yield observe_violation(mention.received.step, "not-acknowledged", expected, seen, soft)
 
 
 def _was_acknowledged_by_mention(view: ChannelView, mention: Mention) -> bool | None:
@@ -220,7 +220,7 @@ def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
         at = acknowledged.get(ack.message_id)
         met = not (ack.possibly and at is not None and at < ack.step.index)
         expected = f"{ack.message_id!r} still acknowledged, as since step {at}"
-        yield judged(ack.step, "moved-back", met, expected, "possibly acknowledged again")
+        yield observe_outcome(ack.step, "moved-back", met, expected, "possibly acknowledged again")
         if not ack.possibly:
             acknowledged.setdefault(ack.message_id, ack.step.index)
 
@@ -241,15 +241,15 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
             if len(ranks) > 1 or not ranks <= {0, 1, 2}:
                 seen = [_NAMES[rank] if rank in (0, 1, 2) else "in no known state" for rank in sorted(ranks)]
                 expected = f"{message_id!r} in one of the three states"
-                yield violated(observed.step, "no-single-state", expected, " and ".join(seen))
+                yield observe_violation(observed.step, "no-single-state", expected, " and ".join(seen))
                 continue
             (rank,) = ranks
             before = reached.setdefault(message_id, rank)
             if rank < before:
                 expected = f"{message_id!r} {_NAMES[before]} as before, or in a later state"
-                yield violated(observed.step, "moved-back", expected, _NAMES[rank])
+                yield observe_violation(observed.step, "moved-back", expected, _NAMES[rank])
             elif rank:
-                yield held(observed.step)
+                yield observe_met(observed.step)
             reached[message_id] = max(rank, before)
 
 
@@ -259,7 +259,7 @@ def _shown_state(view: ChannelView, mention: Mention) -> int | None:
     return states.get(mention.message_id, pb.ACK_STATE_ACKNOWLEDGED) if states is not None else None
 
 
-@once
+@cache_per_view
 def _shown_states(view: ChannelView) -> dict[int, dict[str, int]]:
     """By step: the states of own messages that are shown there."""
     return {
@@ -280,9 +280,9 @@ def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
     for mention in view.mentions:
         if not mention.in_history and mention.hits >= 2:
             if _was_acknowledged_on_mention(view, mention):
-                yield noted(mention.received.step, f"acknowledged after {mention.hits} filters")
+                yield observe_note(mention.received.step, f"acknowledged after {mention.hits} filters")
             else:
-                yield held(mention.received.step)
+                yield observe_met(mention.received.step)
 
 
 @check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED, of="mentions")
@@ -295,7 +295,7 @@ def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
         met = not acked and _shown_state(view, mention) != pb.ACK_STATE_ACKNOWLEDGED
         expected = f"{mention.message_id!r} at most possibly acknowledged by one filter"
         soft = "" if acked else position_on_giving_up(view, mention.message_id, mention.received.step.index)
-        yield judged(mention.received.step, "acknowledged-by-one-filter", met, expected, "acknowledged", soft)
+        yield observe_outcome(mention.received.step, "acknowledged-by-one-filter", met, expected, "acknowledged", soft)
 
 
 @check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
@@ -308,7 +308,9 @@ def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
         if alone and ack.outstanding and not ack.possibly and not unread:
             since = said[0].received.step.index
             expected = f"{ack.message_id!r} at most possibly acknowledged: only the filter of step {since} holds it"
-            yield violated(ack.step, "acknowledged-later", expected, f"acknowledged in answer to {ack.step.command}")
+            yield observe_violation(
+                ack.step, "acknowledged-later", expected, f"acknowledged in answer to {ack.step.command}"
+            )
 
 
 @check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED, of="received")
@@ -332,7 +334,7 @@ def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
             seen = f"{signalled[0].message_id!r} is acknowledged" if signalled else ""
             twice = signalled and view.own(signalled[0].message_id)
             code = "acknowledged-twice" if twice else "foreign-acknowledged"
-            yield judged(received.step, code, not signalled, expected, seen)
+            yield observe_outcome(received.step, code, not signalled, expected, seen)
 
 
 @check("SDS-ACK-06", of="observed")
@@ -349,9 +351,9 @@ def no_fall_back_to_unacknowledged(view: ChannelView) -> Iterator[Observation]:
             passed = any(unmentioned.received.step.index < observed.step.index for unmentioned in silent)
             if entry.state == pb.ACK_STATE_UNACKNOWLEDGED:
                 expected = f"{entry.message_id!r} still possibly acknowledged"
-                yield violated(observed.step, "unacknowledged-again", expected, "unacknowledged again")
+                yield observe_violation(observed.step, "unacknowledged-again", expected, "unacknowledged again")
             elif passed:
-                yield held(observed.step)
+                yield observe_met(observed.step)
 
 
 @check("SDS-ACK-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="mentions sent")
@@ -379,7 +381,7 @@ def no_fall_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observatio
         if gap.silent_ms >= shorter or (kept and gap.fits(shorter) and gap.waited_ms < longer):
             expected = f"{message_id!r} still possibly acknowledged, and resent every {longer} ms"
             seen = f"a copy after {gap.waited_ms} ms, as of an unacknowledged message ({shorter} ms)"
-            yield judged(gap.second, "unacknowledged-again", gap.silent_ms >= shorter, expected, seen)
+            yield observe_outcome(gap.second, "unacknowledged-again", gap.silent_ms >= shorter, expected, seen)
 
 
 @check("SDS-SYNC-12", of="refused")
@@ -389,7 +391,7 @@ def gaps_in_syncs_are_noticed(view: ChannelView) -> Iterator[Observation]:
         missing = [i for i in received.unmet if view.repair.original(i) is None]
         if received.kind is Kind.SYNC and received.valid and missing:
             expected = f"{min(missing)!r} found missing by the sync message"
-            yield violated(received.step, "refused", expected, received.refusal)
+            yield observe_violation(received.step, "refused", expected, received.refusal)
 
 
 class _Review(NamedTuple):

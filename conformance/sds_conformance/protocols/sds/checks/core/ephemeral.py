@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.deafness import nothing_is_pending_after
@@ -24,7 +24,9 @@ def ephemerals_are_broadcast_once(view: ChannelView) -> Iterator[Observation]:
         message_id = sent.message.message_id
         count = sum(m.message_id == message_id or m.kind is Kind.EPHEMERAL for m in sent.step.messages)
         expected = "one ephemeral message broadcast"
-        yield judged(sent.step, "broadcast-twice" if count else "not-broadcast", count == 1, expected, f"{count}")
+        yield observe_outcome(
+            sent.step, "broadcast-twice" if count else "not-broadcast", count == 1, expected, f"{count}"
+        )
 
 
 @check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL)
@@ -43,7 +45,9 @@ def fields_unset(view: ChannelView) -> Iterator[Observation]:
     for sent in view.ephemerals:
         fields = [name for name in _SET if getattr(sent.message, name) not in (None, [], ())]
         expected = "lamport_timestamp, causal_history and bloom_filter unset"
-        yield judged(sent.step, _SET[fields[0]] if fields else "", not fields, expected, f"{', '.join(fields)} set")
+        yield observe_outcome(
+            sent.step, _SET[fields[0]] if fields else "", not fields, expected, f"{', '.join(fields)} set"
+        )
 
 
 @check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="ephemerals")
@@ -62,15 +66,17 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
         if is_hybrid(received) or received.message.message_id in earlier:
             continue  # SDS-EPHEMERAL-06, or a second copy: one event or two (AMB-38)
         if received.delivered_at_once:
-            yield held(received.step)
+            yield observe_met(received.step)
         elif received.delivered:
             expected = f"the ephemeral message {received.message.message_id!r} delivered at once"
             seen = f"delivered only at step {received.delivered[0].step.index}"
-            yield violated(received.step, "delivered-late", expected, seen)
+            yield observe_violation(received.step, "delivered-late", expected, seen)
         else:
             expected = f"the ephemeral message {received.message.message_id!r} delivered to the application"
             seen = received.refusal if received.rejected else "nothing"
-            yield violated(received.step, "refused" if received.rejected else "never-delivered", expected, seen)
+            yield observe_violation(
+                received.step, "refused" if received.rejected else "never-delivered", expected, seen
+            )
 
 
 @check("SDS-EPHEMERAL-06", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
@@ -89,11 +95,13 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
             continue
         known.add(message_id)
         if received.delivered:
-            yield held(received.step)
+            yield observe_met(received.step)
             continue
         due = received.unmet <= view.logged_ids and (received.rejected or nothing_is_pending_after(view, received))
         if due and delivers_others and (not received.unmet or view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
             why = "ephemeral because it has no Lamport timestamp"
             expected = f"{message_id!r}, {why}, delivered, because all of its dependencies have been"
             seen = received.refusal if received.rejected else "nothing"
-            yield violated(received.step, "refused" if received.rejected else "never-delivered", expected, seen)
+            yield observe_violation(
+                received.step, "refused" if received.rejected else "never-delivered", expected, seen
+            )

@@ -12,9 +12,9 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, Outcome, held, judged, violated
+from .....judging.judgement import Observation, Outcome, observe_met, observe_outcome, observe_violation
 from .....judging.table import RuleRow
-from .....judging.view_cache import once
+from .....judging.view_cache import cache_per_view
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
@@ -45,7 +45,7 @@ class _ReadableFilter(NamedTuple):
     """Is it in the filter? In the order of ``newest``; None if unknown."""
 
 
-@once
+@cache_per_view
 def _readable_filters(view: ChannelView) -> list[_ReadableFilter]:
     """All of them, in order."""
     kept = max(1, view.configuration.bloom_capacity // 10) if view.configuration.HasField("bloom_capacity") else 1
@@ -138,7 +138,7 @@ table(
 def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
     """Received content enters the local filter, delivered or not."""
     for sent, newest, hits in _readable_filters(view):
-        met = held(sent.step)
+        met = observe_met(sent.step)
         for received, hit in zip(newest, hits, strict=True):
             if hit:
                 yield met
@@ -146,7 +146,9 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
             waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
             if waits and hit is False:
                 which = f"{received.message.message_id!r}, which arrived at step {received.step.index} and waits"
-                yield violated(sent.step, "not-in-filter", f"{which}, in the filter", "it is not in the filter")
+                yield observe_violation(
+                    sent.step, "not-in-filter", f"{which}, in the filter", "it is not in the filter"
+                )
 
 
 def judge_members(
@@ -156,9 +158,9 @@ def judge_members(
     missing.
     """
     if missing := find_missing(holds, message_ids):
-        yield violated(step, "not-in-filter", expected.format(repr(missing)), seen.format(repr(missing)))
+        yield observe_violation(step, "not-in-filter", expected.format(repr(missing)), seen.format(repr(missing)))
     elif holds_all(holds, message_ids):
-        yield held(step)
+        yield observe_met(step)
 
 
 def judge_unexpected_members(
@@ -167,7 +169,7 @@ def judge_unexpected_members(
     """Judge whether a filter holds IDs that it should not. A few may be false positives, but not all of many."""
     found = holds_all(holds, ids) if len(ids) >= ENOUGH else None
     if found is not None:
-        yield judged(step, code, not found, expected, f"all {len(ids)} of them")
+        yield observe_outcome(step, code, not found, expected, f"all {len(ids)} of them")
 
 
 @check("SDS-SYNC-08", of="any-sync outgoing")
@@ -212,7 +214,9 @@ def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
             continue
         expected = f"the same filter as before {between} sync messages arrived"
         seen = "the filter has changed"
-        yield judged(third.step, "in-filter", third.message.bloom_filter == second.message.bloom_filter, expected, seen)
+        yield observe_outcome(
+            third.step, "in-filter", third.message.bloom_filter == second.message.bloom_filter, expected, seen
+        )
 
 
 def _count_syncs_if_nothing_else(view: ChannelView, before: Sent, after: Sent) -> int | None:
@@ -253,7 +257,7 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
             because = f"because {len(fresh)} messages arrived since"
             expected = f"another bloom filter than at step {before.step.index}, {because}"
             seen = f"the same {len(after.message.bloom_filter or b'')} bytes"
-            yield violated(after.step, "not-in-filter", expected, seen)
+            yield observe_violation(after.step, "not-in-filter", expected, seen)
 
 
 @check("SDS-RECV-04", pb.CAPABILITY_OBSERVE, of="observed received")
@@ -276,7 +280,7 @@ def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation
         message_id, hits = newest.message.message_id, dict(zip(asked, observed.state.filter_hits, strict=False))
         if message_id in hits:
             expected = f"{message_id!r}, the last arrival, in the filter"
-            yield judged(observed.step, "not-in-filter", hits[message_id], expected, "it is not in the filter")
+            yield observe_outcome(observed.step, "not-in-filter", hits[message_id], expected, "it is not in the filter")
 
 
 _UNSENT_OWN = "message with its own sender ID that it has not sent"
@@ -331,7 +335,7 @@ def the_hash_reads_all_characters(view: ChannelView) -> Iterator[Observation]:
         if len(others) >= FEW:
             hits = sum(holds(message_id) is True for message_id in others)
             expected = f"hardly any of {len(others)} others, such as {others[0]!r}, in a filter of {len(members)} IDs"
-            yield judged(step, "alike-entry", hits <= len(others) // 4, expected, f"{hits} are in it")
+            yield observe_outcome(step, "alike-entry", hits <= len(others) // 4, expected, f"{hits} are in it")
 
 
 def _queried_ids(view: ChannelView, built: Step) -> list[str]:
@@ -345,7 +349,7 @@ ALIKE = 16
 """Number of equal characters at the start or end of two IDs from which on they count as similar."""
 
 
-@once
+@cache_per_view
 def _ends_of_members(view: ChannelView) -> tuple[set[str], set[str]]:
     """The prefixes and the suffixes of the IDs of received messages."""
     members = [message_id for message_id in view.arrivals if len(message_id) > ALIKE]
@@ -377,14 +381,14 @@ def _find_unexpected_ids(view: ChannelView, *, alike: bool) -> Iterator[tuple[Se
         yield from ((sent, holds, what, ids) for what, ids in foreign.items())
 
 
-@once
+@cache_per_view
 def _only_refused(view: ChannelView) -> set[str]:
     """IDs of others' messages that were refused at every arrival."""
     refused = {received.message.message_id for received in view.refused if not received.own}
     return refused - {received.message.message_id for received in view.received}
 
 
-@once
+@cache_per_view
 def _steps_with_content(known: KnownFilters) -> list[Step]:
     """The steps of all participants in which content arrives or is sent."""
     content = Kind.CONTENT
@@ -396,7 +400,7 @@ def _steps_with_content(known: KnownFilters) -> list[Step]:
     ]
 
 
-@once
+@cache_per_view
 def _ids_with_content(known: KnownFilters) -> set[str]:
     """The IDs of the messages in these steps, and of their dependencies."""
     messages = [m for step in _steps_with_content(known) for m in (*step.messages, step.arrived) if m is not None]
@@ -447,7 +451,7 @@ class _FilterLoad:
     """Own and ephemeral messages and copies: they may take room (AMB-19, AMB-36, AMB-112)."""
 
 
-@once
+@cache_per_view
 def _possible_members(view: ChannelView) -> list[tuple[int, str]]:
     """All messages that may enter the filter, in order: the step, and the ID if it must enter (else "")."""
     own = [s.step.index for s in view.sent + view.ephemerals] + [copy.step.index for copy in view.copies]
@@ -456,7 +460,7 @@ def _possible_members(view: ChannelView) -> list[tuple[int, str]]:
     return sorted([*received, *((index, "") for index in own)])
 
 
-@once
+@cache_per_view
 def _filter_loads(view: ChannelView) -> list[_FilterLoad]:
     """All own messages with a filter, in order, with the numbers of messages before each."""
     out: list[_FilterLoad] = []
@@ -522,7 +526,9 @@ def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
     if seen > most or (reads_filters(view) and view.filter_of(_filter_bytes(last.sent)) is not None):
         # A length alone does not show a roll-over.
         expected = f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes"
-        yield judged(last.sent.step, "filter-grows", seen <= most, expected, f"{seen} bytes after {last.received} IDs")
+        yield observe_outcome(
+            last.sent.step, "filter-grows", seen <= most, expected, f"{seen} bytes after {last.received} IDs"
+        )
 
 
 @check("SDS-STATE-06")
@@ -573,7 +579,7 @@ def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observatio
         gone = next((message_id for message_id in asked if not hits[message_id]), "")
         if asked and at > view.configuration.bloom_capacity:
             expected = f"{gone!r}, one of the newest {newest} arrivals, in the filter"
-            yield judged(observed.step, "not-in-filter", not gone, expected, "it is not in the filter")
+            yield observe_outcome(observed.step, "not-in-filter", not gone, expected, "it is not in the filter")
 
 
 @check("SDS-RECV-04", of="outgoing received")
@@ -696,7 +702,7 @@ def _judge_rate(
     expected = f"false hits of the bloom filter in at most {limit + degenerate:.3%} of cases {when}"
     chance = f"by chance less than once in {1 / FALSE_ALARM:,.0f} times"
     seen = f"{hits} of {asked} unknown IDs, {hits / asked:.3%}; {chance}"
-    yield judged(
+    yield observe_outcome(
         step, "too-many-false-hits", hits < least_implausible_hits(limit, asked, deviation, degenerate), expected, seen
     )
 

@@ -9,8 +9,8 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry
 
-from .....judging.judgement import Observation, held, judged, noted, violated
-from .....judging.view_cache import once
+from .....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
+from .....judging.view_cache import cache_per_view
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.deafness import tail_probes, unblocked_probes
@@ -20,7 +20,7 @@ from ...view.histories import ids_barred_from_log, names_barred_ids, shown_log_i
 from ...view.lateness import may_be_delivered_late
 
 
-@once
+@cache_per_view
 def _expected_histories(view: ChannelView) -> list[tuple[Sent, list[str]]]:
     """Own messages, each with the IDs that belong in its causal history: the end of the log, ascending.
 
@@ -64,7 +64,7 @@ def _judge_histories(view: ChannelView, *, syncs: bool) -> Iterator[Observation]
             entries, wanted = set(sent.history), set(end)
             own = any(item.own for item in sent.before)
             if entries == wanted:
-                yield held(sent.step)
+                yield observe_met(sent.step)
             elif (
                 not (own and not shows_own_messages(view))
                 and not names_barred_ids(view, sent)
@@ -72,7 +72,9 @@ def _judge_histories(view: ChannelView, *, syncs: bool) -> Iterator[Observation]
             ):
                 code = "missing-entry" if entries < wanted else "too-many-entries"
                 code = code if entries < wanted or entries > wanted else "wrong-entries"
-                yield violated(sent.step, code, f"the last {len(end)} IDs of the log, {end}", f"{list(sent.history)}")
+                yield observe_violation(
+                    sent.step, code, f"the last {len(end)} IDs of the log, {end}", f"{list(sent.history)}"
+                )
 
 
 def histories_of_default_size(view: ChannelView) -> list[Sent]:
@@ -89,11 +91,11 @@ def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
     """Without configuration, a causal history has the recommended two entries."""
     for sent in histories_of_default_size(view):
         if len(sent.history) == 2:
-            yield held(sent.step)
+            yield observe_met(sent.step)
         else:
             known = view.configuration.HasField("causal_history_size")
             size = view.configuration.causal_history_size if known else len(sent.history)
-            yield noted(sent.step, f"causal histories of {size} entries by default; the text recommends 2")
+            yield observe_note(sent.step, f"causal histories of {size} entries by default; the text recommends 2")
 
 
 @check("SDS-SEND-05", of="outgoing")
@@ -111,13 +113,13 @@ def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
             continue
         if any(step != steps[0] for step in steps):
             expected = "the causal history in log order"
-            yield violated(sent.step, "wrong-order", expected, f"Lamport timestamps {lamports} in it")
+            yield observe_violation(sent.step, "wrong-order", expected, f"Lamport timestamps {lamports} in it")
         elif direction not in (0, steps[0]):
             expected = "the same direction as in the messages before"
-            yield violated(sent.step, "direction-changed", expected, "the opposite one")
+            yield observe_violation(sent.step, "direction-changed", expected, "the opposite one")
         else:
             direction = steps[0]
-            yield held(sent.step)
+            yield observe_met(sent.step)
 
 
 @check("SDS-SEND-08", of="outgoing")
@@ -131,7 +133,7 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
             expected = f"the hint supplied for {entry.message_id!r}, or none"
             seen = f"{entry.retrieval_hint!r}"
             met = entry.retrieval_hint is None or entry.retrieval_hint in given
-            yield judged(sent.step, "wrong-hint", met, expected, seen)
+            yield observe_outcome(sent.step, "wrong-hint", met, expected, seen)
 
 
 @check("SDS-SEND-11", of="outgoing")
@@ -148,14 +150,14 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
             continue
         everything_own = {item.message_id for item in sent.tail if item.own}
         if not everything_own.isdisjoint(sent.history):
-            yield held(sent.step)
+            yield observe_met(sent.step)
         elif sent.history and set(sent.history) == set(end[-len(sent.history) :]):
             continue  # the history is correct but too short: SDS-SEND-04
         elif not shows_own_messages(view) and not names_barred_ids(view, sent):
             late = [message_id for message_id in own if _count_arrivals_between(view, message_id, sent) < len(end)]
             if late:
                 expected = f"the own message {late[-1]!r} in causal_history"
-                yield violated(sent.step, "not-logged", expected, f"{list(sent.history)}")
+                yield observe_violation(sent.step, "not-logged", expected, f"{list(sent.history)}")
     if not view.can(pb.CAPABILITY_DELIVERED):
         return
     for received in view.received:
@@ -170,7 +172,7 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
             if not met and (not view.delivered or (shows_own_messages(view) and not absent)):
                 continue  # SDS-RECV-07
             expected = f"a reply to the own message {(absent or ids[0])!r} to be delivered"
-            yield judged(received.step, "reply-never-delivered", met, expected, "nothing")
+            yield observe_outcome(received.step, "reply-never-delivered", met, expected, "nothing")
 
 
 def _count_arrivals_between(view: ChannelView, message_id: str, sent: Sent) -> int:
@@ -212,7 +214,7 @@ def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observ
                     f"{message_id!r} to wait for {missing[0]!r}, which has not arrived, and not in causal_history"
                 )
                 seen = f"it is in causal_history: {list(sent.history)}"
-                yield judged(sent.step, "delivered-early", message_id not in sent.history, expected, seen)
+                yield observe_outcome(sent.step, "delivered-early", message_id not in sent.history, expected, seen)
 
 
 def _find_unarrived(received: Received, own: set[str], first: dict[str, int], by: Step) -> str:
@@ -245,7 +247,9 @@ def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observat
             expected = (
                 f"{message_id!r}, which arrived at step {received.step.index} with all dependencies met, in its history"
             )
-            yield judged(sent.step, "never-delivered", message_id in sent.history, expected, f"{list(sent.history)}")
+            yield observe_outcome(
+                sent.step, "never-delivered", message_id in sent.history, expected, f"{list(sent.history)}"
+            )
 
 
 @check("SDS-RECV-08", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing unmet")
@@ -261,7 +265,7 @@ def unmet_messages_are_in_a_later_history(view: ChannelView) -> Iterator[Observa
             asked.add(message_id)
             kept = f"{message_id!r}, which waited, kept until step {since.index}, when its last dependency arrived"
             expected = f"{kept}, and in causal_history"
-            yield judged(sent.step, "not-kept", message_id in sent.history, expected, f"{list(sent.history)}")
+            yield observe_outcome(sent.step, "not-kept", message_id in sent.history, expected, f"{list(sent.history)}")
 
 
 @check("SDS-STATE-10", of="outgoing received")
@@ -279,7 +283,9 @@ def what_was_named_stays_in_the_log(view: ChannelView) -> Iterator[Observation]:
         message_id = received.message.message_id
         if first_named.get(message_id, sent.step.index) < sent.step.index:
             expected = f"{message_id!r}, named at step {first_named[message_id]}, in causal_history again"
-            yield judged(sent.step, "missing-entry", message_id in sent.history, expected, f"{list(sent.history)}")
+            yield observe_outcome(
+                sent.step, "missing-entry", message_id in sent.history, expected, f"{list(sent.history)}"
+            )
 
 
 @check("SDS-MSG-10", of="outgoing")
@@ -292,7 +298,7 @@ def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
                 continue
             expected = "only IDs of messages of the channel in causal_history"
             met = message_id in view.known_ids
-            yield judged(sent.step, "unknown-entry", met, expected, f"{message_id!r}, which is no such ID")
+            yield observe_outcome(sent.step, "unknown-entry", met, expected, f"{message_id!r}, which is no such ID")
 
 
 @check("SDS-MSG-11", pb.CAPABILITY_MISSING, of="hints received")
@@ -327,17 +333,17 @@ def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> I
     """
     given = view.hints.get(message_id, set())
     if hint in given:
-        yield held(step)
+        yield observe_met(step)
         return
     expected = f"the hint of {message_id!r}, or none"
     other = _ids_by_unique_hint(view).get(hint) if hint else None
     if other is not None:
-        yield violated(step, "hint-of-another", expected, f"{hint!r}, the hint of {other!r}")
+        yield observe_violation(step, "hint-of-another", expected, f"{hint!r}, the hint of {other!r}")
     elif any(_is_cut_or_decoded(hint, whole) for whole in given):
-        yield violated(step, "hint-changed", expected, f"{hint!r}, a damaged form of it")
+        yield observe_violation(step, "hint-changed", expected, f"{hint!r}, a damaged form of it")
 
 
-@once
+@cache_per_view
 def _ids_by_unique_hint(view: ChannelView) -> dict[bytes, str]:
     """By hint: the only ID that it was given for. Hints for several IDs are left out."""
     found: dict[bytes, set[str]] = {}

@@ -12,7 +12,7 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from .....judging.table import RuleRow
 from ...register import check, table
 from ...view.channel_view import ChannelView
@@ -47,9 +47,9 @@ def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
         delivered = [d for d in view.delivered if d.message_id == message_id and d.step.index >= received.step.index]
         if delivered:
             expected = "a sync message never to be delivered"
-            yield violated(delivered[0].step, "delivered", expected, f"{message_id!r} is delivered")
+            yield observe_violation(delivered[0].step, "delivered", expected, f"{message_id!r} is delivered")
         elif received.unmet <= view.logged_ids:
-            yield held(received.step)
+            yield observe_met(received.step)
 
 
 @check("SDS-RECV-09", pb.CAPABILITY_DELIVERED)
@@ -61,14 +61,14 @@ def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
             continue
         shown = next(iter(named), None)
         expected = f"{shown!r}, which still waits, in no causal history"
-        yield judged(sent.step, "logged", shown is None, expected, f"{list(sent.history)}")
+        yield observe_outcome(sent.step, "logged", shown is None, expected, f"{list(sent.history)}")
     for observed in view.observed:
         waiting = set(observed.buffered)
         if not waiting or not observed.state.HasField("log"):
             continue
         shown = next((i for i in observed.step.shown_log if i in waiting), None)
         expected = f"{shown!r}, which still waits, not in the log"
-        yield judged(observed.step, "logged", shown is None, expected, "it is in the log")
+        yield observe_outcome(observed.step, "logged", shown is None, expected, "it is in the log")
 
 
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received sync-came")
@@ -84,12 +84,12 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
         logged = next(later, None)
         if message_id in delivered:
             expected = "a message without content not to be delivered"
-            yield violated(received.step, "delivered", expected, f"{message_id!r} is delivered")
+            yield observe_violation(received.step, "delivered", expected, f"{message_id!r} is delivered")
         elif logged is not None and message_id not in view.known_ids:
             expected = f"{message_id!r}, a message without content, not in the log"
-            yield violated(logged.step, "logged", expected, "it is in the log")
+            yield observe_violation(logged.step, "logged", expected, "it is in the log")
         else:
-            yield held(received.step)
+            yield observe_met(received.step)
 
 
 @check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED, of="any-ephemeral received unmet")
@@ -113,9 +113,11 @@ def ephemerals_meet_no_dependency(view: ChannelView) -> Iterator[Observation]:
             if freed and not find_possibly_lost(view, [message_id, freed[0].message_id], freed[0].step):
                 why = "an ephemeral message with this ID does not meet the dependency"
                 expected = f"{received.message.message_id!r} to wait for {message_id!r}: {why}"
-                yield violated(freed[0].step, "met-a-dependency", expected, f"delivered at step {freed[0].step.index}")
+                yield observe_violation(
+                    freed[0].step, "met-a-dependency", expected, f"delivered at step {freed[0].step.index}"
+                )
             elif not freed:
-                yield held(late.step)
+                yield observe_met(late.step)
 
 
 @check("SDS-STATE-10", pb.CAPABILITY_DELIVERED)
@@ -129,10 +131,10 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
         if sent.log_is_known and not sent.repeat and 0 < sent.log_most <= min(size, len(sent.tail)):
             absent = next((item.message_id for item in sent.before if item.message_id not in sent.history), None)
             if absent is None:
-                yield held(sent.step)
+                yield observe_met(sent.step)
             elif not view.can(pb.CAPABILITY_OBSERVE) and not names_barred_ids(view, sent):
                 expected = f"{absent!r} in the causal history, which has room for all of the log"
-                yield violated(sent.step, "missing-entry", expected, "not there")
+                yield observe_violation(sent.step, "missing-entry", expected, "not there")
     bound = limit_in_force(view.trace, "log_entries")
     for observed in view.states_showing("log"):
         if bound is not None and len(observed.log) > bound:
@@ -141,12 +143,14 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
         sure = {item.message_id for item in observed.log if not item.uncertain}
         strange = shown - view.known_ids - ids_barred_from_log(view, shown, observed.step.index)
         if sure - shown:
-            yield violated(observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", "it is not there")
+            yield observe_violation(
+                observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", "it is not there"
+            )
         elif strange:
             expected = "only messages of the channel in the log"
-            yield violated(observed.step, "foreign-entry", expected, f"{min(strange)!r} in it")
+            yield observe_violation(observed.step, "foreign-entry", expected, f"{min(strange)!r} in it")
         elif sure:
-            yield held(observed.step)
+            yield observe_met(observed.step)
 
 
 _TOO_MANY_PAIRS = 3
@@ -167,7 +171,7 @@ def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
         expected = f"{pair.second.message_id!r} before {pair.first.message_id!r}: equal Lamport, smaller ID"
         seen = "the order in which they arrived"
         soft = "AMB-88" if pair.in_utf16_order else ""
-        yield judged(pair.step, "order-of-arrival", not by_arrival, expected, seen, soft)
+        yield observe_outcome(pair.step, "order-of-arrival", not by_arrival, expected, seen, soft)
 
 
 @check("SDS-DELIVER-06", pb.CAPABILITY_DELIVERED)
@@ -182,7 +186,9 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
         again = since and any(since.get(message_id, NEVER) < observed.step.index for message_id in ids)
         if double is not None or again:
             expected = f"{double!r} once in the log"
-            yield judged(observed.step, "logged-twice", double is None, expected, f"{ids.count(double or '')} times")
+            yield observe_outcome(
+                observed.step, "logged-twice", double is None, expected, f"{ids.count(double or '')} times"
+            )
     for delivery in view.delivered:
         again = delivery.repeated and not delivery.maybe_dropped
         if again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
@@ -190,7 +196,7 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
             copies = len(came) > 1 or view.own(delivery.message_id) is not None
             expected = f"{delivery.message_id!r} delivered once"
             seen = f"delivered again at step {delivery.step.index}" + ("" if copies else ", although it arrived once")
-            yield violated(delivery.step, "delivered-twice", expected, seen, "AMB-24" if copies else "")
+            yield observe_violation(delivery.step, "delivered-twice", expected, seen, "AMB-24" if copies else "")
     for sent in view.outgoing:
         double = _first_duplicate(sent.history)
         if double is not None:
@@ -198,9 +204,9 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
             double = _first_duplicate([message_id for message_id in sent.history if message_id not in others])
         if double is not None:
             expected = f"{double!r} once in causal_history"
-            yield violated(sent.step, "logged-twice", expected, f"{sent.history.count(double)} times")
+            yield observe_violation(sent.step, "logged-twice", expected, f"{sent.history.count(double)} times")
         elif not twice.isdisjoint(sent.history):
-            yield held(sent.step)
+            yield observe_met(sent.step)
 
 
 def _first_duplicate(ids: Sequence[str]) -> str | None:
@@ -231,7 +237,7 @@ def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
         after = (i for i in named if i in first and first[i][1] is delivery.step and first[i][0] > number)
         late = next((i for i in after if not depends_on(view, i, delivery.message_id)), None)
         expected = f"{late!r} delivered before {delivery.message_id!r}, which names it"
-        yield judged(delivery.step, "delivered-early", late is None, expected, "after it")
+        yield observe_outcome(delivery.step, "delivered-early", late is None, expected, "after it")
 
 
 DELIVERED = (pb.CAPABILITY_DELIVERED,)

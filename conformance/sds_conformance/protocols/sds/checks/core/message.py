@@ -9,8 +9,8 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, violated
-from .....judging.view_cache import once
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
+from .....judging.view_cache import cache_per_view
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.declared_limits import limit_in_force
@@ -34,7 +34,7 @@ def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
         expected = f"the {len(content)} received bytes of content"
         seen = f"{len(delivery.content)} other bytes"
         met = any(delivery.content == arrival.message.content for arrival in arrivals)
-        yield judged(delivery.step, "delivered-changed", met, expected, seen)
+        yield observe_outcome(delivery.step, "delivered-changed", met, expected, seen)
 
 
 @check("SDS-MSG-13")
@@ -46,7 +46,7 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
         expected = f"sender_id {own_id!r} in a {message.kind.value} message"
         seen = f"{message.sender_id!r}"
         met = message.sender_id == own_id
-        yield judged(step, "wrong-sender" if message.sender_id else "missing-sender", met, expected, seen)
+        yield observe_outcome(step, "wrong-sender" if message.sender_id else "missing-sender", met, expected, seen)
 
 
 @check("SDS-MSG-14", of="spoke", together=True)
@@ -68,17 +68,17 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
         if step.command == "receive" or (step.participant, step.channel_id) != me:
             first_use.setdefault(message_id, step.index)
         elif not message_id:
-            yield violated(step, "missing-id", "a non-empty message_id", "it is empty")
+            yield observe_violation(step, "missing-id", "a non-empty message_id", "it is empty")
         elif message_id in first_use:
             seen = f"{message_id!r} again, the ID of the message of step {first_use[message_id]}"
-            yield violated(step, "id-used-twice", "an ID that no other message has", seen)
+            yield observe_violation(step, "id-used-twice", "an ID that no other message has", seen)
         else:
             first_use[message_id] = step.index
             if len(first_use) > 1:
-                yield held(step)
+                yield observe_met(step)
 
 
-@once
+@cache_per_view
 def _sends_without_suggested_id(view: ChannelView) -> list[tuple[tuple[str, str], Step, str]]:
     """The messages that any participant sent without a suggested ID: (participant and channel, step, ID)."""
     return [
@@ -101,12 +101,14 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
         if sent.message.channel_id != view.channel_id and not view.party.unnamed:
             expected = f"channel_id {view.channel_id!r}"
             seen = f"{sent.message.channel_id!r}"
-            yield violated(sent.step, "wrong-channel" if sent.message.channel_id else "missing-channel", expected, seen)
+            yield observe_violation(
+                sent.step, "wrong-channel" if sent.message.channel_id else "missing-channel", expected, seen
+            )
         elif foreign is not None:
             expected = f"a causal history of channel {view.channel_id!r}"
-            yield violated(sent.step, "foreign-entry", expected, f"{foreign!r} of another")
+            yield observe_violation(sent.step, "foreign-entry", expected, f"{foreign!r} of another")
         else:
-            yield held(sent.step)
+            yield observe_met(sent.step)
 
 
 @check("SDS-MSG-17", of="outgoing")
@@ -116,16 +118,18 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
         size = view.history_size_of(sent)
         least, most = min(size, sent.log_size), min(size, sent.log_most)
         if sent.message.lamport_timestamp is None:
-            yield violated(sent.step, "missing-timestamp", "lamport_timestamp set", "it is unset")
+            yield observe_violation(sent.step, "missing-timestamp", "lamport_timestamp set", "it is unset")
         elif sent.message.bloom_filter is None:
-            yield violated(sent.step, "missing-filter", "bloom_filter set", "it is unset")
+            yield observe_violation(sent.step, "missing-filter", "bloom_filter set", "it is unset")
         else:
             count = len(set(sent.history))  # an ID that is there twice is SDS-DELIVER-06
             met = not sent.log_is_known or sent.repeat or not size or least <= count <= most
             expected = f"{least} entries in causal_history (log of {sent.log_size}, history of {size})"
             if met or not names_barred_ids(view, sent):
                 seen = f"{count}"
-                yield judged(sent.step, "missing-entry" if count < least else "too-many-entries", met, expected, seen)
+                yield observe_outcome(
+                    sent.step, "missing-entry" if count < least else "too-many-entries", met, expected, seen
+                )
 
 
 @check("SDS-MSG-18", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
@@ -136,7 +140,7 @@ def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
         bare = not message.causal_history and message.bloom_filter is None
         if received.kind is Kind.EPHEMERAL and not received.own and bare:
             expected = "an ephemeral message to be accepted"
-            yield judged(
+            yield observe_outcome(
                 received.step, "refused", not received.rejected, expected, f"refused at step {received.step.index}"
             )
 
@@ -150,9 +154,9 @@ def both_empty_contents_accepted(view: ChannelView) -> Iterator[Observation]:
         if received.rejected:
             how = "unset" if received.message.content is None else "present with zero length"
             expected = f"a sync message with content {how} to be accepted"
-            yield violated(received.step, "refused", expected, f"refused at step {received.step.index}")
+            yield observe_violation(received.step, "refused", expected, f"refused at step {received.step.index}")
         else:
-            yield held(received.step)
+            yield observe_met(received.step)
 
 
 @check("SDS-MSG-20")
@@ -164,7 +168,7 @@ def content_comes_from_the_application(view: ChannelView) -> Iterator[Observatio
         seen = "none" if sent.message.content is None else f"{len(sent.message.content)} other bytes"
         what = f"the {len(expected)} bytes of content that the application gave"
         code = "sent-changed" if sent.message.content else "missing-content"
-        yield judged(sent.step, code, (sent.message.content or b"") == expected, what, seen)
+        yield observe_outcome(sent.step, code, (sent.message.content or b"") == expected, what, seen)
 
 
 @check("SDS-MSG-20")
@@ -176,7 +180,7 @@ def empty_content_is_refused(view: ChannelView) -> Iterator[Observation]:
         asked = getattr(step.request, step.command)
         if asked.channel_id == view.channel_id and not asked.content:
             expected = "empty content refused, because receivers would read a sync message, or no message"
-            yield judged(
+            yield observe_outcome(
                 step, "empty-accepted", not step.broadcasts, expected, "a message without content is sent", "AMB-34"
             )
 
@@ -184,12 +188,12 @@ def empty_content_is_refused(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-20")
 def no_content_is_invented(view: ChannelView) -> Iterator[Observation]:
     """Every content message with the participant's sender ID was sent by the application."""
-    yield from (held(sent.step) for sent in view.sent)
+    yield from (observe_met(sent.step) for sent in view.sent)
     for step, wire in view.strays:
         message = wire.message
         if message is not None and message.kind is Kind.CONTENT and message.sender_id == view.party.participant_id:
             expected = "content messages of the application only"
-            yield violated(step, "sent-unasked", expected, f"{message.message_id!r}, sent unasked")
+            yield observe_violation(step, "sent-unasked", expected, f"{message.message_id!r}, sent unasked")
 
 
 @check("SDS-MSG-17", of="no-sds-r outgoing")
@@ -198,7 +202,7 @@ def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing if not view.terms.on else ():
         count = len(sent.message.repair_request)
         expected = "no repair_request, for SDS-R is not in use"
-        yield judged(sent.step, "unasked-repair-request", not count, expected, f"{count} entries")
+        yield observe_outcome(sent.step, "unasked-repair-request", not count, expected, f"{count} entries")
 
 
 @check("SDS-MSG-15", pb.CAPABILITY_DELIVERED, of="came-elsewhere")
@@ -213,9 +217,9 @@ def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
         waited = {r.message.message_id for r in view.received if r.step.index < step.index and not r.delivered}
         if any(event.message_id == message.message_id for event in here) and message.message_id not in waited:
             expected = f"a message of channel {message.channel_id!r} not to be delivered in {view.channel_id!r}"
-            yield violated(step, "delivered-elsewhere", expected, f"delivered at step {step.index}")
+            yield observe_violation(step, "delivered-elsewhere", expected, f"delivered at step {step.index}")
         else:
-            yield held(step)
+            yield observe_met(step)
 
 
 _CHANGED = {
@@ -245,7 +249,9 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
         changed = [(name, pair) for name, pair in pairs.items() if pair[0] != pair[1]]
         name, (before, after) = changed[0] if changed else ("", ("", ""))
         expected = f"{name} {_abbreviate(before)}, as first broadcast"
-        yield judged(copy.step, _CHANGED[name] if changed else "", not changed, expected, f"{_abbreviate(after)}")
+        yield observe_outcome(
+            copy.step, _CHANGED[name] if changed else "", not changed, expected, f"{_abbreviate(after)}"
+        )
 
 
 @check("SDS-MSG-23", pb.CAPABILITY_DELIVERED)
@@ -263,15 +269,17 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
         if dressed and not may_be_delivered_late(view, received):
             first = dressed[0].message_id
             expected = f"{first!r} to satisfy the dependency, with any hint and sender in its entry"
-            yield judged(received.step, "never-delivered", bool(received.delivered), expected, "it is not delivered")
+            yield observe_outcome(
+                received.step, "never-delivered", bool(received.delivered), expected, "it is not delivered"
+            )
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
             if entry.sender_id and (authors := view.repair.authors(entry.message_id)) and all(authors):
                 if entry.sender_id in authors:
-                    yield held(sent.step)
+                    yield observe_met(sent.step)
                 else:
                     expected = f"sender {authors[0]!r} in the entry of {entry.message_id!r}, or none"
-                    yield violated(sent.step, "wrong-sender", expected, f"{entry.sender_id!r}")
+                    yield observe_violation(sent.step, "wrong-sender", expected, f"{entry.sender_id!r}")
 
 
 @check("SDS-MSG-24", pb.CAPABILITY_DELIVERED, of="arrived delivered")
@@ -285,7 +293,7 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
                 ("refused", "it is refused") if received.rejected else ("never-delivered", "it is not delivered")
             )
             expected = "an unusual but legal protobuf encoding to be accepted"
-            yield judged(received.step, code, bool(received.delivered), expected, seen)
+            yield observe_outcome(received.step, code, bool(received.delivered), expected, seen)
 
 
 def _has_usual_encoding(view: ChannelView, received: Received) -> bool:
@@ -296,7 +304,7 @@ def _has_usual_encoding(view: ChannelView, received: Received) -> bool:
     return known[text]
 
 
-@once
+@cache_per_view
 def _known_encodings(_: KnownFilters) -> dict[bytes, bool]:
     """Cached by bytes, because the same message arrives at many participants."""
     return {}
@@ -307,7 +315,7 @@ def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
     """Copies carry a filter, the original one or a newer one."""
     for copy in view.copies:
         met = not (copy.original.message.bloom_filter is not None and copy.message.bloom_filter is None)
-        yield judged(copy.step, "missing-filter", met, "a filter in the copy as well", "it has none")
+        yield observe_outcome(copy.step, "missing-filter", met, "a filter in the copy as well", "it has none")
 
 
 @check("SDS-MSG-22", of="outgoing")
@@ -317,7 +325,7 @@ def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
     ids = [(s.step, s.message.sender_id) for s in sorted(named, key=lambda s: s.step.index)]
     for (_, before), (step, after) in itertools.pairwise(ids):
         expected = f"sender_id {before!r} as in the messages before"
-        yield judged(step, "sender-changed", before == after, expected, f"{after!r}")
+        yield observe_outcome(step, "sender-changed", before == after, expected, f"{after!r}")
 
 
 def _abbreviate(value: object) -> str:
@@ -349,8 +357,10 @@ def judge_sent(step: Step) -> Observation:
     """Judge whether the content of a step was accepted and broadcast."""
     if step.answer == "rejected":
         assert step.reply is not None
-        return violated(step, "refused", "ordinary content to be sent", f"refused: {step.reply.rejected.reason[:80]}")
-    return judged(
+        return observe_violation(
+            step, "refused", "ordinary content to be sent", f"refused: {step.reply.rejected.reason[:80]}"
+        )
+    return observe_outcome(
         step, "not-broadcast", bool(step.broadcasts), "ordinary content to be broadcast", "nothing is broadcast"
     )
 
@@ -363,7 +373,7 @@ def _is_usable_id(view: ChannelView, message_id: str, step: Step) -> bool:
     return plain and _first_steps_by_id(view).get(message_id, step.index) >= step.index
 
 
-@once
+@cache_per_view
 def _first_steps_by_id(view: ChannelView) -> dict[str, int]:
     """By ID: the index of the first step in which a message has or names it."""
     since: dict[str, int] = {}

@@ -9,8 +9,8 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, violated
-from .....judging.view_cache import once
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
+from .....judging.view_cache import cache_per_view
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Copy, Sent
@@ -39,16 +39,16 @@ def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observ
         buffered = {entry.message_id for entry in observed.state.outgoing.entries}
         for message_id, has_evidence in observed.outstanding.items():
             if message_id in buffered:
-                yield held(observed.step)
+                yield observe_met(observed.step)
             elif not has_evidence:
                 expected = f"{message_id!r}, not acknowledged, in the outgoing buffer"
                 seen = f"{sorted(buffered) or 'none'}"
                 soft = position_on_giving_up(view, message_id, observed.step.index)
-                yield violated(observed.step, "not-kept", expected, seen, soft)
+                yield observe_violation(observed.step, "not-kept", expected, seen, soft)
     resent = {copy.message.message_id for copy in view.copies}
     for sent in view.sent:
         if sent.message.message_id in resent:
-            yield held(sent.step)
+            yield observe_met(sent.step)
 
 
 ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
@@ -66,12 +66,12 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
             soft = position_on_giving_up(view, message_id, observed.step.index) if message_id not in states else ""
             expected = f"{message_id!r} unacknowledged in the outgoing buffer"
             met = states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED
-            yield judged(
+            yield observe_outcome(
                 observed.step, "wrong-state" if message_id in states else "not-kept", met, expected, shown, soft
             )
     for copy in view.copies:
         if copy.step.index < first_evidence_index(view, copy.original):
-            yield held(copy.step)
+            yield observe_met(copy.step)
 
 
 @check("SDS-STATE-15", pb.CAPABILITY_RESEND, of="mentions")
@@ -88,7 +88,7 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         waiting = (e.message_id for e in entries if e.state != pb.ACK_STATE_ACKNOWLEDGED)
         left = next((message_id for message_id in waiting if message_id in certain), None)
         expected = f"{left!r}, acknowledged, out of the outgoing buffer"
-        yield judged(observed.step, "still-buffered", left is None, expected, "it is still there")
+        yield observe_outcome(observed.step, "still-buffered", left is None, expected, "it is still there")
 
 
 _PERIODS_OF_WAITING = 5
@@ -103,17 +103,17 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     period = resend_period(view)
     for sent in view.sent if period is not None else ():
         rounds = resends(view, sent)
-        yield from map(held, rounds.copies)
+        yield from map(observe_met, rounds.copies)
         if rounds.overdue is not None:
             waited = rounds.overdue.now_ms - rounds.last.now_ms
             which = f"{sent.message.message_id!r}, unacknowledged and last broadcast at step {rounds.last.index}"
             expected = f"a copy of {which}, {waited} ms ago, with a resend period of {period} ms"
             soft = "AMB-64" if len(rounds.copies) >= CAP else ""
             code = "stopped-resending" if rounds.copies else "never-resent"
-            yield violated(rounds.overdue, code, expected, "none, although the sweep has run", soft)
+            yield observe_violation(rounds.overdue, code, expected, "none, although the sweep has run", soft)
 
 
-@once
+@cache_per_view
 def acknowledged_at(view: ChannelView) -> dict[str, Step]:
     """Own messages that a causal history names, with the step that acknowledges them.
 
@@ -141,9 +141,9 @@ def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
         ticks = [t for t in view.ticks if t.index > step.index and t.now_ms > step.now_ms]
         if late:
             expected = f"no copy of {message_id!r}, acknowledged at step {step.index}"
-            yield violated(late[0].step, "resent", expected, "a copy is sent")
+            yield observe_violation(late[0].step, "resent", expected, "a copy is sent")
         elif ticks:
-            yield held(ticks[-1])
+            yield observe_met(ticks[-1])
 
 
 @check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="mentions")
@@ -170,9 +170,9 @@ def _find_copies_after_mention(view: ChannelView, kind: Kind, code: str) -> Iter
         late = [step for step in copies if ticks and step.index > ticks[0].index]
         if late:
             expected = f"no copy of {message_id!r}, which a causal history named at step {named.step.index}"
-            yield violated(late[0], code, expected, "a copy is sent")
+            yield observe_violation(late[0], code, expected, "a copy is sent")
         elif copies and len(ticks) > TOLERATED_SWEEPS:
-            yield held(ticks[-1])
+            yield observe_met(ticks[-1])
 
 
 @check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND, of="mentions")
@@ -208,7 +208,7 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
         first = copy.original.step.now_ms
         met = waited >= period or (copy.step.now_ms - first) // period > (copy.previous.now_ms - first) // period > 0
         expected = f"no copy before the resend period of {period} ms is over"
-        yield judged(copy.step, "resent-early", met, expected, f"a copy is sent after {waited} ms")
+        yield observe_outcome(copy.step, "resent-early", met, expected, f"a copy is sent after {waited} ms")
 
 
 def _is_gap_while_possibly(possibly: PossiblyAcknowledged, gap: Gap) -> bool:
@@ -236,15 +236,15 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
             other = f"other than the {shared} ms of unacknowledged messages"
             expected = f"a resend period for {message_id!r}, possibly acknowledged, {other}"
             seen = f"a copy after {between[0].waited_ms} ms, and no other gap"
-            yield violated(between[0].second, "same-period", expected, seen)
-        yield from (held(gap.second) for gap in between if not gap.fits(shared))
+            yield observe_violation(between[0].second, "same-period", expected, seen)
+        yield from (observe_met(gap.second) for gap in between if not gap.fits(shared))
         if (
             not between
             and (tick := _find_overdue_resend(view, possibly, own or _PERIODS_OF_WAITING * shared)) is not None
         ):
             expected = f"{message_id!r}, possibly acknowledged, to be resent at a period of its own"
             seen = f"no copy is sent for {tick.now_ms - possibly.since.now_ms} ms"
-            yield violated(tick, "never-resent", expected, seen, "AMB-66")
+            yield observe_violation(tick, "never-resent", expected, seen, "AMB-66")
 
 
 def _find_overdue_resend(view: ChannelView, possibly: PossiblyAcknowledged, period: int) -> Step | None:
@@ -293,9 +293,9 @@ def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
         often_enough = f"less often than unacknowledged messages, which wait for more than {min(looked)} ms"
         expected = f"{sent.message.message_id!r}, possibly acknowledged, resent {often_enough}"
         seen = f"a copy {soonest.waited_ms} ms after that of step {soonest.first.index}"
-        yield violated(soonest.second, "not-less-often", expected, seen)
+        yield observe_violation(soonest.second, "not-less-often", expected, seen)
     elif min(gap.waited_ms for gap in often) <= max(gap.silent_ms for gap, _ in rare):
-        yield held(rare[-1][0].second)
+        yield observe_met(rare[-1][0].second)
 
 
 @check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
@@ -324,7 +324,7 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
         expected = "copies of unacknowledged messages before those of possibly acknowledged ones"
         seen = f"{early!r}, possibly acknowledged, before one of them"
         met = kinds.index(True) >= len(kinds) - 1 - kinds[::-1].index(False)
-        yield judged(copies[0].step, "wrong-order", met, expected, seen)
+        yield observe_outcome(copies[0].step, "wrong-order", met, expected, seen)
 
 
 def _was_possibly_acknowledged(view: ChannelView, copy: Copy, possibly: PossiblyAcknowledged | None) -> bool | None:
@@ -352,11 +352,11 @@ def sent_messages_are_resent(view: ChannelView) -> Iterator[Observation]:
     for sent in view.sent:
         rounds = resends(view, sent)
         if rounds.copies:
-            yield held(rounds.copies[0])
+            yield observe_met(rounds.copies[0])
         elif rounds.overdue is not None:
             expected = f"{sent.message.message_id!r} kept in the outgoing buffer, and sent again from there"
             seen = f"no copy is sent within {rounds.overdue.now_ms - sent.step.now_ms} ms"
-            yield violated(rounds.overdue, "not-kept", expected, seen)
+            yield observe_violation(rounds.overdue, "not-kept", expected, seen)
 
 
 @check("SDS-STATE-08", *_PERIODS, of="sent")
@@ -370,7 +370,7 @@ def kept_as_unacknowledged(view: ChannelView) -> Iterator[Observation]:
         rounds = resends(view, sent)
         for gap in gaps(view, sent):
             if gap.second in rounds.copies and gap.fits(shared):
-                yield held(gap.second)
+                yield observe_met(gap.second)
         late = rounds.overdue
         if rounds.copies and late is not None:
             after = [g for g in gaps(view, sent) if g.first is rounds.last and g.second.index > late.index]
@@ -378,7 +378,7 @@ def kept_as_unacknowledged(view: ChannelView) -> Iterator[Observation]:
                 which = f"{sent.message.message_id!r}, without evidence of an acknowledgement"
                 expected = f"{which}, sent again every {shared} ms"
                 seen = f"a copy after {after[0].waited_ms} ms, as of a message that is possibly acknowledged"
-                yield violated(after[0].second, "wrong-state", expected, seen)
+                yield observe_violation(after[0].second, "wrong-state", expected, seen)
 
 
 @check("SDS-STATE-13", *_PERIODS, of="sent")
@@ -392,12 +392,14 @@ def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
         due = possibly.since.now_ms + 2 * period
         late = [t for t in view.ticks if possibly.since.index < t.index < possibly.until and t.now_ms >= due]
         if copies:
-            yield held(copies[0])
+            yield observe_met(copies[0])
         elif len(late) > TOLERATED_SWEEPS and clock_never_goes_back(view, possibly.sent.step, late[-1]):
             message_id, overdue = possibly.sent.message.message_id, late[TOLERATED_SWEEPS]
             expected = f"{message_id!r}, possibly acknowledged, sent again after {period} ms"
             seen = "no copy is sent: it is no longer in the outgoing buffer"
-            yield violated(overdue, "not-kept", expected, seen, position_on_giving_up(view, message_id, overdue.index))
+            yield observe_violation(
+                overdue, "not-kept", expected, seen, position_on_giving_up(view, message_id, overdue.index)
+            )
 
 
 def judge_not_resent(view: ChannelView, what: str, sent: Iterable[Sent]) -> Iterator[Observation]:
@@ -410,14 +412,14 @@ def judge_not_resent(view: ChannelView, what: str, sent: Iterable[Sent]) -> Iter
     ]
     for step, message_id in again:
         expected = f"the {what} {message_id!r} never broadcast again"
-        yield violated(step, "kept-for-resending", expected, "a copy is sent")
+        yield observe_violation(step, "kept-for-resending", expected, "a copy is sent")
     for observed in view.states_showing("outgoing"):
         earlier = {message_id for message_id, step in first.items() if step.index < observed.step.index}
         buffered = {entry.message_id for entry in observed.state.outgoing.entries}
         kept = min(earlier & once_only & buffered, default=None)
         if earlier:
             expected = f"no {what} in the outgoing buffer"
-            yield judged(observed.step, "kept-for-resending", kept is None, expected, f"{kept!r} in it")
+            yield observe_outcome(observed.step, "kept-for-resending", kept is None, expected, f"{kept!r} in it")
     for tick in view.ticks if not again else ():
         if any(step.index < tick.index and step.now_ms < tick.now_ms for step in first.values()):
-            yield held(tick)
+            yield observe_met(tick)

@@ -12,9 +12,9 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, MalformedMessageError
 from sds_reference.wire_fields import count_missing_bytes
 
-from .....judging.judgement import Observation, held, judged, noted, violated
+from .....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
 from .....judging.table import RuleRow
-from .....judging.view_cache import once
+from .....judging.view_cache import cache_per_view
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.deafness import nothing_is_pending_after
@@ -38,12 +38,14 @@ def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]
     for received in arrived_in_order(view):
         if received.plain and not received.unmet:
             if received.delivered:
-                yield held(received.step)
+                yield observe_met(received.step)
             else:
                 count = len(received.message.causal_history)
                 expected = f"a message with {count} dependencies, all met, to be delivered"
                 seen = "nothing"
-                yield violated(received.step, "refused" if received.rejected else "never-delivered", expected, seen)
+                yield observe_violation(
+                    received.step, "refused" if received.rejected else "never-delivered", expected, seen
+                )
 
 
 @check("SDS-RECV-02", pb.CAPABILITY_DELIVERED, of="again-came received")
@@ -52,11 +54,13 @@ def duplicates(view: ChannelView) -> Iterator[Observation]:
     for received in view.received:
         if received.duplicate and not received.own and received.step.reply is not None:
             if received.rejected:
-                yield noted(received.step, f"refused {received.message.message_id!r} on its second arrival")
+                yield observe_note(received.step, f"refused {received.message.message_id!r} on its second arrival")
             elif received.delivered_at_once:
-                yield noted(received.step, f"delivered {received.message.message_id!r} again on its second arrival")
+                yield observe_note(
+                    received.step, f"delivered {received.message.message_id!r} again on its second arrival"
+                )
             else:
-                yield held(received.step)
+                yield observe_met(received.step)
 
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED, of="delivered unmet")
@@ -69,7 +73,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
     for received in view.received if view.delivered else ():
         never = received.unmet - received.unmet_buffered
         if received.acceptable and never and not received.delivered_at_once:
-            yield held(received.step)
+            yield observe_met(received.step)
     for delivery, unmet in _deliveries_with_unmet(view):
         never = unmet - delivery.unmet_buffered - {delivery.message_id} - _known_elsewhere(view, delivery)
         if not view.revision.syncs_are_logged:  # the other texts have no separate rule for them
@@ -78,7 +82,9 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         never -= {i for i in never if view.own(i) is not None}  # it is in the log, unless it has no timestamp
         if never and (never := never - _find_given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {_describe_unmet(view, min(never), delivery.step)}"
-            yield violated(delivery.step, "delivered-early", expected, f"delivered at step {delivery.step.index}")
+            yield observe_violation(
+                delivery.step, "delivered-early", expected, f"delivered at step {delivery.step.index}"
+            )
 
 
 def _is_empty_entry(view: ChannelView, delivery: Delivered) -> bool:
@@ -114,7 +120,7 @@ def _describe_unmet(view: ChannelView, message_id: str, until: Step) -> str:
     return f"{message_id!r}, which {f'was refused at step {refused[-1].index}' if refused else 'has not arrived'}"
 
 
-@once
+@cache_per_view
 def _deliveries_with_unmet(view: ChannelView) -> list[tuple[Delivered, frozenset[str]]]:
     """Deliveries of content, each with its unmet dependencies that are not delivered in the same step.
 
@@ -140,10 +146,10 @@ def delivered_messages_have_arrived(view: ChannelView) -> Iterator[Observation]:
         seen = f"{delivery.message_id!r} is delivered, although it did not arrive"
         expected = "only messages delivered that arrived in the channel"
         met = delivery.received is not None or delivery.message_id in sent
-        yield judged(delivery.step, "delivered-unreceived", met, expected, seen)
+        yield observe_outcome(delivery.step, "delivered-unreceived", met, expected, seen)
     for step, message_id, missing in _truncated_deliveries(view):
         expected = f"{message_id!r} refused: its last {missing} bytes did not arrive"
-        yield violated(step, "delivered-unreceived", expected, f"delivered at step {step.index}")
+        yield observe_violation(step, "delivered-unreceived", expected, f"delivered at step {step.index}")
 
 
 def _truncated_deliveries(view: ChannelView) -> Iterator[tuple[Step, str, int]]:
@@ -164,7 +170,7 @@ def _truncated_deliveries(view: ChannelView) -> Iterator[tuple[Step, str, int]]:
                 yield step, whole.message_id, missing
 
 
-@once
+@cache_per_view
 def _broadcast_bytes(view: ChannelView) -> set[bytes]:
     """The broadcasts of all participants under test. In a private layout, their bytes may look truncated."""
     return {wire.raw for step in view.trace.steps for wire in step.broadcasts}
@@ -187,17 +193,19 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
     for received in view.received:
         waiting_too = waiting_dependencies(view, received) if received.acceptable else []
         if waiting_too and not any(d.unmet_buffered for d in received.delivered):
-            yield held(max(received.step, waiting_too[0].step, key=lambda step: step.index))
+            yield observe_met(max(received.step, waiting_too[0].step, key=lambda step: step.index))
     for delivery, unmet in _deliveries_with_unmet(view):
         waiting = unmet & delivery.unmet_buffered - {delivery.message_id}
         if waiting and (waiting := waiting - _find_given_up(view, delivery)):
             which = f"{min(waiting)!r}, which is itself waiting and not in the log"
             expected = f"{delivery.message_id!r} to wait for {which}"
             soft = "AMB-45" if any(depends_on(view, other, delivery.message_id) for other in waiting) else ""
-            yield violated(delivery.step, "delivered-early", expected, f"delivered at step {delivery.step.index}", soft)
+            yield observe_violation(
+                delivery.step, "delivered-early", expected, f"delivered at step {delivery.step.index}", soft
+            )
         elif delivery.message_id in delivery.unmet and delivery.message_id not in _find_given_up(view, delivery):
             expected = f"{delivery.message_id!r} to wait for ever: it depends on itself"
-            yield violated(
+            yield observe_violation(
                 delivery.step, "met-by-itself", expected, f"delivered at step {delivery.step.index}", "AMB-44"
             )
 
@@ -212,13 +220,13 @@ def another_channel_meets_nothing(view: ChannelView) -> Iterator[Observation]:
     for received in view.received if met_elsewhere(view) else ():
         known = {i for i in received.unmet if met_elsewhere(view).get(i, NEVER) <= received.step.index}
         if received.acceptable and known and not received.delivered_at_once:
-            yield held(received.step)
+            yield observe_met(received.step)
     for delivery, unmet in _deliveries_with_unmet(view):
         known = {i for i in unmet if met_elsewhere(view).get(i, NEVER) <= delivery.step.index}
         known -= own_ids_of_other_channels(view) if mixed else set()
         if known and (known := known - delivery.unmet_buffered - _find_given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {min(known)!r}, which only another channel has"
-            yield violated(
+            yield observe_violation(
                 delivery.step, "met-by-another-channel", expected, f"delivered at step {delivery.step.index}"
             )
 
@@ -230,22 +238,22 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
         if not received.acceptable or received.unmet or received.step.reply is None:
             continue
         if received.delivered_at_once:
-            yield held(received.step)
+            yield observe_met(received.step)
             continue
         expected = f"{received.message.message_id!r}, all of whose dependencies are met, to be delivered"
         if received.delivered:
             later = received.delivered[0].step.index
             expected = f"{expected} at once"
-            yield violated(received.step, "delivered-late", expected, f"delivered at step {later}", "AMB-94")
+            yield observe_violation(received.step, "delivered-late", expected, f"delivered at step {later}", "AMB-94")
         elif may_be_delivered_late(view, received):
             continue
         elif received.foreign_filter:
             because = "; an unreadable bloom filter must not cost the content (AMB-53)"
             # An implementation that delivers nothing at all has another fault.
             code = "unreadable-filter" if view.delivered else "never-delivered"
-            yield violated(received.step, code, expected + because, "nothing")
+            yield observe_violation(received.step, code, expected + because, "nothing")
         else:
-            yield violated(received.step, "never-delivered", expected, "nothing")
+            yield observe_violation(received.step, "never-delivered", expected, "nothing")
 
 
 @check("SDS-RECV-07", of="refused")
@@ -258,9 +266,9 @@ def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
             expected = f"{message_id!r}, all of whose dependencies are met, to be delivered"
             code = "unreadable-filter" if received.foreign_filter and view.received else "refused"
             expected = expected + because * received.foreign_filter
-            yield violated(received.step, code, expected, received.refusal)
+            yield observe_violation(received.step, code, expected, received.refusal)
         elif message_id and received.kind is Kind.CONTENT and not received.own and why and view.delivered:
-            yield noted(received.step, f"refused {message_id!r}, as it may: {why}")
+            yield observe_note(received.step, f"refused {message_id!r}, as it may: {why}")
 
 
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED, of="delivered received")
@@ -270,7 +278,9 @@ def messages_without_sender_are_delivered(view: ChannelView) -> Iterator[Observa
         if received.odd == NAMELESS and received.kind is Kind.CONTENT and not (received.unmet or received.duplicate):
             expected = f"{received.message.message_id!r}, which names no sender, to be delivered, unless it is refused"
             seen = "nothing"
-            yield judged(received.step, "nameless-never-delivered", bool(received.delivered), expected, seen, "AMB-50")
+            yield observe_outcome(
+                received.step, "nameless-never-delivered", bool(received.delivered), expected, seen, "AMB-50"
+            )
 
 
 @check("SDS-RECV-08", of="refused unmet")
@@ -279,7 +289,7 @@ def unmet_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
     for received in view.refused:
         if received.acceptable and received.unmet and not excuse_refusal(view, received):
             expected = f"{received.message.message_id!r} to be kept until {min(received.unmet)!r} has arrived"
-            yield violated(received.step, "refused", expected, received.refusal)
+            yield observe_violation(received.step, "refused", expected, received.refusal)
 
 
 @check("SDS-RECV-09", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK, of="delivered unmet")
@@ -293,9 +303,11 @@ def waiting_messages_are_not_given_up_early(view: ChannelView) -> Iterator[Obser
         if early and delivery.received is not None and delivery.received.acceptable:
             timeout = view.configuration.lost_timeout_ms
             expected = f"{delivery.message_id!r} to wait for {min(early)!r} until {timeout} ms are over"
-            yield violated(delivery.step, "given-up-early", expected, f"delivered at step {delivery.step.index}")
+            yield observe_violation(
+                delivery.step, "given-up-early", expected, f"delivered at step {delivery.step.index}"
+            )
         elif delivery.received is not None and delivery.unmet - delivery.unmet_buffered:
-            yield held(delivery.step)
+            yield observe_met(delivery.step)
 
 
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received")
@@ -305,7 +317,7 @@ def undefined_messages_are_not_delivered(view: ChannelView) -> Iterator[Observat
         if received.kind is Kind.UNDEFINED and not received.own:
             expected = "a message without content not to be delivered"
             seen = f"delivered at step {received.step.index}"
-            yield judged(received.step, "delivered", not received.delivered_at_once, expected, seen)
+            yield observe_outcome(received.step, "delivered", not received.delivered_at_once, expected, seen)
 
 
 @check("SDS-RECV-01", pb.CAPABILITY_DELIVERED, of="own-came")
@@ -315,7 +327,7 @@ def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
         if received.own and (view.delivered or not received.rejected):
             seen = f"{received.message.message_id!r} is delivered"
             expected = "a message with the participant's own sender ID to be ignored"
-            yield judged(received.step, "delivered", not received.delivered, expected, seen)
+            yield observe_outcome(received.step, "delivered", not received.delivered, expected, seen)
 
 
 @check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="received")
@@ -323,7 +335,7 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
     """Messages with unmet dependencies are kept: the incoming buffer shows them, or they are delivered later."""
     for received in view.received:
         if received.acceptable and received.unmet and received.delivered and not received.delivered_at_once:
-            yield held(received.step)
+            yield observe_met(received.step)
     for observed in view.observed:
         if observed.state.HasField("incoming"):
             kept = set(observed.state.incoming.message_ids)
@@ -331,7 +343,7 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
             for message_id in sorted(observed.buffered):
                 if message_id in kept or _certainly_waits(view, message_id, observed.step):
                     expected = f"{message_id!r}, which waits, in the incoming buffer"
-                    yield judged(observed.step, "not-kept", message_id in kept, expected, seen)
+                    yield observe_outcome(observed.step, "not-kept", message_id in kept, expected, seen)
 
 
 @check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="refused incoming-shown")
@@ -343,10 +355,10 @@ def refused_messages_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         left = min(refused & set(observed.state.incoming.message_ids), default="")
         if refused:
             expected = f"{left!r}, which was refused, out of the incoming buffer"
-            yield judged(observed.step, "refused-kept", not left, expected, "it is in the incoming buffer")
+            yield observe_outcome(observed.step, "refused-kept", not left, expected, "it is in the incoming buffer")
 
 
-@once
+@cache_per_view
 def _first_delivered(view: ChannelView) -> dict[str, int]:
     return {d.message_id: d.step.index for d in reversed(view.delivered)}
 
@@ -370,7 +382,9 @@ def channels_not_joined_deliver_nothing(view: ChannelView) -> Iterator[Observati
             delivered = [event.message_id for event in step.signals("delivered", view.channel_id)]
             met = message.message_id not in delivered
             expected = f"a message of channel {message.channel_id!r} not to be delivered in {view.channel_id!r}"
-            yield judged(step, "delivered-elsewhere", met, expected, f"{message.message_id!r} is delivered in it")
+            yield observe_outcome(
+                step, "delivered-elsewhere", met, expected, f"{message.message_id!r} is delivered in it"
+            )
 
 
 @check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="received unmet")
@@ -385,7 +399,7 @@ def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
             met = received.unmet - received.unmet_buffered <= entries <= received.unmet
             code = "missing-entry" if entries <= received.unmet else "foreign-entry"
             expected = f"{sorted(received.unmet)} named as missing"
-            yield judged(received.step, code, met, expected, f"{sorted(entries)}")
+            yield observe_outcome(received.step, code, met, expected, f"{sorted(entries)}")
 
 
 @check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="ticks")
@@ -400,7 +414,7 @@ def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]
             unmet = {i for r in view.received if r.step.index < tick.index for i in r.unmet}
             unmet -= {d.message_id for d in view.delivered if d.step.index < tick.index}
             expected = f"only {sorted(unmet)} named as missing"
-            yield judged(tick, "foreign-entry", entries <= unmet, expected, f"{sorted(entries)}")
+            yield observe_outcome(tick, "foreign-entry", entries <= unmet, expected, f"{sorted(entries)}")
 
 
 @check("SDS-INSWEEP-05", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -416,19 +430,19 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
         elapsed = longest_wait(view, message_id, step) if message_id in since else None
         if not timeout:
             expected = "no dependency given up, because no time for this is configured"
-            yield violated(step, "given-up-without-timeout", expected, f"{message_id!r}")
+            yield observe_violation(step, "given-up-without-timeout", expected, f"{message_id!r}")
         elif elapsed is not None and elapsed < timeout:
             expected = f"{message_id!r} not given up before {timeout} ms are over"
-            yield violated(step, "given-up-early", expected, f"given up after {elapsed} ms")
+            yield observe_violation(step, "given-up-early", expected, f"given up after {elapsed} ms")
         elif elapsed is not None:
-            yield held(step)
+            yield observe_met(step)
     waiting = [r for r in view.received if r.unmet and r.acceptable]
     first = min((step.index for step, _ in lost), default=len(view.trace.steps) + 1)
     for tick in reversed(view.ticks) if waiting else ():
         before = (r for r in waiting if r.step.index < tick.index < first)
         waits = (r for r in before if not any(d.step.index < tick.index for d in r.delivered))
         if any(not timeout or tick.now_ms - r.step.now_ms < timeout for r in waits):
-            yield held(tick)
+            yield observe_met(tick)
             return
 
 
@@ -442,9 +456,9 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         more = next((d for d in again if d.step.command == "tick" and not _copy_may_wait(view, received, d.step)), None)
         if more is not None:
             expected = f"{received.message.message_id!r} delivered once"
-            yield violated(more.step, "delivered-twice", expected, "delivered by a second sweep")
+            yield observe_violation(more.step, "delivered-twice", expected, "delivered by a second sweep")
         elif sum(1 for tick in view.ticks if tick.index > first.step.index):
-            yield held(first.step)
+            yield observe_met(first.step)
     for observed in view.states_showing("incoming"):
         waited = {
             r.message.message_id
@@ -455,9 +469,9 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         left = waited & set(observed.state.incoming.message_ids)
         if left:
             expected = f"{min(left)!r}, delivered, out of the incoming buffer"
-            yield violated(observed.step, "still-buffered", expected, "it is still there")
+            yield observe_violation(observed.step, "still-buffered", expected, "it is still there")
         elif waited:
-            yield held(observed.step)
+            yield observe_met(observed.step)
 
 
 def _copy_may_wait(view: ChannelView, received: Received, until: Step) -> bool:

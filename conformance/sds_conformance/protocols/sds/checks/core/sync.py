@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
 from .outgoing_buffer import judge_not_resent
@@ -31,9 +31,11 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
     busy_until = max(step.index for step in steps)
     automatic = [s for s in view.syncs if s.step.command == "tick" and s.step.index > busy_until]
     if automatic:
-        yield held(automatic[0].step)
+        yield observe_met(automatic[0].step)
     elif (late := _find_overdue_tick(view, idle_since)) is not None:
-        yield violated(late, "never-sent", f"a sync message within ten intervals of {interval} ms", "none is sent")
+        yield observe_violation(
+            late, "never-sent", f"a sync message within ten intervals of {interval} ms", "none is sent"
+        )
 
 
 def _find_overdue_tick(view: ChannelView, since: Step) -> Step | None:
@@ -64,9 +66,9 @@ def syncs_continue(view: ChannelView) -> Iterator[Observation]:
         return
     if (late := _find_overdue_tick(view, last)) is not None:
         expected = f"another sync message within ten intervals of {interval} ms"
-        yield violated(late, "stopped-sending", expected, "none is sent")
+        yield observe_violation(late, "stopped-sending", expected, "none is sent")
     elif len(automatic) > 1:
-        yield held(last)
+        yield observe_met(last)
 
 
 @check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
@@ -84,10 +86,10 @@ def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
         before, seen = tick.now_ms, seen + (tick.index in automatic)
         if tick.index in automatic and seen > allowed:
             expected = f"sync messages at intervals of {interval} ms, {allowed:.0f} by now if they are uneven"
-            yield violated(tick, "too-often", expected, f"{seen}, at any time that the work runs")
+            yield observe_violation(tick, "too-often", expected, f"{seen}, at any time that the work runs")
             return
     if len(automatic) > 1:
-        yield held(view.trace.steps[max(automatic) - 1])
+        yield observe_met(view.trace.steps[max(automatic) - 1])
 
 
 @check("SDS-SYNC-02", pb.CAPABILITY_SYNC, of="syncs")
@@ -96,7 +98,7 @@ def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
     for sync in view.syncs:
         content = sync.message.content or b""
         expected = "a sync message without content"
-        yield judged(sync.step, "content-set", not content, expected, f"{len(content)} bytes of it")
+        yield observe_outcome(sync.step, "content-set", not content, expected, f"{len(content)} bytes of it")
 
 
 @check("SDS-SYNC-06", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
@@ -108,5 +110,5 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
         message_id, lamport = sync.message.message_id, sync.message.lamport_timestamp or 0
         if sync.step.command == "tick" and message_id in seen and not sync.lamport.tolerates(lamport):
             expected = f"the sync message {message_id!r} never broadcast again"
-            yield violated(sync.step, "kept-for-resending", expected, "it is broadcast again")
+            yield observe_violation(sync.step, "kept-for-resending", expected, "it is broadcast again")
         seen.add(message_id)

@@ -15,7 +15,7 @@ from sds_harness.sds.trace import Step, Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MAX_LAMPORT, Kind, Message
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from .....judging.table import RuleRow
 from ...register import check, table
 from ...view.channel_view import ChannelView
@@ -35,12 +35,12 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
         if previous is not None and e.source in ("send", "sync") and e.is_ahead_of_clock and not e.late_delivery:
             before = previous.message.lamport_timestamp
             if seen == e.low:
-                yield held(sent.step)
+                yield observe_met(sent.step)
             elif e.low > MAX_LAMPORT:
                 pass  # there is no such timestamp: SDS-SEND-01
             elif seen <= (before or 0) and _nothing_between(view, previous, sent) and not e.tolerates(seen):
                 expected = f"{e.low}, one more than the {before} of the message before"
-                yield violated(sent.step, "not-increased", expected, f"{seen}")
+                yield observe_violation(sent.step, "not-increased", expected, f"{seen}")
         previous = sent
     # Other requirements judge what must not move the timestamp: a copy SDS-OUTSWEEP-05, an ephemeral message
     # SDS-EPHEMERAL-07. No requirement forbids that a refused command moves it.
@@ -63,7 +63,9 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
         if quiet and not last.repeat and last.step.command == "send":
             met = observed.state.lamport_timestamp == last.message.lamport_timestamp
             expected = f"the local timestamp {observed.state.lamport_timestamp} in the message that was just sent"
-            yield judged(observed.step, "not-the-local-one", met, expected, f"{last.message.lamport_timestamp} in it")
+            yield observe_outcome(
+                observed.step, "not-the-local-one", met, expected, f"{last.message.lamport_timestamp} in it"
+            )
 
 
 def _nothing_between(view: ChannelView, previous: Sent, sent: Sent) -> bool:
@@ -78,7 +80,7 @@ def sync_has_a_lamport_timestamp(view: ChannelView) -> Iterator[Observation]:
     """A sync message has a Lamport timestamp."""
     for sync in view.syncs:
         if sync.message.lamport_timestamp is None:
-            yield violated(sync.step, "missing-timestamp", "a sync message with a Lamport timestamp", "none")
+            yield observe_violation(sync.step, "missing-timestamp", "a sync message with a Lamport timestamp", "none")
 
 
 @check("SDS-DELIVER-01", of="received sent")
@@ -99,7 +101,7 @@ def own_messages_are_above_what_they_name(view: ChannelView) -> Iterator[Observa
         most = max(named, key=lambda received: received.message.lamport_timestamp or 0)
         above = most.message.lamport_timestamp or 0
         expected = f"lamport_timestamp above {above}, that of {most.message.message_id!r}, which its history names"
-        yield judged(sent.step, "too-low", lamport > above, expected, f"{lamport}")
+        yield observe_outcome(sent.step, "too-low", lamport > above, expected, f"{lamport}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,18 +163,18 @@ def newcomers_send_at_once_with_the_right_time(view: ChannelView) -> Iterator[Ob
         if sends and not step.broadcasts and step.request.send.content and not step.request.send.message_id:
             code = "refused" if step.answer == "rejected" else "not-broadcast"
             expected = "a newcomer to be able to send before it has received anything"
-            yield violated(step, code, expected, "nothing is sent")
+            yield observe_violation(step, code, expected, "nothing is sent")
         return
     seen = sent.message.lamport_timestamp
     said = [m.lamport_timestamp or 0 for s, m in _iterate_content(view.trace, view.channel_id) if s.index > step.index]
     later = min((lamport for lamport in said if lamport > max(sent.lamport.high, step.now_ms)), default=None)
     if seen <= older:
         expected = f"the newcomer's message after those older than its clock, the last of which has Lamport {older}"
-        yield violated(step, "too-low", expected, f"{seen}, by a clock of {step.now_ms}")
+        yield observe_violation(step, "too-low", expected, f"{seen}, by a clock of {step.now_ms}")
     else:
         met = not (later is not None and seen >= later and not sent.lamport.tolerates(seen))
         expected = f"the newcomer's message before those later than its clock, the first of which has Lamport {later}"
-        yield judged(step, "too-high", met, expected, f"{seen}, by a clock of {step.now_ms}")
+        yield observe_outcome(step, "too-high", met, expected, f"{seen}, by a clock of {step.now_ms}")
 
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK, pb.CAPABILITY_DELIVERED, of="received")
@@ -191,7 +193,7 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
         if not received.delivered:
             if view.delivered and nothing_is_pending_after(view, received):
                 expected = f"{message.message_id!r}, the first message of a newcomer, among the recent ones"
-                yield violated(received.step, "never-delivered", expected, "it was never delivered")
+                yield observe_violation(received.step, "never-delivered", expected, "it was never delivered")
             continue
         for step, order in shown_orders(view):
             place = next((n for n, item in enumerate(order) if item.message_id == message.message_id), None)
@@ -203,9 +205,9 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
             if wrong is not None:
                 newcomer = f"{message.message_id!r} of a newcomer (Lamport {message.lamport_timestamp})"
                 where = f"{'after' if wrong < order[place] else 'before'} {wrong.message_id!r} ({wrong.lamport})"
-                yield violated(step, "wrong-order", f"{newcomer} {where}", "the other way round")
+                yield observe_violation(step, "wrong-order", f"{newcomer} {where}", "the other way round")
             else:
-                yield held(step)
+                yield observe_met(step)
 
 
 def _find_misplaced(order: list[LogItem], place: int) -> LogItem | None:

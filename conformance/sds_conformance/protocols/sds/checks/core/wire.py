@@ -18,8 +18,8 @@ from sds_reference import MAX_LAMPORT, UNNAMED_CHANNEL, Kind, MalformedMessageEr
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
 
 from .....judging.catalogue import ANOTHER_LAYOUT
-from .....judging.judgement import Observation, Outcome, held, judged, violated
-from .....judging.view_cache import once
+from .....judging.judgement import Observation, Outcome, observe_met, observe_outcome, observe_violation
+from .....judging.view_cache import cache_per_view
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -164,7 +164,7 @@ def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observat
     for step, wire in [*((s.step, s.wire) for s in view.sent + view.syncs + view.ephemerals), *view.strays]:
         fields = fields_of(wire)
         if fields is None:
-            yield violated(step, "not-protobuf", expected, f"{len(wire.raw)} bytes that are no protobuf")
+            yield observe_violation(step, "not-protobuf", expected, f"{len(wire.raw)} bytes that are no protobuf")
             continue
         wrong = [f for f in fields if types.get(f.number, f.wire_type) != f.wire_type]
         unknown = sorted({f.number for f in fields if f.number not in types})
@@ -174,7 +174,7 @@ def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observat
         strays = sorted(_find_strays(fields, entries))
         if wrong:
             kind = _WIRE_TYPES.get(wrong[0].wire_type, "unknown")
-            yield violated(step, "wrong-wire-type", expected, f"field {wrong[0].number} as {kind}")
+            yield observe_violation(step, "wrong-wire-type", expected, f"field {wrong[0].number} as {kind}")
         elif unknown or strays:
             named = ", ".join(map(str, unknown))
             seen = f"field {named}, which the text does not have" if unknown else strays[0][1]
@@ -182,11 +182,13 @@ def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observat
             code = "unknown-field"
             if other_layout:
                 code = "malformed-entry" if always <= set(numbers) else "another-layout"
-            yield violated(step, code, expected, seen, "" if other_layout else "AMB-116")
+            yield observe_violation(step, code, expected, seen, "" if other_layout else "AMB-116")
         elif twice:
-            yield violated(step, "field-twice", expected, f"field {twice[0]} twice")
+            yield observe_violation(step, "field-twice", expected, f"field {twice[0]} twice")
         else:
-            yield judged(step, "does-not-decode", not wire.error, expected, f"bytes that do not decode: {wire.error}")
+            yield observe_outcome(
+                step, "does-not-decode", not wire.error, expected, f"bytes that do not decode: {wire.error}"
+            )
 
 
 @check("SDS-MSG-01", of="arrived")
@@ -198,12 +200,12 @@ def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
     """
     for received in arrived_in_order(view):
         if received.plain and not received.rejected:
-            yield held(received.step)
+            yield observe_met(received.step)
         elif received.plain and not received.unmet and not _fields_of(received.step.received) <= _fields_known(view):
-            yield violated(received.step, "refused", "a well-formed message to be accepted", received.refusal)
+            yield observe_violation(received.step, "refused", "a well-formed message to be accepted", received.refusal)
 
 
-@once
+@cache_per_view
 def _fields_known(view: ChannelView) -> set[tuple[int, ...]]:
     """The fields that were read in messages, or written."""
     known = {field for received in view.received if received.plain for field in _fields_of(received.step.received)}
@@ -228,7 +230,7 @@ def sender_in_field_1(view: ChannelView, fields_of: Reader) -> Iterator[Observat
         seen = text_of(_values(fields_of(sent.wire), 1))
         expected = f"field 1 (sender_id) = {view.party.participant_id!r}"
         met = seen == view.party.participant_id
-        yield judged(sent.step, "wrong-sender" if seen else "missing-sender", met, expected, f"{seen!r}")
+        yield observe_outcome(sent.step, "wrong-sender" if seen else "missing-sender", met, expected, f"{seen!r}")
 
 
 @layout_check("SDS-MSG-03", of="sent")
@@ -238,10 +240,12 @@ def message_id_in_field_2(view: ChannelView, fields_of: Reader) -> Iterator[Obse
         seen = text_of(_values(fields_of(sent.wire), 2))
         answered = sent.step.reply.effects.message_id if sent.step.reply is not None else ""
         if not seen:
-            yield violated(sent.step, "missing-id", "field 2 (message_id) to be a non-empty string", f"{seen!r}")
+            yield observe_violation(
+                sent.step, "missing-id", "field 2 (message_id) to be a non-empty string", f"{seen!r}"
+            )
         else:
             expected = f"field 2 (message_id) = {answered!r}, the ID given to the application"
-            yield judged(sent.step, "another-id", not (answered and seen != answered), expected, f"{seen!r}")
+            yield observe_outcome(sent.step, "another-id", not (answered and seen != answered), expected, f"{seen!r}")
 
 
 @layout_check("SDS-MSG-04")
@@ -254,7 +258,7 @@ def channel_in_its_field(view: ChannelView, fields_of: Reader) -> Iterator[Obser
         seen = text_of(_values(fields_of(sent.wire), number))
         expected = f"field {number} (channel_id) = {view.channel_id!r}"
         code = "wrong-channel" if seen else "missing-channel"
-        yield judged(sent.step, code, seen == view.channel_id, expected, f"{seen!r}")
+        yield observe_outcome(sent.step, code, seen == view.channel_id, expected, f"{seen!r}")
 
 
 @check("SDS-MSG-16", pb.CAPABILITY_UNNAMED_CHANNEL, of="unnamed")
@@ -264,7 +268,7 @@ def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
         seen = sent.message.channel_id
         expected = f"channel_id {UNNAMED_CHANNEL!r}, the character 0x30"
         code = "wrong-channel" if seen else "missing-channel"
-        yield judged(sent.step, code, seen == UNNAMED_CHANNEL, expected, f"{seen!r}")
+        yield observe_outcome(sent.step, code, seen == UNNAMED_CHANNEL, expected, f"{seen!r}")
 
 
 _COARSEST = 1 << 11
@@ -298,22 +302,26 @@ def lamport_in_field_10(view: ChannelView, fields_of: Reader) -> Iterator[Observ
     for sent in view.outgoing:
         values = _values(fields_of(sent.wire), 10)
         if not values or not isinstance(values[-1], int):
-            yield violated(sent.step, "missing-timestamp", "field 10 (lamport_timestamp) as a varint", "no such field")
+            yield observe_violation(
+                sent.step, "missing-timestamp", "field 10 (lamport_timestamp) as a varint", "no such field"
+            )
             continue
         seen, expected = values[-1], sent.lamport
         far_off = expected.high <= 2 * sent.step.now_ms and not expected.low / 2 <= seen <= 2 * expected.high
         if far_off and not _is_now_in_another_unit(seen, sent.step.now_ms):
             told = f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}"
-            yield violated(
+            yield observe_violation(
                 sent.step, "wrong-encoding", told, describe_wrong_timestamp(expected, sent.step.now_ms, seen)
             )
         elif expected.low > 1 << 53 and view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and not expected.tolerates(seen):
             far = not expected.low - _COARSEST <= seen <= expected.high + _COARSEST
             far &= abs(seen - sent.step.now_ms) > NEARBY and expected.low <= MAX_LAMPORT
             if far or (in_doubles and _through_double(expected.low) <= seen <= _through_double(expected.high)):
-                yield violated(sent.step, "not-exact", f"field 10 exact to the last bit: {expected.low}", f"{seen}")
+                yield observe_violation(
+                    sent.step, "not-exact", f"field 10 exact to the last bit: {expected.low}", f"{seen}"
+                )
         elif not sent.repeat:
-            yield held(sent.step)
+            yield observe_met(sent.step)
 
 
 @check("SDS-MSG-05", of="received")
@@ -326,7 +334,7 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                 if later.state.HasField("log") and any(d.step.index < later.step.index for d in received.delivered):
                     ids = later.step.shown_log
                     expected = f"{message_id!r} (Lamport 0) in the log"
-                    yield judged(later.step, "zero-taken-for-absent", message_id in ids, expected, f"{ids}")
+                    yield observe_outcome(later.step, "zero-taken-for-absent", message_id in ids, expected, f"{ids}")
             for later_message in view.received:
                 dependents = [e.message_id for e in later_message.message.causal_history]
                 depends = message_id in dependents and received.delivered and later_message.acceptable
@@ -334,7 +342,7 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                     expected = f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message"
                     seen = "the message that depends on it was never delivered"
                     met = bool(later_message.delivered)
-                    yield judged(later_message.step, "zero-taken-for-absent", met, expected, seen)
+                    yield observe_outcome(later_message.step, "zero-taken-for-absent", met, expected, seen)
 
 
 @check("SDS-MSG-05", pb.CAPABILITY_DELIVERED, of="observed received")
@@ -350,7 +358,7 @@ def large_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
             if index > received.delivered[0].step.index and view.kept_entries.holds(message_id, index):
                 ids = later.step.shown_log
                 expected = f"{message_id!r} (Lamport {lamport}) in the log"
-                yield judged(later.step, "large-taken-for-absent", message_id in ids, expected, f"{ids}")
+                yield observe_outcome(later.step, "large-taken-for-absent", message_id in ids, expected, f"{ids}")
 
 
 @layout_check("SDS-MSG-06", of="outgoing")
@@ -361,11 +369,11 @@ def history_in_field_11(view: ChannelView, fields_of: Reader) -> Iterator[Observ
         if not entries:
             if sent.log_size and sent.log_is_known and not sent.repeat:
                 expected = "field 11 (causal_history), for the log is not empty"
-                yield violated(sent.step, "missing-history", expected, "no such field")
+                yield observe_violation(sent.step, "missing-history", expected, "no such field")
             continue
         bad = next((entry[:40] for entry in entries if not _entry_id(entry)), None)
         expected = "each entry of field 11 a HistoryEntry with its ID in field 1"
-        yield judged(sent.step, "malformed-entry", bad is None, expected, f"{bad!r}")
+        yield observe_outcome(sent.step, "malformed-entry", bad is None, expected, f"{bad!r}")
 
 
 def _entry_id(entry: bytes) -> str | None:
@@ -383,12 +391,12 @@ def filter_in_its_field(view: ChannelView, fields_of: Reader) -> Iterator[Observ
         values = _values(fields_of(sent.wire), number)
         if not values or not isinstance(values[-1], bytes):
             expected = f"field {number} (bloom_filter) in every content and sync message"
-            yield violated(sent.step, "missing-filter", expected, "no such field")
+            yield observe_violation(sent.step, "missing-filter", expected, "no such field")
         elif not values[-1] and any(r.acceptable and r.step.index < sent.step.index for r in view.received):
             expected = f"a filter over the IDs received so far in field {number}"
-            yield violated(sent.step, "empty-filter", expected, "zero bytes")
+            yield observe_violation(sent.step, "empty-filter", expected, "zero bytes")
         else:
-            yield held(sent.step)
+            yield observe_met(sent.step)
 
 
 @layout_check("SDS-MSG-09", of="sent")
@@ -403,4 +411,4 @@ def content_in_its_field(view: ChannelView, fields_of: Reader) -> Iterator[Obser
         what = f"field {number} (content) = the {len(expected)} bytes given"
         # No field and one of no length are the same (AMB-34).
         met = values[-1:] == [expected] or not (values or expected)
-        yield judged(sent.step, "sent-changed" if differs else "missing-content", met, what, seen)
+        yield observe_outcome(sent.step, "sent-changed" if differs else "missing-content", met, what, seen)

@@ -11,7 +11,7 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import FORUM_2024, Kind
 
-from .....judging.judgement import Observation, held, judged, noted, violated
+from .....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.deafness import nothing_is_pending_after
@@ -43,11 +43,11 @@ def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
         if not values or not isinstance(values[-1], int):
             seen = "one that is none" if values else "no such field"
             expected = "field 3 (lamport_timestamp) as a varint"
-            yield violated(sent.step, "wrong-wire-type" if values else "missing-field", expected, seen)
+            yield observe_violation(sent.step, "wrong-wire-type" if values else "missing-field", expected, seen)
         else:
             expected = "field 3 (lamport_timestamp) within 31 bits"
             seen = f"{values[-1]}"
-            yield judged(sent.step, "out-of-range", values[-1] <= FORUM_2024.wire.max_lamport, expected, seen)
+            yield observe_outcome(sent.step, "out-of-range", values[-1] <= FORUM_2024.wire.max_lamport, expected, seen)
 
 
 @check("FORUM-05", of="outgoing")
@@ -59,12 +59,12 @@ def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
         if not entries:
             if sure:
                 expected = "field 4 (causal_history), for the log is not empty"
-                yield violated(sent.step, "missing-field", expected, "no such field")
+                yield observe_violation(sent.step, "missing-field", expected, "no such field")
         elif strange := [entry for entry in entries if not entry or (sure and entry not in view.known_ids)]:
             expected = "each entry of field 4 the ID of a message, and no more"
-            yield violated(sent.step, "malformed-entry", expected, f"{strange[0]!r}")
+            yield observe_violation(sent.step, "malformed-entry", expected, f"{strange[0]!r}")
         else:
-            yield held(sent.step)
+            yield observe_met(sent.step)
 
 
 # ---- Lamport timestamps ----------------------------------------------------------------------------------------------
@@ -90,19 +90,21 @@ def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
         if silent and not _received_before(view, observed.step.index) and observed.state.HasField("lamport_timestamp"):
             shown = observed.state.lamport_timestamp
             met = not shown
-            yield judged(
+            yield observe_outcome(
                 observed.step, "wrong-start", met, "a Lamport timestamp of 0", _describe_start(observed.step, shown)
             )
     if first is None or _received_before(view, first.step.index) or first.message.lamport_timestamp is None:
         return
     seen, usual = first.message.lamport_timestamp, int(first.message.kind is Kind.CONTENT)
     if seen == usual:
-        yield held(first.step)
+        yield observe_met(first.step)
     elif seen > _PLAUSIBLE:
         expected = f"lamport_timestamp {usual}, counted from 0, in the first message"
-        yield violated(first.step, "wrong-start", expected, _describe_start(first.step, seen))
+        yield observe_violation(first.step, "wrong-start", expected, _describe_start(first.step, seen))
     elif seen > usual:
-        yield noted(first.step, f"the first message has the timestamp {seen}; counted from 0 it would be {usual}")
+        yield observe_note(
+            first.step, f"the first message has the timestamp {seen}; counted from 0 it would be {usual}"
+        )
 
 
 @check("FORUM-09", pb.CAPABILITY_CHANNELS, of="channels sent")
@@ -115,7 +117,7 @@ def channels_count_apart(view: ChannelView) -> Iterator[Observation]:
         if ahead <= reached + _PLAUSIBLE:
             continue
         expected = f"a lamport_timestamp counted on from {reached}, whatever happens in other channels"
-        yield judged(sent.step, "moved-by-another-channel", seen < ahead, expected, f"{seen}")
+        yield observe_outcome(sent.step, "moved-by-another-channel", seen < ahead, expected, f"{seen}")
 
 
 @check("FORUM-15", of="sent")
@@ -124,7 +126,7 @@ def every_message_increases_the_timestamp(view: ChannelView) -> Iterator[Observa
     before = 0
     for sent, seen in lamport_sends(view):
         expected = f"a lamport_timestamp greater than {before}, that of the last message"
-        yield judged(sent.step, "not-increased", _is_increased(seen, before), expected, f"{seen}")
+        yield observe_outcome(sent.step, "not-increased", _is_increased(seen, before), expected, f"{seen}")
         before = max(before, seen)
 
 
@@ -136,14 +138,14 @@ def clock_follows_deliveries(view: ChannelView) -> Iterator[Observation]:
         if reached <= _largest_sent(view, sent.step.index):
             continue
         expected = f"a lamport_timestamp greater than the {reached} of what was delivered"
-        yield judged(sent.step, "too-low", _is_increased(seen, reached), expected, f"{seen}")
+        yield observe_outcome(sent.step, "too-low", _is_increased(seen, reached), expected, f"{seen}")
     for observed in view.observed:
         reached = _largest_delivered(view, observed.step.index)
         if not reached or not observed.state.HasField("lamport_timestamp"):
             continue
         shown = observed.state.lamport_timestamp
         expected = f"the local timestamp at {reached}, that of what was delivered"
-        yield judged(observed.step, "too-low", shown >= reached, expected, f"{shown}")
+        yield observe_outcome(observed.step, "too-low", shown >= reached, expected, f"{shown}")
 
 
 def _is_increased(seen: int, last: int) -> bool:
@@ -176,7 +178,9 @@ def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
         # A large first timestamp is no increase: the timestamp did not start at 0.
         if sent.message.kind is Kind.SYNC and not came and (since or seen <= _PLAUSIBLE):
             expected = f"lamport_timestamp {before} as before: a sync message does not increase it"
-            yield judged(sent.step, "increased" if seen > before else "decreased", seen == before, expected, f"{seen}")
+            yield observe_outcome(
+                sent.step, "increased" if seen > before else "decreased", seen == before, expected, f"{seen}"
+            )
         before, since = seen, sent.step.index
 
 
@@ -223,7 +227,7 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
             why = f"the sync message {named[0]!r} that it names was received"
             expected = f"{received.message.message_id!r} delivered: {why}"
             seen = "it still waits after two quiet sweeps"
-            yield judged(received.step, "never-delivered", bool(received.delivered), expected, seen)
+            yield observe_outcome(received.step, "never-delivered", bool(received.delivered), expected, seen)
     yield from _note_unlogged_syncs(view)
 
 
@@ -249,9 +253,9 @@ def _note_unlogged_syncs(view: ChannelView) -> Iterator[Observation]:
         shown = set(observed.step.shown_log)
         before = [r for r in _received_syncs(view) if r.step.index < observed.step.index and not r.unmet]
         if absent := [r.message.message_id for r in before if r.message.message_id not in shown]:
-            yield noted(observed.step, f"{absent[0]!r}, a sync message received, does not show in the log")
+            yield observe_note(observed.step, f"{absent[0]!r}, a sync message received, does not show in the log")
         elif before:
-            yield held(observed.step)
+            yield observe_met(observed.step)
 
 
 @check("FORUM-37", of="sent")
@@ -261,7 +265,7 @@ def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
         e = sent.lamport
         if e.sync_high > e.low:
             expected = f"a lamport_timestamp greater than the {e.sync_high - 1} of the sync message received"
-            yield judged(sent.step, "too-low", seen >= e.sync_high, expected, f"{seen}")
+            yield observe_outcome(sent.step, "too-low", seen >= e.sync_high, expected, f"{seen}")
 
 
 # ---- The sweeps, and the design --------------------------------------------------------------------------------------
@@ -276,7 +280,7 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
         if not received.acceptable or not received.unmet - received.unmet_buffered:
             continue
         if lost & received.unmet:
-            yield held(received.step)
+            yield observe_met(received.step)
             continue
         late = [t for t in view.ticks if t.index > received.step.index and t.now_ms >= received.step.now_ms + period]
         overdue = late[_LATE_SWEEPS - 1] if len(late) >= _LATE_SWEEPS else None
@@ -286,7 +290,7 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
         if not came and clock_never_goes_back(view, received.step, overdue):
             expected = f"{min(received.unmet)!r}, missing since step {received.step.index}, given up after {period} ms"
             seen = f"nothing, after {overdue.now_ms - received.step.now_ms} ms"
-            yield violated(overdue, "never-given-up", expected, seen)
+            yield observe_violation(overdue, "never-given-up", expected, seen)
 
 
 @check("FORUM-40", of="outgoing received")
@@ -324,9 +328,11 @@ def ties_need_no_message(view: ChannelView) -> Iterator[Observation]:
             said = [message.message_id for message in received.step.messages]
             new = [message_id for message_id in said if (received.step.index, message_id) not in copies]
             if new:
-                yield noted(received.step, f"{new[0]!r} was broadcast when two messages had one Lamport timestamp")
+                yield observe_note(
+                    received.step, f"{new[0]!r} was broadcast when two messages had one Lamport timestamp"
+                )
             else:
-                yield held(received.step)
+                yield observe_met(received.step)
         places.add(lamport)
 
 
@@ -336,4 +342,4 @@ def two_or_three_entries(view: ChannelView) -> Iterator[Observation]:
     for sent in histories_of_default_size(view):
         code = "too-few-entries" if len(sent.history) < 2 else "too-many-entries"
         met, expected = 2 <= len(sent.history) <= 3, "two or three entries in causal_history"
-        yield judged(sent.step, code, met, expected, f"{len(sent.history)}")
+        yield observe_outcome(sent.step, code, met, expected, f"{len(sent.history)}")

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from math import prod
 
 from .....judging.chance import equal_products, probability_of_agreement
-from .....judging.judgement import Observation, judged
+from .....judging.judgement import Observation, observe_outcome
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.repair_terms import SECOND_MS, TIMED
-from ...view.responder import Turn, measure_delay, names_one_author, slack_ms, turns
+from ...view.responder import ResponsePeriod, measure_delay, names_one_author, response_periods, slack_ms
 from ...view.windows import Window
 from .groups import MOST
 
@@ -26,7 +26,7 @@ _LONGEST_S = 3_600
 cautious.
 """
 
-Outcomes = dict[str, dict[str, Turn]]
+Outcomes = dict[str, dict[str, ResponsePeriod]]
 """Ended requests, by message ID and then author, or by author and then message ID."""
 
 
@@ -36,7 +36,9 @@ def _outcomes(view: ChannelView, groups: int) -> Outcomes:
     for other in view.views_in_channel:
         if (other.party.participant_id, other.terms.groups) == (view.party.participant_id, groups):
             ended = (
-                turn for turn in turns(other) if (turn.in_time or turn.is_never_answered) and turn.pending_count <= MOST
+                turn
+                for turn in response_periods(other)
+                if (turn.in_time or turn.is_never_answered) and turn.pending_count <= MOST
             )
             for turn in ended:
                 if turn.asked.held and not turn.asked.own and names_one_author(turn.asked):
@@ -53,7 +55,7 @@ def _group_by_author(found: Outcomes) -> Outcomes:
 
 
 def _judge_groups(
-    view: ChannelView, sets: Iterable[dict[str, Turn]], groups: int, code: str, what: str
+    view: ChannelView, sets: Iterable[dict[str, ResponsePeriod]], groups: int, code: str, what: str
 ) -> Iterator[Observation]:
     """Check that of each set either all requests are answered or none, and that the sets differ."""
     answers = [[turn.in_time for turn in one.values()] for one in sets if len(one) > 1]
@@ -64,7 +66,7 @@ def _judge_groups(
     met = any(len(set(one)) > 1 for one in answers)
     expected = f"answers, with {groups} response groups, that depend on the {what}"
     seen = f"the same for every {what} in {len(answers)} cases; by chance with a probability of {chance:.0e}"
-    yield judged(max(told, key=lambda step: step.index), code, met, expected, seen)
+    yield observe_outcome(max(told, key=lambda step: step.index), code, met, expected, seen)
 
 
 def _groups_if_first_instance(view: ChannelView) -> int:
@@ -109,15 +111,15 @@ def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
         met = not all(_can_be_equal([window for _, window in one], slack_ms(view)) for one in known)
         expected = f"different delays for the {authors} authors of messages with the same ID, for {len(known)} IDs"
         seen = f"the same for all of them; by chance with a probability of {chance:.0e}"
-        yield judged(told, "ignores-author", met, expected, seen)
+        yield observe_outcome(told, "ignores-author", met, expected, seen)
 
 
-def _delays(view: ChannelView) -> list[list[tuple[Turn, Window]]]:
+def _delays(view: ChannelView) -> list[list[tuple[ResponsePeriod, Window]]]:
     """Delays of a participant's answers, and of others of its ID, for each message that has several authors."""
-    found: dict[str, dict[str, tuple[Turn, Window]]] = {}
+    found: dict[str, dict[str, tuple[ResponsePeriod, Window]]] = {}
     same = [v for v in view.views_in_channel if v.party.participant_id == view.party.participant_id]
     for other in same if same and same[0] is view else ():
-        for turn in turns(other) if other.terms.t_max_ms == view.terms.t_max_ms else ():
+        for turn in response_periods(other) if other.terms.t_max_ms == view.terms.t_max_ms else ():
             if (window := measure_delay(other, turn)) is not None and names_one_author(turn.asked):
                 found.setdefault(turn.message_id, {}).setdefault(turn.author, (turn, window))
     most = max(map(len, found.values()), default=0)

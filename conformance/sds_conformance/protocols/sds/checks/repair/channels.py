@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.other_channels import arrived_elsewhere, asked_for_elsewhere, named_elsewhere, requested_elsewhere
@@ -57,7 +57,7 @@ def requests_of_another_channel_are_not_answered(view: ChannelView) -> Iterator[
         if requested.get(message_id, NEVER) < answer.step.index:
             why = "because it was requested only in another channel"
             expected = f"{message_id!r} of {view.channel_id!r} not sent, {why}"
-            yield violated(answer.step, "responses-shared", expected, "it is broadcast")
+            yield observe_violation(answer.step, "responses-shared", expected, "it is broadcast")
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
@@ -78,7 +78,7 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
         which = f"{missing.message_id!r}, still missing in {view.channel_id!r} after an arrival in another channel,"
         for shown in side.shown_between(came, min(end, asked, side.may_be_renewed_from(missing))):
             met = missing.message_id in shown.due
-            yield judged(
+            yield observe_outcome(
                 shown.step,
                 "request-ended-by-namesake",
                 met,
@@ -86,9 +86,9 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
                 "it is not there",
             )
         if (asking := side.find_timely_request(missing)) is not None and asking.step.index > came:
-            yield held(asking.step)
+            yield observe_met(asking.step)
         elif not side.shown and (sent := side.last_if_both_kinds(list(side.due_carriers(missing)))):
-            yield violated(
+            yield observe_violation(
                 sent.step,
                 "request-ended-by-namesake",
                 f"{which} asked for",
@@ -114,7 +114,9 @@ def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator
                 continue  # from T_req on there are other reasons to remove it
             which = f"{message_id!r}, missing in {view.channel_id!r} and requested by others only in another channel,"
             expected = f"{which} in the outgoing repair request buffer"
-            yield judged(shown.step, "overheard-elsewhere", message_id in shown.due, expected, "it is not there")
+            yield observe_outcome(
+                shown.step, "overheard-elsewhere", message_id in shown.due, expected, "it is not there"
+            )
 
 
 def _judge_separation(
@@ -124,4 +126,4 @@ def _judge_separation(
     if others:
         wrong = min(others & here, default="")
         expected = f"nothing in {view.channel_id!r} of {wrong!r}, which is {what} in another channel"
-        yield judged(step, code, not wrong, expected, seen)
+        yield observe_outcome(step, code, not wrong, expected, seen)

@@ -12,15 +12,22 @@ from collections.abc import Callable, Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, judged
+from .....judging.judgement import Observation, observe_outcome
 from .....judging.table import RuleRow
-from .....judging.view_cache import once
+from .....judging.view_cache import cache_per_view
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.other_channels import arrived_elsewhere
 from ...view.repair_terms import TIMED
 from ...view.repair_tracker import NEVER
-from ...view.responder import FEW, Turn, answered_any, find_never_answered, position_in_request, turns
+from ...view.responder import (
+    FEW,
+    ResponsePeriod,
+    answered_any,
+    find_never_answered,
+    position_in_request,
+    response_periods,
+)
 
 EVICTED = 10
 """Number of unanswered old messages of one request from which on, with all newer ones answered, it is no chance."""
@@ -31,7 +38,7 @@ class DueRequest:
 
     __slots__ = ("few", "own", "request", "several", "step", "turn", "unanswered", "view")
 
-    def __init__(self, view: ChannelView, turn: Turn) -> None:
+    def __init__(self, view: ChannelView, turn: ResponsePeriod) -> None:
         self.view, self.turn, self.request, self.own = view, turn, turn.request, turn.asked.own
         self.unanswered, self.step = (
             turn.is_never_answered,
@@ -139,28 +146,30 @@ class DueRequest:
         return f"nothing for {self.step.now_ms - self.turn.since.now_ms} ms"
 
 
-@once
+@cache_per_view
 def _due_requests(view: ChannelView) -> list[DueRequest]:
     ended = (
-        turn for turn in turns(view) if turn.due and (turn.is_never_answered or (turn.in_time and turn.is_no_resend))
+        turn
+        for turn in response_periods(view)
+        if turn.due and (turn.is_never_answered or (turn.in_time and turn.is_no_resend))
     )
     return [DueRequest(view, turn) for turn in ended]
 
 
-@once
+@cache_per_view
 def _first_answers(view: ChannelView) -> dict[str, int]:
     """By message ID: the index of the first step with an answer."""
-    answers = [(turn.message_id, turn.answer.index) for turn in turns(view) if turn.answer is not None]
+    answers = [(turn.message_id, turn.answer.index) for turn in response_periods(view) if turn.answer is not None]
     return dict(sorted(answers, key=lambda answer: -answer[1]))
 
 
-@once
+@cache_per_view
 def _answered_places(view: ChannelView) -> set[int]:
     """The positions in repair requests of the entries that were answered."""
-    return {position_in_request(turn) for turn in turns(view) if turn.answer is not None}
+    return {position_in_request(turn) for turn in response_periods(view) if turn.answer is not None}
 
 
-@once
+@cache_per_view
 def _evicted(view: ChannelView) -> frozenset[str]:
     """Messages that are not answered because newer ones replaced them.
 
@@ -168,8 +177,8 @@ def _evicted(view: ChannelView) -> frozenset[str]:
     """
     first = {received.message.message_id: received.step.index for received in reversed(view.received)}
     first |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
-    requests: dict[int, list[Turn]] = {}
-    for turn in turns(view):
+    requests: dict[int, list[ResponsePeriod]] = {}
+    for turn in response_periods(view):
         if turn.due and (turn.in_time or turn.is_never_answered):
             requests.setdefault(turn.since.index, []).append(turn)
     evicted: set[str] = set()
@@ -181,7 +190,7 @@ def _evicted(view: ChannelView) -> frozenset[str]:
     return frozenset(evicted)
 
 
-@once
+@cache_per_view
 def _naming_steps(view: ChannelView) -> dict[str, list[int]]:
     """By message ID: the indices of the steps whose message names it in its causal history."""
     named: dict[str, list[int]] = {}
@@ -207,7 +216,7 @@ def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
     for due in _due_requests(view):
         if due.has_a_namesake() and not due.nothing_is_answered():
             expected = f"{due.turn.message_id!r}, requested in this channel, {due.expected}"
-            yield judged(due.step, "response-ended-by-namesake", not due.unanswered, expected, due.seen)
+            yield observe_outcome(due.step, "response-ended-by-namesake", not due.unanswered, expected, due.seen)
 
 
 def _describe_due(due: DueRequest, row: RuleRow[DueRequest]) -> tuple[str, str]:

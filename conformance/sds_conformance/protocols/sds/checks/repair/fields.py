@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MalformedMessageError
 from sds_reference.wire_fields import LEN, WireField, split
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.deafness import nothing_is_pending_after
@@ -57,19 +57,19 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
             inside = _entry_fields(field)
             ids = [text_of([inner.value]) for inner in inside or () if inner.number == 1]
             if inside is None:
-                yield violated(
+                yield observe_violation(
                     sent.step,
                     "malformed-entry",
                     "each occurrence of field 13 a HistoryEntry",
                     f"{str(field.value)[:40]!r}",
                 )
             elif len(ids) == 1 and ids[0]:
-                yield held(sent.step)
+                yield observe_met(sent.step)
             elif len(ids) <= 1 and not any(ids) and None not in ids and _waits_for_the_empty_id(view, sent):
                 continue
             elif due:
                 seen = f"{len(ids)} of them" if len(ids) > 1 else "none"
-                yield violated(
+                yield observe_violation(
                     sent.step,
                     "several-ids" if len(ids) > 1 else "missing-id",
                     "one message ID in field 1 of each occurrence of field 13",
@@ -98,13 +98,13 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
             if not authors or not all(authors) or ids_barred_from_log(view, [message_id or ""], sent.step.index):
                 continue
             if senders and senders[-1].value != b"" and text_of([senders[-1].value]) is not None:
-                yield held(sent.step)  # SDS-R-FIELDS-01 judges which ID it is
+                yield observe_met(sent.step)  # SDS-R-FIELDS-01 judges which ID it is
                 continue
             expected = f"field 3 (sender_id) = {authors[0]!r} in the entry of {message_id!r}"
             if not senders or senders[-1].value == b"":
-                yield violated(sent.step, "missing-sender", expected, "no such field", "AMB-87")
+                yield observe_violation(sent.step, "missing-sender", expected, "no such field", "AMB-87")
             else:
-                yield violated(sent.step, "not-a-string", expected, "a field 3 that is no string")
+                yield observe_violation(sent.step, "not-a-string", expected, "a field 3 that is no string")
 
 
 # ---- R-FIELDS --------------------------------------------------------------------------------------------------------
@@ -123,10 +123,12 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
             if not (entry.sender_id and authors and all(authors)):
                 continue
             if entry.sender_id in authors:
-                yield held(sent.step)
+                yield observe_met(sent.step)
             else:
                 expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history"
-                yield violated(sent.step, "wrong-author-in-history", expected, _describe_sender(view, entry.sender_id))
+                yield observe_violation(
+                    sent.step, "wrong-author-in-history", expected, _describe_sender(view, entry.sender_id)
+                )
         for entry in sent.message.repair_request:
             missing = view.repair.tracked(entry.message_id)
             if missing is None or not missing.senders:
@@ -134,11 +136,13 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
             said = sorted(missing.senders)
             expected = f"{said[0]!r} as the sender of {entry.message_id!r} in the repair request"
             if entry.sender_id in said:
-                yield held(sent.step)
+                yield observe_met(sent.step)
             elif entry.sender_id:
-                yield violated(sent.step, "wrong-author-in-request", expected, _describe_sender(view, entry.sender_id))
+                yield observe_violation(
+                    sent.step, "wrong-author-in-request", expected, _describe_sender(view, entry.sender_id)
+                )
             elif (named := missing.named_before(sent.step)) and all(one.sender_id for one in named):
-                yield violated(sent.step, "missing-author-in-request", expected, "none")
+                yield observe_violation(sent.step, "missing-author-in-request", expected, "none")
 
 
 def _describe_sender(view: ChannelView, sender_id: str) -> str:
@@ -160,7 +164,9 @@ def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
                     continue
                 met = entry.sender_id in authors or entry.sender_id == before.get(entry.message_id)
                 expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history of the answer"
-                yield judged(step, "wrong-author-in-history", met, expected, _describe_sender(view, entry.sender_id))
+                yield observe_outcome(
+                    step, "wrong-author-in-history", met, expected, _describe_sender(view, entry.sender_id)
+                )
 
 
 @check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
@@ -186,14 +192,18 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
         if has or named.get(message_id, sent.step.index) >= sent.step.index:
             wrong.add((sent.step.index, message_id))
             code, seen = ("in-the-log", "is in the log") if has else ("never-named", "no causal history has named")
-            yield violated(sent.step, code, "requests for missing messages only", f"one that {seen}: {message_id!r}")
+            yield observe_violation(
+                sent.step, code, "requests for missing messages only", f"one that {seen}: {message_id!r}"
+            )
     for sent in view.repair.carriers if view.terms.on else ():
         entries = sent.message.repair_request
         cap = view.terms.cap
         if entries and cap is not None and len(entries) > cap:
-            yield violated(sent.step, "over-cap", f"at most {cap} entries, the declared cap", f"{len(entries)} of them")
+            yield observe_violation(
+                sent.step, "over-cap", f"at most {cap} entries, the declared cap", f"{len(entries)} of them"
+            )
         elif entries and not any((sent.step.index, entry.message_id) in wrong for entry in entries):
-            yield held(sent.step)
+            yield observe_met(sent.step)
 
 
 @check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
@@ -212,7 +222,7 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
         named = next((entry for entry in sent.message.causal_history if entry.sender_id is not None), None)
         count = len(sent.message.repair_request)
         if count:
-            yield violated(
+            yield observe_violation(
                 sent.step,
                 "repair-request-set",
                 "no field 13 (repair_request), for SDS-R is not in use",
@@ -221,7 +231,7 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
         elif named is not None or sent.message.causal_history:
             expected = "no field 3 (sender_id) in entries of the causal history, for SDS-R is not in use"
             seen = f"{named.sender_id!r} in that of {named.message_id!r}" if named is not None else ""
-            yield judged(sent.step, "sender-id-set", named is None, expected, seen)
+            yield observe_outcome(sent.step, "sender-id-set", named is None, expected, seen)
 
 
 @check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED, of="arrived no-sds-r")
@@ -233,11 +243,11 @@ def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Obser
             continue
         expected = f"{received.message.message_id!r} processed like a message without the fields of SDS-R"
         if received.rejected:
-            yield violated(received.step, "refused", expected, "it is refused")
+            yield observe_violation(received.step, "refused", expected, "it is refused")
         elif received.unmet and received.delivered_at_once:
-            yield violated(received.step, "delivered-early", expected, "delivered before its dependencies")
+            yield observe_violation(received.step, "delivered-early", expected, "delivered before its dependencies")
         elif received.unmet or received.delivered or nothing_is_pending_after(view, received):
-            yield judged(
+            yield observe_outcome(
                 received.step,
                 "never-delivered",
                 bool(received.unmet or received.delivered),
@@ -257,12 +267,12 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
     if view.terms.t_min_ms is not None:
         opened = _find_open_step(view)
         expected = "a T_min of 30 seconds or more by default"
-        yield judged(
+        yield observe_outcome(
             opened, "default-too-low", view.terms.t_min_ms >= _HALF_MINUTE, expected, f"{view.terms.t_min_ms} ms"
         )
     for waited, sent in _first_requests(view) if view.terms.t_min_ms is None else ():
         expected = "no request within 30 seconds of finding a message missing"
-        yield judged(sent.step, "default-too-low", waited >= _HALF_MINUTE, expected, f"after {waited} ms")
+        yield observe_outcome(sent.step, "default-too-low", waited >= _HALF_MINUTE, expected, f"after {waited} ms")
 
 
 @check("SDS-R-GLOBAL-03", pb.CAPABILITY_SDS_R, of="sds-r")
@@ -274,12 +284,12 @@ def default_t_max(view: ChannelView) -> Iterator[Observation]:
         opened = _find_open_step(view)
         expected = "a T_max of 120 to 600 seconds by default"
         code = "default-too-low" if view.terms.t_max_ms < _TWO_MINUTES else "default-too-high"
-        yield judged(
+        yield observe_outcome(
             opened, code, _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES, expected, f"{view.terms.t_max_ms} ms"
         )
     for waited, sent in _first_requests(view) if view.terms.t_max_ms is None else ():
         if waited <= _TEN_MINUTES:
-            yield held(sent.step)
+            yield observe_met(sent.step)
 
 
 def _find_open_step(view: ChannelView) -> Step:

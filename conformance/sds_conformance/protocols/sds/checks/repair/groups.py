@@ -10,12 +10,12 @@ from sds_reference import HASH_PROFILES, default_response_groups, in_response_gr
 
 from .....judging.chance import least, upper_bound_of_hits
 from .....judging.formats import format_count
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.halves import answers_any_request
 from ...view.repair_terms import TIMED
-from ...view.responder import FEW, Turn, names_one_author, position_in_request, turns
+from ...view.responder import FEW, ResponsePeriod, names_one_author, position_in_request, response_periods
 
 FEWEST, MOST = 40, 50
 """Minimal number of samples for a share, and the number of pending requests beyond which a limit would distort it."""
@@ -29,23 +29,23 @@ ALARM = 1e-7
 @check("SDS-R-GLOBAL-05", *TIMED, of="asked sds-r")
 def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
     """A participant outside the response group of a message does not respond, even if no other participant does."""
-    for turn in turns(view):
+    for turn in response_periods(view):
         if turn.eligible is not False or not turn.asked.held or not names_one_author(turn.asked):
             continue
         if turn.asked.answers and turn.fixes_time:
             groups = view.terms.groups
             why = f"because the participant is in another of {groups} response groups by the declared hash"
             expected = f"no answer for {turn.message_id!r} of {turn.author!r}, {why}"
-            yield violated(turn.asked.answers[0].step, "answered-by-outsider", expected, "it is broadcast")
+            yield observe_violation(turn.asked.answers[0].step, "answered-by-outsider", expected, "it is broadcast")
         elif turn.is_never_answered and turn.overdue is not None:
-            yield held(turn.overdue)
+            yield observe_met(turn.overdue)
 
 
 @check("SDS-R-GLOBAL-05", *TIMED, of="asked sds-r")
 def group_membership_is_stable(view: ChannelView) -> Iterator[Observation]:
     """With an unknown hash, a participant is either always or never in the response group of a message."""
-    outcomes: dict[str, list[Turn]] = {}
-    for turn in turns(view):
+    outcomes: dict[str, list[ResponsePeriod]] = {}
+    for turn in response_periods(view):
         open_to_all = turn.eligible is None and names_one_author(turn.asked) and turn.asked.held
         if open_to_all and turn.pending_count <= FEW and (turn.in_time or turn.is_never_answered):
             outcomes.setdefault(turn.message_id, []).append(turn)
@@ -55,7 +55,7 @@ def group_membership_is_stable(view: ChannelView) -> Iterator[Observation]:
         last, count = several[-1], sum(turn.in_time for turn in several)
         expected = f"all of the {len(several)} requests for {message_id!r} answered, or none"
         seen = f"{count} answered and {len(several) - count} not"
-        yield judged(
+        yield observe_outcome(
             last.answer or last.overdue or last.since, "changed-group", count in (0, len(several)), expected, seen
         )
 
@@ -70,7 +70,9 @@ def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
     if share.has_enough_samples and share.last is not None and answers_any_request(view):
         which = f"some of {share.samples} messages, each of another author"
         expected = f"{which}, answered, with {share.groups} response groups"
-        yield judged(share.last, "member-left-out", share.hits > 0 or share.least <= 0, expected, "none was answered")
+        yield observe_outcome(
+            share.last, "member-left-out", share.hits > 0 or share.least <= 0, expected, "none was answered"
+        )
 
 
 class _Share:
@@ -80,8 +82,8 @@ class _Share:
 
     def __init__(self, view: ChannelView) -> None:
         self.groups = view.terms.groups or 0
-        chosen: dict[str, Turn] = {}
-        for turn in turns(view):
+        chosen: dict[str, ResponsePeriod] = {}
+        for turn in response_periods(view):
             if (
                 not turn.asked.own
                 and turn.asked.held
@@ -138,7 +140,7 @@ def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
             if profile is not None:
                 expected = in_response_group(profile, own, author, message_id, groups)
                 why = f"{which}: {'in its group' if expected else 'not in its group'} by the declared hash"
-                yield judged(
+                yield observe_outcome(
                     step,
                     "member-left-out" if expected else "outsider-let-in",
                     ((own, author) in members) is expected,
@@ -151,7 +153,7 @@ def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
                 mutual = ((own, author) in members) is ((author, own) in members)
                 met = mutual and apart is None
                 why = f"{which}: membership symmetric, and equal within a group"
-                yield judged(
+                yield observe_outcome(
                     step,
                     "not-transitive" if mutual else "not-mutual",
                     met,
@@ -170,9 +172,9 @@ def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
         which = f"{share.least} to {share.most} of {share.samples} messages, each of another author"
         expected = f"{which}, answered, with {share.groups} response groups"
         code = "share-too-large" if share.hits > share.most else "share-too-small"
-        yield violated(share.last, code, expected, f"{share.hits} were")
+        yield observe_violation(share.last, code, expected, f"{share.hits} were")
     elif share.hits >= share.least:
-        yield held(share.last)
+        yield observe_met(share.last)
 
 
 def _derived_groups(view: ChannelView) -> tuple[int, int, Step] | None:
@@ -193,7 +195,7 @@ def _judge_derived(view: ChannelView, *, few: bool) -> Iterator[Observation]:
         participants, groups, opened = derived
         right = default_response_groups(participants)
         expected = f"{format_count(right, 'response group')} for {participants} participants"
-        yield judged(opened, "wrong-number", groups == right, expected, f"{groups}")
+        yield observe_outcome(opened, "wrong-number", groups == right, expected, f"{groups}")
 
 
 @check("SDS-R-GLOBAL-06", pb.CAPABILITY_SDS_R)

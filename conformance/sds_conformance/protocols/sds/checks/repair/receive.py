@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from sds_harness.sds.trace import Step
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
@@ -47,16 +47,16 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
         if kept is not None:
             which = f"{missing.message_id!r}, arrived at step {arrived.index}"
             expected = f"{which}, no longer in the outgoing repair request buffer"
-            yield violated(kept.step, "not-dropped", expected, "it is still there")
+            yield observe_violation(kept.step, "not-dropped", expected, "it is still there")
         elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
             expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
-            yield violated(asked.step, "not-dropped", expected, "it is requested")
+            yield observe_violation(asked.step, "not-dropped", expected, "it is requested")
         elif states and old is not None:
-            yield held(states[0].step)
+            yield observe_met(states[0].step)
         elif asked is None and (due := side.t_req_window(missing)) is not None:
             late = [s for s in sends if s.step.now_ms >= due.high + side.slack_ms]
             if side.first_request_index(missing.message_id, missing.detected.step.index) > arrived.index and late:
-                yield held(late[0].step)
+                yield observe_met(late[0].step)
 
 
 def _still_shown(side: Requester, missing: Missing, shown: ShownRequests, old: int | None) -> bool:
@@ -98,7 +98,7 @@ def _judge_added(view: ChannelView, missing: Missing, code: str) -> Iterator[Obs
         return
     which = f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log"
     expected = f"{which}, in the outgoing repair request buffer"
-    yield judged(shown.step, code, missing.message_id in shown.due, expected, "it is not there")
+    yield observe_outcome(shown.step, code, missing.message_id in shown.due, expected, "it is not there")
 
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
@@ -111,7 +111,7 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
         if missing.detected.kind is Kind.CONTENT:
             yield from _judge_added(view, missing, "not-queued")
     listed = (missing.detected for missing in requester(view).listed_dependencies)
-    yield from (held(detected.step) for detected in listed if detected.kind is Kind.CONTENT)
+    yield from (observe_met(detected.step) for detected in listed if detected.kind is Kind.CONTENT)
 
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
@@ -138,11 +138,11 @@ def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
         late = [s for s in sends if last + side.slack_ms <= s.step.now_ms <= last + 2 * SECOND_MS]
         asking = next((s for s in everything if side.requests_repair_of(s, missing.message_id)), None)
         if asking is not None:
-            yield held(asking.step)
+            yield observe_met(asking.step)
         elif soon and len({s.message.kind for s in late}) == 2:
             why = f"the request of step {asked} was not answered, and step {again.step.index} named it again"
             expected = f"{missing.message_id!r} asked for again: {why}"
-            yield violated(
+            yield observe_violation(
                 late[-1].step, "not-queued-again", expected, "not requested again, although T_max has passed again"
             )
 
@@ -219,11 +219,11 @@ def _judge_dropped(view: ChannelView, missing: Missing, received: Received, code
         if not side.clock_is_monotonic(step, shown.step):
             break
         if entry is None or entry >= soonest:
-            yield held(shown.step)
+            yield observe_met(shown.step)
         elif entry == old:
             waited = entry - missing.detected.step.now_ms
             seen = f"its request is still planned, {waited} ms after it was found missing, as before"
-            yield violated(shown.step, code, expected, seen, soft)
+            yield observe_violation(shown.step, code, expected, seen, soft)
         else:
             continue
         return
@@ -234,10 +234,10 @@ def _judge_dropped(view: ChannelView, missing: Missing, received: Received, code
             seen_gone = any(missing.message_id not in s.due for s in side.shown_between(step.index, sent.step.index))
             if not seen_gone:
                 seen = f"it is requested {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due"
-                yield violated(sent.step, code, expected, seen, soft)
+                yield observe_violation(sent.step, code, expected, seen, soft)
             return
         if due is not None and sent.step.now_ms >= due.high + side.slack_ms and not side.is_full(sent):
-            yield held(sent.step)
+            yield observe_met(sent.step)
             return
 
 
@@ -316,15 +316,15 @@ def removed_entries_are_added_again(view: ChannelView) -> Iterator[Observation]:
         if shown is not None and missing.message_id not in shown.due:
             if side.clock_is_monotonic(since, shown.step) and shown.step.now_ms < since.now_ms + terms.t_max_ms:
                 seen = "it is not in the outgoing repair request buffer"
-                yield violated(shown.step, "not-queued-again", expected, seen)
+                yield observe_violation(shown.step, "not-queued-again", expected, seen)
             continue
         if shown is not None and side.first_request_index(missing.message_id) >= step.index:
-            yield held(shown.step)
+            yield observe_met(shown.step)
             continue
         sends = [s for s in side.carriers_between(step.index, end) if side.clock_is_monotonic(step, s.step)]
         asking = [s for s in sends if side.requests_repair_of(s, missing.message_id)]
         if asking:
-            yield held(asking[0].step)
+            yield observe_met(asking[0].step)
             continue
         free = [s for s in sends if not side.is_full(s)]
         kept_due = (
@@ -334,7 +334,7 @@ def removed_entries_are_added_again(view: ChannelView) -> Iterator[Observation]:
         due, end_ms = step.now_ms + terms.t_max_ms + side.slack_ms, step.now_ms + terms.t_min_ms + terms.t_max_ms
         final = [s for s in free if due <= s.step.now_ms < end_ms - side.slack_ms]
         if final and (anew or any(kept_due <= s.step.now_ms < kept_end for s in free)):
-            yield violated(
+            yield observe_violation(
                 final[0].step, "not-queued-again", expected, f"not requested within T_max, {terms.t_max_ms} ms"
             )
 
@@ -364,7 +364,7 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                 any(window.low - slack <= due <= window.high + slack for window in allowed)
                 for slack in (side.slack_ms, SECOND_MS)
             )
-            yield judged(
+            yield observe_outcome(
                 shown.step,
                 "not-computed-anew",
                 met,
@@ -384,4 +384,6 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                 soonest = overheard.now_ms + offsets.low
                 hint = view.terms.clock_hint(asking.now_ms >= soonest - SECOND_MS)
                 seen = f"requested {asking.now_ms - step.now_ms} ms after it{hint}"
-                yield judged(asking, "not-computed-anew", asking.now_ms >= soonest - side.slack_ms, expected, seen)
+                yield observe_outcome(
+                    asking, "not-computed-anew", asking.now_ms >= soonest - side.slack_ms, expected, seen
+                )

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from sds_harness.sds.trace import Step
 
 from .....judging.chance import chi_square_limit, lower_bound_of_distinct_values
-from .....judging.judgement import Observation, judged, violated
-from .....judging.view_cache import once
+from .....judging.judgement import Observation, observe_outcome, observe_violation
+from .....judging.view_cache import cache_per_view
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -72,7 +72,7 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         what = f"T_req of {missing.message_id!r} {_format_span(expected)} after it was found missing"
         code = classify_wrong_time(seen, side.terms.t_min_ms or 0, side.terms.t_max_ms or 0, slack)
         hints = _hint_missing_t_min(side, seen, expected, slack) + _hint_coarse_clock(side, seen, expected)
-        yield judged(step, code, seen.overlaps(expected, slack), what, _format_span(seen) + hints)
+        yield observe_outcome(step, code, seen.overlaps(expected, slack), what, _format_span(seen) + hints)
 
 
 @check("SDS-R-TREQ-01", *TIMED, of="missing sds-r")
@@ -98,7 +98,7 @@ def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observati
             expected_time = f"{what} one of the steps from {gone.index} to {heard[-1].index}"
             waited = Window(due - heard[-1].now_ms, due - heard[0].now_ms)
             code = classify_wrong_time(waited, side.terms.t_min_ms or 0, side.terms.t_max_ms or 0, side.slack_ms)
-            yield judged(shown.step, code, met, expected_time, f"{waited.low} ms after the last of these")
+            yield observe_outcome(shown.step, code, met, expected_time, f"{waited.low} ms after the last of these")
             break
 
 
@@ -155,10 +155,10 @@ def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterat
             expected += f", as with the same participant ID at step {other.detected.step.index}"
             expected += "" if near else f", {apart} ms earlier or later"
             told = f"{_format_span(seen)}{_hint_coarse_clock(side, seen, before)}"
-            yield judged(missing.detected.step, code, seen.overlaps(before, slack), expected, told)
+            yield observe_outcome(missing.detected.step, code, seen.overlaps(before, slack), expected, told)
 
 
-@once
+@cache_per_view
 def _repeatedly_missing(view: ChannelView) -> list[tuple[tuple[object, ...], Requester, Missing]]:
     """Missing messages that occur more than once with equal participant ID, T_min, T_max and message ID."""
     wanted = [
@@ -221,7 +221,7 @@ def _judge_distinct(step: Step, times: _TimeSample, least: int | None, what: str
     if least is not None:
         known, distinct = times.known, len({offset.high for offset in times.known})
         seen = f"{distinct} different times" if distinct > 1 else f"the same time for all, {_format_span(known[0])}"
-        yield judged(
+        yield observe_outcome(
             step, "times-alike", distinct >= least, f"{what}: at least {least} different times of {len(known)}", seen
         )
 
@@ -323,7 +323,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
                 within = f"within {bounds[0]} and {bounds[1]} ms after it was found missing"
                 expected = f"T_req of {missing.message_id!r} {within}"
                 code = "too-early" if offset.low < low else "too-late"
-                yield violated(_revealing_step(view, side, missing), code, expected, _format_span(offset))
+                yield observe_violation(_revealing_step(view, side, missing), code, expected, _format_span(offset))
             pools.setdefault(bounds, {})[terms.participant_id, missing.message_id] = offset
             last[bounds] = missing.detected.step
     for bounds, found in pools.items():
@@ -341,7 +341,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
         expected = f"{len(pool)} T_req spread evenly from {bounds[0]} to {bounds[1]} ms after detection"
         expected += f": chi-square up to {limit:.0f} for {len(counts)} parts"
         seen = f"{statistic:.0f}: {counts[worst]} in part {worst + 1} instead of about {means[worst]:.0f}"
-        yield judged(last[bounds], "uneven", statistic <= limit, expected, seen)
+        yield observe_outcome(last[bounds], "uneven", statistic <= limit, expected, seen)
 
 
 def _bins(offsets: list[Window], low: int, high: int) -> tuple[list[int], list[float]]:

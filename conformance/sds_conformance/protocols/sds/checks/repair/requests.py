@@ -14,7 +14,7 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.halves import requests_any_repair
@@ -40,7 +40,7 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
     SDS-R-SEND-01 and SDS-R-RECV-03 judge participants that request nothing at all (AMB-141).
     """
     side = requester(view)
-    yield from (held(missing.detected.step) for missing in side.listed_dependencies)
+    yield from (observe_met(missing.detected.step) for missing in side.listed_dependencies)
     if not requests_any_repair(view):
         return
     for missing in side.requestable if side.shown else ():
@@ -53,12 +53,12 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
             ):
                 break
             if missing.message_id in shown.due:
-                yield held(shown.step)
+                yield observe_met(shown.step)
                 continue
             waited = shown.step.now_ms - detected.now_ms
             which = f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago"
             soft = "" if side.terms.sound else "AMB-08"
-            yield violated(
+            yield observe_violation(
                 shown.step, "not-tracked", f"{which}, in the outgoing repair request buffer", "it is not there", soft
             )
             break
@@ -77,13 +77,13 @@ def _judge_requested(side: Requester, code: str) -> Iterator[Observation]:
 def judge_requested_in_time(side: Requester, missing: Missing, code: str) -> Iterator[Observation]:
     """Judge whether content or a sync message requests it in time, before anything else happens to it."""
     if (asking := side.find_timely_request(missing)) is not None:
-        yield held(asking.step)
+        yield observe_met(asking.step)
     elif sent := side.last_if_both_kinds(list(side.due_carriers(missing))):
         if side.first_request_index(missing.message_id, sent.step.index) < side.unchanged_until(missing):
             return  # the request is only late: SDS-R-GLOBAL-10
         which = f"{missing.message_id!r}, missing since step {missing.detected.step.index}"
         seen = "no message asks for it, neither content nor sync"
-        yield violated(sent.step, code, f"{which}, asked for: its T_req is over", seen)
+        yield observe_violation(sent.step, code, f"{which}, asked for: its T_req is over", seen)
 
 
 @check("SDS-R-STATE-01", *TIMED, of="outgoing sds-r")
@@ -102,7 +102,9 @@ def waiting_messages_are_not_requested(view: ChannelView) -> Iterator[Observatio
             dropped = not view.kept_entries.holds(entry.message_id, sent.step.index - 1)  # it is missing again (AMB-96)
             if waits and not dropped and not find_possibly_lost(view, came, sent.step):
                 seen = f"one for {entry.message_id!r}, which has arrived and waits for its dependencies"
-                yield violated(sent.step, "asked-while-waiting", "requests only for missing messages", seen, "AMB-70")
+                yield observe_violation(
+                    sent.step, "asked-while-waiting", "requests only for missing messages", seen, "AMB-70"
+                )
 
 
 def _is_older_than_arrival(side: Requester, message_id: str, now_ms: int) -> bool:
@@ -132,19 +134,21 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
                 if due is None or not side.clock_is_monotonic(detected, shown.step):
                     break
                 if due <= first:
-                    yield held(shown.step)
+                    yield observe_met(shown.step)
                     continue
                 since = f"{first - detected.now_ms} ms after step {detected.index}, which found it missing"
                 seen = f"{due - first} ms later, after step {again[0].index} has named it again"
-                yield violated(shown.step, "postponed", f"T_req of {missing.message_id!r} unchanged, {since}", seen)
+                yield observe_violation(
+                    shown.step, "postponed", f"T_req of {missing.message_id!r} unchanged, {since}", seen
+                )
                 break
         elif missing in side.requestable:
             if (asking := side.find_timely_request(missing)) is not None and asking.step.index > again[0].index:
-                yield held(asking.step)
+                yield observe_met(asking.step)
             elif asking is None and side.kinds and (sent := side.last_if_both_kinds(list(side.due_carriers(missing)))):
                 which = f"{missing.message_id!r}, missing for {sent.step.now_ms - detected.now_ms} ms"
                 why = f"the further mention of step {again[0].index} must not postpone it"
-                yield violated(sent.step, "postponed", f"a request for {which}: {why}", "it is not requested")
+                yield observe_violation(sent.step, "postponed", f"a request for {which}: {why}", "it is not requested")
 
 
 @check("SDS-R-STATE-09", *TIMED, of="missing", together=True)
@@ -170,7 +174,9 @@ def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
                 continue
             expected = f"no request for {missing.message_id!r} within {view.terms.t_min_ms} ms of finding it missing"
             seen = f"requested after {waited} ms{view.terms.clock_hint(waited >= view.terms.t_min_ms - SECOND_MS)}"
-            yield judged(sent.step, "asked-early", waited >= view.terms.t_min_ms - side.slack_ms, expected, seen)
+            yield observe_outcome(
+                sent.step, "asked-early", waited >= view.terms.t_min_ms - side.slack_ms, expected, seen
+            )
 
 
 @check("SDS-R-GLOBAL-10", *TIMED, of="missing sds-r")
@@ -195,12 +201,12 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
             if sent.step.now_ms > last + SECOND_MS:
                 break
             if asks:
-                yield held(sent.step)
+                yield observe_met(sent.step)
             elif sent.step.now_ms >= last + side.slack_ms and asked < min(end, again):
                 late = view.trace.steps[asked - 1].now_ms - detected.now_ms
                 by = f"by T_max, {view.terms.t_max_ms} ms after it was found missing"
                 seen = f"the first one comes after {late} ms, at step {asked}"
-                yield violated(sent.step, "asked-late", f"a request for {missing.message_id!r} {by}", seen)
+                yield observe_violation(sent.step, "asked-late", f"a request for {missing.message_id!r} {by}", seen)
                 break
 
 
@@ -220,13 +226,13 @@ def due_requests_are_carried(view: ChannelView) -> Iterator[Observation]:
         due = _exact_t_req(side, missing)
         again = missing.named[1].step.index if len(missing.named) > 1 else NEVER
         if (asking := side.find_timely_request(missing)) is not None:
-            yield held(asking.step)
+            yield observe_met(asking.step)
         for sent, asks in side.due_carriers(missing):
             if asks or sent.step.index > again:
                 break  # SDS-R-STATE-02 judges messages that are named again
             if due is not None and sent.step.now_ms == due.high:
                 continue  # SDS-R-SEND-02 judges the boundary
-            yield violated(
+            yield observe_violation(
                 sent.step,
                 _LEFT_OUT[sent.message.kind],
                 f"a request for {missing.message_id!r} in the {sent.message.kind.value} message"
@@ -252,15 +258,15 @@ def requests_are_sent_from_t_req_on(view: ChannelView) -> Iterator[Observation]:
             if early > side.slack_ms and side.requests_repair_of(sent, missing.message_id):
                 expected = f"no request for {missing.message_id!r} before its T_req"
                 hint = view.terms.clock_hint(early <= SECOND_MS)
-                yield violated(sent.step, "asked-early", expected, f"requested {early} ms before it{hint}")
+                yield observe_violation(sent.step, "asked-early", expected, f"requested {early} ms before it{hint}")
             elif early > 0:
-                yield held(sent.step)
+                yield observe_met(sent.step)
         for sent, asks in side.due_carriers(missing) if not side.slack_ms else ():
             if sent.step.now_ms != due.high:
                 continue
             if asks or sent.message.kind in side.kinds:
                 expected = f"a request for {missing.message_id!r} at T_req, which is exactly now"
-                yield judged(sent.step, "asked-late", asks, expected, f"none{view.terms.clock_hint()}")
+                yield observe_outcome(sent.step, "asked-late", asks, expected, f"none{view.terms.clock_hint()}")
 
 
 @check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
@@ -272,7 +278,7 @@ def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
             continue
         expected = f"at most {cap} entries in a repair request, the cap in force"
         seen = f"{count}, one more than that" if count == cap + 1 else f"{count}"
-        yield judged(sent.step, "over-cap", count <= cap, expected, seen)
+        yield observe_outcome(sent.step, "over-cap", count <= cap, expected, seen)
 
 
 @check("SDS-R-SEND-04", *TIMED, of="missing outgoing sds-r")
@@ -302,7 +308,7 @@ def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
         expected = f"{len(chosen)} requests with the lowest T_req of {len(chosen) + len(left)} that are due"
         seen = f"one for {latest!r}, due {taken[latest] - min(left)} ms after one that is left out"
         apart = 0 if side.shown else view.terms.clock_ms  # two times that count from different readings of the clock
-        yield judged(sent.step, "wrong-order", taken[latest] <= min(left) + apart, expected, seen)
+        yield observe_outcome(sent.step, "wrong-order", taken[latest] <= min(left) + apart, expected, seen)
 
 
 @check("SDS-R-SEND-05", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
@@ -312,7 +318,7 @@ def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
         count = len(sent.message.repair_request)
         if not count or view.party.asked.HasField("max_repair_requests"):
             continue
-        yield judged(
+        yield observe_outcome(
             sent.step,
             "default-too-high",
             count <= 3,
@@ -342,7 +348,7 @@ def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
         empty = sum(not entry.message_id for entry in sent.message.repair_request)
         if empty or not sent.message.repair_request:
             what = "field 13 with nothing in it" if empty == 1 else f"{empty} entries with nothing in them"
-            yield judged(
+            yield observe_outcome(
                 sent.step,
                 "empty-entry",
                 not empty,
@@ -371,12 +377,12 @@ def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
             if not side.in_log(missing.message_id, sent.step):
                 continue
             if not side.requests_repair_of(sent, missing.message_id):
-                yield held(sent.step)
+                yield observe_met(sent.step)
             elif not any(
                 missing.message_id in shown.due for shown in side.shown_between(arrived.index, sent.step.index)
             ):
                 expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
-                yield violated(sent.step, "already-arrived", expected, "it is requested")
+                yield observe_violation(sent.step, "already-arrived", expected, "it is requested")
             break
 
 
@@ -390,7 +396,7 @@ def own_messages_are_not_missing(view: ChannelView) -> Iterator[Observation]:
         for own in early:
             if own.step.index < sent.step.index:
                 expected = f"no request for the own message {own.message.message_id!r}, sent at step {own.step.index}"
-                yield judged(
+                yield observe_outcome(
                     sent.step, "asked-for-own", own.message.message_id not in asked, expected, "it is requested"
                 )
 
@@ -427,7 +433,7 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
             before = asking.step.now_ms - 2 * interval
             heard = _reception_times(side, before, detected.index, asking.step)
             if (_has_no_pause([before, *heard, asking.step.now_ms], interval)) if noisy else not heard:
-                yield held(asking.step)
+                yield observe_met(asking.step)
         if due is None or asking is not None:
             continue
         end = min(side.unchanged_until(missing), side.first_request_index(missing.message_id, detected.index) + 1)
@@ -449,7 +455,7 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
                 others = ", even while others send" if noisy else ""
                 passed = f"{_TOLERATED_INTERVALS} intervals of {interval} ms have passed since"
                 expected = f"a sync message{others}: the request for {missing.message_id!r} is due, and {passed}"
-                yield violated(tick, "sync-suppressed" if noisy else "sync-not-sent", expected, "none is sent")
+                yield observe_violation(tick, "sync-suppressed" if noisy else "sync-not-sent", expected, "none is sent")
                 break
 
 

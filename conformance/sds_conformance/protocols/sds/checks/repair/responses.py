@@ -9,20 +9,20 @@ from itertools import pairwise
 from sds_harness.sds.trace import Step
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, violated
-from .....judging.view_cache import once
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
+from .....judging.view_cache import cache_per_view
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.other_channels import requested_elsewhere
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Answer
 from ...view.responder import (
-    Turn,
+    ResponsePeriod,
     bound_delay,
     names_one_author,
+    response_periods,
     shown_t_resp,
     shows_request_buffer,
-    turns,
 )
 
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
@@ -37,16 +37,20 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
     arrived = {received.message.message_id: received.step.index for received in content}
     arrived |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
     named = _first_requested(view)
-    outside = {turn.message_id for turn in turns(view) if turn.eligible is False and names_one_author(turn.asked)}
+    outside = {
+        turn.message_id for turn in response_periods(view) if turn.eligible is False and names_one_author(turn.asked)
+    }
     for observed in view.states_showing("incoming_repairs"):
         at, queued = observed.step.index, {e.message_id for e in observed.state.incoming_repairs.entries}
         for message_id in sorted(queued):
             if requested_elsewhere(view).get(message_id, NEVER) < min(at, named.get(message_id, NEVER)):
                 continue  # it was requested in another channel: SDS-STATE-16
             if named.get(message_id, NEVER) > at:
-                yield violated(observed.step, "unasked", "only answers to requests of others", f"{message_id!r}")
+                yield observe_violation(
+                    observed.step, "unasked", "only answers to requests of others", f"{message_id!r}"
+                )
             elif arrived.get(message_id, NEVER) > at:
-                yield violated(
+                yield observe_violation(
                     observed.step,
                     "not-held",
                     f"no answer planned for {message_id!r}, which never arrived",
@@ -54,13 +58,15 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
                 )
             else:
                 expected = f"no answer planned for {message_id!r}, because the participant is not in its response group"
-                yield judged(observed.step, "not-eligible", message_id not in outside, expected, "an answer is planned")
+                yield observe_outcome(
+                    observed.step, "not-eligible", message_id not in outside, expected, "an answer is planned"
+                )
         lacking = {i for i, since in named.items() if since < at and arrived.get(i, NEVER) > at}
         if lacking - queued:
-            yield held(observed.step)
+            yield observe_met(observed.step)
 
 
-@once
+@cache_per_view
 def _first_requested(view: ChannelView) -> dict[str, int]:
     """By message ID: the index of the first step that requests it."""
     return {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
@@ -80,13 +86,13 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
         if elsewhere.get(answer.message.message_id, NEVER) < answer.step.index:
             continue  # another channel asked for it: SDS-STATE-16
         expected = f"{answer.message.message_id!r} not sent, because no participant asked for it"
-        yield violated(answer.step, "unasked", expected, "it is broadcast")
-    for turn in turns(view):
+        yield observe_violation(answer.step, "unasked", expected, "it is broadcast")
+    for turn in response_periods(view):
         if turn.answer is not None and not turn.asked.own:
-            yield held(turn.answer)
+            yield observe_met(turn.answer)
 
 
-def _find_answer_after_copy(view: ChannelView, turn: Turn) -> tuple[Step | None, Step | None]:
+def _find_answer_after_copy(view: ChannelView, turn: ResponsePeriod) -> tuple[Step | None, Step | None]:
     """The events after a copy that arrived while a request was pending: (an answer, the tick by which one would have
     been due).
     """
@@ -101,36 +107,36 @@ def _find_answer_after_copy(view: ChannelView, turn: Turn) -> tuple[Step | None,
 @check("SDS-R-STATE-05", *TIMED, of="asked sds-r")
 def no_answer_after_another_participants(view: ChannelView) -> Iterator[Observation]:
     """After a copy from another participant, the participant does not send the message again."""
-    for turn in turns(view):
+    for turn in response_periods(view):
         answer, silent = _find_answer_after_copy(view, turn)
         if answer is not None:
             expected = f"no answer for {turn.message_id!r}, because a copy came at step {turn.end}"
-            yield violated(answer, "answered-after-copy", expected, "another copy is sent")
+            yield observe_violation(answer, "answered-after-copy", expected, "another copy is sent")
         elif silent is not None:
-            yield held(silent)
+            yield observe_met(silent)
 
 
 @check("SDS-R-RECV-02", *TIMED, of="asked sds-r")
 def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
     """A copy removes the request from the buffer. If the buffer is not shown, no answer follows."""
-    for turn in turns(view):
+    for turn in response_periods(view):
         if turn.copy is None or turn.copy.step.index != turn.end or turn.answer is not None:
             continue
         if not shows_request_buffer(view):
             answer, silent = _find_answer_after_copy(view, turn)
             if answer is not None:
-                yield violated(
+                yield observe_violation(
                     answer, "not-dropped", f"the request for {turn.message_id!r} dropped with the copy", "an answer"
                 )
             elif silent is not None:
-                yield held(silent)
+                yield observe_met(silent)
             continue
         for observed in view.observed:
             if turn.end < observed.step.index < turn.next_request:
                 queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
                 if turn.message_id in queued or turn.shown:
                     expected = f"no pending answer for {turn.message_id!r}, because a copy came at step {turn.end}"
-                    yield judged(
+                    yield observe_outcome(
                         observed.step,
                         "not-dropped",
                         turn.message_id not in queued,
@@ -144,19 +150,19 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
 def later_requests_change_nothing(view: ChannelView) -> Iterator[Observation]:
     """Further requests while an answer is pending neither move it nor add one."""
     alone = any(len(asked.answers) > 1 for asked in view.repair.asked if not asked.repeats)
-    for turn in turns(view):
+    for turn in response_periods(view):
         if not turn.repeats or not turn.fixes_time:
             continue
         answers, most = turn.asked.answers, 1 + len(turn.asked.repeats)
         if 1 < len(answers) <= most and not turn.asked.own and not alone:
             expected = f"one answer for {turn.message_id!r}, asked for {most} times before it came"
-            yield violated(answers[1].step, "answered-twice", expected, f"{len(answers)} answers")
+            yield observe_violation(answers[1].step, "answered-twice", expected, f"{len(answers)} answers")
         yield from _judge_moved(view, turn)
         if not turn.shown and not turn.asked.own and turn.answer is not None:
             yield from _judge_moved_by_answers(view, turn, turn.answer)
 
 
-def _judge_moved(view: ChannelView, turn: Turn) -> Iterator[Observation]:
+def _judge_moved(view: ChannelView, turn: ResponsePeriod) -> Iterator[Observation]:
     """Judge the shown times before and after a further request."""
     shown = [(observed.step, due) for observed, due in shown_t_resp(view, turn.asked) if due is not None]
     for (before, first), (after, second) in pairwise(shown):
@@ -166,12 +172,12 @@ def _judge_moved(view: ChannelView, turn: Turn) -> Iterator[Observation]:
             moved = second - first
             expected = f"the time of the answer for {turn.message_id!r} that the first request fixed"
             seen = f"one {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
-            yield judged(after, "moved", not moved, expected, seen)
+            yield observe_outcome(after, "moved", not moved, expected, seen)
 
 
-def _judge_moved_by_answers(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Observation]:
+def _judge_moved_by_answers(view: ChannelView, turn: ResponsePeriod, answer: Step) -> Iterator[Observation]:
     """Compare the delay, if the buffer is not shown, with that of a message that was requested once."""
-    others = [t for t in turns(view) if t.message_id == turn.message_id and t.fixes_time and not t.repeats]
+    others = [t for t in response_periods(view) if t.message_id == turn.message_id and t.fixes_time and not t.repeats]
     between = bound_delay(view, turn)
     for other in others:
         usual = bound_delay(view, other)
@@ -181,7 +187,7 @@ def _judge_moved_by_answers(view: ChannelView, turn: Turn, answer: Step) -> Iter
         expected = f"an answer for {turn.message_id!r} {span}, as after a single request"
         hint = view.terms.clock_hint(between.overlaps(usual, SECOND_MS))
         seen = f"sent after {between.high} ms{hint}"
-        yield judged(answer, "moved", between.overlaps(usual, view.terms.clock_ms), expected, seen)
+        yield observe_outcome(answer, "moved", between.overlaps(usual, view.terms.clock_ms), expected, seen)
 
 
 # ---- R-RECV ----------------------------------------------------------------------------------------------------------
@@ -197,11 +203,13 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
             continue
         if asked.answers and not asked.own:
             request = f"the request of step {since.index} for {asked.message_id!r}, which it did not have then"
-            yield violated(asked.answers[0].step, "answered-unheld", f"no answer to {request}", "it is broadcast")
+            yield observe_violation(
+                asked.answers[0].step, "answered-unheld", f"no answer to {request}", "it is broadcast"
+            )
         elif t_max is not None and not asked.answers:
             waited = [tick for tick in view.ticks if tick.index > since.index and tick.now_ms >= since.now_ms + t_max]
             if waited:
-                yield held(waited[0])
+                yield observe_met(waited[0])
 
 
 @check("SDS-R-RECV-13", *TIMED, of="arrived sds-r")
@@ -210,7 +218,7 @@ def requests_in_sync_messages_are_not_refused(view: ChannelView) -> Iterator[Obs
     for received in view.refused if view.terms.on else ():
         if received.valid and received.kind is Kind.SYNC and received.message.repair_request:
             asked = received.message.repair_request[0].message_id
-            yield violated(
+            yield observe_violation(
                 received.step, "refused", f"the request for {asked!r} in a sync message accepted", received.refusal
             )
 
@@ -229,6 +237,6 @@ def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
             silent = [t for t in view.ticks if t.index > since.index and t_max and t.now_ms >= since.now_ms + t_max]
             if after:
                 expected = f"no answer to its own request for {entry.message_id!r}, which came back"
-                yield violated(after[0], "own-request-answered", expected, "an answer is sent", "AMB-74")
+                yield observe_violation(after[0], "own-request-answered", expected, "an answer is sent", "AMB-74")
             elif silent:
-                yield held(silent[0])
+                yield observe_met(silent[0])

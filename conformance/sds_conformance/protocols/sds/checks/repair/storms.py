@@ -12,7 +12,7 @@ from itertools import pairwise
 from sds_harness.sds.trace import Step
 
 from .....judging.chance import upper_bound_of_hits
-from .....judging.judgement import Observation, judged
+from .....judging.judgement import Observation, observe_outcome
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.repair_terms import TIMED
@@ -90,7 +90,9 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
         ):
             some = f"at most {allowed} of the {len(holders)} holders of {message_id!r}"
             expected = f"{some} to answer before they hear an answer, with response times spread over {t_max} ms"
-            yield judged(answers[-1], "times-alike", len(answers) <= allowed, expected, f"{len(answers)} answers")
+            yield observe_outcome(
+                answers[-1], "times-alike", len(answers) <= allowed, expected, f"{len(answers)} answers"
+            )
 
 
 @check("SDS-R-TREQ-02", *TIMED, of="missing-anywhere", together=True)
@@ -127,4 +129,4 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
         ):
             some = f"at most {allowed} of the {len(requesters)} participants that miss {message_id!r}"
             expected = f"{some} to ask for it before they hear a request, with request times spread over {room} ms"
-            yield judged(asked[-1], "times-alike", len(asked) <= allowed, expected, f"{len(asked)} requests")
+            yield observe_outcome(asked[-1], "times-alike", len(asked) <= allowed, expected, f"{len(asked)} requests")

@@ -11,23 +11,30 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from .....judging.table import RuleRow
 from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.facts import Observed
 from ...view.refusals import arrived_in_order
 from ...view.repair_terms import SECOND_MS, TIMED
-from ...view.responder import TICKS, Turn, answers_and_originals, is_certainly_answer, slack_ms, turns
+from ...view.responder import (
+    TICKS,
+    ResponsePeriod,
+    answers_and_originals,
+    is_certainly_answer,
+    response_periods,
+    slack_ms,
+)
 from ...view.timestamps import most_ahead_elsewhere
 
 
-def _turns_for_others(view: ChannelView) -> list[Turn]:
+def _turns_for_others(view: ChannelView) -> list[ResponsePeriod]:
     """Requests for messages of others, which only a response can answer."""
-    return [turn for turn in turns(view) if not turn.asked.own]
+    return [turn for turn in response_periods(view) if not turn.asked.own]
 
 
-def _is_late_by_the_sweep(view: ChannelView, turn: Turn, t_max: int) -> bool:
+def _is_late_by_the_sweep(view: ChannelView, turn: ResponsePeriod, t_max: int) -> bool:
     """Is the answer late because of the sweep: later than planned, or only with traffic? Another requirement judges
     this.
     """
@@ -45,7 +52,7 @@ def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
             continue
         expected = f"an answer for {turn.message_id!r} within {t_max} ms of the request of step {turn.since.index}"
         seen = f"answered after {turn.answer.now_ms - turn.since.now_ms} ms"
-        yield judged(
+        yield observe_outcome(
             turn.answer,
             "answered-late",
             not (turn.t_max_tick is not None and turn.t_max_tick.index < turn.answer.index),
@@ -54,7 +61,7 @@ def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
         )
 
 
-def _waited_for_traffic(view: ChannelView, turn: Turn) -> bool:
+def _waited_for_traffic(view: ChannelView, turn: ResponsePeriod) -> bool:
     """Did an overdue answer come only after something had arrived?"""
     if turn.overdue is None or turn.answer is None:
         return False
@@ -66,16 +73,16 @@ def answers_wait_for_no_traffic(view: ChannelView) -> Iterator[Observation]:
     """An answer is sent within a sweep of its time, even if nothing else happens."""
     for turn in _turns_for_others(view):
         if turn.in_time:
-            yield held(turn.reported_step)
+            yield observe_met(turn.reported_step)
         elif turn.overdue is None or turn.window is None:
             continue
         elif _delayed_the_answer(view, turn) and turn.answer is not None:
             which = f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago"
             seen = f"not sent until step {turn.answer.index}"
-            yield violated(turn.overdue, "answered-late", f"{which}, sent by a sweep", seen)
+            yield observe_violation(turn.overdue, "answered-late", f"{which}, sent by a sweep", seen)
 
 
-def _delayed_the_answer(view: ChannelView, turn: Turn) -> bool:
+def _delayed_the_answer(view: ChannelView, turn: ResponsePeriod) -> bool:
     """Did the sweep delay the answer? If its time is unknown, only if it waited for traffic."""
     late = turn.answer is not None and not turn.in_time and not turn.repeats
     return late and (turn.exact or _waited_for_traffic(view, turn))
@@ -96,11 +103,11 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
             expected = f"the answer for {turn.message_id!r} as well, which is due"
             late_ms = passed_over[0].now_ms - turn.window.high if turn.window is not None else 0
             seen = f"{others} other{'s' if others > 1 else ''} and not this one"
-            yield violated(
+            yield observe_violation(
                 passed_over[0], "passed-over", expected, f"{seen}{view.terms.clock_hint(late_ms <= SECOND_MS)}"
             )
         elif turn.in_time and turn.answer is not None:
-            yield held(turn.answer)
+            yield observe_met(turn.answer)
 
 
 @check("SDS-R-SWEEP-03", *TIMED, of="asked sds-r")
@@ -115,14 +122,14 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
         if turn.answer.now_ms < turn.window.low - slack_ms(view):
             expected = f"no answer for {turn.message_id!r} within {wait} ms of the request of step {turn.since.index}"
             hint = view.terms.clock_hint(turn.answer.now_ms >= turn.window.low - SECOND_MS)
-            yield violated(
+            yield observe_violation(
                 turn.answer,
                 "answered-early",
                 expected,
                 f"answered after {turn.answer.now_ms - turn.since.now_ms} ms{hint}",
             )
             continue
-        yield held(turn.answer)
+        yield observe_met(turn.answer)
         # A tick that sent other answers ran a sweep, and it had room if another tick sent more.
         missed = [
             tick
@@ -134,7 +141,9 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
         if missed and turn.since.now_ms < turn.window.low:
             expected = f"the answer for {turn.message_id!r}, which is due exactly now, with the others"
             late_ms = turn.answer.now_ms - turn.window.low
-            yield violated(missed[0], "answered-late", expected, f"it came {late_ms} ms later{view.terms.clock_hint()}")
+            yield observe_violation(
+                missed[0], "answered-late", expected, f"it came {late_ms} ms later{view.terms.clock_hint()}"
+            )
 
 
 @check("SDS-R-SWEEP-04", *TIMED, of="asked sds-r")
@@ -151,11 +160,11 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
         allowed = 1 + len(asked.repeats)
         if len(answers) > allowed:
             expected = f"no further answer for {asked.message_id!r}, which was answered at step {answers[0].index}"
-            yield violated(
+            yield observe_violation(
                 answers[allowed], "answered-again", expected, "another answer is sent without another request"
             )
         elif (quiet := [tick for tick in view.ticks if tick.index > answers[-1].index])[TICKS - 1 :]:
-            yield held(quiet[-1])
+            yield observe_met(quiet[-1])
 
 
 # ---- What an answer is, and what it leaves alone ---------------------------------------------------------------------
@@ -245,7 +254,7 @@ def answering_leaves_no_trace(view: ChannelView) -> Iterator[Observation]:
             continue
         code, changed = _describe_change(before, after)
         expected = f"log, Lamport timestamp and outgoing buffer as at step {before.step.index}, before the answer"
-        yield judged(between[-1], code, not code, expected, f"{changed} at step {after.step.index}")
+        yield observe_outcome(between[-1], code, not code, expected, f"{changed} at step {after.step.index}")
 
 
 def _describe_change(before: Observed, after: Observed) -> tuple[str, str]:
@@ -291,5 +300,7 @@ def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
             continue  # SDS-STATE-01, SDS-DELIVER-01
         if between and e.low == e.high and e.low > sent.step.now_ms:
             expected = f"the Lamport timestamp {e.low}: answers before it are no new messages"
-            found.append(judged(sent.step, "moved-the-clock", e.tolerates(seen) or seen < e.low, expected, f"{seen}"))
+            found.append(
+                observe_outcome(sent.step, "moved-the-clock", e.tolerates(seen) or seen < e.low, expected, f"{seen}")
+            )
     yield from found

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from sds_harness.sds.trace import Step
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.repair_terms import SECOND_MS, TIMED
-from ...view.responder import Turn, measure_delay, slack_ms, turns
+from ...view.responder import ResponsePeriod, measure_delay, response_periods, slack_ms
 from ...view.windows import Window
 
 
@@ -28,7 +28,7 @@ def classify_wrong_time(seen: Window, low: int, high: int, slack_ms: int) -> str
 @check("SDS-R-TRESP-01", *TIMED, of="asked sds-r")
 def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     """T_resp follows the formula with the declared hash; with an unknown hash it is between 0 and T_max."""
-    for turn in turns(view):
+    for turn in response_periods(view):
         expected = view.terms.t_resp(turn.author, turn.message_id)
         found = measure_delay(view, turn)
         if expected is None or found is None:
@@ -39,38 +39,38 @@ def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         seen = f"planned after {found.low} ms" if turn.shown else f"sent after {found.low} to {found.high} ms"
         seen += view.terms.clock_hint(expected.overlaps(found, SECOND_MS))
         code = classify_wrong_time(found, 0, view.terms.t_max_ms or 0, slack_ms(view))
-        yield judged(turn.reported_step, code, expected.overlaps(found, slack_ms(view)), what, seen)
+        yield observe_outcome(turn.reported_step, code, expected.overlaps(found, slack_ms(view)), what, seen)
 
 
 @check("SDS-R-TRESP-02", *TIMED, of="asked sds-r")
 def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
     """The author of a message answers at once or at the first sweep."""
-    for turn in turns(view):
+    for turn in response_periods(view):
         if not turn.asked.own or not turn.due or not turn.fixes_time or turn.end <= turn.since.index:
             continue
         wait = turn.window.low - turn.since.now_ms if turn.shown and turn.window is not None else 0
         if wait > slack_ms(view):
             expected = f"an answer for its own {turn.message_id!r} at once"
             hint = view.terms.clock_hint(wait <= SECOND_MS)
-            yield violated(turn.since, "answered-late", expected, f"planned in {wait} ms{hint}")
+            yield observe_violation(turn.since, "answered-late", expected, f"planned in {wait} ms{hint}")
         elif turn.answer is None or not turn.is_no_resend:
             continue  # another requirement judges missing answers, and a copy may be a resend
         elif not turn.in_time:
             late = turn.answer.now_ms - turn.since.now_ms
-            yield violated(
+            yield observe_violation(
                 turn.answer,
                 "answered-late",
                 f"an answer for its own {turn.message_id!r} at once",
                 f"sent after {late} ms",
             )
         else:
-            yield held(turn.answer)
+            yield observe_met(turn.answer)
 
 
 def _equal_answer_delays(view: ChannelView, code: str, *, same_requester: bool) -> Iterator[Observation]:
     """Two requests for one message are answered with the same delay, by one requester or by two."""
-    known: dict[str, list[tuple[Turn, Window]]] = {}
-    for turn in turns(view):
+    known: dict[str, list[tuple[ResponsePeriod, Window]]] = {}
+    for turn in response_periods(view):
         found = measure_delay(view, turn)
         if found is None:
             continue
@@ -84,7 +84,7 @@ def _equal_answer_delays(view: ChannelView, code: str, *, same_requester: bool) 
             expected = f"an answer for {turn.message_id!r} {_format_span(before)} after the request{which}"
             seen = f"{'planned' if turn.shown else 'sent'} after {_format_span(found)}"
             seen += view.terms.clock_hint(before.overlaps(found, SECOND_MS))
-            yield judged(turn.reported_step, code, before.overlaps(found, slack_ms(view)), expected, seen)
+            yield observe_outcome(turn.reported_step, code, before.overlaps(found, slack_ms(view)), expected, seen)
         known[turn.message_id].append((turn, found))
 
 
@@ -114,7 +114,7 @@ be a multiple of it, which adds 1/90 (AMB-115). For all of four messages or auth
 
 
 def _known_delays(
-    views: Iterable[ChannelView], sample_of: Callable[[ChannelView, Turn], tuple[str, str]], each: int
+    views: Iterable[ChannelView], sample_of: Callable[[ChannelView, ResponsePeriod], tuple[str, str]], each: int
 ) -> tuple[dict[str, list[Window]], Step | None]:
     """The delays of answers that are known well enough, and the step of the last one.
 
@@ -124,7 +124,7 @@ def _known_delays(
     last: Step | None = None
     for view in views:
         t_max = view.terms.t_max_ms or 0
-        for turn in turns(view):
+        for turn in response_periods(view):
             found = measure_delay(view, turn)
             if found is not None and t_max and (found.high - found.low) * _WIDEST <= t_max:
                 which, sample = sample_of(view, turn)
@@ -151,7 +151,7 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
         holders = f"{len(enough[0])} holders of the same message"
         expected = f"{holders} to answer with different delays for most of {len(enough)} messages"
         seen = "the same delay for all of them, with each message"
-        yield judged(last, "times-alike", not all(map(_can_be_equal, enough)), expected, seen)
+        yield observe_outcome(last, "times-alike", not all(map(_can_be_equal, enough)), expected, seen)
 
 
 @check("SDS-R-TRESP-06", *TIMED, of="asked sds-r")
@@ -162,7 +162,7 @@ def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[
         author, found = next(iter(enough.items()))
         which = f"{len(found)} messages of {author!r}, or at least of one of {len(enough)} authors"
         met = not all(map(_can_be_equal, enough.values()))
-        yield judged(
+        yield observe_outcome(
             last, "times-alike", met, f"different delays for {which}", "the same delay for all messages of an author"
         )
 
@@ -184,7 +184,7 @@ def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
     t_max = view.terms.t_max_ms or 0
     delays: dict[str, Window] = {}
     last: Step | None = None
-    for turn in turns(view):
+    for turn in response_periods(view):
         found = measure_delay(view, turn)
         if found is not None:
             delays.setdefault(turn.author, found)  # delays of one author are not independent
@@ -192,7 +192,7 @@ def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
     if len(delays) < _SAMPLES or last is None or not t_max:
         return
     uneven = _describe_unevenness(list(delays.values()), t_max)
-    yield judged(last, "uneven", not uneven, f"{len(delays)} delays spread over {t_max} ms", uneven)
+    yield observe_outcome(last, "uneven", not uneven, f"{len(delays)} delays spread over {t_max} ms", uneven)
 
 
 def _describe_unevenness(delays: list[Window], t_max: int) -> str:

@@ -1,7 +1,7 @@
-"""Debts: messages missing from a log at the end although a participant had a duty to prevent it.
+"""Omissions: messages missing from a log at the end although a participant had a duty to prevent it.
 
 Most gaps that a lossy network leaves violate nothing: a message is acknowledged as soon as one participant names it,
-and is then not resent to another that lost it. A debt follows from one of three duties of the text:
+and is then not resent to another that lost it. An omission follows from one of three duties of the text:
 
 * delivery: a participant has the message and all of its dependencies (section "Periodic Incoming Buffer Sweep");
 * resending: the sender has no acknowledgement, and the network is perfect ("Periodic Outgoing Buffer Sweep");
@@ -18,7 +18,7 @@ from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from ..view.repair_terms import SECOND_MS, RepairTerms
 from ..view.resends import CAP
 from .group_view import REPAIR_CAP, Arrival, GroupView, Key, Side, dependencies
@@ -32,11 +32,11 @@ OWED = {
     "never-asked": "a missing message is not asked for by SDS-R",
     "never-answered": "a request for a message that others have is not answered",
 }
-"""Descriptions of the codes of debts."""
+"""Descriptions of the codes of omissions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Debt:
+class Omission:
     """A message that is missing from a log at the end, with the duty that was violated."""
 
     side: Side
@@ -53,13 +53,13 @@ class Debt:
     position: str = ""
 
 
-@once
-def debts(view: GroupView) -> list[Debt]:
-    """All debts of a performance."""
-    return list(_debts(view))
+@cache_per_view
+def omissions(view: GroupView) -> list[Omission]:
+    """All omissions of a performance."""
+    return list(_find_omissions(view))
 
 
-def _debts(view: GroupView) -> Iterator[Debt]:
+def _find_omissions(view: GroupView) -> Iterator[Omission]:
     for channel_id, sides in view.steady.items():
         sound = [key for key in view.origins if key[0] == channel_id and view.is_sound(key)]
         for side in sides:
@@ -74,7 +74,7 @@ def _debts(view: GroupView) -> Iterator[Debt]:
                     yield from _not_repaired(view, side, key, sides)
 
 
-def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]) -> Iterator[Debt]:
+def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]) -> Iterator[Omission]:
     message_id, needs = arrival.message.message_id, set(dependencies(arrival.message))
     if not needs <= claims or message_id in needs:
         return
@@ -92,13 +92,13 @@ def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]
         got = f"which got it at step {arrival.act.number} and has all that it depends on"
         expected = f"{message_id!r} in the log of {side.who}, {got}"
         seen = f"it is missing, {allowed} sweeps after the last of these"
-        yield Debt(side, message_id, "delivery", "never-delivered", view.last_act(side), expected, seen)
+        yield Omission(side, message_id, "delivery", "never-delivered", view.last_act(side), expected, seen)
 
 
 # ---- Resending -------------------------------------------------------------------------------------------------------
 
 
-def _not_resent(view: GroupView, side: Side, key: Key) -> Iterator[Debt]:
+def _not_resent(view: GroupView, side: Side, key: Key) -> Iterator[Omission]:
     origin = view.origins[key]
     sender = view.side_of(key[0], origin.message.sender_id)
     if origin.act is None or sender is None or sender.who != origin.act.who:
@@ -109,7 +109,9 @@ def _not_resent(view: GroupView, side: Side, key: Key) -> Iterator[Debt]:
         which = f"{key[1]!r}, which nothing that it received acknowledges"
         expected = f"{sender.who} to resend {which}, and {side.who} to get it"
         seen = f"the tick passes without a copy, and {side.who} never gets it"
-        yield Debt(side, key[1], "resending", "never-resent", tick, expected, seen, "AMB-64" if copies >= CAP else "")
+        yield Omission(
+            side, key[1], "resending", "never-resent", tick, expected, seen, "AMB-64" if copies >= CAP else ""
+        )
 
 
 def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act, int] | None:
@@ -153,9 +155,10 @@ def _first_evidence_act(view: GroupView, sender: Side, message_id: str) -> int:
 # ---- Repair ----------------------------------------------------------------------------------------------------------
 
 
-def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> Iterator[Debt]:
-    """Yield the debts of repair: a participant that knows of a gap sends a request, and one with the message answers,
-    while both are alive in the calm phase.
+def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> Iterator[Omission]:
+    """Yield the omissions of repair.
+
+    In the calm phase, a participant that knows of a gap sends a request, and one that has the message answers.
     """
     ending, terms, message_id = view.ending, side.terms, key[1]
     if ending is None or not terms.sound or side.who in view.stepped or message_id not in side.named:
@@ -176,10 +179,10 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
     yield from _not_answered(view, side, [h for h in holders if h.who in answering and h.timed], author, message_id)
 
 
-@once
+@cache_per_view
 def _requesters_and_responders(view: GroupView) -> tuple[set[str], set[str]]:
     """The participants that send requests, and those that answer for others, by themselves or by another participant of
-    the same implementation. An entry that is dropped when it is due violates a SHOULD; an overdue one is a debt.
+    the same implementation. An entry that is dropped when it is due violates a SHOULD; an overdue one is an omission.
     """
     show = view.performance
     asking = {id(act.trace) for act in show.acts if any(message.repair_request for message in act.step.messages)}
@@ -212,7 +215,7 @@ def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool
 
 def _not_asked(
     view: GroupView, side: Side, naming: Arrival, terms: RepairTerms, message_id: str, first: int
-) -> Iterator[Debt]:
+) -> Iterator[Omission]:
     """An own message that has to carry the request: after T_req, and before the entry may expire (AMB-81)."""
     detected = naming.act.step.now_ms
     offsets = terms.t_req(message_id)
@@ -232,11 +235,11 @@ def _not_asked(
         if act.number >= first and due <= act.step.now_ms < expires:
             expected = f"{side.who} to ask for {message_id!r}, which it misses since step {naming.act.number}"
             seen = f"its message does not ask for it, {act.step.now_ms - detected} ms later"
-            yield Debt(side, message_id, "repair", "never-asked", act, expected, seen)
+            yield Omission(side, message_id, "repair", "never-asked", act, expected, seen)
             return
 
 
-def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str, message_id: str) -> Iterator[Debt]:
+def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str, message_id: str) -> Iterator[Omission]:
     ending = view.ending
     assert ending is not None
     content = ((p, m) for p in view.performance.packets if (m := p.wire.message) is not None and m.kind is Kind.CONTENT)
@@ -261,5 +264,5 @@ def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str,
                 request = f"the request of {side.who} at step {act.number}"
                 expected = f"{holder.who}, which has {message_id!r}, to answer {request}"
                 seen = f"nobody does, {late[SWEEPS - 1].step.now_ms - act.step.now_ms} ms later"
-                yield Debt(side, message_id, "repair", "never-answered", late[SWEEPS - 1], expected, seen)
+                yield Omission(side, message_id, "repair", "never-answered", late[SWEEPS - 1], expected, seen)
                 return
