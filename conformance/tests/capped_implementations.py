@@ -14,8 +14,8 @@ from sds_reference.channel import Channel
 from sds_reference.effects import Effects
 from sds_reference.errors import ConfigurationError, MalformedMessageError
 from sds_reference.message import Kind
-from sds_reference.mutants.core import room
-from sds_reference.mutants.repair import room as repair_room
+from sds_reference.mutants.core import size_limits
+from sds_reference.mutants.repair import size_limits as repair_size_limits
 from sds_reference.repair import Repair
 
 Start = Callable[[], LocalLink]
@@ -65,21 +65,21 @@ class CappedHint(Channel):
 
 
 CHANNELS: dict[str, type[Channel]] = {
-    "log": room.DetectsCopiesByTheNewest,
-    "waiting": room.RoomForWaiting,
-    "late": room.SortsInAmongTheNewest,
-    "cascade": room.DeliversLevelsUpTo,
-    "outstanding": room.NewestOutstanding,
-    "history": room.ChecksTheFirstDependencies,
+    "log": size_limits.DetectsCopiesByTheNewest,
+    "waiting": size_limits.RoomForWaiting,
+    "late": size_limits.SortsInAmongTheNewest,
+    "cascade": size_limits.DeliversLevelsUpTo,
+    "outstanding": size_limits.NewestOutstanding,
+    "history": size_limits.ChecksTheFirstDependencies,
     "content": CappedContent,
-    "message-id": room.RefusesLongIds,
+    "message-id": size_limits.RefusesLongIds,
     "hint": CappedHint,
 }
 """By dimension: a channel with ``size`` for the largest that holds."""
 REPAIRS: dict[str, type[Repair]] = {
-    "request": repair_room.LooksAtTheFirstItems,
-    "answers": repair_room.RoomForRequests,
-    "requests": repair_room.RoomForMissing,
+    "request": repair_size_limits.LooksAtTheFirstItems,
+    "answers": repair_size_limits.RoomForRequests,
+    "requests": repair_size_limits.RoomForMissing,
 }
 """The same for SDS-R."""
 FILTERS: dict[str, type[RollingBloomFilter]] = {"in-filter": CappedFilter}

@@ -23,9 +23,9 @@ from sds_testee.rpc import ADDRESS_VARIABLE, MESSAGE_SIZES, METHOD, TOKEN_VARIAB
 
 from .endpoint import AUTO, Endpoint
 from .faults import FaultKind, TesteeError
-from .grpc_quietly import grpc
 from .link import UNKNOWN_BINARY, Limits, Link, Listener, describe_exit, read_reply
 from .process import TesteeProcess
+from .quiet_grpc import grpc
 from .redaction import Redaction
 from .resources import socket_folder
 from .watchdog import limit_time

@@ -14,7 +14,7 @@ from .declaration import VIRTUAL_CLOCK, printable
 from .environment import PLAIN, Environment
 from .faults import FaultKind, TesteeError
 from .link import Limits
-from .room import MemoryBudget
+from .memory_budget import MemoryBudget
 from .session import Session
 from .trace import S, Trace
 

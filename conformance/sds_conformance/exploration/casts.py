@@ -17,7 +17,7 @@ from sds_harness.declaration import VIRTUAL_CLOCK, Declaration
 from sds_harness.environment import PLAIN
 from sds_harness.faults import Breakdown, FaultKind, TesteeError
 from sds_harness.link import Limits
-from sds_harness.room import MemoryBudget
+from sds_harness.memory_budget import MemoryBudget
 from sds_harness.schedules import Performance, Schedule
 from sds_harness.session import Session
 from sds_harness.stage import Stage

@@ -11,7 +11,7 @@ from sds_harness.declaration import Declaration
 from sds_harness.environment import PLAIN
 from sds_harness.faults import Breakdown, FaultKind, TesteeError
 from sds_harness.link import Limits, Link
-from sds_harness.room import MemoryBudget
+from sds_harness.memory_budget import MemoryBudget
 from sds_harness.session import Session
 from sds_harness.stage import ScheduleStoppedError, Stage
 from sds_harness.trace import Dialect, Trace

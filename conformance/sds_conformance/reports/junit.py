@@ -14,7 +14,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from sds_harness.declaration import clean_text, printable
 
 from .overall_result import compute_overall_result
-from .plain import format_breakdown, story
+from .plain_text import format_breakdown, story
 from .report import Report, Row, flaky, sides, worst
 from .scenario_files import SUITE, Unmet
 

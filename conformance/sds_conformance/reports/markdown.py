@@ -9,7 +9,7 @@ from ..judging.verdict import Verdict
 from .baseline import FlakyOutcome
 from .gfm import block, code, prose
 from .overall_result import compute_overall_result
-from .plain import format_breakdown, story
+from .plain_text import format_breakdown, story
 from .report import Report, RootCause, Row, code_of, flaky, sides, worst
 from .scenario_files import remarks, unmet
 

@@ -245,7 +245,7 @@ def test_the_library_logs_nothing_of_its_own_and_starts_nothing_that_is_quieter(
 def without_grpc(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] in ("grpc", "grpc_health")]:
         monkeypatch.delitem(sys.modules, name)
-    for name in ("sds_harness.grpc_link", "sds_harness.grpc_quietly", "sds_testee.grpc_server"):
+    for name in ("sds_harness.grpc_link", "sds_harness.quiet_grpc", "sds_testee.grpc_server"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "grpc", None)
 

@@ -12,9 +12,17 @@ from sds_harness.clearskies.rows import ClearSkiesRowReader
 from sds_harness.schedules import Act
 
 from ..freedoms import DivergentSide, DivergentSteps, Freedom, calm, differ_only_in, left_out, one_declares
-from .contested import in_conflict, only_one_counts_hops, only_one_refuses_taken_key
+from .conflict_freedoms import in_conflict, only_one_counts_hops, only_one_refuses_taken_key
+from .divergent_steps import (
+    DATABASE_COLUMNS,
+    STEP_COLUMNS,
+    acts_before,
+    find_extra_entries,
+    link_number,
+    link_of,
+    view_of,
+)
 from .moments import is_in_another_order, is_in_other_pieces, is_sent_later
-from .sides import DATABASE_COLUMNS, STEP_COLUMNS, acts_before, find_extra_entries, link_number, link_of, view_of
 from .view.facts import LinkView
 from .view.knowledge import find_excuse, find_prohibition
 from .view.peer_view import PeerView

@@ -13,7 +13,7 @@ from sds_harness.corpus.schema import Row
 from sds_harness.schedules import Act
 
 from ..freedoms import DivergentSide, DivergentSteps
-from .sides import STEP_COLUMNS, acts_before, acts_from_difference, find_extra_entries, link_number, view_of
+from .divergent_steps import STEP_COLUMNS, acts_before, acts_from_difference, find_extra_entries, link_number, view_of
 
 
 def is_sent_later(case: DivergentSteps) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...judging.registry import Register
-from .view.present import PRESENT
+from .view.fact_kinds import PRESENT
 
 REGISTER = Register("SDS-", "FORUM-", facts=PRESENT)
 

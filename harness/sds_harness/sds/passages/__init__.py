@@ -1,6 +1,6 @@
 """The passages of generated schedules. Importing this package registers them all."""
 
-from . import logged_syncs, network, odd_messages, ordering, repairs, rounds, strangers, upkeep
+from . import logged_syncs, network, odd_messages, ordering, repairs, rounds, strangers, sweeps_and_resends
 from .registry import PASSAGES, Passage
 
 __all__ = [
@@ -13,5 +13,5 @@ __all__ = [
     "repairs",
     "rounds",
     "strangers",
-    "upkeep",
+    "sweeps_and_resends",
 ]

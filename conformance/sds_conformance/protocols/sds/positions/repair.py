@@ -14,7 +14,7 @@ from ....judging.view_cache import cache_per_view
 from ..checks.repair.receive import removed_entries_are_added_again
 from ..register import shows
 from ..view.channel_view import ChannelView
-from ..view.halves import answers_any_request, requests_any_repair
+from ..view.repair_support import answers_any_request, requests_any_repair
 from ..view.repair_terms import SECOND_MS
 from ..view.repair_tracker import NEVER, Missing, RequestedMessage
 from ..view.requester import Requester, requester

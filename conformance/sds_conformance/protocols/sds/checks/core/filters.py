@@ -320,7 +320,8 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
 def the_hash_distinguishes_similar_ids(view: ChannelView) -> Iterator[Observation]:
     """IDs that share a long prefix or suffix with a received one are not in the filter: the hash covers all of it."""
     for sent, holds, what, ids in _find_unexpected_ids(view, alike=True):
-        expected = f"no IDs {what} in the filter, although they have {ALIKE} characters in common with received ones"
+        common = f"although they have {COMMON_CHARACTERS} characters in common with received ones"
+        expected = f"no IDs {what} in the filter, {common}"
         yield from judge_unexpected_members(sent.step, holds, ids, expected, code="alike-entry")
 
 
@@ -345,15 +346,17 @@ def _queried_ids(view: ChannelView, built: Step) -> list[str]:
     return [i for query in queries if query.bloom_filter == built.reply.filter.bloom_filter for i in query.message_ids]
 
 
-ALIKE = 16
+COMMON_CHARACTERS = 16
 """Number of equal characters at the start or end of two IDs from which on they count as similar."""
 
 
 @cache_per_view
 def _ends_of_members(view: ChannelView) -> tuple[set[str], set[str]]:
     """The prefixes and the suffixes of the IDs of received messages."""
-    members = [message_id for message_id in view.arrivals if len(message_id) > ALIKE]
-    return {message_id[:ALIKE] for message_id in members}, {message_id[-ALIKE:] for message_id in members}
+    members = [message_id for message_id in view.arrivals if len(message_id) > COMMON_CHARACTERS]
+    return {message_id[:COMMON_CHARACTERS] for message_id in members}, {
+        message_id[-COMMON_CHARACTERS:] for message_id in members
+    }
 
 
 def _find_unexpected_ids(view: ChannelView, *, alike: bool) -> Iterator[tuple[Sent, Membership, str, set[str]]]:
@@ -375,7 +378,7 @@ def _find_unexpected_ids(view: ChannelView, *, alike: bool) -> Iterator[tuple[Se
             continue
         while passed < len(steps) and steps[passed].index < sent.step.index:
             for what, message_id in _foreign_ids(view, steps[passed], met):
-                if (message_id[:ALIKE] in starts or message_id[-ALIKE:] in ends) is alike:
+                if (message_id[:COMMON_CHARACTERS] in starts or message_id[-COMMON_CHARACTERS:] in ends) is alike:
                     foreign.setdefault(what, set()).add(message_id)
             passed += 1
         yield from ((sent, holds, what, ids) for what, ids in foreign.items())

@@ -1,6 +1,6 @@
 """Checks of the proposal of 2024 where it differs from SDS: its layout, its counting clock, its sync messages.
 
-The checks of SDS judge the rest: ``alike`` lists them.
+The checks of SDS judge the rest: ``shared_requirements`` lists them.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from .....judging.formats import format_count
 from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.halves import answers_any_request
+from ...view.repair_support import answers_any_request
 from ...view.repair_terms import TIMED
 from ...view.responder import FEW, ResponsePeriod, names_one_author, position_in_request, response_periods
 

@@ -16,7 +16,7 @@ from .....judging.judgement import Observation, observe_met, observe_outcome, ob
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
-from ...view.halves import requests_any_repair
+from ...view.repair_support import requests_any_repair
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, ShownRequests, requester

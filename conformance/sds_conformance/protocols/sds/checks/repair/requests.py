@@ -17,8 +17,8 @@ from sds_reference import Kind
 from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.halves import requests_any_repair
 from ...view.losses import find_possibly_lost
+from ...view.repair_support import requests_any_repair
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, requester

@@ -10,7 +10,7 @@ from .....judging.registry import CheckFunction
 from ...register import counterpart, same_as
 from ..core import acknowledgement, ephemeral, filters, history, log, message, outgoing_buffer, receive, sync, wire
 
-ALIKE: dict[str, tuple[CheckFunction | str, ...]] = {
+SHARED: dict[str, tuple[CheckFunction | str, ...]] = {
     "FORUM-01": (wire.message_structure, wire.reference_encoding_accepted),
     "FORUM-02": (wire.sender_in_field_1, message.sender_is_self),
     "FORUM-03": (wire.message_id_in_field_2, message.message_ids_unique),
@@ -64,7 +64,7 @@ ALIKE: dict[str, tuple[CheckFunction | str, ...]] = {
 }
 """By requirement of the proposal: the checks of SDS that judge it; those of tables by their requirement."""
 
-for _requirement, _functions in ALIKE.items():
+for _requirement, _functions in SHARED.items():
     same_as(_requirement, *_functions)
 
 # Requirements with checks of their own are exercised by the same scenarios.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from made_reports import HOSTILE, changed, faulty, hostile
-from sds_conformance.reports.plain import WIDTH, format_breakdown, story
+from sds_conformance.reports.plain_text import WIDTH, format_breakdown, story
 from sds_conformance.reports.report import Report, group_breakdowns, worst
 
 

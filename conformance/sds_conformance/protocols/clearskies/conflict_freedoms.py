@@ -14,8 +14,8 @@ from sds_harness.clearskies.rows import ClearSkiesRowReader
 from sds_harness.schedules import Act
 
 from ..freedoms import DivergentSide, DivergentSteps
+from .divergent_steps import DATABASE_COLUMNS, acts_before, view_of
 from .properties.club_view import ClubView
-from .sides import DATABASE_COLUMNS, acts_before, view_of
 from .view.facts import COMMANDS
 from .view.peer_view import PeerView
 
