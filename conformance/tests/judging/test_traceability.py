@@ -98,8 +98,8 @@ def test_mutants_checks_and_scenarios_say_in_one_line_what_they_do(protocol: Pro
     summaries = Counter(mutant.summary for mutant in mutants.values())
     assert max(summaries.values()) == 1
     assert all(summary and "\n" not in summary and not summary.endswith(".") for summary in summaries)
-    described = [check for checks in register.checks.values() for check in checks]
-    for summary in [each.summary for each in (*described, *register.scenarios.values())]:
+    described = [check.summary for checks in register.checks.values() for check in checks]
+    for summary in (*described, *(scenario.summary for scenario in register.scenarios.values())):
         assert summary
         assert "\n" not in summary
         assert protocol.name != "SDS" or (summary.endswith(".") and len(summary) <= 120)
