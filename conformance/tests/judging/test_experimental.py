@@ -34,7 +34,8 @@ def says_it_in_capitals(view: Any) -> Iterator[Observation]:
     for step in view.trace.steps:
         heard = step.reply.said.text
         {}
-        yield held(step) if heard.isupper() else violated(step, "low", "capitals", repr(heard))
+        wrong = observe_violation(step, "low", "capitals", repr(heard))
+        yield observe_met(step) if heard.isupper() else wrong
 
 
 """

@@ -64,10 +64,11 @@ def test_a_run_has_as_many_root_causes_as_there_are_faults(names: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [LIKE_NIM, *(pytest.param(names, marks=pytest.mark.exhaustive) for names in SEVERAL[1:])]
+    ("names", "schedules"),
+    [(LIKE_NIM, 60), *(pytest.param(names, 300, marks=pytest.mark.exhaustive) for names in SEVERAL[1:])],
 )
-def test_so_have_generated_schedules(names: str) -> None:
-    order = CampaignOrder(lambda _: MODEL.mutant(names, frozenset()), examples=60)
+def test_so_have_generated_schedules(names: str, schedules: int) -> None:
+    order = CampaignOrder(lambda _: MODEL.mutant(names, frozenset()), examples=schedules)
     tally = explore(order)
     failed = [root.id for root in roots_in(tally, order) if tally.found[root.id].severity is Verdict.FAIL]
     assert len(failed) == len(faults_of(names))

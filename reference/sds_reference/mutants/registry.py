@@ -184,7 +184,7 @@ def replace_part(part: str, requirement: str, summary: str, **config: Any) -> Ca
 
 def add_log_order(name: str, requirement: str, summary: str, place: Callable[[LocalLog, LogEntry], Any]) -> None:
     """Register a channel whose log is ordered by ``place`` first and by message ID second."""
-    replace_part("log_class", requirement, summary, name=name)(type("Log", (LocalLog,), {"place": place}))
+    replace_part("log_class", requirement, summary, name=name)(type("Log", (LocalLog,), {"sort_key": place}))
 
 
 def add_again(
