@@ -17,7 +17,7 @@ class Page:
 
     path: str
     """Path in a checkout."""
-    said: str
+    summary: str
     """Topic, in a phrase."""
 
     @property

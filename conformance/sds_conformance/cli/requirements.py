@@ -43,19 +43,19 @@ _GLOB = frozenset("*?[")
 
 @dataclass(frozen=True)
 class LookupEntry:
-    """One of them."""
+    """One of the entries that a search can find."""
 
     kind: str
     id: str
     protocol: Protocol
     about: Requirement | Position | GlobalProperty | Scenario
-    said: str
+    searched_text: str
     """The text to search in."""
 
     def has_words(self, word: str) -> bool:
         """Does the entry contain the word, or a word that begins with it? A plural stands for its singular."""
         stem = word[:-1] if len(word) > 3 and word.lower().endswith("s") else word
-        return re.search(rf"(?<!\w){re.escape(stem)}", self.said, re.IGNORECASE) is not None
+        return re.search(rf"(?<!\w){re.escape(stem)}", self.searched_text, re.IGNORECASE) is not None
 
 
 def entries() -> list[LookupEntry]:

@@ -87,7 +87,7 @@ def record(driven: DrivenImplementation, findings: Iterable[Finding]) -> None:
                 "expected": finding.expected,
                 "seen": finding.seen,
                 "position": finding.position,
-                **({"stderr": list(finding.said)} if finding.said else {}),
+                **({"stderr": list(finding.stderr_lines)} if finding.stderr_lines else {}),
             },
         )
 

@@ -76,7 +76,7 @@ class Course:
         """The parsed message in each packet, by packet number."""
         self.broadcasts: dict[int, list[Packet]] = {}
         """By the number of the act; without messages of scripted peers."""
-        self.said: dict[int, list[Packet]] = {}
+        self.scripted_packets: dict[int, list[Packet]] = {}
         """Messages of scripted peers, by operation."""
         self.copies: dict[int, str] = {}
         """Repeated content by packet number, with the verb for it."""
@@ -109,7 +109,7 @@ class Course:
         if packet.act:
             self.broadcasts.setdefault(packet.act, []).append(packet)
         else:
-            self.said.setdefault(packet.operation, []).append(packet)
+            self.scripted_packets.setdefault(packet.operation, []).append(packet)
         item = self.items[packet.number] = self.reading.item(packet.wire)
         if item is None:
             return

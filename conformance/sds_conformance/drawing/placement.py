@@ -75,7 +75,9 @@ class Flight:
 def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]:
     """Participants, followed by scripted peers; with ``only``, those that take part in these operations."""
     show = course.performance
-    scripted = (p for number, packets in course.said.items() if only is None or number in only for p in packets)
+    scripted = (
+        p for number, packets in course.scripted_packets.items() if only is None or number in only for p in packets
+    )
     peers = [p.sender for p in scripted if course.items[p.number] is not None]
     acting = {act.who for act in show.acts if only is None or act.operation in only}
     names = [name for name in show.schedule.names if only is None or name in acting]
@@ -276,7 +278,7 @@ class Placement:
             if isinstance(op, Heal | Calm) and self._cut_since >= 0:
                 self.shades.append((self._cut_since, row))
                 self._cut_since = -1
-        for packet in self.course.said.get(number, ()):
+        for packet in self.course.scripted_packets.get(number, ()):
             if self.course.items[packet.number] is None:
                 continue
             self._end_quiet()

@@ -231,7 +231,7 @@ class _Story:
 
     def _operation(self, number: int, op: Operation, acts: list[Act]) -> list[str]:
         own = acts[0] if acts and is_done_by(op, acts[0]) else None
-        sent = self._course.said.get(number) if own is None else self._course.broadcasts.get(own.number)
+        sent = self._course.scripted_packets.get(number) if own is None else self._course.broadcasts.get(own.number)
         text = operation_told(op, sent or (), self._course)
         if number in self._show.left_out:
             text += f" - left out: {printable(self._show.left_out[number], 120)}"

@@ -147,7 +147,7 @@ def plain_story(example: Counterexample) -> str:
     where, rule = rule_of(example.what)
     finding = example.finding
     head = [f"{finding.severity.value.upper()} {finding.full_code} ({where})", rule, ""]
-    stderr = [f"stderr  {line}" for line in quote_stderr(finding.said, 110)]
+    stderr = [f"stderr  {line}" for line in quote_stderr(finding.stderr_lines, 110)]
     lines = [*story_of(example), "", *proof_of(example), *stderr]
     return "\n".join([*head, *lines]) + "\n"
 
@@ -169,7 +169,7 @@ def show_counterexample(console: Console, example: Counterexample, tally: Campai
     show_dropped_expectations(console, example)
     lines_labelled(console, "Story", story_of(example))
     lines_labelled(console, "Proof", proof_of(example))
-    print_stderr(console, finding.said)
+    print_stderr(console, finding.stderr_lines)
     show_softened(console, finding)
 
 
@@ -215,7 +215,7 @@ def show_seen(console: Console, finding: Finding) -> None:
     """Print the expected and the seen values."""
     print_labelled(console, "Expected", Text(finding.expected or "-"))
     print_labelled(console, "Seen", Text(finding.seen, "bold"))
-    print_stderr(console, finding.said)
+    print_stderr(console, finding.stderr_lines)
 
 
 def show_head(console: Console, finding: Finding) -> None:
@@ -360,7 +360,7 @@ def as_json(tally: CampaignTally, order: CampaignOrder, roots: Iterable[Root], s
 
 def stderr_json(finding: Finding) -> dict[str, Any]:
     """The lines on stderr as JSON, if there are any."""
-    return {"stderr": list(finding.said)} if finding.said else {}
+    return {"stderr": list(finding.stderr_lines)} if finding.stderr_lines else {}
 
 
 def _example_json(example: Counterexample | None, found: Finding) -> dict[str, Any]:

@@ -129,4 +129,4 @@ def _store_replays(outcome: Certification, played: _FailedRun, again: dict[str, 
             verdict.replays = again[verdict.requirement.id]
     for place, broken in enumerate(outcome.breakdowns):
         if played.broke is not None and broken.where == played.run.name:
-            outcome.breakdowns[place] = replace(broken, again=again[played.broke.value])
+            outcome.breakdowns[place] = replace(broken, replays=again[played.broke.value])

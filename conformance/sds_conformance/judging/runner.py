@@ -40,7 +40,7 @@ class BrokenRun:
     step: int
     command: str
     breakdown: Breakdown
-    again: FindingReplays | None = None
+    replays: FindingReplays | None = None
     """Result of replaying the run; None if it was not replayed."""
 
     @classmethod

@@ -68,7 +68,7 @@ class Finding:
     """FAIL, WARN, or PASS for a note."""
     recorded: int = field(default=0, compare=False)
     """First line of its trace in the transcript; 0 without a transcript."""
-    said: tuple[str, ...] = field(default=(), compare=False)
+    stderr_lines: tuple[str, ...] = field(default=(), compare=False)
     """Lines that the implementation wrote to stderr at that step."""
 
     @property

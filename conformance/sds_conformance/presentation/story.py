@@ -99,7 +99,7 @@ def show_finding(
     for line in join_effects(story.lines(), console.width - _LABEL - 2):
         style = "dim" if line.gap else "bold" if line.label == "Seen" else ""
         print_labelled(console, line.label, Text(line.text, style), Text(line.head, "bold" if line.blamed else "dim"))
-    print_stderr(console, finding.said)
+    print_stderr(console, finding.stderr_lines)
     show_softened(console, finding)
 
 
@@ -165,7 +165,7 @@ def show_breakdown(
     console.print(Text.assemble(head, f"  in {broken.where}"))
     at = f" (step {broken.step}, {broken.command})" if broken.step else ""
     print_labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
-    show_flaky(console, broken.again)
+    show_flaky(console, broken.replays)
     environment = PLAIN
     if trace is not None:
         environment = protocol_of(trace.revision.name).rules.environments[trace.environment]

@@ -221,7 +221,7 @@ def _finding_json(finding: Finding, outcome: Certification, how: Invocation) -> 
         "seen": finding.seen,
         "position": finding.position,
         "again": _text(how.replay(finding.requirement, finding)),
-        **({"stderr": list(finding.said)} if finding.said else {}),
+        **({"stderr": list(finding.stderr_lines)} if finding.stderr_lines else {}),
     }
 
 
@@ -236,7 +236,7 @@ def _breakdown_json(broken: BrokenRun, outcome: Certification, how: Invocation) 
         "advice": broken.breakdown.advice,
         "stderr": list(broken.breakdown.stderr),
         "again": _text(how.play(broken.where, trace.environment)) if trace is not None else "",
-        **_replays_json(broken.again),
+        **_replays_json(broken.replays),
     }
 
 

@@ -29,7 +29,7 @@ def story(report: Report, requirement: str, row: Row) -> str:
     for line in story_lines.lines():
         mark = (">" if line.blamed else " ") if line.head else ""
         lines += _label_lines(line.label, line.text, mark + line.head)
-    for number, stderr_line in enumerate(quote_stderr(finding.said, WIDTH - _LABEL)):
+    for number, stderr_line in enumerate(quote_stderr(finding.stderr_lines, WIDTH - _LABEL)):
         lines += _label_lines("" if number else "stderr", stderr_line)
     if finding.position:
         lines += _label_lines("", f"a warning, not a failure, by position {finding.position}")

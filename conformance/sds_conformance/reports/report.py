@@ -325,7 +325,7 @@ def finding_of(requirement: str, row: Mapping[str, Any]) -> Finding:
         row["seen"],
         row["position"],
         Verdict.PASS if row["severity"] == "note" else Verdict(row["severity"]),
-        said=tuple(row.get("stderr", ())),
+        stderr_lines=tuple(row.get("stderr", ())),
     )
 
 

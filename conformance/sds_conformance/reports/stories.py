@@ -25,7 +25,7 @@ FIRST, BEFORE, AFTER = 40, 12, 6
 MAX_LINES = 12
 """Output lines shown per step."""
 MAX_WIRES = 4
-SAID_WIDTH = 110
+STDERR_WIDTH = 110
 UNTOLD = "The conversation in this report cannot be shown: the command below replays it."
 
 
@@ -36,7 +36,7 @@ class PageStory:
     row: Row
     """The row of the finding."""
     told: Story
-    said: Sequence[str]
+    stderr_lines: Sequence[str]
     """Lines of stderr at the violating step."""
     picture: str
     """SVG; "" if there is none."""
@@ -187,7 +187,7 @@ class _Teller:
         elif self._trace is not None and not draw:
             why = f"This page draws {MAX_PICTURES} findings, and this is none of them: the command below shows it."
         picture = self._picture(finding.step, lines.exhibits) if draw and lines.exhibits else ""
-        return PageStory(row, lines, list(quote_stderr(finding.said, SAID_WIDTH)), picture, why)
+        return PageStory(row, lines, list(quote_stderr(finding.stderr_lines, STDERR_WIDTH)), picture, why)
 
     def _picture(self, blamed: int, exhibits: Iterable[Exhibit]) -> str:
         shown = [exhibit.step.index for exhibit in exhibits if exhibit.step is not None]

@@ -52,7 +52,7 @@ def test_without_a_page_all_are_listed() -> None:
     listed = typed("docs")
     assert listed.exit_code == 0
     assert [line.split()[0] for line in listed.stdout.splitlines() if line][: len(PAGES)] == list(PAGES)
-    assert all(page.said in listed.stdout for page in PAGES.values())
+    assert all(page.summary in listed.stdout for page in PAGES.values())
     assert typed("docs", "nothing-of-that-name").exit_code == 2
 
 

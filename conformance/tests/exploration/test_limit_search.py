@@ -144,7 +144,7 @@ def test_the_end_of_a_number_is_found(name: str, mutant: str, held: int, require
 class SignedLog(LocalLog):
     """Takes timestamps that fill 32 bits for negative ones."""
 
-    def place(self, entry: LogEntry) -> Any:
+    def sort_key(self, entry: LogEntry) -> Any:
         lamport = entry.lamport_timestamp
         return lamport - (1 << 32) if 1 << 31 <= lamport < 1 << 32 else lamport
 

@@ -146,12 +146,12 @@ def test_few_scenarios_are_played_again_however_much_fails(monkeypatch: pytest.M
 def test_a_breakdown_that_does_not_come_back_is_flaky() -> None:
     outcome = played(one_after_the_other(True, fault=broken))
     (broke,) = outcome.breakdowns
-    assert broke.again == FindingReplays(0, 5)
+    assert broke.replays == FindingReplays(0, 5)
     assert "Flaky     It showed 0 of the 5 times that" in printed(outcome)
     assert outcome.exit_code != 0
     assert list(Draft202012Validator(load_schema()).iter_errors(document(outcome, HOW))) == []
     stable = played(one_after_the_other(then=True, fault=broken))
-    assert stable.breakdowns[0].again == FindingReplays(1, 1)
+    assert stable.breakdowns[0].replays == FindingReplays(1, 1)
 
 
 def test_an_interrupt_ends_the_playing_and_keeps_what_was_found() -> None:

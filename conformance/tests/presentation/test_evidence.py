@@ -75,7 +75,7 @@ def nothing_after_what_was_seen() -> Evidence:
     root = on.peer("bob").content(T + 1)
     alice.receive(root, root)
     alice.tick()
-    return story(on, "'bob-1' to wait", "delivered at step 3", step=2)
+    return story(on, "'bob-1' to wait", "delivered at step 2", step=2)
 
 
 def finding_that_names_no_message() -> Evidence:

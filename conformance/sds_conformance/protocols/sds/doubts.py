@@ -19,7 +19,7 @@ from sds_reference import REVISIONS, Kind, Message
 from sds_reference.testee.dialect import Dialect, dialect_names, load_dialect
 
 from .view.declared_limits import limit_in_force
-from .view.odd_messages import in_another_layout, oddness
+from .view.odd_messages import describe_oddity, in_another_layout
 
 _FEW = 2
 """Number of messages above which a common failure is no accident."""
@@ -172,7 +172,7 @@ def extract_doubt_data(trace: Trace) -> Heard:
         if (arrived := step.arrived) is not None and arrived.channel_id in party.channels:
             came = everywhere[step.participant, arrived.channel_id]
             regular = arrived.kind in (Kind.CONTENT, Kind.SYNC) and arrived.sender_id != party.participant_id
-            if regular and not oddness(arrived, step.now_ms, limits, trace.revision.wire.max_lamport):
+            if regular and not describe_oddity(arrived, step.now_ms, limits, trace.revision.wire.max_lamport):
                 heard.given += 1
                 refused = step.answer == "rejected"
                 heard.timestamps[refused][(arrived.lamport_timestamp or 0).bit_length()] += 1

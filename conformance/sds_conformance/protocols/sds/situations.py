@@ -72,7 +72,7 @@ def _of_view(view: ChannelView, out: Counter[str]) -> None:
             out["waits"] += bool(received.unmet) and not received.duplicate
             out["waits-deep"] += bool(received.unmet_buffered)
             out["diamond"] += len(received.message.causal_history) > 1
-        out["odd"] += bool(received.odd)
+        out["odd"] += bool(received.oddity)
     for delivered in view.delivered:
         out["delivered-late"] += delivered.received is not None and delivered.received.step is not delivered.step
     log = view.log

@@ -49,7 +49,7 @@ class AsksAtOnce(Repair):
 
 
 class EverybodyIsEligible(Repair):
-    def eligible_responder(self, entry: HistoryEntry) -> bool:
+    def is_eligible_responder(self, entry: HistoryEntry) -> bool:
         return True
 
 

@@ -59,7 +59,7 @@ def _depends_on_itself(view: ChannelView, received: Received) -> bool:
 def _is_far_ahead(view: ChannelView, received: Received) -> bool:
     """Is its timestamp more than a day ahead, without any other fault?"""
     ahead = received.step.now_ms + DAY_MS < (received.message.lamport_timestamp or 0) <= LARGEST_LAMPORT
-    odd_otherwise = received.odd and not received.odd.endswith("(AMB-107)")
+    odd_otherwise = received.oddity and not received.oddity.endswith("(AMB-107)")
     return ahead and not (odd_otherwise or received.duplicate or received.unmet)
 
 
@@ -92,7 +92,7 @@ def _shows_fate(
                     yield received.delivered[0].step if way == "delivers" else step, way
 
 
-_shows_fate("AMB-14", None, lambda view, r: r.odd.endswith("(AMB-14)"), lambda view, r: "")
+_shows_fate("AMB-14", None, lambda view, r: r.oddity.endswith("(AMB-14)"), lambda view, r: "")
 _shows_fate(
     "AMB-35",
     Kind.UNDEFINED,
@@ -109,7 +109,7 @@ _shows_fate(
     lambda view, r: "takes" if r.delivered_at_once or r.step.signals("missing", view.channel_id) else "",
 )
 _shows_fate(
-    "AMB-50", Kind.CONTENT, lambda view, r: r.odd == NAMELESS and not (r.duplicate or r.unmet), _option_of_delivery
+    "AMB-50", Kind.CONTENT, lambda view, r: r.oddity == NAMELESS and not (r.duplicate or r.unmet), _option_of_delivery
 )
 _shows_fate(
     "AMB-51", Kind.CONTENT, lambda view, r: not r.message.message_id and not _dependencies_of(r), _option_of_delivery

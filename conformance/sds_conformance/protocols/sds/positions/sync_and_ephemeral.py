@@ -37,7 +37,7 @@ def syncs_with_gaps(view: ChannelView) -> Iterator[tuple[Step, str]]:
     steps = [step.index for step in view.trace.of(view.party.name)] if states else []
     after = dict(pairwise(steps))
     for received in view.received if states else ():
-        if received.kind is not Kind.SYNC or received.own or received.odd or received.rejected or not received.unmet:
+        if received.kind is not Kind.SYNC or received.own or received.oddity or received.rejected or not received.unmet:
             continue
         at = after.get(received.step.index)
         while at is not None and at not in states and _is_sync(view, at):

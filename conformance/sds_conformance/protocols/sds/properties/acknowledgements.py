@@ -123,7 +123,7 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
     speakers = _speakers(view) if side.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) else {}
     for arrival in side.received:
         act, message = arrival.act, arrival.message
-        odd = (message.channel_id, message.message_id) in view.odd
+        odd = (message.channel_id, message.message_id) in view.odd_messages
         if not arrival.taken or act.step.answer != "effects" or odd:
             continue
         if view.is_regular(message.kind) and (message.message_id in known or message.message_id in side.sent):

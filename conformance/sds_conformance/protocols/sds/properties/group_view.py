@@ -19,7 +19,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, SDS_2026_01, ForeignFilterError, Kind, Message, Revision
 
 from ..view.facts import is_same_message
-from ..view.odd_messages import LARGEST_LAMPORT, ROOM_AFTER, oddness
+from ..view.odd_messages import LARGEST_LAMPORT, ROOM_AFTER, describe_oddity
 from .sides import Arrival, Delivery, Ending, Key, Origin, Side, dependencies
 
 __all__ = ["Arrival", "Delivery", "Ending", "GroupView", "Key", "Origin", "Side", "dependencies", "is_same_message"]
@@ -58,7 +58,7 @@ class GroupView:
         """The IDs of sync and ephemeral messages."""
         self.scripted_ids: set[str] = set()
         """The IDs in causal histories and repair requests of scripted peers."""
-        self.odd: set[Key] = set()
+        self.odd_messages: set[Key] = set()
         """Messages that may be refused."""
         self._syncs: dict[Key, Message] = {}
         """The first message of each ID, if the text logs sync messages."""
@@ -149,7 +149,12 @@ class GroupView:
 
     def is_sound(self, key: Key) -> bool:
         """Is it content that every participant must accept unchanged as soon as its dependencies are met?"""
-        return key in self.origins and key not in self.disputed and key not in self.odd and key not in self.other_ids
+        return (
+            key in self.origins
+            and key not in self.disputed
+            and key not in self.odd_messages
+            and key not in self.other_ids
+        )
 
     def lamport(self, channel_id: str, message_id: str) -> int | None:
         """Its Lamport timestamp; None if it is uncertain, or so large that clocks may stand still."""
@@ -239,7 +244,7 @@ class GroupView:
                 self.scripted_ids.update(entry.message_id for entry in message.repair_request)
                 said = self.schedule.operations[packet.operation]
                 if isinstance(said, Write) and said.encoding == OVERLONG:
-                    self.odd.add(key)
+                    self.odd_messages.add(key)
             if packet.sender == NOISE:
                 self.disputed.add(key)
             kind = message.kind
@@ -330,9 +335,9 @@ class GroupView:
         why = self._oddness.get(which)
         if why is None:
             most = self.revision.wire.max_lamport
-            why = self._oddness[which] = oddness(message, step.now_ms, side.declared.limit, most)
+            why = self._oddness[which] = describe_oddity(message, step.now_ms, side.declared.limit, most)
         if why:
-            self.odd.add((message.channel_id, message_id))
+            self.odd_messages.add((message.channel_id, message_id))
         taken = message.sender_id != side.id and (step.answer == "effects" or not why)
         arrival = Arrival(act, message, packet, taken)
         side.received.append(arrival)

@@ -73,7 +73,7 @@ def _complete(view: GroupView) -> bool:
     not reach it.
     """
     posed = any(isinstance(op, Write) and op.poses_as for op in view.schedule.operations)
-    return view.ending is not None and _nothing_lost(view) and not (view.disputed or view.odd or posed)
+    return view.ending is not None and _nothing_lost(view) and not (view.disputed or view.odd_messages or posed)
 
 
 def _nothing_lost(view: GroupView) -> bool:

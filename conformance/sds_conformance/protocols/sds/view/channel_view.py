@@ -22,7 +22,7 @@ from .expected_log import ExpectedLog
 from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
 from .filters import FilterReader, KnownFilters, Membership, holds_nothing
 from .lamport_tracker import LamportTracker
-from .odd_messages import BEYOND_LIMITS, in_another_layout, oddness
+from .odd_messages import BEYOND_LIMITS, describe_oddity, in_another_layout
 from .repair_terms import repair_terms
 from .repair_tracker import RepairTracker
 from .windows import Window, clock_at, earliest_clock
@@ -263,7 +263,7 @@ class ChannelView:
         if not received.own:
             self._read_repairs(received)
         counts = not received.own and step.reply is not None
-        reviewed = not received.duplicate and received.odd not in BEYOND_LIMITS
+        reviewed = not received.duplicate and received.oddity not in BEYOND_LIMITS
         if counts and received.kind in (Kind.CONTENT, Kind.SYNC) and reviewed:
             self._ack_tracker.review(received, self._filter_received(message))
         elif step.reply is not None:
@@ -305,7 +305,7 @@ class ChannelView:
     def _replaces_waiting(self, received: Received) -> bool:
         """Does the message have the ID of one that waits? A declared limit may have dropped the waiting one."""
         waiting = self._buffered.get(received.message.message_id)
-        return waiting is not None and waiting.odd in BEYOND_LIMITS and not received.odd
+        return waiting is not None and waiting.oddity in BEYOND_LIMITS and not received.oddity
 
     def _read_repairs(self, received: Received) -> None:
         """Read the repair requests before the message counts as arrived, because a message can request itself."""
@@ -320,15 +320,15 @@ class ChannelView:
         named = [entry.message_id for entry in message.causal_history]
         unmet = frozenset([i for i in named if i not in log])
         clock = earliest_clock(self.trace, step.now_ms)
-        odd = oddness(message, clock, partial(limit_in_force, self.trace), self.revision.wire.max_lamport)
-        if not odd and log.is_uncertain(named):
-            odd = "a dependency on a message of which it is open whether it is in the log"
+        oddity = describe_oddity(message, clock, partial(limit_in_force, self.trace), self.revision.wire.max_lamport)
+        if not oddity and log.is_uncertain(named):
+            oddity = "a dependency on a message of which it is open whether it is in the log"
         if (
-            not odd
+            not oddity
             and self.kept_entries.bounded
             and any(i in self.known_ids and not self.kept_entries.holds(i) for i in named)
         ):
-            odd = "a dependency that a log of the declared size may have dropped (AMB-96)"
+            oddity = "a dependency that a log of the declared size may have dropped (AMB-96)"
         return Received(
             step,
             message,
@@ -337,7 +337,7 @@ class ChannelView:
             duplicate=self._is_regular(kind) and (message_id in log or self._is_waiting(message_id)),
             unmet=unmet,
             unmet_buffered=frozenset([i for i in unmet if self._is_waiting(i)]) if unmet else unmet,
-            odd=odd,
+            oddity=oddity,
             foreign_filter=message.bloom_filter is not None and self._filter_received(message) in (None, holds_nothing),
         )
 

@@ -56,7 +56,7 @@ class ExpectedLog:
             self._waiting[message.message_id] = received
             return
         lamport = message.lamport_timestamp or 0
-        if received.odd:
+        if received.oddity:
             self._uncertain.add(message.message_id)
         else:
             self._processed_sync(lamport)

@@ -170,7 +170,7 @@ class Received:
     """The IDs of its causal history that are not in the expected log."""
     unmet_buffered: frozenset[str]
     """The IDs of ``unmet`` that have arrived and wait in the incoming buffer."""
-    odd: str
+    oddity: str
     """Why a conforming sender would not send it; "" if it would."""
     foreign_filter: bool = False
     """It has a bloom filter of another encoding than the implementation's."""
@@ -184,7 +184,7 @@ class Received:
 
     def __post_init__(self) -> None:
         self.rejected = self.step.answer == "rejected"
-        self.acceptable = self.kind is Kind.CONTENT and not (self.own or self.duplicate or self.odd)
+        self.acceptable = self.kind is Kind.CONTENT and not (self.own or self.duplicate or self.oddity)
         self.plain = self.acceptable and not self.foreign_filter
 
     @property
@@ -196,12 +196,12 @@ class Received:
     @property
     def valid(self) -> bool:
         """A message of another participant that must be accepted."""
-        return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.odd and not self.own
+        return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.oddity and not self.own
 
     @property
     def request_is_binding(self) -> bool:
         """A valid message that was accepted, so that its repair request must be honoured (AMB-84)."""
-        return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.odd and not self.rejected
+        return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.oddity and not self.rejected
 
     @property
     def delivered_at_once(self) -> bool:

@@ -30,7 +30,9 @@ def in_another_layout(message: Message, channels: Collection[str]) -> bool:
     return not message.message_id and message.channel_id not in channels
 
 
-def oddness(message: Message, now_ms: int, limit: Callable[[str], int | None], max_lamport: int = MAX_LAMPORT) -> str:
+def describe_oddity(
+    message: Message, now_ms: int, limit: Callable[[str], int | None], max_lamport: int = MAX_LAMPORT
+) -> str:
     """The fault of a received message; "" if it has none.
 
     ``limit`` returns a declared limit by its name, None if there is none. ``max_lamport`` is the largest value of the

@@ -64,8 +64,8 @@ def _find_traces(view: ChannelView, received: Received) -> Iterator[bool]:
 
 def excuse_refusal(view: ChannelView, received: Received) -> str:
     """Why a message of another participant may be refused, by a declared limit or a position; "" if it may not."""
-    if received.odd:
-        return received.odd
+    if received.oddity:
+        return received.oddity
     unlogged = {Kind.EPHEMERAL} if view.revision.syncs_are_logged else {Kind.EPHEMERAL, Kind.SYNC}
     for message_id in sorted(received.unmet - view.known_ids):
         if any(other.kind in unlogged for other in view.arrivals.get(message_id, ())):

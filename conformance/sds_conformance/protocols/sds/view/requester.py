@@ -67,7 +67,7 @@ class Requester:
             message_id = received.message.message_id
             for touched in (message_id, *(entry.message_id for entry in received.message.repair_request)):
                 self._changed_at.setdefault(touched, []).append(received.step.index)
-            if received.kind is Kind.CONTENT and not (received.own or received.rejected or received.odd):
+            if received.kind is Kind.CONTENT and not (received.own or received.rejected or received.oddity):
                 self.arrivals.setdefault(message_id, []).append(received)
         self._asked: dict[str, list[int]] = {}
         self._is_latest_time: dict[int, bool] = {}

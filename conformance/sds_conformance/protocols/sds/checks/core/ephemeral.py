@@ -60,7 +60,7 @@ def not_buffered(view: ChannelView) -> Iterator[Observation]:
 def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
     """A received ephemeral message is delivered immediately, even if other messages wait."""
     for received in arrived_in_order(view):
-        if received.kind is not Kind.EPHEMERAL or received.own or received.odd:
+        if received.kind is not Kind.EPHEMERAL or received.own or received.oddity:
             continue
         earlier = (d.message_id for d in view.delivered if d.step.index < received.step.index)
         if is_hybrid(received) or received.message.message_id in earlier:
@@ -86,7 +86,7 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
     It may wait for ever for dependencies that never arrive. If no ephemeral message is delivered at all,
     SDS-EPHEMERAL-04 is violated instead.
     """
-    ephemeral = [r for r in arrived_in_order(view) if r.kind is Kind.EPHEMERAL and not (r.own or r.odd)]
+    ephemeral = [r for r in arrived_in_order(view) if r.kind is Kind.EPHEMERAL and not (r.own or r.oddity)]
     delivers_others = any(r.delivered and not is_hybrid(r) for r in ephemeral)
     known = view.known_ids.copy()
     for received in ephemeral:

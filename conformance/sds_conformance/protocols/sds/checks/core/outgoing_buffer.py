@@ -161,7 +161,7 @@ def _find_copies_after_mention(view: ChannelView, kind: Kind, code: str) -> Iter
         return
     for mention in view.mentions:
         message_id, named = mention.message_id, mention.received
-        if not mention.in_history or named.kind is not kind or named.odd:
+        if not mention.in_history or named.kind is not kind or named.oddity:
             continue
         if was_acknowledged_by(view, named, message_id) is False:
             continue

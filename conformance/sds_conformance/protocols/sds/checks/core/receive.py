@@ -275,7 +275,7 @@ def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
 def messages_without_sender_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Content without a sender ID comes from an older revision. It is refused, or delivered like other content."""
     for received in view.received if view.delivered else ():
-        if received.odd == NAMELESS and received.kind is Kind.CONTENT and not (received.unmet or received.duplicate):
+        if received.oddity == NAMELESS and received.kind is Kind.CONTENT and not (received.unmet or received.duplicate):
             expected = f"{received.message.message_id!r}, which names no sender, to be delivered, unless it is refused"
             seen = "nothing"
             yield observe_outcome(

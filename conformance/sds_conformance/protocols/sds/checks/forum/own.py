@@ -196,7 +196,7 @@ def _processed_late(view: ChannelView, since: int, until: int) -> bool:
 
 
 def _received_syncs(view: ChannelView) -> list[Received]:
-    return [r for r in view.received if r.kind is Kind.SYNC and not (r.own or r.odd or r.duplicate)]
+    return [r for r in view.received if r.kind is Kind.SYNC and not (r.own or r.oddity or r.duplicate)]
 
 
 @check("FORUM-20", of="outgoing received sync-came")

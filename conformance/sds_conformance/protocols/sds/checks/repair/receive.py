@@ -125,7 +125,9 @@ def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
         return
     for missing in side.requestable:
         asked = side.first_request_index(missing.message_id, missing.detected.step.index)
-        again = next((r for r in missing.named if r.step.index > asked and r.kind is Kind.CONTENT and not r.odd), None)
+        again = next(
+            (r for r in missing.named if r.step.index > asked and r.kind is Kind.CONTENT and not r.oddity), None
+        )
         if again is None or again.rejected or again.foreign_filter or side.unchanged_until(missing) < again.step.index:
             continue
         end = side.unchanged_until(missing)
@@ -175,7 +177,7 @@ def _find_overheard(side: Requester, *kinds: str) -> Iterator[tuple[Missing, Rec
 
 def _must_be_honoured(received: Received) -> bool:
     """Must every participant honour the repair request of this message?"""
-    return received.kind in (Kind.CONTENT, Kind.SYNC) and not received.odd and not received.foreign_filter
+    return received.kind in (Kind.CONTENT, Kind.SYNC) and not received.oddity and not received.foreign_filter
 
 
 def _classify_request(missing: Missing, received: Received) -> str:
@@ -284,7 +286,7 @@ def _find_readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
         arrived = missing.arrived.index if missing.arrived is not None else NEVER
         for index in gone:
             received = side.next_received(index)
-            if received is None or index > arrived or received.kind not in (Kind.CONTENT, Kind.SYNC) or received.odd:
+            if received is None or index > arrived or received.kind not in (Kind.CONTENT, Kind.SYNC) or received.oddity:
                 continue
             message, here = received.message, received.step.index
             if any(e.message_id == missing.message_id for e in message.repair_request) or not _is_needed(missing, here):
