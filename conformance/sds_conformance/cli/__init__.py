@@ -82,8 +82,8 @@ Exit codes:
 
 
 class SuiteCommands(Commands):
-    """Commands that end in order when they are interrupted or terminated: no process of an implementation stays. And
-    no fault of ours ends with the code of a verdict."""
+    """Commands that end cleanly when they are interrupted or terminated: no process of an implementation keeps running.
+    And no fault of ours ends with the code of a verdict."""
 
     def main(  # type: ignore[override]  # of two overloads
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **more: Any
@@ -128,7 +128,7 @@ class SuiteCommands(Commands):
         except OutputError as lost:
             if lost.exit_code is Exit.OURS:
                 with suppress(OSError, ValueError):
-                    click.echo(f"Not all was told: {lost}.", err=True)
+                    click.echo(f"Some output was lost: {lost}.", err=True)
             sys.exit(lost.exit_code)
 
     def invoke(self, ctx: click.Context) -> object:

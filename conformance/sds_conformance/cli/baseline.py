@@ -77,8 +77,8 @@ def write_command(file: Path, sources: tuple[Path, ...], per_scenario: bool, rea
     """
     several = _check_comparable([_read_result(source) for source in sources])
     if file.exists():
-        raise click.UsageError(f"{file} is there already: `{program()} baseline update {file} REPORT` changes it")
-    # Entries without a scenario say that it may fail anywhere, which a part of the scenarios cannot know.
+        raise click.UsageError(f"{file} exists already: `{program()} baseline update {file} REPORT` changes it")
+    # An entry without a scenario allows failures in all scenarios, which a run of some scenarios cannot confirm.
     per_scenario |= any(one.by == "run" and not one.whole for one in several)
     text = fresh(several, reason, link, per_scenario=per_scenario)
     with usage_errors(BaselineError):  # a report can have values that no baseline has
@@ -170,7 +170,9 @@ def _data(source: Path) -> dict[str, Any]:
     if source.is_dir() or source.suffix == ".jsonl":
         return _report(source)
     if not source.is_file():
-        raise click.UsageError(f"{path_text} is not there, or no file: `{program()} run --report DIR` writes a report")
+        raise click.UsageError(
+            f"{path_text} does not exist, or is not a regular file: `{program()} run --report DIR` writes a report"
+        )
     try:
         data = parse_json(read_bytes(source, MAX_BYTES))
     except FileError as error:
@@ -182,7 +184,7 @@ def _report(source: Path) -> dict[str, Any]:
     with usage_errors():
         report = read_report(source)
     if report.cut_off:
-        raise click.UsageError(f"{source} was cut off {report.cut_off}: what failed is not all there. Run it again")
+        raise click.UsageError(f"{source} was cut off {report.cut_off}: it may lack failures. Run it again")
     return report.data
 
 

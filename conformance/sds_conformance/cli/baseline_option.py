@@ -150,7 +150,7 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
     _show_flaky(console, found)
     if found.unseen:
         listed = format_count(found.unseen, "listed failure")
-        console.print(Text(f"{listed} did not come up, in a run too small to call that out of date.\n", "dim"))
+        console.print(Text(f"{listed} did not fail, but the run was too small to call the entry outdated.\n", "dim"))
 
 
 def show_complaints(console: Console, found: Match) -> None:

@@ -129,8 +129,8 @@ def driven_or_ended(err: Console, driven: DrivenImplementation) -> Iterator[None
         yield
     except RevisionMismatchError as error:
         raise click.UsageError(
-            f"the implementation {error}, as the references do that it is cast among: type --revision "
-            f"{error.spoken[0]}, or have its handshake declare what it speaks"
+            f"the implementation {error}, like the references in its group: type --revision {error.spoken[0]}, or "
+            "declare the revisions in its handshake"
         ) from None
     except TesteeError as fault:
         show_breakdown(err, BrokenRun.at_last_step("handshake", fault.breakdown))
@@ -153,8 +153,8 @@ def scenario_in(file: Path) -> LoadedScenario:
 
 
 def print_unwritable_folder(err: Console, folder: Path, error: OSError) -> str:
-    """Print that a folder cannot be written, and what to do."""
-    text = f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --out."
+    """Print that a folder cannot be written, with advice."""
+    text = f"Nothing can be written to {folder}: {error.strerror}. Name another DIR with --out."
     err.print(text, style="red")
     return text
 

@@ -31,7 +31,7 @@ def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Lim
     """The library that moves the time of a driven implementation. Raises UsageError."""
     language = protocol.rules.language
     if not protocol.rules.shows_time or language.number_of(VIRTUAL_CLOCK) is None:
-        raise click.UsageError(f"nothing shows the time in {protocol.name}: leave {OPTION} out")
+        raise click.UsageError(f"messages of {protocol.name} do not contain the time: omit {OPTION}")
     # An option takes precedence over the file.
     if "FAKETIME" in os.environ:
         raise click.UsageError(f"the variable FAKETIME is set, and {OPTION} sets it, too: type `unset FAKETIME`")

@@ -97,7 +97,7 @@ def compare_command(
     with usage_errors():
         columns = gather(reports)
     if not any(matches_globs(id_, globs) for column in columns for id_ in (*column.told, *column.topics)):
-        what = f"nothing matches {' '.join(only)}" if only else "there is no requirement in them"
+        what = f"nothing matches {' '.join(only)}" if only else "the reports contain no requirement"
         known = {id_ for column in columns for id_ in (*column.told, *column.topics)}
         meant = did_you_mean(globs[0], sorted(known)) if globs else ""
         raise click.UsageError(f"{what}: `sds-conformance requirements` lists the IDs.{meant}")

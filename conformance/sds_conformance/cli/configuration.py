@@ -146,7 +146,7 @@ def explain(error: click.UsageError) -> str:
         return ""
     if error.ctx.get_parameter_source(error.param.name or "") is ParameterSource.COMMANDLINE:
         return ""
-    return f"The value stands in {printable(str(found[0]))}."
+    return f"The value is set in {printable(str(found[0]))}."
 
 
 def is_overridden_by(context: click.Context, name: str, other: str) -> bool:

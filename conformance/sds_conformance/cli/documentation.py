@@ -22,7 +22,7 @@ class Page:
 
     @property
     def file(self) -> Path:
-        """Its path on this machine; files that are in a package of the wheel anyway are not stored twice."""
+        """Its path on this machine. Files that a package of the wheel contains are not stored a second time."""
         own = root() == _INSTALLED and self.path.startswith(_SOURCES)
         return _PACKAGES / self.path.removeprefix(_SOURCES) if own else root() / self.path
 
@@ -60,7 +60,7 @@ PAGES = {
     "pytest": Page("docs/pytest.md", "the suite as items of pytest"),
     "transports": Page("docs/transports.md", "JSON lines, binary frames, gRPC, dialects and timeouts"),
     "environments": Page("docs/environments.md", "the eight environments, and the system clock"),
-    "refusals": Page("docs/refusals-and-limits.md", "what a refusal means, what a limit excuses"),
+    "refusals": Page("docs/refusals-and-limits.md", "the meaning of refusals, and what a limit excuses"),
     "scenario-files": Page("docs/scenario-files.md", "test cases of your own as YAML or JSON files"),
     "fuzz-and-exhaust": Page("docs/fuzz-and-exhaust.md", "generated schedules, or all of a small group"),
     "limits": Page("docs/limits.md", "the sizes at which an implementation breaks"),

@@ -79,7 +79,7 @@ def _alphabet(context: click.Context, parameter: click.Parameter, values: tuple[
 
 
 def _complete_alphabet(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the last of the names that stand between commas."""
+    """Complete the last one of the names, which commas separate."""
     before, comma, last = incomplete.rpartition(",")
     names = names_of("events", context.params.get("revision") or CURRENT)
     return [CompletionItem(f"{before}{comma}{item.value}") for item in complete_name(names, last)]
@@ -273,7 +273,7 @@ def _load_coverage(order: Exhaustion, company: CachingCompany, declared: Declara
         return load(file, order, company)
     except (ResumeError, NotPlayedError) as error:
         company.kill()
-        raise click.UsageError(f"nothing can be gone on from {file}: {error}") from None
+        raise click.UsageError(f"cannot continue from {file}: {error}") from None
     except KeyboardInterrupt:
         company.kill()
         raise
@@ -287,7 +287,7 @@ def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> str:
         with signals.defer_signals():
             save(coverage, file)
     except OSError as error:
-        text = f"How far it is cannot be kept in {file}: {error.strerror}. Name another FILE with --resume."
+        text = f"Its progress cannot be written to {file}: {error.strerror}. Name another FILE with --resume."
         err.print(text, style="red")
         return text
     return ""
@@ -325,7 +325,7 @@ def _show(out: Console, coverage: Coverage) -> None:
         out.print(f"{text} To play without their letters from the start, use --alphabet.\n", style="yellow")
     if coverage.otherwise:
         text = f"{tally.declaration.name} does not always do the same: {coverage.otherwise}."
-        out.print(f"{text} So nothing was taken from memory.\n", style="yellow")
+        out.print(f"{text} So no reply came from the cache.\n", style="yellow")
     if why := tally.gave_up or tally.not_started:
         out.print(f"The rest was not played: {why}.\n", style="yellow")
 
@@ -385,7 +385,7 @@ def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
     if tally.exit_code is Exit.NON_CONFORMANT:
         return Text(f"{name} does not conform: {tally.gave_up}{warnings}. Covered: {played}.", "bold red")
     if coverage.last_complete is None:
-        return Text(f"No bound was finished: nothing is proved of {name}. Covered: {played}.", "magenta")
+        return Text(f"No bound was completed: nothing is proved about {name}. Covered: {played}.", "magenta")
     return Text(f"Nothing was found against {name}{warnings} in {played}.", "bold green")
 
 

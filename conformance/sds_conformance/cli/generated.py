@@ -148,7 +148,7 @@ _TOLD = {
     End.BREAKS.value: "run, by a breakdown",
     **{name: f"{name} alone" for name, _ in MEANS},
     End.LIVES.value: "nothing",
-    End.SUITE_ERROR.value: "nothing: the suite fails on it",
+    End.SUITE_ERROR.value: "nothing: it makes the suite fail",
 }
 
 

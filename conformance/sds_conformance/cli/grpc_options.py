@@ -101,7 +101,7 @@ def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str
     Raises UsageError for options that are not possible with it.
     """
     if _was_typed(context, "framing"):
-        raise click.UsageError("--framing is about stdin and stdout, and --grpc uses neither: leave one of them out")
+        raise click.UsageError("--framing is for stdin and stdout, which --grpc does not use: omit one of them")
     out = dict(options)
     if not endpoint.one_at_a_time:
         return out
@@ -126,8 +126,8 @@ def refuse_apart(endpoint: Endpoint | None, casting: str) -> None:
     """Raise UsageError if each participant needs its own process and there is only one."""
     if endpoint is not None and endpoint.one_at_a_time and casting == Casting.APART.value:
         raise click.UsageError(
-            f"with --cast apart each participant has a process of its own, and there is one server at "
-            f"{endpoint.address}: use --cast together, or `--grpc {AUTO} -- COMMAND`"
+            f"--cast apart needs a process for each participant, and there is one server at {endpoint.address}: use "
+            f"--cast together, or `--grpc {AUTO} -- COMMAND`"
         )
 
 

@@ -64,7 +64,7 @@ class HuntResults:
 
     @property
     def missed(self) -> list[MutantHunt]:
-        """Mutants that got away although a schedule could have met them."""
+        """Mutants that were not found although a schedule could have shown them."""
         return [catch for catch in self.mutants if not catch.found_after and not catch.out_of_reach]
 
     @property
@@ -85,7 +85,7 @@ class HuntResults:
             parts.append(f"shrunk to {median(sizes):g} steps in the median and {max(sizes)} at most")
         if self.variants:
             left = len(self.variants) - len(self.accused)
-            parts.append(f"{left} of {format_count(len(self.variants), 'legal variant')} left in peace")
+            parts.append(f"{left} of {format_count(len(self.variants), 'legal variant')} not accused")
         if self.unplayed:
             parts.append(f"interrupted before {self.unplayed} more")
         return ", ".join(parts) + "."
@@ -148,7 +148,7 @@ def hunt_command(
             caught[catch.mutant] = catch
         peaces.extend(
             with_progress(err, "legal variants", sparing, len(variants))
-        )  # what came before an interrupt stays
+        )  # keep the results before an interrupt
     unplayed = len(within) - len(caught) + len(variants) - len(peaces)
     if interruption.happened:
         without = {name: catch for name, catch in without.items() if name not in within}

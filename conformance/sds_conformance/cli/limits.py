@@ -119,7 +119,7 @@ def limits_command(
     if misfit := protocol.rules.find_misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(misfit)
     if files and report_dir is not None:
-        raise click.UsageError("--report keeps the limits of the suite's dimensions: leave it or --scenario-file out")
+        raise click.UsageError("--report keeps the limits of the suite's dimensions: omit it or --scenario-file")
     dimensions = _dimensions_of_files(files, revision)
     if only or not files:
         dimensions += _dimensions(protocol, revision, profile, only)
@@ -176,7 +176,7 @@ def _last_screen(
     data: dict[str, Any], driven: DrivenImplementation, revision: str, report_dir: Path | None
 ) -> LastScreen:
     spoken_of = ["--revision", revision] if revision != CURRENT else []
-    facts = [("Played", Text(format_count(len(data["rows"]), "dimension") + "; what was not tried is larger"))]
+    facts = [("Played", Text(format_count(len(data["rows"]), "dimension") + "; only larger sizes were not tried"))]
     if report_dir is not None:
         facts.append(("Report", Text(str(report_dir / NAME), no_wrap=True)))
     worst = worst_of(data)
@@ -201,13 +201,15 @@ def _dimensions(protocol: Protocol, revision: str, profile: str, only: tuple[str
     """The dimensions of the suite to measure. Raises UsageError if there is none."""
     if not protocol.dimensions:
         known = [name for one in protocols() if one.dimensions for name in one.rules.revisions]
-        raise click.UsageError(f"nothing of {revision} can be measured: there are limits of {', '.join(known)}")
+        raise click.UsageError(f"{revision} has no limits that can be measured, but these have: {', '.join(known)}")
     found = {name: one.of_text(protocol.rules, revision, profile) for name, one in protocol.dimensions.items()}
     dimensions = [one for name, one in found.items() if one is not None and (not only or name in only)]
     if only and not dimensions and not names_of("dimensions", revision).keys() & set(only):
         raise click.UsageError(unknown_name_message("dimensions", only[0], revision))
     if not dimensions:
-        raise click.UsageError(f"nothing of that is in the profile {profile} of {revision}: leave --only out")
+        raise click.UsageError(
+            f"no selected dimension belongs to the profile {profile} of {revision}: leave --only out"
+        )
     return dimensions
 
 
@@ -221,7 +223,7 @@ def _hold_to_most(dimensions: Sequence[Dimension], at: int | None) -> None:
 def _load_report(folder: Path, revision: str, at: int | None) -> Report:
     """The report that it goes to. Find out before, not after the measuring, that it cannot. Raises UsageError."""
     if at is not None:
-        raise click.UsageError("--at plays one size, which is no limit yet: leave it or --report out")
+        raise click.UsageError("--at plays one size, which does not give a limit: omit --at or --report")
     with usage_errors():
         report = read_report(folder)
     if report.data["revision"] != revision:

@@ -77,7 +77,7 @@ class WorkerLost(click.ClickException):
 
     def __init__(self) -> None:
         super().__init__(
-            "a process of the suite ended before its work was done: was it killed, or was there too little memory? "
+            "a process of the suite ended before its work was done: was it killed, or did the memory run out? "
             "Nothing is proven. Try fewer --jobs"
         )
 
@@ -116,7 +116,7 @@ def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
 
 
 def with_progress(err: Console, what: str, results: Iterator[R], total: int) -> Iterator[R]:
-    """``results`` as they come, with a progress bar on a terminal."""
+    """Yield ``results`` as soon as they are available, with a progress bar on a terminal."""
     with progress_bar(err) as bar:
         task = bar.add_task(what, total=total)
         for result in results:
@@ -133,7 +133,7 @@ class Interruption:
 
 @contextmanager
 def catch_interrupt() -> Iterator[Interruption]:
-    """An interrupt ends the block, and what was done before it is judged."""
+    """An interrupt ends the block, and the results before it are judged."""
     interruption = Interruption()
     try:
         yield interruption

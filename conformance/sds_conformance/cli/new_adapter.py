@@ -25,7 +25,7 @@ DESCRIPTION = "template.json"
 
 @dataclass(frozen=True)
 class Template:
-    """An adapter that runs as it is, with a toy implementation."""
+    """An adapter that runs without changes, with a toy implementation."""
 
     folder: Path
     language: str
@@ -112,14 +112,12 @@ def new_adapter_command(lang: str, folder: Path) -> None:
     template, out = _TEMPLATES[lang], console()
     try:
         if folder.exists() and any(folder.iterdir()):
-            raise click.UsageError(f"{folder} is not empty: name a folder that is not there yet, or an empty one")
+            raise click.UsageError(f"{folder} is not empty: name a folder that does not exist yet, or an empty one")
         write(template, folder)
     except OSError as error:
         raise click.UsageError(f"nothing was written to {folder}: {error.strerror}; name another folder") from None
     out.print(f"{len(template.files)} files in {folder}, for {template.needs}. Next:", soft_wrap=True)
     for line in template.next_lines(folder):
         out.print(f"  {line}", soft_wrap=True)
-    out.print(
-        f"Then {folder / 'README.md'} says what to do in which order, and the tutorial shows what", soft_wrap=True
-    )
-    out.print(f"comes out at each step: {PAGES['tutorial'].file}", soft_wrap=True)
+    out.print(f"Then {folder / 'README.md'} lists the steps, and the tutorial shows the output of", soft_wrap=True)
+    out.print(f"each step: {PAGES['tutorial'].file}", soft_wrap=True)

@@ -75,7 +75,7 @@ class DrivenImplementation:
     endpoint: Endpoint | None = None
     """The server to use instead of stdin and stdout; without a command it is already running."""
     clock: Faketime | None = None
-    """Sets its time from outside; None if it takes the time from commands."""
+    """Sets its clock from outside; None if the time is in the commands."""
     bundled: bool = False
     """No command was given, so the bundled reference is driven."""
 
@@ -251,7 +251,7 @@ def add_driving_options(function: Callable[..., None], *, alone: bool = True) ->
         driven = replace(driven, command=command, dialect=dialect, endpoint=endpoint)
         if clock == FAKETIME:
             if driven.is_running_server:
-                raise click.UsageError(f"the clock of what runs already cannot be moved: add -- COMMAND to {OPTION}")
+                raise click.UsageError(f"the clock of a running server cannot be set: add -- COMMAND to {OPTION}")
             driven = replace(driven, clock=faketime(protocol, rest.get("revision") or CURRENT, dialect, driven.limits))
         function(driven=driven, **rest)
 
@@ -314,7 +314,7 @@ class StoryCount(click.ParamType[int]):
 
 
 TOLD = combine(
-    click.option("--quiet", is_flag=True, help="Print the last screen alone: verdict, root causes, what to type next."),
+    click.option("--quiet", is_flag=True, help="Print only the last screen: verdict, root causes, next command."),
     click.option(
         "--stories",
         type=StoryCount(),
@@ -343,7 +343,7 @@ def _participants(context: click.Context, parameter: click.Parameter, value: str
     """ "3-8" or "4"."""
     bounds = span(context, parameter, value, "3-8, or 4")
     if not 1 <= bounds[0] <= bounds[1] <= len(_USUAL.names):
-        raise click.BadParameter(f"{value!r}: from 1 to {len(_USUAL.names)} there can be", context, parameter)
+        raise click.BadParameter(f"{value!r}: between 1 and {len(_USUAL.names)} are possible", context, parameter)
     return bounds
 
 
@@ -405,9 +405,9 @@ def exit_code(tally: CampaignTally) -> int:
 
 
 class _TimeLeft(TimeRemainingColumn):
-    """Shows "left 0:01:17"; nothing as long as the total is not known."""
+    """Shows "left 0:01:17"; empty until the total is known."""
 
-    max_refresh = 0.0  # else nothing stays for a while after the total is known
+    max_refresh = 0.0  # otherwise the column stays empty for a while after the total is known
 
     def render(self, task: Task) -> Text:
         if task.total is None:

@@ -1,6 +1,6 @@
 """The output filter: everything that is printed passes through it.
 
-Texts from files and implementations must not move the cursor, reverse text, or give commands to a CI. A reader that
+Texts from files and implementations must not move the cursor, reverse text, or contain commands for a CI. A reader that
 closes the pipe, or a full disk, must not change the exit code to a verdict.
 """
 
@@ -39,7 +39,7 @@ class OutputError(Exception):
 
 
 def strip_controls(text: str) -> str:
-    """Remove everything from a text that makes a terminal do more than show it; line breaks stay."""
+    """Remove all control sequences from a text, except line breaks."""
     if text.isprintable():
         return text
     return "\n".join(without_controls(line, "�") for line in text.replace("\t", "    ").split("\n"))

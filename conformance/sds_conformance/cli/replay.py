@@ -169,7 +169,7 @@ def _show(
         why = ""
         if not assessment.exercised[noted]:
             why = ": it broke first" if performance.breakdown is not None else ": the situation did not arise"
-        out.print(Text(f"{noted} is not violated here{why}.", "green"))
+        out.print(Text(f"{noted} is not violated in this run{why}.", "green"))
     elif noted:
         out.print(Text(f"{noted} is violated here, too.", "bold red"))
     if not (examples or any(unmet([row]))):

@@ -53,7 +53,7 @@ class LookupEntry:
     """The text to search in."""
 
     def has_words(self, word: str) -> bool:
-        """Does the entry contain the word, or a word that begins with it? A plural stands for its singular."""
+        """Does the entry contain the word, or a word that begins with it? A plural matches its singular as well."""
         stem = word[:-1] if len(word) > 3 and word.lower().endswith("s") else word
         return re.search(rf"(?<!\w){re.escape(stem)}", self.searched_text, re.IGNORECASE) is not None
 
@@ -122,7 +122,7 @@ def select_entries(patterns: Sequence[str], kinds: Sequence[str] = ()) -> list[L
 
 
 def _strip_code(word: str, everything: Sequence[LookupEntry]) -> str:
-    """The requirement or property of a full code, any other word as it is. Raises UsageError for an unknown code."""
+    """The requirement or property of a full code; any other word unchanged. Raises UsageError for an unknown code."""
     name, slash, code = word.partition("/")
     if withdrawn(full_id(name)):
         return name
@@ -136,7 +136,7 @@ def _strip_code(word: str, everything: Sequence[LookupEntry]) -> str:
 
 
 def _is_id(word: str, names: set[str]) -> bool:
-    """Is it meant for an ID or a name, or for a glob of some? Everything else is a word to search for."""
+    """Does it look like an ID, a name, or a glob of these? Everything else is searched as a word."""
     shaped = bool(_GLOB.intersection(word)) or re.search(r"-\d+$", word) is not None
     return shaped or withdrawn(full_id(word)) != "" or full_id(word) in names or word.lower() in names
 
@@ -156,8 +156,8 @@ def _meant(glob: str, known: Sequence[LookupEntry], names: set[str]) -> list[Loo
         meant = _near(glob, names)
         positions = " and ".join(f"'{beginning}-*'" for beginning in POSITIONS)
         raise click.UsageError(
-            f"no requirement matches {glob}, and nothing else does: without GLOB all are listed, {positions} list "
-            f"the positions, '{GROUP}*' the properties of the group, and a word searches.{meant}"
+            f"nothing matches {glob}: without GLOB all requirements are listed, {positions} list the positions, "
+            f"'{GROUP}*' the properties of the group, and a word searches.{meant}"
         )
     return found
 
@@ -381,7 +381,7 @@ def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
     for name in r["positions"]:
         grid.add_row("Position", f"{name}: {protocol.rules.catalogue.positions[name].position}")
     if r["softened"]:
-        grid.add_row("Softened", f"a violation is a warning by {r['softened']}; --strict makes it a failure")
+        grid.add_row("Softened", f"{r['softened']} reduces a violation to a warning; --strict makes it a failure")
     grid.add_row("Status", r["status"] + (f": {r['reason']}" if r["reason"] else ""))
     _add_codes(grid, r)
     for check in r["checks"]:

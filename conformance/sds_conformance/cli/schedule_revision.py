@@ -35,7 +35,7 @@ def revision_of(noted: str, asked: str | None, what: str) -> str:
     revision = asked or noted or CURRENT
     if noted and revisions()[revision].prefix != revisions()[noted].prefix:
         raise click.UsageError(
-            f"{what} is of {noted}, and {revision} is another text: leave --revision out, or make one of {revision} "
-            f"with `{program()} fuzz --revision {revision}` or `corpus record`"
+            f"{what} was made for {noted}, not for {revision}: omit --revision, or make one for {revision} with "
+            f"`{program()} fuzz --revision {revision}` or `corpus record`"
         )
     return revision

@@ -125,7 +125,7 @@ class SelfTestProof:
 
     @property
     def totals(self) -> str:
-        """One line that says it all."""
+        """The totals in one line."""
         skipped = sum(bool(kill.skipped) for kill in self.kills)
         pending = sum(bool(kill.pending) for kill in self.kills)
         killed = sum(kill.killed for kill in self.kills)
@@ -232,7 +232,7 @@ def selftest_command(
         raise click.UsageError("--sample is about --generated faults: add that")
     for option, number in (("--declarations", drawn), ("--mixtures", mixed)):
         if number is not None and (only or without or write or quick):
-            raise click.UsageError(f"{option} goes with --seed, --jobs and --json alone: leave the others out")
+            raise click.UsageError(f"{option} can only be combined with --seed, --jobs and --json: omit the others")
     whole = not only and not without
     if write and not whole:
         raise click.UsageError("--markdown is about all mutants and variants: leave out --only and --without")
@@ -458,7 +458,7 @@ def _answer(acceptance: VariantResult) -> str:
 
 
 def _list_unproven_checks(proof: SelfTestProof) -> list[tuple[str, list[Check]]]:
-    """Checks that nothing proves, with what to say of them; a permission has nothing to reject."""
+    """Checks that no mutant exercises, each with a text; a permission has nothing to reject."""
     known = _requirements()
     duties = [check for check in proof.unproven if not known[check.requirement].optional]
     permissions = [check for check in proof.unproven if known[check.requirement].optional]
@@ -513,9 +513,9 @@ def markdown(proof: SelfTestProof) -> str:
     settled = [kill for kill in kills if not kill.pending]
     alone, beside = sum(not kill.also for kill in settled), [len(kill.also) for kill in settled]
     lines += [
-        f"{alone} of {len(settled)} mutants fail their own requirement alone, {sum(beside)} others fail, too, the",
-        f"median {statistics.median(beside or [0]):g}. Each of these truly is violated as well, for a reason below; one"
-        " in bold has none, and is",
+        f"{alone} of {len(settled)} mutants fail their own requirement alone, {sum(beside)} others fail as well, the",
+        f"median {statistics.median(beside or [0]):g}. Each of these is really violated as well, for a reason below; "
+        "one in bold has no reason, and is",
         "a defect of its check.",
         "",
     ]

@@ -136,7 +136,7 @@ def _show(transcript: Transcript) -> None:
         text = f"The transcript {transcript.path} ends early: {transcript.failure}."
         err.print(text, style="bold red", soft_wrap=True)
     elif transcript.has_vanished:
-        text = f"The transcript {transcript.path} is gone: it was deleted, renamed or replaced while it was written."
+        text = f"The transcript {transcript.path} has vanished: it was deleted, renamed or replaced during the run."
         err.print(text, style="bold red", soft_wrap=True)
     else:
         err.print(f"Transcript: {transcript.path}. See it: {program()} explain {transcript.path}", soft_wrap=True)

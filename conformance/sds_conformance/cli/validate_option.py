@@ -43,7 +43,7 @@ class Validation:
         if wrong_only and not validator.complaints:
             return True
         if not self._heard:
-            out.print(Text("  Not validated: what carries this conversation shows no bytes.\n", "yellow"))
+            out.print(Text("  Not validated: the bytes of this conversation cannot be observed.\n", "yellow"))
             return True
         for complaint in validator.complaints:
             _show(out, complaint, self._page_name)
@@ -68,8 +68,8 @@ def _show(out: Console, complaint: SchemaComplaint, page_name: str) -> None:
     print_labelled(out, "Field", Text(complaint.path or "the whole message", "bold"))
     print_labelled(out, "Wrong", Text(complaint.message))
     if complaint.more:
-        print_labelled(out, "", Text(f"and {complaint.more} more like it", "dim"))
+        print_labelled(out, "", Text(f"and {complaint.more} similar ones", "dim"))
     page = PAGES[page_name].file
-    mend = f"What does {page} say of it?" if adapter else "This is a fault of ours: please report it."
+    mend = f"What does {page} say about it?" if adapter else "This is a fault of ours: please report it."
     print_labelled(out, "Hint", Text(mend))
     out.print()

@@ -64,7 +64,7 @@ _WRONG = (Status.FAIL.value, Status.BROKEN.value, Status.ERROR.value)
 
 
 class AttachedError(Exception):
-    """The file cannot be attached to the certificate; the message says why and what to do."""
+    """The file cannot be attached to the certificate; the message has the reason and advice."""
 
 
 def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str
     if data["set"]["manifest"] != manifest:
         version = printable(data["set"]["version"], 20)
         raise AttachedError(
-            f"{file} is about other vectors, version {version}: ask those of this suite, without --vectors"
+            f"{file} has results of other vectors, version {version}: run those of this suite, without --vectors"
         )
     return {
         "counts": {status.value: data["counts"][status.value] for status in Status},
@@ -140,7 +140,7 @@ def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
     """Read up to which bound all schedules were played, and their findings. Raises AttachedError."""
     data = read_attached(file, _EXHAUST, "exhaust", report)
     if not data["finished"]:
-        raise AttachedError(f"{file} proves nothing: no bound was finished. Give `exhaust` more time, with --budget")
+        raise AttachedError(f"{file} proves nothing: no bound was completed. Give `exhaust` more time, with --budget")
     if data["digest"] != _digest(data, report["revision"]):
         raise AttachedError(f"{file} is about other schedules than this version has: type `exhaust --json` again")
     return {

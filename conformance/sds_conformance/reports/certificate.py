@@ -40,7 +40,7 @@ SHOWN = (Verdict.FAIL.value, Verdict.WARN.value)
 
 
 class CertificateError(Exception):
-    """A certificate is missing or cannot be made; the message says why and what to do."""
+    """A certificate is missing or cannot be made; the message has the reason and advice."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def rows_unlike_catalogue(data: dict[str, Any]) -> Iterator[str]:
         if requirement is None or not requirement.is_stated_in(data["revision"]):
             yield f"which has no {name}"
         elif any(row[key] != getattr(requirement, key) for key in _OF_THE_TEXT):
-            yield f"which says something else of {name}"
+            yield f"which has different data about {name}"
         elif name in seen:
             yield f"which has {name} once"
         seen.add(name)

@@ -37,7 +37,7 @@ def forgeries(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each contradiction in a certificate; the digest is checked first."""
     body = {key: value for key, value in data.items() if key != "digest"}
     if digest(body) != data["digest"]:
-        yield "the digest is not that of what stands on it"
+        yield "the digest does not match its contents"
     rows = {row["id"]: row["verdict"] for row in data["requirements"]}
     known = protocol_of(data["revision"]).rules.catalogue.requirements
     counts = Counter(row["verdict"] for row in data["requirements"])
@@ -67,7 +67,7 @@ def _contradictions_of_the_run(data: dict[str, Any], counts: Counter[str]) -> It
         text = " or ".join(map(str, sorted(possible)))
         yield f"its exit code is {run['exit_code']}, and by its verdicts {text}"
     if run["whole"] == bool(run["narrowed"]):
-        yield "its run is called whole although a part was asked for, or a part although all was asked for"
+        yield "its run is called whole although only a part was selected, or partial although all was selected"
     if run["interrupted"] and run["complete"]:
         yield "its run is called both interrupted and complete"
     if judged and not (run["scenarios"] and run["runs"] and run["steps"]):
@@ -100,7 +100,7 @@ def _contradictions_of_what_was_asked(data: dict[str, Any]) -> Iterator[str]:
         return
     for named, statuses in (("failed", ("fail", "broken", "error")), ("warned", ("warn",))):
         if any(asked["counts"].get(status) for status in statuses) and not asked[named]:
-            yield f"it counts golden vectors that {named}, and names none"
+            yield f"it counts golden vectors that {named}, but lists none"
 
 
 def version_differences(data: dict[str, Any]) -> Iterator[str]:
@@ -120,7 +120,7 @@ def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each claim of a certificate of this version that contradicts the catalogue."""
     yield from (f"it was not judged by the catalogue, {wrong}" for wrong in rows_unlike_catalogue(data))
     if data["untestable"] != untestable_requirements(data["revision"]):
-        yield "what cannot be tested is not what the catalogue says"
+        yield "its list of untestable requirements differs from the catalogue"
     yield from _unknown_names(data)
     yield from contradictory_schedules(data)
     yield from contradictory_limits(data)
@@ -130,7 +130,7 @@ def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
         yield (
             f"its level is {claimed}, and by its verdicts {true}"
             if claimed != true
-            else "what is said about its level does not follow from its verdicts"
+            else "its level does not follow from its verdicts"
         )
 
 
@@ -143,7 +143,7 @@ def _unknown_names(data: dict[str, Any]) -> Iterator[str]:
     if strange := sorted(rows - judged):
         yield f"{printable(strange[0], 40)} is not judged in the profile {data['profile']}"
     if run["whole"] and (missing := sorted(judged - rows)):
-        yield f"its run is called whole, and nothing is said of {missing[0]}"
+        yield f"its run is called whole, but has no data about {missing[0]}"
     environments = [*run["environments"], *run["left_out"]]
     yield from _strangers(environments, rules.environments, "environment")
     if len(set(environments)) < len(environments):
@@ -162,7 +162,7 @@ def _unknown_names(data: dict[str, Any]) -> Iterator[str]:
 
 def _strangers(names: Iterable[str], known: Iterable[str], what: str) -> Iterator[str]:
     if strange := sorted(set(names) - set(known)):
-        yield f"there is no {what} {printable(strange[0], 40)}"
+        yield f"the {what} {printable(strange[0], 40)} does not exist"
 
 
 def hold_to_its_rows(certificate: Certificate, name: str) -> None:

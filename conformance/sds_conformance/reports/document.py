@@ -145,8 +145,8 @@ def _unplayed_notes(outcome: Certification, left_out_scenarios: int) -> list[str
         out.append(f"The rest was not played: {used_up or 'the implementation broke down too often in a row'}.")
     if left_out_scenarios:
         played = format_count(len(outcome.plan.scenarios), "scenario")
-        what = f"{format_count(left_out_scenarios, 'other scenario')} may show faults of it, too"
-        out.append(f"Only the {played} for what was selected: {what}. --scenario '*' plays all.")
+        what = f"{format_count(left_out_scenarios, 'other scenario')} may show faults of it as well"
+        out.append(f"Only the {played} for the selected requirements: {what}. --scenario '*' plays all.")
     return out
 
 

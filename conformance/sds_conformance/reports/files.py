@@ -70,7 +70,7 @@ def read_report(path: Path) -> Report:
     """The report in a folder, or in a file ``report.jsonl`` or ``report.json``. Raises ReportError."""
     file = path / JSON_LINES if path.is_dir() else path
     if not file.is_file():
-        what = f"there is no {JSON_LINES} in it" if path.is_dir() else "it is not there, or no file"
+        what = f"it contains no {JSON_LINES}" if path.is_dir() else "it does not exist, or is not a regular file"
         raise ReportError(f"{path} is not a report: {what}. `sds-conformance run --report DIR` writes one")
     try:
         text = read_text(file, MAX_BYTES)
@@ -99,7 +99,7 @@ def _json(file: Path, text: str) -> tuple[dict[str, Any], str]:
     except FileError:
         data = None
     if not isinstance(data, dict):
-        raise ReportError(f"{file} is not JSON: was it cut off? {JSON_LINES} beside it can be read as far as it goes")
+        raise ReportError(f"{file} is not JSON: was it cut off? {JSON_LINES} next to it can be read up to its end")
     return data, ""
 
 
@@ -121,7 +121,7 @@ def _lines(file: Path, text: str) -> tuple[dict[str, Any], str, float]:
         if not isinstance(kind, str) or kind not in ("header", "footer", *keys):
             raise ReportError(f"{file} is not a report: line {number} is {printable(str(kind), 40)}")
         if "summary" in data or (number == 1) != (kind == "header"):
-            raise ReportError(f"{file} is not a report: line {number} has no place there")
+            raise ReportError(f"{file} is not a report: line {number} is not allowed at this place")
         if kind not in keys:
             took = row.pop("seconds", None)
             seconds = float(took) if isinstance(took, int | float) and 0 < took < 1e9 else seconds

@@ -213,11 +213,11 @@ def notices(report: Report) -> Iterator[Notice]:
     if found := [f"{one.place}: {one.sentence}" for one in unmet(report.scenario_files)]:
         yield Notice("Expectations of scenario files that were not met", tuple(found), grave=True)
     if entries := [*remarks(report.scenario_files)]:
-        yield Notice("Scenario files that do not test what they say", tuple(entries), grave=True)
+        yield Notice("Scenario files that do not exercise their requirements", tuple(entries), grave=True)
     if data["doubts"]:
         yield Notice("Warning", tuple(data["doubts"]), grave=True)
     left_out = [f"Environment {name}: {reason}" for name, reason in summary["left_out"].items()]
-    partial = [] if data["whole"] else [f"Not all {' and '.join(data['narrowed']) or 'of it'} were asked for."]
+    partial = [] if data["whole"] else [f"Not all {' and '.join(data['narrowed']) or 'of it'} were selected."]
     if why := report.why_incomplete:
         partial.append(f"{why[0].upper()}{why[1:]}.")
     if partial or left_out:

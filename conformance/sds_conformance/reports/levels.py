@@ -1,4 +1,5 @@
-"""Levels: what a certificate may call an implementation. They follow from what stands on it, and from nothing else.
+"""Levels: the claims that a certificate may make about an implementation. They follow only from the contents of the
+certificate.
 
 The parts of a level are judged in order: the second part counts only if the first one passes. As
 docs/verdicts.md says, a requirement that was not exercised never passes. So a MUST that is inconclusive stops a level.
@@ -23,9 +24,9 @@ STRICT = "strict"
 JUDGED = (Verdict.PASS.value, Verdict.WARN.value, Verdict.FAIL.value)
 """Verdicts of exercised requirements."""
 _AGAINST = {
-    Verdict.FAIL.value: "what it must do and fails",
-    Verdict.INCONCLUSIVE.value: "what it must do and is inconclusive",
-    Verdict.ERROR.value: "what was not judged, by a fault of the suite",
+    Verdict.FAIL.value: "MUST requirements that fail",
+    Verdict.INCONCLUSIVE.value: "MUST requirements that are inconclusive",
+    Verdict.ERROR.value: "requirements that were not judged because of a fault of the suite",
 }
 """Reasons that block a level, by verdict."""
 
@@ -59,9 +60,9 @@ def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
     """Reasons that block every level, because they concern the whole run."""
     run, out = data["run"], []
     if run["narrowed"] or not run["whole"]:
-        out.append(f"of {' and '.join(run['narrowed']) or 'the run'} a part alone was asked for")
+        out.append(f"of {' and '.join(run['narrowed']) or 'the run'} only a part was selected")
     if run["interrupted"] or not run["complete"]:
-        out.append("the run did not get to its end")
+        out.append("the run did not finish")
     missing = [name for name in rules.environments if name not in run["environments"] and name not in run["left_out"]]
     if run["whole"] and missing:
         out.append(f"nothing was played in the environment {', '.join(missing)}")
@@ -69,7 +70,7 @@ def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
         out.append(f"it broke down: {', '.join(f'{kind} ({count})' for kind, count in broken.items())}")
     if asked := data["vectors"].get("asked") if "vectors" in data else None:
         out += [f"{format_count(len(asked['failed']), 'golden vector')} got a wrong answer"] if asked["failed"] else []
-        out += ["not all that was asked of the golden vectors was answered"] if not asked["complete"] else []
+        out += ["not all golden vectors were answered"] if not asked["complete"] else []
     if fuzz := data.get("fuzz"):
         out += [f"generated schedules fail {', '.join(fuzz['failed'])}"] if fuzz["failed"] else []
         out += ["the generated schedules were not played to their end"] if not fuzz["complete"] else []
@@ -104,7 +105,7 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     musts = [row for row in rows.values() if stated[row["id"]].is_binding]
     because = []
     if len(rows) < len(ids):
-        because.append(f"{len(ids) - len(rows)} of {format_count(len(ids), 'requirement')} were not asked for")
+        because.append(f"{len(ids) - len(rows)} of {format_count(len(ids), 'requirement')} were not selected")
     if protocol.unsupported_profile(declaration_of(data), data["revision"]) == profile:
         because.append(f"the implementation does without {protocol.parts[profile]}")
     for verdict, what in _AGAINST.items():
@@ -114,7 +115,8 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     judged = sum(row["verdict"] in JUDGED for row in musts)
     if 2 * judged < len(musts):
         because.append(
-            f"fewer than half of what it must do was judged: {judged} of {format_count(len(musts), 'requirement')}"
+            f"fewer than half of the MUST requirements were judged: {judged} of "
+            f"{format_count(len(musts), 'requirement')}"
         )
     unjudged: dict[str, list[str]] = {}
     for row in rows.values():

@@ -143,7 +143,7 @@ def contradictory_limits(data: dict[str, Any]) -> Iterator[str]:
         if dimension is None or name in seen:
             yield f"{printable(name, 40)} is {'measured twice' if name in seen else 'nothing that is measured'}"
         elif wrong := _inconsistency(row, dimension, dimension.bound(data["implementation"]["limits"].get)):
-            yield f"what is said of {printable(dimension.title, 40)} does not follow from {wrong}"
+            yield f"the result for {printable(dimension.title, 40)} does not follow from {wrong}"
         seen.add(name)
 
 
@@ -151,7 +151,7 @@ def _inconsistency(row: dict[str, Any], dimension: Dimension, bound: int | None)
     """The inconsistency in a row; "" if nothing is."""
     about = (dimension.title, dimension.timed, dimension.demanded, dimension.position)
     if (row["title"], row["timed"], row["demanded"], row["position"]) != about:
-        return "what is measured there"
+        return "the measured data"
     if row.get("declared") != bound:
         return "what is declared"
     first = row.get("first_not")

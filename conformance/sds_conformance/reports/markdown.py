@@ -18,7 +18,7 @@ LIMIT = 900_000
 STORIES = 20
 """Root causes with a full story."""
 _ITEM = "- "
-_MORE = "There is more, which does not fit here: see the report."
+_MORE = "The rest does not fit here: see the report."
 
 
 def markdown(report: Report) -> str:
@@ -38,7 +38,7 @@ def _parts(report: Report) -> Iterator[str]:
     data, whole = report.data, compute_overall_result(report)
     yield f"## {prose(whole.short[0].upper() + whole.short[1:])}: {code(report.name)}"
     if report.cut_off:
-        yield f"**This report was cut off {prose(report.cut_off)}.** It tells what stands before that."
+        yield f"**This report was cut off {prose(report.cut_off)}.** It contains only the part before that."
     if found := report.complaints:
         yield from _complaints(data["baseline"]["file"], found)
     yield f"{code(report.name)} {prose(whole.sentence)}"
@@ -122,7 +122,7 @@ def _breakdowns(report: Report) -> Iterator[str]:
     if report.breakdowns:
         yield "### The conversation broke"
     for broken, others in report.breakdowns:
-        more = f", and {len(others)} more like it" if others else ""
+        more = f", and {len(others)} similar ones" if others else ""
         yield f"**{broken['kind']}** in {code(broken['where'])}{more}"
         yield block(format_breakdown(broken).splitlines())
 
@@ -140,7 +140,7 @@ def _list_known_failures(report: Report) -> Iterator[str]:
     for row in report.flaky_entries:
         if row["outcome"] != FlakyOutcome.FAILED.value:
             yield f"- {prose(row['requirement'])}, {FlakyOutcome(row['outcome']).phrase}: {code(row['reason'])}"
-    yield "A known failure is a failure: it does not stop a build, and it stands on every certificate."
+    yield "A known failure remains a failure: it does not stop a build, but is on every certificate."
 
 
 def _list_violations(report: Report) -> Iterator[str]:

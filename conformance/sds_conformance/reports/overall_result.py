@@ -88,13 +88,13 @@ def _result_without_faults(report: Report, counts: Counter[str]) -> OverallResul
     of = f"{judged} of {format_count(len(rows), 'requirement')}"
     left_out = report.data["summary"]["left_out"]
     why = [
-        *([] if report.data["whole"] else [f"not all {' and '.join(report.data['narrowed'])} were asked for"]),
+        *([] if report.data["whole"] else [f"not all {' and '.join(report.data['narrowed'])} were selected"]),
         *([f"not played in {', '.join(left_out)}"] if left_out else []),
         *([] if judged >= ENOUGH * len(rows) else [f"{of} judged"]),
     ]
     if why:
         warned = warnings and f", with{warnings[1:]}"
-        text = f"conforms to what was tested{warned}. It is no verdict on the whole: {'; '.join(why)}."
+        text = f"conforms to what was tested{warned}. This is not a verdict on everything: {'; '.join(why)}."
         short = "partial, no faults" if judged == len(rows) else f"partial, {judged} of {len(rows)} judged"
         return OverallResult(Tone.PARTIAL, short, text)
     about = f" ({' + '.join(parts)})" if (parts := _parts(report)) else ""

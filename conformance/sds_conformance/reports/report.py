@@ -40,7 +40,7 @@ _OF_A_RUN = frozenset(f"{ascii_letters}{digits}-._{IN}")
 
 
 class ReportError(Exception):
-    """A report cannot be read; the message has the reason and what to do."""
+    """A report cannot be read; the message has the reason and advice."""
 
 
 @dataclass(frozen=True)

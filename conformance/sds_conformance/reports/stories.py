@@ -122,7 +122,7 @@ def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterabl
 
 def _why_not(talks: int) -> str:
     if talks >= MAX_TALKS:
-        return f"This page tells {MAX_TALKS} conversations, and this is in none of them: the command below shows it."
+        return f"This page shows only {MAX_TALKS} conversations, and not this one: the command below shows it."
     return "The conversation was not kept with this report: the command below shows it."
 
 
@@ -185,7 +185,7 @@ class _Teller:
         if self._trace is not None and not lines.exhibits:
             why = UNTOLD
         elif self._trace is not None and not draw:
-            why = f"This page draws {MAX_PICTURES} findings, and this is none of them: the command below shows it."
+            why = f"This page draws only {MAX_PICTURES} findings, and not this one: the command below shows it."
         picture = self._picture(finding.step, lines.exhibits) if draw and lines.exhibits else ""
         return PageStory(row, lines, list(quote_stderr(finding.stderr_lines, STDERR_WIDTH)), picture, why)
 

@@ -69,7 +69,7 @@ def test_it_is_shown_on_80_columns() -> None:
     for told in ("Level none", "FAIL SDS-MSG-01", "WARN SDS-STATE-06", "SKIPPED SDS-ACK-01", "not declared: observe"):
         assert told in text
     for told in (
-        "not Core: what it must do and fails: SDS-MSG-01",
+        "not Core: MUST requirements that fail: SDS-MSG-01",
         "Untested SDS-INSWEEP-03",
         "version 1.1.0, not asked",
     ):
@@ -159,7 +159,7 @@ def test_one_that_was_changed_or_cut_off_is_refused() -> None:
     file.write_bytes(made.raw.replace(b'"strict": false', b'"strict": true'))
     result = typed("certificate", "verify", file, *REFERENCE)
     assert result.exit_code == 2
-    assert "the digest is not that of what stands on it" in words(result.stdout)
+    assert "the digest does not match its contents" in words(result.stdout)
     file.write_bytes(made.raw[:-100])
     result = typed("certificate", "verify", file, *REFERENCE)
     assert result.exit_code == 2
@@ -218,7 +218,7 @@ def test_all_of_it_finds_what_a_sample_may_miss() -> None:
     made = certified(revision="forum-2024")
     for command, code, said in (
         (impostor("LC_ALL", "tr_TR.UTF-8"), 1, "certified pass, and now fail in "),
-        (REFERENCE, 0, "Holds: 41 of 41 verdicts came out again"),
+        (REFERENCE, 0, "Holds: 41 of 41 verdicts were reproduced"),
     ):
         result = verified(made, "--all", *command)
         assert result.exit_code == code
@@ -237,7 +237,7 @@ def test_who_else_answers_is_another_implementation() -> None:
         result = verified(certified(), *FEW, "--", *command)
         assert result.exit_code == 1
         assert said in words(result.stdout)
-        assert "what answers is not what was certified" in words(result.stdout)
+        assert "the implementation is not the certified one" in words(result.stdout)
 
 
 def test_who_does_not_answer_was_not_driven() -> None:

@@ -101,8 +101,16 @@ def test_0_and_nothing_to_play_again_where_all_holds() -> None:
         (("--budget", "inf"), 2, "'inf' is not a time"),
         (("--only", "patience"), 2, "there is no dimension 'patience'"),
         (("--at", "0"), 2, "0 is not in the range"),
-        (("--profile", "core", "--only", "answers"), 2, "nothing of that is in the profile core of sds-2026-01"),
-        (("--profile", "sds-r", "--only", "log"), 2, "nothing of that is in the profile sds-r of sds-2026-01"),
+        (
+            ("--profile", "core", "--only", "answers"),
+            2,
+            "no selected dimension belongs to the profile core of sds-2026-01",
+        ),
+        (
+            ("--profile", "sds-r", "--only", "log"),
+            2,
+            "no selected dimension belongs to the profile sds-r of sds-2026-01",
+        ),
         (("--at", "300000", "--only", "log"), 2, "--at 300000: log is played up to 262144"),
         (("--budget", "1s", "--", "no-such-adapter-anywhere"), 3, "no-such-adapter-anywhere could not be driven"),
         (("--only", "log", "--", *odd_adapter("opens-nothing")), 4, "refused at 1 already"),
@@ -209,6 +217,4 @@ def test_2_sizes_that_a_file_cannot_have_and_reports(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "--at 2001: waiting.yaml is played up to 2000" in words(result.stderr)
     result = typed("limits", "--scenario-file", file, "--report", str(tmp_path))
-    assert "--report keeps the limits of the suite's dimensions: leave it or --scenario-file out" in words(
-        result.stderr
-    )
+    assert "--report keeps the limits of the suite's dimensions: omit it or --scenario-file" in words(result.stderr)

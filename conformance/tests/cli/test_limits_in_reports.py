@@ -152,9 +152,9 @@ def test_a_certificate_has_them_and_its_level_and_digest_cover_them(capped: Path
         ({"held": 101}, "the sizes that hold"),
         ({"exact": False}, "the sizes that hold"),
         ({"declared": 100}, "what is declared"),
-        ({"demanded": 5}, "what is measured there"),
+        ({"demanded": 5}, "the measured data"),
         ({"dimension": "patience"}, "patience is nothing that is measured"),
-        ({"dimension": "time"}, "what is measured there"),
+        ({"dimension": "time"}, "the measured data"),
     ],
 )
 def test_what_does_not_follow_is_forged_whoever_computed_the_digest(

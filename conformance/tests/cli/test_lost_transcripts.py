@@ -37,4 +37,4 @@ def test_a_transcript_that_vanished_is_reported_in_one_line(tmp_path: Path, monk
     monkeypatch.setattr(writer.Transcript, "_append", deleted)
     result = typed("smoke", "--transcript", talk, "--", *broken_adapter("crashes"))
     (line,) = [line for line in result.stderr.splitlines() if "ranscript" in line]
-    assert line == f"The transcript {talk} is gone: it was deleted, renamed or replaced while it was written."
+    assert line == f"The transcript {talk} has vanished: it was deleted, renamed or replaced during the run."

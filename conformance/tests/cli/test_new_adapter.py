@@ -65,7 +65,7 @@ def test_it_writes_the_files_and_says_what_to_type_next(tmp_path: Path, lang: st
     assert lines[2 + len(template.build)] == f"sds-conformance smoke -- {' '.join(template.command)}"
     assert lines[-2].startswith(f"Then {folder / 'README.md'} says")
     assert (
-        Path(lines[-1].removeprefix("comes out at each step: "))
+        Path(lines[-1].removeprefix("each step: "))
         .read_text("utf-8")
         .startswith("# From a checkout to a certificate")
     )
@@ -83,7 +83,7 @@ def test_2_a_folder_in_which_something_is_stays_as_it_is(tmp_path: Path) -> None
     (tmp_path / "mine.py").write_text("mine", "utf-8")
     result = typed("new-adapter", "python", tmp_path)
     assert result.exit_code == 2
-    assert "is not empty: name a folder that is not there yet, or an empty one" in words(result.stderr)
+    assert "is not empty: name a folder that does not exist yet, or an empty one" in words(result.stderr)
     assert files_below(tmp_path) == {"mine.py": b"mine"}
 
 

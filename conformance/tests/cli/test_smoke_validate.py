@@ -68,7 +68,7 @@ def test_what_the_parser_takes_in_silence_is_found_only_here() -> None:
 def test_the_same_fault_is_told_once() -> None:
     text = typed("smoke", "--validate", "--", *misspelling("writes-odd-base64")).stdout
     assert text.count("INVALID") == 1
-    assert "more like it" in text
+    assert "similar ones" in text
 
 
 KITS = REPOSITORY / "harness" / "adapters"
@@ -122,6 +122,6 @@ def test_the_hint_names_the_page_of_the_protocol() -> None:
         '{"id":"1","hello":{"protocolVersion":1,"name":"x","revisions":["clearskies-database"],"capabilities":["X"]}}'
     )
     adapter = ("--", "sh", "-c", f"read line; echo '{hello}'")
-    assert "PROTOCOL.md say of it?" in words(typed("smoke", "--validate", *adapter).stderr)
+    assert "PROTOCOL.md say about it?" in words(typed("smoke", "--validate", *adapter).stderr)
     result = typed("smoke", "--validate", "--revision", "clearskies-database", *adapter)
-    assert "PROTOCOL-CLEARSKIES.md say of it?" in words(result.stderr)
+    assert "PROTOCOL-CLEARSKIES.md say about it?" in words(result.stderr)

@@ -127,7 +127,7 @@ def test_what_passes_another_legal_way_and_what_only_warns_is_told_in_short() ->
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert "WARN  lamport/sync-from-ahead  SDS-SYNC-15, AMB-17" in lines
-    assert "1 warned  tolerated, or against a SHOULD; --json tells what was seen" in [line.strip() for line in lines]
+    assert "1 warned  tolerated, or a violated SHOULD; --json contains the answers" in [line.strip() for line in lines]
     assert too_wide(result.stdout) == []
 
 

@@ -98,7 +98,7 @@ def test_an_interrupt_keeps_what_is_committed_and_leaves_no_process(tmp_path: Pa
         stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (130, "")
     assert stderr.splitlines()[-2:] == [
-        f"The recorded part stays in {folder}: the same command goes on from there.",
+        f"The recorded part is kept in {folder}: the same command continues there.",
         "Interrupted.",
     ]
     assert "Traceback" not in stderr

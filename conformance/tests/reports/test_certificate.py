@@ -62,7 +62,7 @@ def test_who_declares_next_to_nothing_has_no_level() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"narrowed": ["environments", "scenarios"]}, "of environments and scenarios a part alone was asked for"),
+        ({"narrowed": ["environments", "scenarios"]}, "of environments and scenarios only a part was selected"),
         ({"complete": False}, "did not get to its end"),
         ({"interrupted": True}, "did not get to its end"),
         ({"environments": ["plain"]}, "nothing was played in the environment all-scripts"),
@@ -109,7 +109,7 @@ def test_a_profile_covers_what_it_is_about() -> None:
     assert certified(profile="core").level == "Core, strict"
     extension = certified(profile="sds-r")
     assert extension.level == "none"
-    assert "were not asked for" in extension.data["level"]["parts"][0]["because"][0]
+    assert "were not selected" in extension.data["level"]["parts"][0]["because"][0]
 
 
 def test_a_failure_that_a_baseline_knows_is_a_failure() -> None:

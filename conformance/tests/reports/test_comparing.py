@@ -98,7 +98,7 @@ def test_a_report_that_was_cut_off_claims_nothing_of_what_is_missing(tmp_path: P
     [
         ({"profile": "core"}, "different profiles: A full; B core"),
         ({"strict": True}, "Not all are strict: A without it; B --strict"),
-        ({"narrowed": ["requirements"]}, "Not all requirements were asked for in B"),
+        ({"narrowed": ["requirements"]}, "Not all requirements were selected in B"),
         ({"narrowed": ["scenarios"]}, "Not all scenarios were played in B"),
         ({"suite": {"name": "sds-conformance", "version": "9"}}, "different versions of the suite: A 0.1.0; B 9"),
         ({"profiles": {**made()["profiles"], "dialect": "x"}}, "different dialects: A none; B x"),

@@ -101,7 +101,9 @@ def write(
     except OSError as error:
         raise unwritable_file_error(out, error) from None
     if sign_key is not None and not signable:
-        raise click.UsageError(f"a signature stands next to a regular file, and {out} is none: name another FILE")
+        raise click.UsageError(
+            f"a signature is written next to a regular file, and {out} is not one: name another FILE"
+        )
     with usage_errors(CertificateError, SignatureError):
         made = certificate(with_limits(read_report(report)), vectors, fuzz, exhaust)
         signature = make_signature(made.raw, sign_key) if sign_key is not None else None
@@ -149,7 +151,7 @@ def _write_page(file: Path | None, made: Certificate) -> None:
 
 
 def _write_signature(file: Path, text: str | None) -> None:
-    """Write the signature, or remove the signature of a former certificate, with which this one would look forged."""
+    """Write the signature, or remove that of an earlier certificate, because this one would look forged with it."""
     try:
         if text is not None:
             write_whole(file, text)

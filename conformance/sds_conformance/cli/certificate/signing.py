@@ -1,4 +1,4 @@
-"""Signatures of certificates, with keys that people have anyway: ``ssh-keygen -Y`` signs and verifies."""
+"""Signatures of certificates, with ordinary SSH keys: ``ssh-keygen -Y`` signs and verifies."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _PATIENCE_S = 120
 
 
 class SignatureError(Exception):
-    """The signature is wrong, or no signature can be made; the message says why, and what to do."""
+    """The signature is wrong or cannot be made; the message has the reason and advice."""
 
 
 def signature_of(certificate: Path) -> Path:
-    """Where the signature of a certificate stands."""
+    """The file with the signature of a certificate."""
     return certificate.with_name(f"{certificate.name}.sig")
 
 
@@ -34,7 +34,7 @@ def make_signature(content: bytes, key: Path) -> str:
         raise SignatureError(f"there is no key {key}: `{PROGRAM} -t ed25519 -f {key}` makes one")
     signature = _run_ssh_keygen(["sign", "-f", str(key.absolute())], content, f"{key} signs nothing")
     if not signature.startswith("-----BEGIN SSH SIGNATURE-----"):
-        raise SignatureError(f"{key} signs nothing: {PROGRAM} wrote no signature")
+        raise SignatureError(f"{key} cannot sign: {PROGRAM} wrote no signature")
     return signature
 
 
@@ -53,14 +53,16 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: st
     """Describe the signer of a content: a name from the file of allowed signers, or only the key."""
     with tempfile.TemporaryDirectory(prefix="sds-conformance-") as folder:
         file = Path(folder, "signature")
-        file.write_bytes(signature)  # in a private temporary folder: no link can wait there
+        file.write_bytes(signature)  # In a private temporary folder, nobody can have placed a symbolic link.
         if allowed is None:
             output = _run_ssh_keygen(
                 ["check-novalidate", "-s", str(file)], content, "the signature is not of this certificate"
             )
         else:
             if not allowed.is_file():
-                raise SignatureError(f"there is no file {allowed}: a line of it is a name, a blank and a public key")
+                raise SignatureError(
+                    f"there is no file {allowed}: each of its lines has a name, a blank and a public key"
+                )
             who = ["verify", "-s", str(file), "-f", str(allowed.absolute()), "-I", signer]
             output = _run_ssh_keygen(
                 who, content, f"{printable(signer, 80)} did not sign this certificate, by {allowed}"

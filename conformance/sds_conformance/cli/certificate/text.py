@@ -35,7 +35,7 @@ _TOLD = (Verdict.FAIL, Verdict.ERROR, Verdict.WARN, Verdict.INCONCLUSIVE, Verdic
 
 
 def show(out: Console, certificate: Certificate) -> None:
-    """All that stands on a certificate, but for what passes, which is counted."""
+    """All contents of a certificate, but only the number of requirements that pass."""
     data = certificate.data
     _show_head(out, certificate)
     _show_level(out, certificate.current_level)
@@ -52,7 +52,7 @@ def show(out: Console, certificate: Certificate) -> None:
         if rows[verdict]:
             out.print()
     if data["untestable"]:
-        print_labelled(out, "Untested", Text(f"{join_items(data['untestable'])}: nothing shows them from outside"))
+        print_labelled(out, "Untested", Text(f"{join_items(data['untestable'])}: they cannot be observed from outside"))
     _show_baseline(out, data)
     if rows_of_limits := certified_rows(data):
         show_rows(out, rows_of_limits)

@@ -78,12 +78,12 @@ def _add_certificate_argument(function: Callable[..., None]) -> Callable[..., No
         if trust:
             command = tuple(about["command"])
             if (shown := command_of(certificate.data)) != shlex.join(command):
-                raise click.UsageError("the command on the certificate cannot be shown as it is: type it after --")
+                raise click.UsageError(
+                    "the command on the certificate contains unprintable characters: type it after --"
+                )
             console(stderr=True).print(f"Driving what the certificate names: {shown}", soft_wrap=True)
         if command and not rest["grpc"] and certificate.data["carrier"] == "grpc":
-            raise click.UsageError(
-                "it was driven over gRPC: add --grpc ADDRESS, or --grpc auto for what has to be started"
-            )
+            raise click.UsageError("it was driven over gRPC: add --grpc ADDRESS, or --grpc auto -- COMMAND to start it")
         typed = click.get_current_context().get_parameter_source
         certified = _as_certified(certificate.data)
         rest |= {name: value for name, value in certified.items() if typed(name) is ParameterSource.DEFAULT}
@@ -153,7 +153,7 @@ def verify(
         _end(
             out,
             "Not rerun",
-            "the command on it is started only if you say so:",
+            "the command on it is started only on request:",
             Exit.NOTHING_EXERCISED,
             _command_to_repeat(certificate, file),
         )
@@ -162,7 +162,7 @@ def verify(
         _end(
             out,
             "Not rerun",
-            "nothing on it was judged, so that no sample can be drawn: type --all",
+            "it has no verdicts, so no sample can be drawn: type --all",
             Exit.NOTHING_EXERCISED,
         )
     where = ", ".join(environment.name for environment in sample.plan.environments)
@@ -179,12 +179,14 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
     try:
         signature = read_signature(file)
         if signature is None and allowed is not None:
-            raise SignatureError(f"it is not signed: there is no {file.name}.sig beside it")
+            raise SignatureError(f"it is not signed: there is no {file.name}.sig next to it")
         text = signer_of(certificate.raw, signature, allowed, signer) if signature is not None else "there is none"
     except SignatureError as error:
         _refuse(out, [str(error)])
     else:
-        aside = ": whose key that is, --allowed-signers would say" if signature is not None and allowed is None else ""
+        aside = (
+            ": --allowed-signers would tell the owner of the key" if signature is not None and allowed is None else ""
+        )
         print_labelled(out, "Signature", Text(text + aside))
     with usage_errors(VectorsError):
         other = list(version_differences(data))
@@ -194,7 +196,9 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
     _refuse(out, contradictory_claims(data))
     what = format_count(len(data["requirements"]), "requirement")
     print_labelled(out, "Level", Text(f"and counts follow from its {what}, {count_judged(data)} of them judged"))
-    print_labelled(out, "Suite", Text(f"{data['suite']['version']}, with the catalogue and the vectors that are here"))
+    print_labelled(
+        out, "Suite", Text(f"{data['suite']['version']}, with the catalogue and the vectors of this installation")
+    )
 
 
 def _refuse(out: Console, wrong: Iterable[str]) -> None:
@@ -202,7 +206,7 @@ def _refuse(out: Console, wrong: Iterable[str]) -> None:
     if found := list(wrong):
         for sentence in found[:_MOST_TOLD]:
             print_labelled(out, "Wrong", Text(printable(sentence, 400)))
-        _end(out, "Forged", "the certificate is not as it was written, or says what does not follow", Exit.USAGE)
+        _end(out, "Forged", "the certificate was changed, or contradicts itself", Exit.USAGE)
 
 
 def _play_sample(
@@ -218,7 +222,7 @@ def _play_sample(
             finally:
                 runner.kill()
             if other:
-                _differ(out, other, "what answers is not what was certified")
+                _differ(out, other, "the implementation is not the certified one")
             with steps_bar(err, 34) as bar:
                 return certify(
                     driven.connect,
@@ -252,11 +256,11 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
     if found.differences:
         _differ(out, found.differences, f"{format_count(len(found.differences), 'verdict')} came out otherwise")
     if outcome.interrupted:
-        _end(out, "Interrupted", "what was played until then agrees", Exit.INTERRUPTED)
+        _end(out, "Interrupted", "the verdicts until then agree", Exit.INTERRUPTED)
     if not found.compared:
-        _end(out, "Not shown", "the runs could tell nothing of what is certified", Exit.NOTHING_EXERCISED)
+        _end(out, "Not shown", "the runs exercised nothing of what is certified", Exit.NOTHING_EXERCISED)
     head = "Holds" if sample.everything else "Holds for the sample"
-    _end(out, head, f"{len(found.compared)} of {format_count(len(rows), 'verdict')} came out again", Exit.CONFORMANT)
+    _end(out, head, f"{len(found.compared)} of {format_count(len(rows), 'verdict')} were reproduced", Exit.CONFORMANT)
 
 
 def _differ(out: Console, differences: Iterable[str], summary: str) -> None:

@@ -141,7 +141,7 @@ def _last_screen(difference: CorpusDifference, place: Place) -> LastScreen:
     )
     facts.append(("Page", Text(f"{place.label}/index.html", no_wrap=True)))
     command = shlex.join([program(), "corpus", "check", difference.a.place.label])
-    why = "judges A: what both do wrong differs in nothing"
+    why = "judges A: faults that both have show no difference"
     if found and found[0].samples:
         command = shlex.join([program(), "corpus", "show", difference.a.place.label, str(found[0].samples[0])])
         why = "shows the first schedule of the first cause"

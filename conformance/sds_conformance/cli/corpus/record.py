@@ -124,14 +124,14 @@ def record_command(
         with spark_job(spark_options, "corpus record", err, "schedules") as (spark, progress):
             outcome = record(spark, recording, progress)
     except (KeyboardInterrupt, SparkFailedError):
-        err.print(f"The recorded part stays in {folder}: the same command goes on from there.", soft_wrap=True)
+        err.print(f"The recorded part is kept in {folder}: the same command continues there.", soft_wrap=True)
         raise
     _tell(out, err, place.label, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
     sys.exit(Exit.NOT_DRIVEN if outcome.troubles else Exit.CONFORMANT)
 
 
 def _declaration(err: Console, driven: DrivenImplementation, order: CampaignOrder) -> Declaration:
-    """Is it there at all? Asked before anything is written, and before Spark takes its time to start."""
+    """Is PySpark installed? Asked before anything is written, and before Spark takes its time to start."""
     company = order.company()
     try:
         with driven_or_ended(err, driven):
@@ -177,4 +177,4 @@ def _tell(
     )
     out.print(Text(text, "yellow" if outcome.troubles else "bold green"), soft_wrap=not out.is_terminal)
     if outcome.troubles:
-        out.print("The corpus is not complete: the same command goes on with what is missing.", style="yellow")
+        out.print("The corpus is incomplete: the same command records the missing part.", style="yellow")

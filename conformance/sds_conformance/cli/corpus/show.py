@@ -54,7 +54,7 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
         return None
     bounds = span(context, parameter, value, "40-60, or 40")
     if not 1 <= bounds[0] <= bounds[1]:
-        raise click.BadParameter(f"{value!r}: there are no such steps", context, parameter)
+        raise click.BadParameter(f"{value!r}: these steps do not exist", context, parameter)
     return bounds
 
 
@@ -137,7 +137,7 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
 
 
 def _add_revision_note(schedule: Schedule, revision: str) -> Schedule:
-    """With the revision that it was played under, where a replay would not take that for granted."""
+    """With the revision under which it was played, if that is not the default of a replay."""
     if revision in ("", CURRENT):
         return schedule
     return replace(schedule, notes=tuple(sorted({**dict(schedule.notes), "revision": revision}.items())))

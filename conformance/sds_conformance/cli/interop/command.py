@@ -278,7 +278,7 @@ def _commands(named: tuple[str, ...], options: list[str], model: str, *, fewest:
                 f"{printable_name!r} needs a NAME of 1 to {_LONGEST_NAME} printable characters before '='"
             )
         if name in commands:
-            raise click.UsageError(f"the name {name!r} stands for two implementations: give each its own")
+            raise click.UsageError(f"the name {name!r} is given to two implementations: name each one differently")
         try:
             parts = tuple(shlex.split(command))
         except ValueError as error:

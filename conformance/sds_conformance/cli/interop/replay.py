@@ -44,7 +44,7 @@ def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
     roles = roles_noted(schedule)
     if dict(schedule.notes).get("cast") != MIXED or not roles:
         raise click.UsageError(
-            f"{file} was not found in a mixed group: nothing is noted of who plays whom. `sds-conformance replay` "
+            f"{file} was not found in a mixed group: it has no notes about who plays whom. `sds-conformance replay` "
             f"plays it on one implementation."
         )
     unknown = [member for member in schedule.names if member not in roles]
@@ -128,9 +128,9 @@ def _show(
     if gone := withdrawn(what):
         out.print(Text(f"{gone}."))
     elif what and shown in {(example.name, example.what) for example in examples}:
-        out.print(Text(f"{what} is violated by {name or 'the group'} here, too.", "bold red"))
+        out.print(Text(f"{what} is violated by {name or 'the group'} in this run as well.", "bold red"))
     elif what:
-        out.print(Text(f"{what} is not violated by {name or 'the group'} here.", "green"))
+        out.print(Text(f"{what} is not violated by {name or 'the group'} in this run.", "green"))
     if not (examples or any(unmet([row]))):
         out.print(Text("Nothing was found.", "bold green"))
 

@@ -35,7 +35,7 @@ def reject_mixed_revisions() -> Iterator[None]:
     try:
         yield
     except RevisionMismatchError as error:
-        raise click.UsageError(f"{error}: leave it out, or type a --revision that all of them speak") from None
+        raise click.UsageError(f"{error}: omit it, or type a --revision that all of them implement") from None
 
 
 def show_violation(out: Console, finding: Finding, name: str) -> None:
@@ -49,7 +49,7 @@ def show_violation(out: Console, finding: Finding, name: str) -> None:
 
 
 def lines_of(out: Console, before: Text, parts: list[Text]) -> None:
-    """Parts, none of which is torn, in as many lines as they need."""
+    """Join parts into lines of limited width, without breaking a part."""
     line, indent = before.copy(), before.cell_len
     for part in parts:
         if line.cell_len > indent and line.cell_len + len(part.plain.rstrip()) > out.width:

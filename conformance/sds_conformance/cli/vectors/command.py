@@ -106,7 +106,7 @@ def _complain(sentences: list[str]) -> None:
 
 
 def _refuse(sentences: list[str]) -> None:
-    """End a command if there is anything to complain of."""
+    """End a command if there are complaints."""
     _complain(sentences)
     if sentences:
         sys.exit(Exit.NON_CONFORMANT)
@@ -277,7 +277,7 @@ def release(version: str, folder: Path | None) -> None:
 def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
     """List the groups, the files, or the vectors of a group."""
     if groups and by_file:
-        raise click.UsageError("--group is about vectors, and --files about files: give one of them")
+        raise click.UsageError("--group selects vectors, and --files selects files: give one of them")
     folder = default_folder()
     files = load_all(VECTOR_SET, folder)
     unknown = set(groups) - {file["group"] for file in files}
@@ -340,7 +340,7 @@ def _files(material: Material, rows: list[dict[str, Any]]) -> Table:
 
 
 def _groups(material: Material, everything: list[dict[str, Any]]) -> Table:
-    """A row for each group of a protocol: how many tests it has for each revision, wherever they stand."""
+    """A row for each group of a protocol: the number of its tests for each revision, in all files."""
     files = [file for file in everything if file["revisions"][0] in material.revisions]
     shapes = {file["group"]: file["shape"] for file in files}
     counts = Counter({(file["group"], name): 0 for file in files for name in file["revisions"]})

@@ -60,7 +60,7 @@ _HEADLINES = {Status.BROKEN: "BREAKDOWN at", Status.ERROR: "ERROR OF THE SUITE a
 _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bold red", Status.WARN: "yellow"}
 
 _CURRENT = VECTOR_SET.revisions[0]
-"""The revision that is meant unless another is asked for."""
+"""The default revision."""
 
 
 @click.command("run", epilog=_EPILOG)
@@ -216,7 +216,7 @@ def _show(
     show_name(out, declared, carrier)
     print_labelled(out, "Against", Text(f"{format_count(len(outcome.answered), 'vector')} of {outcome.revision}"))
     if dialect:
-        note = f"{printable(dialect)}: all bytes are translated; --dialect '' asks as they are"
+        note = f"{printable(dialect)}: all bytes are translated; --dialect '' turns that off"
         print_labelled(out, "Dialect", Text(note))
     out.print()
     show_doubts(out, protocol_of(outcome.revision).doubts(outcome.doubt_data))
@@ -273,7 +273,7 @@ def _last_screen(
     )
     if bad:
         command = driven.format_command("vectors", "run", "--group", bad[0].group, *options)
-        why = "asks the first group again in which an answer is wrong"
+        why = "repeats the first group with a wrong answer"
     elif groups:
         command, why = driven.format_command("vectors", "run", *options), "asks all groups"
     return LastScreen(_sentence(outcome, causes), _cause_lines(outcome, causes), facts, command, why)
@@ -346,7 +346,7 @@ def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike
 
 _MEANT = (
     (Status.ACCEPTABLE, "acceptable", "another legal outcome than the recommended one"),
-    (Status.WARN, "warned", "tolerated, or against a SHOULD; --json tells what was seen"),
+    (Status.WARN, "warned", "tolerated, or a violated SHOULD; --json contains the answers"),
 )
 """Columns that do not explain themselves."""
 _TABLE = (Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL, Status.BROKEN, Status.SKIPPED, Status.ERROR)
@@ -386,10 +386,10 @@ def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
     elif outcome.unasked_count:
         parts.append(
             f"{format_count(outcome.unasked_count, 'vector')} not asked: "
-            f"after {PATIENCE} breakdowns in a row a group is left."
+            f"after {PATIENCE} breakdowns in a row, the rest of a group is skipped."
         )
     if outcome.count(Status.ERROR):
         parts.append(
             f"The suite itself failed at {format_count(outcome.count(Status.ERROR), 'vector')}: please report that."
         )
-    return Text(" ".join(parts), "bold red") if parts else Text(f"Nothing could be asked of {name}.", "bold yellow")
+    return Text(" ".join(parts), "bold red") if parts else Text(f"{name} could not be driven.", "bold yellow")

@@ -6,4 +6,4 @@ from ...protocols import all_vectors
 
 VECTOR_SET = all_vectors()
 LONGEST = 1000
-"""Characters of a sentence, which can quote names that strangers gave to files."""
+"""Maximum length of a sentence, which can quote file names chosen by others."""

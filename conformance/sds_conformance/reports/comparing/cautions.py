@@ -39,13 +39,13 @@ def _cautions(columns: Sequence[ReportColumn]) -> Iterator[str]:
     if groups := _group_columns(columns, lambda column: "--strict" if column.strict else "without it"):
         yield f"Not all are strict: {groups}. What warns in one may fail in the other."
     if groups := _group_columns(columns, lambda column: column.dialect or "none"):
-        yield f"They were read by different dialects: {groups}."
+        yield f"The reports use different dialects: {groups}."
     if groups := _group_columns(columns, lambda column: column.suite):
-        yield f"They are by different versions of the suite: {groups}. A change may come from that."
+        yield f"They are by different versions of the suite: {groups}. This may explain changes."
     if few := _marks_of(columns, lambda column: "requirements" in column.narrowed):
-        yield f"Not all requirements were asked for in {few}: what was not is {ABSENT[NOT_ASKED]}."
+        yield f"Not all requirements were selected in {few}: the others are {ABSENT[NOT_ASKED]}."
     if few := _marks_of(columns, lambda column: "scenarios" in column.narrowed):
-        yield f"Not all scenarios were played in {few}: less shows there."
+        yield f"Not all scenarios were played in {few}, which can hide faults."
     if cut := _marks_of(columns, lambda column: bool(column.cut_off)):
         yield f"Cut off: {cut}. What would follow is {ABSENT[UNKNOWN]}, and no change of it is claimed."
     if unfinished := _marks_of(columns, lambda column: not column.complete and not column.cut_off):

@@ -15,14 +15,14 @@ from ...exploration.limits.words import number
 from ..limits import TONES
 
 MARKS = {
-    "+": "nothing larger was tried, or is there",
+    "+": "nothing larger was tried, or exists",
     "!": "less than it declares, or must hold",
     "..": "it ends somewhere between",
     "-": "not exercised",
     "·": "not measured",
-    "N^x": "what a message costs, by how many there are",
+    "N^x": "the cost of a message, by the number of messages",
 }
-"""Description of the marks next to a size, or in its place."""
+"""Descriptions of the marks next to a size, or instead of one."""
 
 
 @dataclass(frozen=True)

@@ -127,11 +127,11 @@ def choices_table(comparison: Comparison) -> list[str]:
     """Positions by implementation, with the names of the ways; positions with differences come first."""
     shown = sorted((choice for choice in comparison.choices if choice.is_shown), key=lambda choice: not choice.differs)
     if not shown:
-        return ["None of the reports says which ways an implementation goes.", ""]
+        return ["None of the reports lists the ways of an implementation.", ""]
     rows = [(prose(choice.position), prose(choice.topic), *map(_ways, choice.cells)) for choice in shown]
     lines = table(("Position", "What is open", *(prose(column.title) for column in comparison.columns)), rows)
     unseen = [prose(choice.position) for choice in comparison.choices if not choice.is_shown]
-    return [*lines, f"No run showed which way any of them goes: {', '.join(unseen)}.", ""] if unseen else lines
+    return [*lines, f"No run showed the way of any implementation at: {', '.join(unseen)}.", ""] if unseen else lines
 
 
 def choices(comparison: Comparison) -> list[str]:

@@ -72,7 +72,7 @@ def show_histories(console: Console, histories: Sequence[Series], since: str) ->
         if len(series.columns) > 1:
             print_labelled(console, "Last", Text(f"{last.date}, {last.version}: {counts(last)}"))
         if cut := [column.date for column in series.columns if column.cut_off]:
-            text = f"{', '.join(cut)}: of what is missing there nothing is claimed"
+            text = f"{', '.join(cut)}: nothing is claimed about missing results"
             print_labelled(console, "Cut off", Text(text, "yellow"))
         console.print()
         if not series.turns:

@@ -1,4 +1,4 @@
-"""Generated schedules of the proposal of 2024: which properties hold of it, what is found, and who is left in peace."""
+"""Generated schedules of the proposal of 2024: which properties hold of it, what is found, and who is not accused."""
 
 from __future__ import annotations
 
