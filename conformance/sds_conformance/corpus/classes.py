@@ -35,16 +35,16 @@ class Class(Enum):
     UNEXPLAINED = (
         "unexplained",
         "#b08900",
-        "neither violates anything, and nothing that is left open covers what differs",
+        "neither violates a requirement, and no position explains the difference",
     )
     UNJUDGED = "unjudged", "#5b6470", "no checks were run"
     MISSING = "missing", "#00677d", "only A has the schedule"
     EXTRA = "extra", "#0b5fa5", "only B has the schedule"
     TRUNCATED = "truncated", "#6d4c41", "steps that were recorded are not in the corpus"
-    DUPLICATE = "duplicate", "#455a64", "a schedule or a step stands twice in the corpus"
-    DAMAGED = "damaged", "#000000", "what is stored does not fit together"
-    ERROR = "error", "#ad1457", "a fault of this suite: there is no verdict"
-    LEGAL = "legal", "#2e7d4f", "neither violates anything, and the text leaves open what differs"
+    DUPLICATE = "duplicate", "#455a64", "a schedule or a step is in the corpus twice"
+    DAMAGED = "damaged", "#000000", "the stored data are inconsistent"
+    ERROR = "error", "#ad1457", "a fault of this suite, so there is no verdict"
+    LEGAL = "legal", "#2e7d4f", "neither violates a requirement, and the text leaves the difference open"
 
     colour: str
     """Colour of its bars in a chart."""

@@ -277,23 +277,23 @@ def read_stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
 def require_comparable(a: Corpus, b: Corpus) -> None:
     """Raise CorpusError if the corpora do not have the same schedules."""
     if a.kind != b.kind:
-        raise CorpusError(f"{a.place.label} and {b.place.label} are of two protocols, so there is nothing to compare.")
+        raise CorpusError(f"{a.place.label} and {b.place.label} belong to two protocols, so they cannot be compared.")
     texts = [revisions()[judged_revision(corpus.manifest.revision)].prefix for corpus in (a, b)]
     if texts[0] != texts[1]:
         raise CorpusError(
-            f"{a.place.label} is of {a.manifest.revision} and {b.place.label} of {b.manifest.revision}, which are two "
-            f"texts, so there is nothing to compare: record both with one --revision."
+            f"{a.place.label} is of {a.manifest.revision} and {b.place.label} of {b.manifest.revision}, which are "
+            "different texts, so they cannot be compared: record both with one --revision."
         )
     versions = (a.manifest.schema_version, b.manifest.schema_version)
     if versions[0] != versions[1]:
         old, new = sorted((a, b), key=lambda corpus: corpus.manifest.schema_version)
         raise CorpusError(
             f"{old.place.label} is of schema version {min(versions)} and {new.place.label} of version {max(versions)}, "
-            f"which call messages by other names, so nothing can be compared: record {old.place.label} again."
+            f"which name messages differently, so they cannot be compared: record {old.place.label} again."
         )
     if apart := a.manifest.told_apart(b.manifest):
         raise CorpusError(
-            f"{a.place.label} and {b.place.label} are not of the same schedules, so there is nothing to compare "
+            f"{a.place.label} and {b.place.label} have different schedules, so they cannot be compared "
             f"({'; '.join(apart)})."
         )
 

@@ -120,7 +120,7 @@ class _RangeReader(ExitStack):
                 if bounds is not None and not (wanted.start <= bounds[0] and bounds[1] < wanted.stop):
                     raise DamagedFileError(
                         f"{self.corpus.place.label} is damaged: {file_name(shard)} has schedules {bounds[0]} to "
-                        f"{bounds[1]}, and should have none but {wanted.start} to {wanted.stop - 1}."
+                        f"{bounds[1]}, but should only have {wanted.start} to {wanted.stop - 1}."
                     )
             tables.append(table.filter(pa.array((numbers >= self._range.start) & (numbers < self._range.stop))))
         return pa.concat_tables(tables[1:] or tables)
@@ -154,8 +154,8 @@ def _compare_digests(
     common, one, other = common[once], sides[0].take(at_a[once]), sides[1].take(at_b[once])
     if (unlike := _rows_that_differ(one, other, "plan")).any():
         raise CorpusError(
-            f"{a.place.label} and {b.place.label} have different schedules under number {common[unlike][0]}: they were "
-            "recorded by suites that generate others, so there is nothing to compare."
+            f"{a.place.label} and {b.place.label} have different schedules under number {common[unlike][0]}: they "
+            "were recorded by versions that generate different schedules, so they cannot be compared."
         )
     unlike = _rows_that_differ(one, other, "digest") | _rows_that_differ(one, other, "steps") | every
     steps = [_numbers(side, "steps")[unlike].tolist() for side in (one, other)]

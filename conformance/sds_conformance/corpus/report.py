@@ -40,7 +40,7 @@ from .divergences import Divergence, divergences
 
 SUMMARY, PAGE, CAUSES = "summary.json", "index.html", "causes.parquet"
 FORMAT = "sds-corpus-diff-1"
-"""Stored in the summary: only a folder with one, or one left by an interrupted diff, is ever replaced."""
+"""Stored in the summary. Only a folder with a summary, or one left by an interrupted diff, is ever replaced."""
 _CAUSES: dict[str, pa.DataType] = {
     "class": pa.string(),
     "cause": pa.string(),
@@ -226,7 +226,7 @@ class Bar:
     share: float
     """Of the longest bar, 0 to 1."""
     start: float = 0.0
-    """Where it begins, where bars stand on each other."""
+    """Start of the bar in a stack of bars."""
 
 
 def page(difference: CorpusDifference, samples: list[DivergenceSample]) -> str:

@@ -105,7 +105,7 @@ class Checker:
         if manifest.casting in _CASTINGS and rebuilt.judged != under_test(Casting(manifest.casting), schedule):
             wrong = "does not have the members under test that the cast of the manifest has"
         elif stranger := manifest.find_stranger(performance, rebuilt.judged):
-            wrong = f"was played by {stranger}, not by what the manifest names"
+            wrong = f"was played by {stranger}, which is not the implementation of the manifest"
         if wrong:
             raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} {wrong}.")
 

@@ -179,7 +179,7 @@ def explore(
 
 
 def _interrupted_cells(exchange: Exchange) -> dict[str, Cell]:
-    return dict.fromkeys(exchange.judges, left_open("not played: there was an interrupt"))
+    return dict.fromkeys(exchange.judges, left_open("not played because of an interrupt"))
 
 
 def _cells_of_exchange(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, Cell]:
@@ -213,4 +213,4 @@ def _cut_short(cast: Cast, show: Performance, roles: Mapping[str, str]) -> Cell 
     if broken is not None:
         name, breakdown = broken
         return failed_cell(f"{name} must act: it broke down ({breakdown.kind.value}: {breakdown.detail})")
-    return failed_cell("broken off: there was no end of messages") if show.storm else None
+    return failed_cell("stopped: the messages did not end") if show.storm else None

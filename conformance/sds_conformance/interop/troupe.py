@@ -91,7 +91,7 @@ class Troupe:
         """Settings that all must share, as fixed by the implementations that are not configurable."""
         out: dict[str, int] = {}
         wanted = exchanges_of(self.cast.revision).in_common
-        schedule = Schedule((Member(SENDER),), configuration=tuple(sorted(wanted.items())), name="what is in common")
+        schedule = Schedule((Member(SENDER),), configuration=tuple(sorted(wanted.items())), name="the common settings")
         for name in self.cast.driven:
             try:
                 party = self.cast.play(schedule, {SENDER: name}).parties.get(SENDER)

@@ -1,7 +1,7 @@
 """Golden vectors: inputs and legal outcomes as plain JSON, for implementers in any language.
 
-Where to start reading: ``model`` defines a vector, and what a protocol brings; ``documents`` joins the vectors that a
-formula gives with those written in the files of the top-level folder ``vectors/``. ``generation`` writes and
+Where to start reading: ``model`` defines a vector, and the interface to a protocol; ``documents`` joins the vectors
+that a formula gives with those written in the files of the top-level folder ``vectors/``. ``generation`` writes and
 compares the files, ``edits`` adds and replaces vectors, ``agreement`` asks the reference model about written vectors,
 ``lint`` checks the rules of the README, and ``running`` asks an implementation.
 

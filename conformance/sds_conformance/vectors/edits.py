@@ -81,8 +81,8 @@ def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: 
         return edit
     if not corrected:
         raise VectorsError(
-            f"{path}: {test_id} is released, and its inputs and outcomes stay: add another with "
-            f"`sds-conformance vectors add`, or say what was wrong with --corrected"
+            f"{path}: {test_id} is released, so its inputs and outcomes are fixed: add another with `sds-conformance "
+            "vectors add`, or describe the error with --corrected"
         )
     return replace(edit, paragraphs=(f"{CORRECTED}: `{test_id}`: {corrected}",))
 
@@ -92,7 +92,9 @@ def hold_to_reference(vector_set: VectorSet, edit: Edit, against: str) -> Edit:
     alone = replace(edit.document, content={**edit.document.content, "tests": [edit.test]})
     found = [sentence for _, sentence in disagreements(vector_set, [alone])]
     if found and not against:
-        raise VectorsError(f"{found[0]}: correct the vector, or say why the model is wrong with --against-reference")
+        raise VectorsError(
+            f"{found[0]}: correct the vector, or explain the error of the model with --against-reference"
+        )
     if against and not found:
         raise VectorsError(f"the reference model agrees with {edit.test['id']}: leave out --against-reference")
     paragraphs = (f"{DISAGREES}: `{edit.test['id']}`: {against}",) if against else ()
@@ -148,7 +150,9 @@ def _id(group: str, wanted_id: object, suffix: str, used: Iterable[str]) -> str:
         return f"{group}/{max(numbers, default=0) + 1}{suffix}"
     test_id = f"{group}/{str(wanted_id).removeprefix(f'{group}/').removesuffix(suffix)}{suffix}"
     if test_id in taken:
-        raise VectorsError(f"id: {printable(test_id)} is or was in use: give another, or none to get the next number")
+        raise VectorsError(
+            f"id: {printable(test_id)} is or was in use: give another one, or omit it to get the next number"
+        )
     return test_id
 
 

@@ -32,7 +32,7 @@ _INSTALLED = Path(__file__).parents[1] / "documents" / "vectors"
 
 
 class VectorsError(Exception):
-    """The files are invalid; the message says why."""
+    """The files are invalid; the message has the reason."""
 
 
 def default_folder() -> Path:
@@ -40,7 +40,7 @@ def default_folder() -> Path:
     for folder in (_CHECKOUT, _INSTALLED):
         if (folder / MANIFEST).is_file():
             return folder
-    raise VectorsError("no vectors are installed with this suite, and this is not a checkout: give the folder of some")
+    raise VectorsError("no vectors are installed with this suite, and this is not a checkout: name a folder of vectors")
 
 
 def writable_folder() -> Path:
@@ -66,7 +66,7 @@ def has_windows_line_ends(content: bytes, digest: str) -> bool:
 
 
 def read_json(path: Path) -> Any:
-    """The JSON of a file. Raises VectorsError if it is too large, missing or none."""
+    """The JSON of a file. Raises VectorsError if it is too large, missing or not a JSON file."""
     return _json(path.name, read_bytes(path))
 
 
@@ -143,7 +143,7 @@ def load_of(vector_set: VectorSet, material: Material, folder: Path) -> list[dic
     if manifest.generator_version != GENERATOR_VERSION:
         raise VectorsError(
             f"{MANIFEST}: its generatorVersion is {printable(manifest.generator_version, 20)}, and this suite knows "
-            f"{GENERATOR_VERSION}: take the suite that belongs to these vectors, or leave out the folder"
+            f"{GENERATOR_VERSION}: use the version of the suite for these vectors, or omit the folder"
         )
     names = {f"{material.folder}/{path.name}" for path in paths}
     missing = sorted(name for name in manifest.files if name.startswith(f"{material.folder}/") and name not in names)
@@ -156,7 +156,7 @@ def load_of(vector_set: VectorSet, material: Material, folder: Path) -> list[dic
     return out
 
 
-ANEW = "get these files again, or type `sds-conformance vectors lint DIR` to see all that is wrong with them"
+ANEW = "get these files again, or type `sds-conformance vectors lint DIR` to see all of their errors"
 WINDOWS_LINE_ENDS = (
     "its lines end with CRLF, and those of the published file with LF: type `git config core.autocrlf false` in the "
     "clone and check the files out again"
@@ -186,12 +186,12 @@ MOST_TOLD = 5
 
 def violations(material: Material, data: Any) -> list[str]:
     """The first few violations of the schema by a file of vectors."""
-    from jsonschema import Draft202012Validator  # `run` loads this module, and holds nothing to a schema
+    from jsonschema import Draft202012Validator  # `run` loads this module, but does not use schemas
     from jsonschema.exceptions import best_match
 
     shape = data.get("shape") if isinstance(data, dict) else None
     if not isinstance(shape, str) or shape not in material.shapes:
-        return [f"its shape is none of {', '.join(material.shapes)}"]
+        return [f"its shape is unknown; shapes are {', '.join(material.shapes)}"]
     out: list[str] = []
     wanted = schema(shape, material.shapes[shape])
     for each in () if _is_valid(wanted, data) else Draft202012Validator(wanted).iter_errors(data):

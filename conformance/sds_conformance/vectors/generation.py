@@ -96,13 +96,13 @@ def changelog_gap(folder: Path, manifest: bytes) -> str:
     if text == digest and not otherwise:
         return ""
     if otherwise:
-        return f"{CHANGELOG}: {version} is released, and its files stay as they are: begin a new version"
+        return f"{CHANGELOG}: {version} is released, so its files are fixed: begin a new version"
     line = manifest_line(digest)
     if not text:
         return f"{CHANGELOG}: version {version} lacks its line: {line}"
     return (
-        f"{CHANGELOG}: the files are not those that version {version} names. It is not released yet: say what changed, "
-        f"and correct its line: {line}"
+        f"{CHANGELOG}: the files differ from those of version {version}. It is "
+        f"not released yet: describe the change, and correct its line: {line}"
     )
 
 

@@ -129,12 +129,12 @@ def find_breaches(folder: Path, manifest: VectorManifest, documents: Iterable[di
     texts = dict(versions)
     for (newer, _), (older, _) in pairwise(versions):
         if _numbers(newer) <= _numbers(older):
-            yield f"{CHANGELOG}: {newer} stands above {older}: the newest version comes first"
+            yield f"{CHANGELOG}: {newer} is above {older}: the newest version must come first"
     for entry in ledger.releases:
         if texts.get(entry["version"]) != entry["manifest"]:
             yield (
-                f"{CHANGELOG}: version {entry['version']} was released with the manifest {entry['manifest']}, and that "
-                "is not what it says"
+                f"{CHANGELOG}: version {entry['version']} was released with the manifest {entry['manifest']}, but it "
+                "names a different one"
             )
     current = versions[0][0]
     if manifest.version != current:
@@ -157,7 +157,9 @@ def _check_tests(folder: Path, ledger: Ledger, current: str, manifest: VectorMan
     retiring = changelog_named(folder, current, RETIRED) if open_version else set()
     retired = set(manifest.retired)
     for test_id in sorted(retired - ledger.retired_ids - retiring):
-        yield f"{test_id} is retired, and {CHANGELOG} does not say so: `{RETIRED}: `{test_id}`` in version {current}"
+        yield (
+            f"{test_id} is retired, but {CHANGELOG} does not mention it: `{RETIRED}: `{test_id}`` in version {current}"
+        )
     for test_id in sorted(ledger.retired_ids - retired):
         yield f"{test_id} was retired by a release, and {MANIFEST} does not name it any more"
     gone: dict[str, list[str]] = {}
@@ -171,11 +173,11 @@ def _check_tests(folder: Path, ledger: Ledger, current: str, manifest: VectorMan
                 changed.setdefault(test_id, []).append(revision)
     for revisions, ids in _by_revisions(changed):
         yield (
-            f"{first_of(ids)}: not what was released for {revisions}: give what is new another ID, or say in a new "
-            f"version `{CORRECTED}: `{ids[0]}`` if it was wrong"
+            f"{first_of(ids)}: differs from its released form in {revisions}: use another ID for the new test, or write "
+            f"in a new version `{CORRECTED}: `{ids[0]}`` if it was wrong"
         )
     for revisions, ids in _by_revisions(gone):
-        yield f"{first_of(ids)}: released for {revisions}, and gone there without being retired"
+        yield f"{first_of(ids)}: released for {revisions}, but missing there without being retired"
     if open_version and ledger.last is not None:
         yield from _check_version_number(ledger, current, {i for tests in now.values() for i in tests}, retired)
 
@@ -200,7 +202,7 @@ def _check_version_number(ledger: Ledger, current: str, now: set[str], retired: 
     if ledger.last["generatorVersion"] != GENERATOR_VERSION and new[0] <= last[0]:
         yield f"{CHANGELOG}: the format changed since {ledger.last['version']}: the first number of {current} must grow"
     elif (now - ledger.ids or retired - ledger.retired_ids) and new[:2] <= last[:2]:
-        yield f"{CHANGELOG}: there are other tests than in {ledger.last['version']}: the middle number must grow"
+        yield f"{CHANGELOG}: the tests differ from those of {ledger.last['version']}: increase the middle number"
 
 
 # ---- Releasing -----------------------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def faults(material: Material, stem: str, data: dict[str, Any]) -> Iterator[str]
         yield f"generatorVersion is not {GENERATOR_VERSION}"
     unknown = [name for name in data["revisions"] if name not in material.revisions]
     if unknown:
-        yield f"there is no revision {', '.join(unknown)}"
+        yield f"unknown revision {', '.join(unknown)}"
     used = {flag for test in data["tests"] for flag in test["flags"]}
     for flag in sorted(set(data["notes"]) - used):
         yield f"notes: the flag {flag} is explained, and no vector has it: {FORMAT}"
@@ -144,7 +144,7 @@ def _test(material: Material, data: dict[str, Any], test: dict[str, Any]) -> Ite
     requirements = material.requirements
     for name in test["requirements"]:
         if name not in requirements:
-            yield f"requirements: there is no requirement {name}: `sds-conformance requirements` lists them"
+            yield f"requirements: requirement {name} does not exist: `sds-conformance requirements` lists them"
         elif not any(requirements[name].is_stated_in(revision) for revision in data["revisions"]):
             yield f"requirements: {name} is not stated in {', '.join(data['revisions'])}"
     known = [requirements[name] for name in test["requirements"] if name in requirements]
@@ -155,9 +155,9 @@ def _test(material: Material, data: dict[str, Any], test: dict[str, Any]) -> Ite
     for outcome in (outcome for part in parts for outcome in part["outcomes"]):
         position = outcome.get("position")
         if position is not None and position not in material.positions:
-            yield f"outcomes: there is no position {position}"
+            yield f"outcomes: position {position} does not exist"
     wanted = result_of(test["outcomes"]) if "outcomes" in test else result_of_steps(test["steps"])
     if test["result"] != wanted:
-        yield f"result: its result is {test['result']}, and its outcomes say {wanted}: {FORMAT}"
+        yield f"result: its result is {test['result']}, but its outcomes require {wanted}: {FORMAT}"
     if test.get("warned", False) != material.soft(test["requirements"]):
         yield f"warned: it follows from its requirements whether another answer is a failure: {FORMAT}"

@@ -93,7 +93,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Material:
-    """Everything that a protocol provides for its golden vectors. This package knows nothing else of it."""
+    """Everything that a protocol provides for its golden vectors. This package uses nothing else of a protocol."""
 
     folder: str
     """The subfolder of its files in the folder of vectors."""

@@ -305,7 +305,7 @@ def test_an_interrupt_keeps_what_was_understood_until_then() -> None:
     assert outcome.exit_code == Exit.INTERRUPTED
     assert marked(outcome, "a", "a", AspectMark.YES)
     assert not marked(outcome, "b", "a", AspectMark.NO)
-    assert {cell.reason for cell in outcome.meetings["b", "a"].cells.values()} == {"not played: there was an interrupt"}
+    assert {cell.reason for cell in outcome.meetings["b", "a"].cells.values()} == {"not played because of an interrupt"}
     console = Console(width=200, record=True, file=StringIO())
     story = InteropStory(console, outcome)
     story.show()

@@ -114,7 +114,7 @@ def test_a_released_test_does_not_change(folder: Path, change: Change, version: 
     if version:
         begin(folder, version)
     edit(folder, "lamport", change)
-    assert says(folder, f"{FIRST}: not what was released for sds-2025-10-amended, sds-2026-01")
+    assert says(folder, f"{FIRST}: differs from its released form in sds-2025-10-amended, sds-2026-01")
 
 
 def test_in_a_released_version_not_even_a_comment_changes(folder: Path) -> None:
@@ -140,19 +140,19 @@ def test_a_test_that_was_wrong_keeps_its_id_if_the_changelog_says_so(folder: Pat
     assert lint(VECTOR_SET, folder) == []
     assert read_ledger(folder).releases[1]["tests"]["sds-2026-01"].keys() == {FIRST}
     edit(folder, "lamport", lambda data: data["tests"][0]["outcomes"][0].update(local="6"))
-    assert says(folder, f"{FIRST}: not what was released")
+    assert says(folder, f"{FIRST}: differs from its released form")
 
 
 def test_a_released_test_does_not_vanish(folder: Path) -> None:
     begin(folder, "1.1.0")
     edit(folder, "lamport", lambda data: data["tests"].pop(0))
-    assert says(folder, f"{FIRST}: released for sds-2025-10-amended, sds-2026-01, and gone there")
+    assert says(folder, f"{FIRST}: released for sds-2025-10-amended, sds-2026-01, but missing there")
 
 
 def test_nor_from_one_of_its_revisions(folder: Path) -> None:
     begin(folder, "1.1.0")
     edit(folder, "lamport", lambda data: data.update(revisions=["sds-2026-01"]))
-    assert says(folder, "more: released for sds-2025-10-amended, and gone there without being retired")
+    assert says(folder, "more: released for sds-2025-10-amended, but missing there without being retired")
 
 
 def _retire(folder: Path, test_id: str) -> None:
@@ -212,7 +212,7 @@ def _release_changed(folder: Path, change: Change) -> None:
         (lambda ledger: ledger.pop("releases"), "'releases' is a required property"),
         (
             lambda ledger: ledger["releases"][0]["tests"]["sds-2026-01"].update({FIRST: "0" * 64}),
-            "not what was released",
+            "differs from its released form",
         ),
         (lambda ledger: ledger["releases"].append(ledger["releases"][0]), "1.0.0 does not come after 1.0.0"),
     ],
@@ -260,7 +260,7 @@ def test_releasing_and_then_generating(tmp_path: Path) -> None:
     for command in ("generate", "format"):
         result = typed("vectors", command, "--out", folder)
         assert result.exit_code == 1
-        assert "1000.0.0 is released, and its files stay as they are: begin a new version" in result.stderr
+        assert "1000.0.0 is released, so its files are fixed: begin a new version" in result.stderr
         assert (folder / "sds" / "lamport.json").read_bytes() == before
     begin(folder, "1001.0.0")
     assert typed("vectors", "generate", "--out", folder).exit_code == 0

@@ -22,9 +22,9 @@ class WrongAnswers:
     requirement: str
     """The violated requirement; the group of the vectors if they name none."""
     answered: list[AnsweredVector]
-    """The vectors, those first that are about the requirement itself."""
+    """The vectors; those that test the requirement itself come first."""
     under: dict[str, str] = field(default_factory=dict)
-    """Other requirements that they are about, each with the reason why it is violated as well, or ""."""
+    """Other requirements that they test, each with the reason why it is violated as well, or ""."""
 
     @property
     def verdict(self) -> Verdict:
@@ -38,7 +38,7 @@ def causes_of(
     """Return the root causes of all wrong answers and warnings, those of most vectors first.
 
     ``about`` returns the requirements that an answer violates, the most important one first. Answers with the same
-    difference have the same root cause, whatever they are about.
+    difference have the same root cause, whatever they test.
     """
     answers = [one for one in answers if one.answer.status not in (Status.SKIPPED, Status.BROKEN, Status.ERROR)]
     wrong = [one for one in answers if one.answer.status in _VERDICTS]

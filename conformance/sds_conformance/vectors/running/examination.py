@@ -142,7 +142,7 @@ class VectorExaminer:
     def _ask(self, shape: str, test: Vector, heard: list[Any]) -> VectorResult:
         material = self._material
         if shape not in material.shapes:
-            return VectorResult(Status.SKIPPED, reason=f"vectors of shape {shape} are not asked for")
+            return VectorResult(Status.SKIPPED, reason=f"vectors of shape {shape} cannot be run")
         try:
             session = self._open()
             session.link.note("vector", name=test["id"], revision=self._revision)

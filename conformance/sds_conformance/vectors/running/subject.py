@@ -23,7 +23,7 @@ class Status(Enum):
     """An outcome for which a position requires a warning, or that violates a SHOULD."""
     FAIL = "fail"
     SKIPPED = "skipped"
-    """Not run: the reason says what the implementation lacks."""
+    """Not run: the reason names what the implementation lacks."""
     BROKEN = "broken"
     """The implementation broke down instead of answering."""
     ERROR = "error"
@@ -44,7 +44,7 @@ class VectorResult:
     expected: str = ""
     seen: str = ""
     reason: str = ""
-    """Why it was skipped, what allows it, or which requirement is violated."""
+    """The reason why it was skipped, the position that allows it, or the violated requirement."""
     requirements: tuple[str, ...] = ()
     """The violated requirements, if they are known more precisely than from the vector."""
     raw_answer: str = ""
@@ -90,7 +90,7 @@ class Subject:
 
 
 REFUSAL = "a valid message is refused"
-"""The difference of answers that refuse what must be taken."""
+"""The difference of answers that refuse a valid input."""
 Match = Callable[[Any, dict[str, Any]], bool]
 
 

@@ -60,7 +60,7 @@ def _find_bad_indices(at: str, places: Iterable[int], vector: Vector) -> Iterato
     count = len(vector["updates"])
     for place in places:
         if place >= count:
-            yield f"{at}: there is no update {place}: there are {count}, and the first is 0"
+            yield f"{at}: update {place} does not exist: there are {count}, numbered from 0"
 
 
 def _find_bad_values(at: str, updates: Iterable[Fields]) -> Iterator[str]:

@@ -36,7 +36,7 @@ def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     asking = actor.link(stage.peer("client", read_only=vector["client"] == "read_only"))
     if asking.updates:
         # An update may be sent without a request (CA-1), and need not be sent again.
-        raise VectorSkippedError("sends updates before it is asked for some")
+        raise VectorSkippedError("sends updates before they are requested")
     deliver_frames(asking, asking.peer.get_updates(numbers(vector["since"])))
     let_time_pass(actor)
     sent = asking.updates

@@ -102,7 +102,7 @@ def ask_frame(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
 def _require_profile(subject: ClearSkiesSubject, vector: Vector) -> SignatureProfile:
     declared = subject.declaration.profile("signature") or DEFAULT_PROFILE
     if declared != vector["profile"]:
-        raise VectorSkippedError(f"declares signatures as {declared}: these are others")
+        raise VectorSkippedError(f"declares signatures of profile {declared}, which are different")
     return signature_profile(declared)
 
 
@@ -121,7 +121,7 @@ def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
 
 
 def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Compare the message that it makes of a body and a key."""
+    """Compare the message that it makes from a body and a key."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     profile = _require_profile(subject, vector)
     body, level = bytes.fromhex(vector["body"]), AccessLevel(vector["signed_by"])

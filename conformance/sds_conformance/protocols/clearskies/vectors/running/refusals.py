@@ -1,6 +1,6 @@
 """Operations that no implementation may refuse: to create a peer, to connect it, and to show a state that it declares.
 
-Otherwise an implementation that refuses all of them would be asked nothing, and pass.
+Otherwise an implementation that refuses all of them would pass without being tested.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from .subject import ClearSkiesSubject
 
 MANDATORY = {
     "open": "a peer to be opened",
-    "connect": "a link to be taken",
+    "connect": "a link to be accepted",
     "disconnect": "a link to be closed",
     "put": "a change to be made",
     "delete": "a record to be deleted",
-    "tick": "a tick to be taken",
+    "tick": "a tick to be accepted",
     "observe": "a state, because it declares observe",
 }
 

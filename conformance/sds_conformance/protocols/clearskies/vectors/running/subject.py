@@ -90,7 +90,7 @@ def deliver_updates(actor: Actor, link: ScriptedLink, *updates: Fields, observin
 
 
 def _own_number(actor: Actor, uuid: str, *, observing: bool) -> int:
-    """The own number of a peer in the vector clock of a record; 0 if it has none there, or shows none.
+    """The own number of a peer in the vector clock of a record; 0 if it is absent or not shown.
 
     With ``observing``, return the larger of the number that it sends and the number in its state: a peer that relays
     messages byte by byte sends no number of its own.

@@ -114,7 +114,7 @@ class _Player:
 
     def _open_link(self, step: dict[str, Any]) -> ScriptedLink:
         if step["link"] not in self._links:
-            raise VectorSkippedError(f"there is no link {step['link']}")
+            raise VectorSkippedError(f"link {step['link']} does not exist")
         return self._links[step["link"]]
 
     def _request_frame(self, step: dict[str, Any]) -> Frame:

@@ -124,7 +124,7 @@ class _Recorder:
 
     def _step(self, step: Step) -> dict[str, Any]:
         if step.command not in self._actions:
-            raise NotRecordableError(f"it asks for {step.command}")
+            raise NotRecordableError(f"it uses the command {step.command}")
         name = step.command.removeprefix("send_")
         return {
             "at_ms": step.now_ms - start_ms(self._stage.revision.name),
@@ -173,7 +173,7 @@ class _Recorder:
 
     def _require_no_own_id(self, wire: bytes) -> None:
         if any(message_id.encode() in wire for message_id in self._names_of_own):
-            raise NotRecordableError("own messages come back in bytes that are not those of their fields")
+            raise NotRecordableError("own messages are received in an encoding that differs from that of their fields")
 
     def _replace_own_ids(self, message: Message) -> tuple[dict[str, Any], bool]:
         """The fields with the names of own messages, and whether there are any."""
@@ -192,5 +192,5 @@ class _Recorder:
             fields["filter_over"] = [self._names_of_own.get(message_id, message_id) for message_id in over]
             depends = True
         elif message.sender_id == self._party.participant_id and message.bloom_filter is not None:
-            raise NotRecordableError("own messages come back with their filters")
+            raise NotRecordableError("own messages are received with their filters")
         return fields, depends

@@ -44,7 +44,7 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
             return blame_delivery_duty(
                 subject,
                 said,
-                VectorResult(Status.FAIL, f"message {number} to be taken", "refused", difference=REFUSAL),
+                VectorResult(Status.FAIL, f"message {number} to be accepted", "refused", difference=REFUSAL),
             )
         seen = _read_states(actor, names) or (signals.states() if told else None)
         if seen is None:
@@ -143,7 +143,7 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
     for number, step in enumerate(vector["steps"], 1):
         stage.now_ms = base_ms + step["at_ms"]
         if actor.receive(message_of(step["receive"])).answer == "rejected":
-            return VectorResult(Status.FAIL, f"message {number} to be taken", "refused", difference=REFUSAL)
+            return VectorResult(Status.FAIL, f"message {number} to be accepted", "refused", difference=REFUSAL)
         state = actor.observe()
         if state is None or not (state.HasField("outgoing_repairs") and state.HasField("incoming_repairs")):
             raise VectorSkippedError(

@@ -78,7 +78,7 @@ def _need_profile(subject: SdsSubject, vector: Vector) -> None:
     if not declared:
         raise VectorSkippedError("declares no known kind of filters")
     if declared != vector["profile"]:
-        raise VectorSkippedError(f"declares filters of {declared}: these are others")
+        raise VectorSkippedError(f"declares filters of profile {declared}, which are different")
 
 
 def ask_bloom_build(subject: SdsSubject, vector: Vector) -> VectorResult:

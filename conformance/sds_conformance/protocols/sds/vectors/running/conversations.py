@@ -30,7 +30,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Play the steps, compare the results, and judge the trace if a result is not listed."""
     for name in vector["needs"]:
         if name not in NEEDED:
-            raise VectorSkippedError(f"needs {name}, which is not known here")
+            raise VectorSkippedError(f"needs {name}, which this suite does not know")
         subject.need(SDS.capabilities[name])
     stage = subject.stage(vector["scenario"])
     untold = {kind for kind in SIGNALS if not subject.declaration.can_by_name(kind.replace("_", "-"))}
@@ -52,9 +52,9 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
         if not unlisted:
             raise VectorSkippedError(str(stopped)) from None
     if not played:
-        raise VectorSkippedError("none of its steps can be had")
+        raise VectorSkippedError("none of its steps can be played")
     if not unlisted and lacking:
-        # A part that is not shown is no failure, but no pass either.
+        # An outcome with a missing part neither fails nor passes.
         return VectorResult(
             Status.ACCEPTABLE, reason=f"declares observe, and its state does not show {', '.join(lacking)}"
         )

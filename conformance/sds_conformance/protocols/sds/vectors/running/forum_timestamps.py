@@ -32,7 +32,7 @@ def ask_counting(subject: SdsSubject, vector: Vector, run_operation: RunOperatio
         return further
     received = int(vector["received"]) if "received" in vector else None
     if further and max(local, received or 0) + further + PLAUSIBLE > LARGEST:
-        raise VectorSkippedError("counts in other steps than one, and there is no room for them here")
+        raise VectorSkippedError("does not count in steps of one, and has no room for larger steps")
     seen = run_operation(subject, actor, vector["operation"], received + further if received is not None else None)
     if seen.get("sent") == "None":
         return VectorResult(Status.FAIL, "a message with a timestamp", "one without")
@@ -54,12 +54,12 @@ def _reach_timestamp(actor: Actor, local: int) -> int | VectorResult:
         if refused(actor):
             if local >= LARGEST - 1:
                 raise VectorSkippedError("refuses timestamps at the end of 31 bits")
-            return VectorResult(Status.FAIL, f"the timestamp {local - 1} to be taken", "refused", difference=REFUSAL)
+            return VectorResult(Status.FAIL, f"the timestamp {local - 1} to be accepted", "refused", difference=REFUSAL)
     try:
         reached = actor.send().lamport_timestamp or 0
     except ScheduleStoppedError:
         if local >= LARGEST - 1:
-            raise VectorSkippedError("sends nothing at the end of 31 bits, which is legal") from None
+            raise VectorSkippedError("sends nothing at the largest 31-bit timestamp, which is legal") from None
         raise
     if reached < local:
         return VectorResult(Status.FAIL, f"a timestamp of {local} at least", f"{reached} in the message sent")

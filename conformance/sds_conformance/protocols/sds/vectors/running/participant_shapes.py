@@ -122,7 +122,7 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
     if refused(actor):
         if local > SAFE:
             raise VectorSkippedError("refuses timestamps beyond 2^53+10, which is legal")
-        return VectorResult(Status.FAIL, f"the timestamp {local} to be taken", "refused", difference=REFUSAL)
+        return VectorResult(Status.FAIL, f"the timestamp {local} to be accepted", "refused", difference=REFUSAL)
     if local > SAFE and not _adopted_timestamp(actor, local):
         raise VectorSkippedError("drops timestamps beyond 2^53+10, or stays below them, which is legal")
     stage.now_ms = now_ms
@@ -133,7 +133,7 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
         seen["local"] = str(after)
         return judge_outcome(seen, vector["outcomes"], _matches_state)
     if local > SAFE and seen.get("sent") == str(now_ms):
-        raise VectorSkippedError("does not show whether it took a timestamp beyond 2^53+10")
+        raise VectorSkippedError("does not show whether it accepted a timestamp beyond 2^53+10")
     with suppress(ScheduleStoppedError):
         seen["next"] = (actor.send().lamport_timestamp or 0,)
     return judge_outcome(seen, vector["outcomes"], lambda s, o: _matches_next_timestamp(s, o, now_ms))
@@ -176,7 +176,7 @@ def run_operation(subject: SdsSubject, actor: Actor, operation: str, received: i
             return dict(REFUSED)
         raise
     if sync is None:
-        raise VectorSkippedError("sends no sync message here, which is legal")
+        raise VectorSkippedError("sends no sync message in this situation, which is legal")
     return {"sent": str(sync.lamport_timestamp)}
 
 
@@ -228,7 +228,7 @@ def ask_causal_history(subject: SdsSubject, vector: Vector) -> VectorResult:
     in_force = actor.party.in_force
     if in_force.HasField("causal_history_size") and in_force.causal_history_size != vector["size"]:
         raise VectorSkippedError(
-            f"names {in_force.causal_history_size} messages in a causal history, whatever it is asked for"
+            f"names {in_force.causal_history_size} messages in a causal history, whatever the configuration"
         )
     history = [entry.message_id for entry in actor.send().causal_history]
     oldest_first = vector["outcomes"][0]["causal_history"]
@@ -267,6 +267,6 @@ def _open_and_deliver(subject: SdsSubject, vector: Vector, size: int) -> Actor |
         sync = arrival.get("kind") == "sync"
         actor.receive(replace(message, causal_history=named, content=None if sync else message.content))
         if refused(actor):
-            return VectorResult(Status.FAIL, f"{arrival['message_id']!r} to be taken", "refused", difference=REFUSAL)
+            return VectorResult(Status.FAIL, f"{arrival['message_id']!r} to be accepted", "refused", difference=REFUSAL)
     actor.settle()
     return actor

@@ -36,7 +36,7 @@ def fail_illegal_refusals(subject: SdsSubject, vector: Vector, answer: VectorRes
 def _find_illegal_refusals(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> Iterator[VectorResult]:
     if step.command == "observe" and step.answer == "state" and step.reply is not None:
         if not step.reply.state.ListFields():
-            yield VectorResult(Status.FAIL, "a state, for it declares observe", "a state with nothing in it")
+            yield VectorResult(Status.FAIL, "a state, for it declares observe", "an empty state")
         return
     if step.answer != "rejected":
         return
@@ -54,7 +54,7 @@ def _describe_refusal(step: Step) -> str:
 
 
 def _special_settings(step: Step) -> list[str]:
-    """The settings of a participant besides those that all participants get."""
+    """The settings of a participant that differ from those of all participants."""
     fields = {field.name: value for field, value in step.request.open.configuration.ListFields()}
     return [name for name, value in fields.items() if name not in PLAIN and (name != "sds_r" or value)]
 

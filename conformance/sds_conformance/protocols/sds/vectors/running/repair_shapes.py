@@ -37,7 +37,7 @@ def ask_hash(subject: SdsSubject, vector: Vector) -> VectorResult:
     text = "".join(vector["parts"])
     first, second = vector["parts"] if len(vector["parts"]) == 2 else (text[:1], text[1:])
     if not first:
-        raise VectorSkippedError("the hash of nothing cannot be seen from outside: no participant has an empty ID")
+        raise VectorSkippedError("the hash of an empty text cannot be observed: no participant has an empty ID")
     seen = []
     for modulus in MODULI:
         times = subject.codec.repair_times(
@@ -45,7 +45,7 @@ def ask_hash(subject: SdsSubject, vector: Vector) -> VectorResult:
         )
         offsets = convert_answer(times)
         if offsets == REFUSED or offsets.t_req_ms is None:
-            raise VectorSkippedError(f"does not tell a T_req within {modulus} ms")
+            raise VectorSkippedError(f"does not reveal a T_req within {modulus} ms")
         seen.append(offsets.t_req_ms)
     value = int(vector["outcomes"][0]["hash"])
     expected = [value % modulus for modulus in MODULI]
@@ -104,7 +104,7 @@ def _judge_offset(vector: Vector, told: Any, name: str) -> VectorResult:
         return judge_outcome(REFUSED, vector["outcomes"])
     value = getattr(told, name)
     if value is None:
-        raise VectorSkippedError(f"does not tell {name.removesuffix('_ms')}")
+        raise VectorSkippedError(f"does not reveal {name.removesuffix('_ms')}")
 
     def matches(seen: Any, outcome: dict[str, Any]) -> bool:
         if "from_ms" in outcome:
@@ -119,7 +119,7 @@ def _ask_for_membership(subject: SdsSubject, vector: Vector) -> VectorResult:
     if told == REFUSED:
         return judge_outcome(REFUSED, vector["outcomes"])
     if told.in_response_group is None:
-        raise VectorSkippedError("does not tell the response group")
+        raise VectorSkippedError("does not reveal the response group")
     seen = {"member": told.in_response_group}
     return replace(judge_outcome(seen, vector["outcomes"]), raw_answer=tell(seen))
 

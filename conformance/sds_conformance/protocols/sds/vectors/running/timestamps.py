@@ -10,4 +10,4 @@ LARGEST = 2**64 - 1
 LARGEST_INT32 = 2**31 - 1
 """The largest timestamp of the proposal of 2024."""
 PLAUSIBLE = 1_000
-"""In the proposal, a timestamp that exceeds the necessary value by this much is no count of messages."""
+"""In the proposal, a timestamp that exceeds the necessary value by this much cannot be a count of messages."""
