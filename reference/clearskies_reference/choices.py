@@ -26,7 +26,7 @@ class ClosesOnRefusal(Peer):
 
 
 class SendsAtTicks(Peer):
-    """Send at a tick, on the links that still exist: the text sets no time."""
+    """Send at a tick, on the links that still exist: the text specifies no time."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -57,7 +57,7 @@ class SendsAtTicks(Peer):
 
 
 class ProcessesFirstMessageAtOnce(Peer):
-    """Process the first received message immediately and the others at a tick: the text sets no time."""
+    """Process the first received message immediately and the others at a tick: the text specifies no time."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -87,7 +87,7 @@ class Pings(Peer):
 
 
 class Polls(Peer):
-    """The text does not forbid repeated requests on a connection: here they go out whenever periodic work runs."""
+    """The text does not forbid repeated requests on a connection: this peer sends one whenever periodic work runs."""
 
     def tick(self, now_ms: int) -> Effects:
         request = Message(self.request_body()).to_wire()
@@ -95,7 +95,7 @@ class Polls(Peer):
 
 
 class SmallestIdWinsTies(Peer):
-    """Of two with the same update_time the other one wins than usual, on all peers (CA-9)."""
+    """Of two changes with the same update_time, the one that usually loses wins, on all peers (CA-9)."""
 
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
         winner, loser = super().decide(one, other)
@@ -175,7 +175,7 @@ class _Output(SendsAtTicks):
 
 
 class SplitOutput(_Output):
-    """Of one link it is a stream: where a piece ends means nothing."""
+    """A link carries a stream, so the ends of pieces have no meaning."""
 
     def pieces(self, sent: list[Sent]) -> list[Sent]:
         cuts = ((0, 1), (1, 4), (4, 40), (40, None))
@@ -183,7 +183,7 @@ class SplitOutput(_Output):
 
 
 class JoinedOutput(_Output):
-    """Of several links each is a stream: which one is written first means nothing."""
+    """Each link carries its own stream, so the order between links has no meaning."""
 
     def pieces(self, sent: list[Sent]) -> list[Sent]:
         links = sorted({each.link for each in sent}, reverse=True)
@@ -222,7 +222,7 @@ class AsksWithoutItself(Peer):
 
 
 class ReordersEqualRevisions(Peer):
-    """ "Sorted by the last_updated_rev value": those with one value in any order (CA-14)."""
+    """ "Sorted by the last_updated_rev value": equal values may come in any order (CA-14)."""
 
     def missing(self, request: GetUpdates) -> list[StoredRecord]:
         found = super().missing(request)[::-1]
@@ -247,7 +247,7 @@ class IgnoresIdenticalWrites(Peer):
 
 
 class RefusesTakenUuids(Peer):
-    """A uuid is a suggestion for a new record (testee protocol), and one that is taken is no uuid for that."""
+    """A uuid is a suggestion for a new record (testee protocol); a uuid in use is unsuitable."""
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         if uuid and self.store.leader(key) is None and self.store.get(uuid) is not None:
@@ -256,7 +256,7 @@ class RefusesTakenUuids(Peer):
 
 
 class LargestValueWinsTies(Peer):
-    """Any choice is accepted between two with one update_time (CA-9): here the values make it, where they differ."""
+    """Any choice is accepted between two changes with the same update_time (CA-9): this peer compares the values."""
 
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
         if one.update_time != other.update_time:
@@ -273,7 +273,8 @@ class KeepsItsDeletion(Peer):
 
 
 class RenamesInTwo(Peer):
-    """ "The uuid should be used to identify records", and need not: a rename takes two changes, and both go out."""
+    """ "The uuid should be used to identify records", but this is no must: a rename makes two changes, and both are
+    sent."""
 
     def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if key == new_key or not self.writes:
@@ -297,14 +298,14 @@ class ScansItsRecords(Peer):
 
 
 class ShowsNoDeletions(Peer):
-    """Applications see the records that are there; deleted ones go over the wire alone."""
+    """Applications see only existing records; deleted ones appear only on the wire."""
 
     def records(self) -> list[Record]:
         return [record for record in super().records() if not record.deleted]
 
 
 class RevivesItsRecords(Peer):
-    """A key is free again when its record is deleted (CA-13): a new value under it makes that record live again."""
+    """A key is free again when its record is deleted (CA-13): a new value under it restores that record."""
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         gone = [stored for stored in self.store if stored.record.deleted and stored.record.key == key]
@@ -346,7 +347,8 @@ class DeletesWhatIsGone(Peer):
 
 
 class RefusesLowerRevisions(Peer):
-    """Revisions of a writer come in order on one subscription (CA-5): one that is not above the last is known."""
+    """Revisions of a writer arrive in order on a subscription (CA-5): one that is not above the last is known
+    already."""
 
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         by, revision = incoming.version
@@ -357,7 +359,7 @@ class RefusesLowerRevisions(Peer):
 
 
 class SendsInIntervals(SendsAtTicks):
-    """The text does not bound how long a change may wait: here up to four seconds."""
+    """The text does not limit the delay of a change: this peer waits up to four seconds."""
 
     since_ms: int | None = None
 
@@ -388,7 +390,8 @@ class RepeatsItsRequest(Peer):
 
 
 class ReceivesAtTicks(Peer):
-    """The text does not say when data is read: here at ticks. Data unread when a link breaks is asked for again."""
+    """The text does not say when data is read: this peer reads at ticks. Data that is unread when a link breaks is
+    requested again."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -414,15 +417,14 @@ class ReceivesAtTicks(Peer):
 
 
 class ReadsLinksInTurn(ReceivesAtTicks):
-    """ "Order is kept on one link" (core protocol), and between two links there is none: here links are read one after
-    the other."""
+    """ "Order is kept on one link" (core protocol), but not between links: this peer reads one link after the other."""
 
     def in_turn(self, unread: list[tuple[Link, bytes]]) -> list[tuple[Link, bytes]]:
         return sorted(unread, key=lambda each: each[0].number)
 
 
 class SendsTheNewest(Peer):
-    """At ticks it sends the newest version of each changed record by revision, and none that the other end sent."""
+    """At ticks, send the newest version of each changed record by revision, except versions from the other end."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

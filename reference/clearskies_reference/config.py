@@ -20,9 +20,9 @@ class Resolution(Enum):
     """How a conflict is resolved ("Applications need to decide", CA-8)."""
 
     LARGEST_TIME = "largest update_time"
-    """Rule: "The default way": it is no change of its own, since all peers come to the same result."""
+    """Rule: "The default way". It makes no change, because all peers get the same result."""
     MERGE = "merge"
-    """Of two objects the members of both. The result is a change, unless the winner has all of it already."""
+    """Two objects are merged into one with the members of both. The result is a change, unless it equals the winner."""
     SEPARATE = "separate"
     """The loser gets a new uuid and a new key, the same on all peers."""
 
@@ -31,7 +31,7 @@ class LoserOfKey(Enum):
     """Who deletes the record that loses a key to another, where the larger update_time decides (CSDB-38)."""
 
     NOBODY = "nobody"
-    """It is hidden while another has its key: which one that is, is a function of the records alone."""
+    """It is hidden while another record has its key. All peers choose the same record, from the records alone."""
     ITS_WRITER = "its writer"
     EVERYBODY = "everybody"
 
@@ -58,33 +58,33 @@ class Config:
     time_digits: int = 3
     """Digits after the point in an own update_time, 0 to 9."""
     advancing_times: bool = True
-    """A change is never as old as what it changes, whatever the peer's clock says.
+    """A change has a later time than the changed record, even if the peer's clock is behind.
 
     Without this, peers whose clocks go wrong can end with different records: of three versions, where the second was
     made with a clock behind that of the first, a peer that receives the third between them decides differently (CA-8).
     """
     writes_deleted_false: bool = False
-    """Updates of records that are there say ``"deleted": false`` instead of nothing (CSDB-13)."""
+    """Updates of existing records contain ``"deleted": false`` (CSDB-13)."""
 
     clock_per_peer: bool = False
     """One logical clock for all records of a peer, instead of one for each record (CA-7)."""
     clocks_count_hops: bool = False
     """Sending and receiving (rules 3 and 4) count in the vector clock at once, also of changes of others.
 
-    By default the counts of a peer show in its next own change, and everybody has the same clock of a change. With
-    this, a change that descends from another can look concurrent to who has heard of that by another way.
+    By default the counts of a peer are in its next own change, and a change has the same clock on all peers. With this
+    option, a change that descends from another one can look concurrent to a peer that got that one from elsewhere.
     """
 
     sends_unrequested: bool = False
-    """Send updates to links that have not sent database.get_updates, too (CA-1).
+    """Send updates also to links that have not sent database.get_updates (CA-1).
 
-    An update before the answer to that is out of order: if the link then breaks, the client has seen a revision without
-    those before it, and never asks for them (CA-5). So peers that do this need not come to the same records.
+    An update before the answer to the request is out of order: if the link then breaks, the client has received a
+    revision without the earlier ones, and never requests them (CA-5). So such peers may not converge.
     """
     echoes: bool = False
     """Repeat updates to the link they came from ("as an optimization, implementations shouldn't", CSDB-21)."""
     asks_on_every_link: bool = False
-    """Send database.get_updates on a second link to a peer, too ("only one should be subscribed", CSDB-36)."""
+    """Send database.get_updates also on a second link to a peer ("only one should be subscribed", CSDB-36)."""
 
     resolution: Resolution = Resolution.LARGEST_TIME
     loser_of_key: LoserOfKey = LoserOfKey.NOBODY

@@ -22,7 +22,7 @@ class CountsEachSending(Peer):
 
 
 class WritesResolutions(Peer):
-    """The text does not say whether the resolution of a conflict is a change of its own (CA-8)."""
+    """The text does not say whether the resolution of a conflict is a separate change (CA-8)."""
 
     def resolve(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects

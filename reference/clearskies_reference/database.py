@@ -1,8 +1,8 @@
 """Sections "Record Changes", "Conflicts" and "Deleted Records": the records of a peer.
 
 The stored version of a uuid is the received one with the largest update_time. It does not depend on the order of
-arrival, as long as times grow from one change to the next (``Config.advancing_times``). Vector clocks say which of two
-is newer where times would say otherwise. Which record has a key is a function of the records that are stored.
+arrival, as long as times grow from one change to the next (``Config.advancing_times``). Vector clocks decide which
+version is newer, even against the times. Which record has a key is a function of the records that are stored.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Database(ABC):
     # ---- Local changes -------------------------------------------------------------------------------------------
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
-        """A new record, or a change of the one that has the key; its uuid. Raises RefusedWriteError."""
+        """Create a record, or change the one that has the key. Returns the uuid. Raises RefusedWriteError."""
         value = json_text.normalize(value)
         current = self.store.leader(key)
         if current is not None:
@@ -90,7 +90,9 @@ class Database(ABC):
         return current.record.uuid
 
     def delete_by_key(self, key: str, now_ms: int, effects: Effects) -> str:
-        """Delete the record that has a key, and those that would have it then. Its uuid. Raises RefusedWriteError."""
+        """Delete the record that has a key, and the hidden records with the same key. Its uuid. Raises
+        RefusedWriteError.
+        """
         current, *hidden = self.records_with_existing_key(key)
         self.refuse_unwritable([current, *hidden], now_ms)
         for other in (*hidden, current):
@@ -109,7 +111,7 @@ class Database(ABC):
         """
         found = list(self.store.records_with_key(key))
         if not found:
-            raise RefusedWriteError(f"there is no record with the key {key[:40]!r}")
+            raise RefusedWriteError(f"no record has the key {key[:40]!r}")
         return found
 
     def new_uuid(self) -> str:
@@ -140,11 +142,11 @@ class Database(ABC):
         key, value, deleted = content
         revision = self.next_revision(current)
         if revision > MAX_INTEGER:
-            raise RefusedWriteError("the revision counter is at its end")
+            raise RefusedWriteError("the revision counter has reached its maximum")
         clock = self.logical_clock.clock_of_change(current)
         record = Record(uuid, key, value, self.peer_id, revision, time, clock, deleted)
         if _is_large(record):
-            raise RefusedWriteError("the record has no room in a message")
+            raise RefusedWriteError("the record is too large for a message")
         self.store.count(revision)
         self.store.learn(self.peer_id, revision)
         stored = StoredRecord(record, clock[self.peer_id])
@@ -156,11 +158,11 @@ class Database(ABC):
         return self.store.revision + 1
 
     def refuse_unwritable(self, changed: list[StoredRecord | None], now_ms: int) -> None:
-        """Raises RefusedWriteError if the changes cannot all be made, so that none is."""
+        """Raises RefusedWriteError if not all of the changes can be made."""
         if not self.writes:
             raise RefusedWriteError('a read-only peer "can read all data, but cannot change it"')
         if self.store.revision + len(changed) > MAX_INTEGER:
-            raise RefusedWriteError("the revision counter is at its end")
+            raise RefusedWriteError("the revision counter has reached its maximum")
         self.time_of_change(now_ms, changed)
         for stored in changed:
             self.logical_clock.clock_of_change(stored)
@@ -168,7 +170,7 @@ class Database(ABC):
     # ---- Changes of others ---------------------------------------------------------------------------------------
 
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
-        """An update arrives. Raises MalformedMessageError before anything is changed."""
+        """Process an update. Raises MalformedMessageError before anything is changed."""
         current = self.store.get(incoming.uuid)
         if current is not None and self.is_present(current.record, incoming):
             self.learn_clock(current, incoming)
@@ -185,7 +187,9 @@ class Database(ABC):
         return current.version == incoming.version
 
     def is_older(self, incoming: Record, current: Record) -> bool:
-        """Rule: "If incoming.before(current), then the incoming record can be discarded", which are also equal ones."""
+        """Rule: "If incoming.before(current), then the incoming record can be discarded"; equal ones are discarded as
+        well.
+        """
         return self.before(incoming.vector_clock, current.vector_clock)
 
     def is_newer(self, incoming: Record, current: Record) -> bool:
@@ -201,7 +205,7 @@ class Database(ABC):
             self.store.count(revision)
 
     def learn_clock(self, current: StoredRecord, incoming: Record) -> None:
-        """The same version with another clock: another peer has resolved a conflict in which it won."""
+        """Handle a known version with another clock: another peer has resolved a conflict in favour of this version."""
         if not self.before(incoming.vector_clock, current.record.vector_clock):
             clock, ticks = self.logical_clock.count_reception(current, incoming.vector_clock)
             self.store_record(self.logical_clock.with_clock(current, clock, ticks))
@@ -213,7 +217,7 @@ class Database(ABC):
         clock, ticks = self.logical_clock.count_reception(current, incoming.vector_clock)
         record = replace(incoming, vector_clock=clock)
         if _is_large(record):
-            raise MalformedMessageError("an update that has no room in a message with this vector clock")
+            raise MalformedMessageError("an update that is too large for a message with this vector clock")
         own = incoming.last_updated_by == self.peer_id
         return StoredRecord(record, ticks, sent=own, signed=signed if self.keeps_originals else None)
 
@@ -269,24 +273,26 @@ class Database(ABC):
         self.write_resolution(loser.uuid, (loser.key, NULL, True), loser, effects)
 
     def deletes_loser(self, loser: Record) -> bool:
-        """Does a record that loses its key become a deleted one, or is it hidden alone?"""
+        """Is a record that loses its key deleted, instead of only hidden?"""
         own = self.config.loser_of_key is LoserOfKey.ITS_WRITER and loser.last_updated_by == self.peer_id
         return own or self.config.loser_of_key is LoserOfKey.EVERYBODY
 
     def merge(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
-        """The winner takes over what the loser has more, if it has anything more: else there is an end of it."""
+        """Merge the members of the loser into the winner. No change is made if the loser adds nothing, so that merging
+        ends.
+        """
         value = merge_values(winner, loser)
         if value != winner.value:
             self.write_resolution(uuid, (winner.key, value, winner.deleted), winner, effects)
 
     def separate(self, loser: Record, effects: Effects) -> None:
-        """Store the loser under a uuid of its own, unless that was done before."""
+        """Store the loser as a separate record with a derived uuid, unless that record exists."""
         uuid = uuid_of_loser(loser)
         if not loser.deleted and self.store.get(uuid) is None:
             self.write_resolution(uuid, (key_of_loser(loser), loser.value, False), loser, effects)
 
     def write_resolution(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
-        """Write the change that a resolution makes. A peer that cannot write it waits for that of another peer.
+        """Write the change that resolves a conflict. A peer that cannot write waits for another peer's change.
 
         It has the time of the record ``of``, so that it does not replace a later change that has not
         arrived yet.
@@ -316,12 +322,14 @@ class Database(ABC):
                 effects.events.append(Changed(self.as_shown(found)))
 
     def store_record(self, stored: StoredRecord) -> None:
-        """Keep a record, and what its clock says."""
+        """Store a record, and update the logical clock with its vector clock."""
         self.store.put(stored)
         self.logical_clock.remember(stored)
 
     def as_shown(self, stored: StoredRecord) -> Record:
-        """A record as the application sees it: "the key should still be unique", so one alone is there with a key."""
+        """A record as the application sees it: "the key should still be unique", so only one record with a key is
+        visible.
+        """
         record = stored.record
         if record.deleted:
             return record
@@ -329,11 +337,11 @@ class Database(ABC):
         return record if leader is not None and leader.record.uuid == record.uuid else replace(record, deleted=True)
 
     def records(self) -> list[Record]:
-        """All records as the application sees them, those that are deleted with them."""
+        """All records as the application sees them, including deleted ones."""
         return [self.as_shown(stored) for stored in self.store]
 
 
 def _is_large(record: Record) -> bool:
-    """Is there perhaps no room in a message for it, and for what the clock still grows by when it is sent?"""
+    """Might the record, with a clock that still grows when it is sent, exceed the size of a message?"""
     most = 6 * len(record.key) + 4 * len(record.value) + 64 * len(record.vector_clock) + _MARGIN
     return most > MAX_BODY_BYTES and len(update_body(record, writes_deleted_false=True)) + _MARGIN > MAX_BODY_BYTES

@@ -27,13 +27,13 @@ class Conflict:
     """Two records are in conflict (section "Conflicts"): two versions of one, or two that have the same key."""
 
     uuid: str
-    """Of the one that was there."""
+    """The uuid of the record that was present."""
     incoming_uuid: str
 
 
 @dataclass(frozen=True, slots=True)
 class LinkClosed:
-    """The peer closes a link of its own accord."""
+    """The peer closes a link."""
 
     link: int
     reason: str
@@ -49,7 +49,7 @@ class Effects:
     sent: list[Sent] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    """Why messages were refused, which changed nothing."""
+    """Why messages were refused; these changed nothing."""
     taken: int = 0
     """How many messages were not refused."""
     uuid: str = ""

@@ -1,4 +1,4 @@
-"""Errors: input that the model refuses. Every refusal leaves the database as it was."""
+"""Errors: input that the model refuses. A refusal does not change the database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ConfigurationError(ClearSkiesError, ValueError):
 
 
 class RefusedWriteError(ClearSkiesError, ValueError):
-    """The application asked for a change that cannot be made."""
+    """The application requested an impossible change."""
 
 
 class UnknownLinkError(ClearSkiesError, KeyError):

@@ -81,7 +81,7 @@ def _with_decimal_points(value: Any) -> Any:
 
 
 class CapitalUuids(Peer):
-    """ "A unique 128-bit ID": nothing says in which letters it is written."""
+    """ "A unique 128-bit ID": the text does not specify upper or lower case."""
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
         return super().read_body(_UUID.sub(lambda found: found[0].lower(), body))
@@ -95,7 +95,7 @@ class CapitalUuids(Peer):
 
 
 class CapitalOwnUuids(CapitalUuids):
-    """Write uuids of others as they were received."""
+    """Write uuids of others unchanged."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -116,7 +116,7 @@ class CapitalOwnUuids(CapitalUuids):
 
 
 class CapitalUuidsShown(Peer):
-    """On the wire they are as they were made."""
+    """On the wire they are unchanged."""
 
     def put(self, key: str, value: str, now_ms: int, uuid: str = "") -> Effects:
         return _with_capital_uuid(super().put(key, value, now_ms, uuid))
@@ -192,7 +192,7 @@ class DeletionsWithLastValue(Peer):
 
 
 class RepeatsBytes(Peer):
-    """ "Repeat the message to all of its peers": as it came, with all its members."""
+    """ "Repeat the message to all of its peers": unchanged, with all members."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

@@ -2,8 +2,8 @@
 
 ``m`` LENGTH body, or ``s`` LENGTH ``:`` LENGTH body newline signature newline, where lengths are ASCII digits, the body
 is a JSON object and the signature is in base64. ``!`` and ``$`` are the same two with an attachment behind: pieces of
-LENGTH newline bytes, of which one of length 0 is the last. Database messages have none, and what is attached is not
-kept.
+LENGTH newline bytes, of which one of length 0 is the last. Database messages have no attachments, so attachments are
+discarded.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Message:
             raise MalformedMessageError("a signature that is not in base64") from None
 
     def to_wire(self) -> bytes:
-        """The bytes of the message on a link. Raises MalformedMessageError for what has no room in one."""
+        """The bytes of the message on a link. Raises MalformedMessageError if it is too large for a message."""
         if not self.body.startswith(b"{"):
             raise MalformedMessageError("a body that is not a JSON object")
         if len(self.body) > MAX_BODY_BYTES:
@@ -64,13 +64,13 @@ class Parser:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._needed = 1
-        """Without so many bytes there is no going on."""
+        """Number of bytes that are needed to continue."""
         self._before_attachment: Message | None = None
-        """A message that is whole but for what is attached to it."""
+        """A message that is complete except for its attachment."""
         self._skipped = 0
-        """Bytes of that which are not kept."""
+        """Bytes of the attachment, which are discarded."""
         self._to_skip = 0
-        """Bytes of the attached piece that are still to come."""
+        """Bytes of the attachment that have not arrived yet."""
 
     @property
     def incomplete_bytes(self) -> int:
@@ -94,7 +94,7 @@ class Parser:
             del self._buffer[:start]
 
     def _step(self, start: int) -> tuple[int, Message | None]:
-        """Where the next part ends that is whole, ``start`` if none is, and the message that ends with it."""
+        """The end of the next complete part (``start`` if none is complete), and the message that ends there."""
         if self._before_attachment is not None:
             return self._attachment(start, self._before_attachment)
         head = bytes(self._buffer[start : start + _LONGEST_HEAD + 1])
@@ -115,7 +115,7 @@ class Parser:
             return start, None
         whole = bytes(memoryview(self._buffer)[start : start + end])
         if signature is not None and not (whole[body_end] == whole[end - 1] == 0x0A):
-            raise BrokenFramingError("a signature stands between two newlines")
+            raise BrokenFramingError("a signature must be between two newlines")
         message = Message(whole[found.end() : body_end], None if signature is None else whole[body_end + 1 : end - 1])
         if head[:1] in b"!$":
             self._before_attachment = message

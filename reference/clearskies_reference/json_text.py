@@ -1,7 +1,7 @@
 """Bodies of messages and values of records: JSON, read strictly and written in one form.
 
-Refused are names that stand twice in an object, NaN and Infinity, numbers beyond what a double can be, halves of
-surrogate pairs, and nesting without end. Integers are exact, however large.
+Rejected are duplicate names in an object, NaN and Infinity, numbers beyond the range of doubles, halves of surrogate
+pairs, and unbounded nesting. Integers are exact, however large.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_DEPTH = 100
 """Deepest nesting of lists and objects; the text has no limit."""
 
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-"""Each as a whole, also one that does not end: nothing is looked at twice."""
+"""Matches each string as a whole, even an unfinished one, so that no byte is scanned twice."""
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
@@ -41,7 +41,7 @@ def read(text: bytes) -> Any:
 
 
 def write(value: Any) -> str:
-    """The one text of a value that ``read`` gave: without blanks, members in the order in which they came."""
+    """The canonical text of a value from ``read``: without blanks, with members in their original order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -54,9 +54,10 @@ def normalize(text: str) -> str:
 
 
 def collapse(text: bytes, most: int = MAX_DEPTH) -> tuple[bytes, int]:
-    """A JSON text in which every value deeper than ``most`` levels is a string with its digest, and how deep it was.
+    """Replace every value deeper than ``most`` levels by a string with its digest. Returns the text and the depth
+    found.
 
-    Equal texts collapse to equal strings. Brackets that do not match are left as they are.
+    Equal texts collapse to equal strings. Unmatched brackets stay unchanged.
     """
     out, open_, deepest, stored, began = [], 0, 0, 0, 0
     for found in _TOKENS.finditer(text):
@@ -75,7 +76,7 @@ def collapse(text: bytes, most: int = MAX_DEPTH) -> tuple[bytes, int]:
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     out = dict(members)
     if len(out) != len(members):
-        raise MalformedMessageError("an object in which a name stands twice")
+        raise MalformedMessageError("an object with a duplicate name")
     return out
 
 

@@ -1,13 +1,13 @@
 """Section "Conflicts": the four rules by which vector clocks are updated.
 
 1. "At first all values are zero." 2. A local change counts. 3. Sending a record counts. 4. Receiving one counts, and
-each member becomes the max of the two.
+each member becomes the maximum of the two.
 
 Applied literally to the clock in a record, rules 3 and 4 fail: once B has counted that it received A's change, A's next
 change does not know of that, and looks as if it were concurrent. Therefore B counts them in *its* clock of the record,
 which is sent when B changes the record itself. The first sending of an own change counts at once: before it no other
 peer has seen the change. So a change has the same clock on all peers, and is before another change exactly if the
-writer of that change knew it. ``Config.clocks_count_hops`` takes the rules to the letter.
+writer of that change knew it. ``Config.clocks_count_hops`` applies the rules literally.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class LogicalClock:
         number = self._next(current, seen)
         clock = with_number(seen, self.peer_id, number)
         if number > MAX_INTEGER or len(clock) > MAX_MEMBERS:
-            raise RefusedWriteError("the vector clock is full: nothing can follow this change of the record")
+            raise RefusedWriteError("the vector clock is full: the record cannot be changed any more")
         return clock
 
     def count_sending(self, stored: StoredRecord) -> StoredRecord:
-        """Rule 3: a record is about to be sent."""
+        """Rule 3: count that a record is sent."""
         if stored.sent and not self.config.clocks_count_hops:
             return stored
         record = stored.record
@@ -67,13 +67,11 @@ class LogicalClock:
         if self.config.clocks_count_hops:
             clock = with_number(clock, self.peer_id, number)
         if len(clock) > MAX_MEMBERS:
-            raise MalformedMessageError(
-                f"a vector clock that comes to {len(clock)} members; the limit is {MAX_MEMBERS}"
-            )
+            raise MalformedMessageError(f"a vector clock with {len(clock)} members; the limit is {MAX_MEMBERS}")
         return clock, number
 
     def with_clock(self, stored: StoredRecord, clock: VectorClock, ticks: int) -> StoredRecord:
-        """A version with another clock, which a signature of the peer's own does not cover."""
+        """A version with another clock, without the signature of this peer, which would not cover the clock."""
         foreign = stored.record.last_updated_by != self.peer_id
         signed = stored.signed if self.keeps_originals and foreign else None
         return replace(stored, record=replace(stored.record, vector_clock=clock), ticks=ticks, signed=signed)

@@ -60,7 +60,7 @@ def get_updates_body(since: Mapping[str, int]) -> bytes:
 def _record(value: dict[str, Any]) -> Record:
     deleted = value.get("deleted", False)
     if type(deleted) is not bool:
-        raise MalformedMessageError("deleted is true, false or not there")
+        raise MalformedMessageError("deleted must be true, false or absent")
     if not isinstance(value.get("key"), str):
         raise MalformedMessageError("an update needs a key, which is a string")
     if "value" not in value and not deleted:

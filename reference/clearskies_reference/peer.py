@@ -46,10 +46,10 @@ class Link:
 
 
 class Peer(Database):
-    """One peer of a club, sans-I/O but for the store it is given.
+    """One peer of a club. It does no I/O except through its store.
 
     The caller owns time, network and randomness: methods take the current epoch time in milliseconds where it matters,
-    and give back what is to be written to links. All durable data is in the store before they return.
+    and return the bytes to write to links. All durable data is in the store before they return.
     """
 
     extension = EXTENSION
@@ -108,7 +108,7 @@ class Peer(Database):
     def connect(self, number: int, peer_id: str, level: AccessLevel, now_ms: int) -> Effects:
         """A link to another peer was opened. ``now_ms`` is not used yet. Raises ConfigurationError."""
         if number in self.links:
-            raise ConfigurationError(f"link {number} is there already")
+            raise ConfigurationError(f"link {number} is open already")
         if not is_id(peer_id) or peer_id == self.peer_id:
             raise ConfigurationError("the other end of a link is another peer, whose ID has 32 lower-case hex digits")
         if self.writes and level is AccessLevel.READ_ONLY:
@@ -129,8 +129,8 @@ class Peer(Database):
 
         ``now_ms`` is not used, because updates carry their own times. Raises UnknownLinkError.
 
-        A message that is refused changes nothing. What breaks the framing closes the link, and so does a store that
-        fails: nothing may be skipped, and on the next link it is asked for again.
+        A message that is refused changes nothing. Broken framing and a failing store close the link: no message may be
+        skipped, and the next link requests them again.
         """
         link = self._link(number)
         try:
@@ -165,7 +165,7 @@ class Peer(Database):
         effects.refused.append(reason)
 
     def handle(self, link: Link, message: Message, effects: Effects) -> None:
-        """One message. Raises MalformedMessageError before anything is changed."""
+        """Handle one message. Raises MalformedMessageError before anything is changed."""
         parsed = self.read_body(message.body)
         if isinstance(parsed, Record):
             self.refuse_unauthorised(link, parsed, message)
@@ -227,7 +227,7 @@ class Peer(Database):
     # ---- Sending -------------------------------------------------------------------------------------------------
 
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
-        """Send a record on all links that listen, except the link that it came from."""
+        """Send a record on all subscribed links, except the link that it came from."""
         links = [link for link in self.links.values() if self.is_recipient(link, source)]
         if links:
             stored = self.prepare_sending(stored)
@@ -249,7 +249,7 @@ class Peer(Database):
     def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
         """The message of a record for the other end of a link, "a signed message" for a read-only peer."""
         if not self.writes:
-            assert stored.signed is not None, "a read-only peer takes nothing that is not signed"
+            assert stored.signed is not None, "a read-only peer accepts only signed updates"
             return stored.signed.to_wire()
         if link.level is AccessLevel.READ_ONLY or self.config.signs_always:
             return self.signed(stored).to_wire()
@@ -289,11 +289,11 @@ class Peer(Database):
 
     def _require_key(self) -> None:
         if self.writes and self.keys.read_write_private is None:
-            raise ConfigurationError("a read-write peer signs with the private key of its level, and has none")
+            raise ConfigurationError("a read-write peer needs the private key of its level")
 
     @contextmanager
     def _transaction(self) -> Iterator[Effects]:
-        """All that an operation does is kept, or nothing."""
+        """Commit all changes of an operation, or none."""
         effects = Effects()
         try:
             yield effects

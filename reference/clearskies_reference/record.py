@@ -55,7 +55,7 @@ class StoredRecord:
 
     record: Record
     ticks: int = 0
-    """The peer's own number in its logical clock of this record, which counts more than others get to see."""
+    """The peer's own number in its logical clock of this record. It may be larger than the number in updates."""
     sent: bool = False
     """Whether this peer has sent this version."""
     signed: Message | None = None

@@ -1,4 +1,4 @@
-"""Section "Conflicts": what becomes of two records that are in conflict, a function of the two alone."""
+"""Section "Conflicts": the result of two records in conflict, as a function of the two."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def uuid_of_loser(loser: Record) -> str:
 
 
 def key_of_loser(loser: Record) -> str:
-    """The key that goes with that uuid."""
+    """The key of the record with that uuid."""
     return f"{loser.key} ({uuid_of_loser(loser)[:8]})"

@@ -1,4 +1,4 @@
-"""A store in a file, by the SQLite of the standard library. Beside the file stand its -wal and -shm.
+"""A store in a file, by the SQLite of the standard library. SQLite creates -wal and -shm files next to the file.
 
 A commit survives any end of the process. It may not survive a power failure, because commits do not wait for the disk.
 """

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .errors import MalformedMessageError, RefusedWriteError
 
 LONGEST = 80
-"""Characters of a time that comes from outside."""
+"""Maximum number of characters of a received time."""
 
 _FORM = re.compile(
     r"(?P<year>[0-9]{4}|[+-][0-9]{4,10})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
@@ -56,7 +56,7 @@ def from_nanoseconds(nanoseconds: int, digits: int) -> Timestamp:
     """
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     if seconds > _LAST_SECOND:
-        raise RefusedWriteError("nothing can follow this update_time")
+        raise RefusedWriteError("no later update_time is possible")
     fraction = f"{rest:09}"[:digits]
     days, of_day = divmod(seconds, _DAY_SECONDS)
     year, month, day = _date(days)

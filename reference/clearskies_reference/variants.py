@@ -47,22 +47,26 @@ VARIANTS = {
         _variant("pss-signatures", "signs with PSS", signature_profile=PROFILES["rsa-pss-sha256"]),
         _variant("times-in-seconds", "its times are whole seconds", time_digits=0),
         _variant("times-in-nanoseconds", "its times have nine digits after the point", time_digits=9),
-        _variant("update-time-from-its-clock", "an update_time is what its clock shows", advancing_times=False),
+        _variant(
+            "update-time-from-its-clock(",
+            " )uses its clock as update_time, even if that is earlier",
+            advancing_times=False,
+        ),
         _variant(
             "writes-deleted-false",
-            "says of records that are there that they are not deleted",
+            "writes deleted as false for existing records",
             writes_deleted_false=True,
         ),
         _variant("clock-per-peer", "has one logical clock for all its records", clock_per_peer=True),
         _variant(
             "clocks-count-each-hop", "counts sending and receiving in the clocks of records", clocks_count_hops=True
         ),
-        _variant("sends-unasked", "sends updates to links that have not asked for any", sends_unrequested=True),
-        _variant("echoes", "repeats updates to whom they came from", echoes=True),
-        _variant("asks-on-every-link", "asks for updates on a second link", ("CSDB-36",), asks_on_every_link=True),
+        _variant("sends-unasked", "sends updates to links that have not requested any", sends_unrequested=True),
+        _variant("echoes", "sends updates back to the peer that they came from", echoes=True),
+        _variant("asks-on-every-link", "requests updates on a second link", ("CSDB-36",), asks_on_every_link=True),
         _variant(
             "losers-of-keys-deleted-by-writers",
-            "deletes a record of its own that has lost its key",
+            "deletes an own record that has lost its key",
             loser_of_key=LoserOfKey.ITS_WRITER,
         ),
         _variant(
@@ -72,16 +76,16 @@ VARIANTS = {
         ),
         _with_peer(choices.ClosesOnRefusal, "closes-on-refusal", "closes a link on which it refuses a message"),
         _with_peer(
-            choices.SmallestIdWinsTies, "smallest-id-wins-ties", "of two equal times that of the smaller ID wins"
+            choices.SmallestIdWinsTies, "smallest-id-wins-ties", "resolves equal times in favour of the smaller ID"
         ),
         _with_peer(choices.SendsAtTicks, "sends-at-ticks", "sends only when its periodic work runs"),
         _with_peer(
             choices.ProcessesFirstMessageAtOnce,
             "processes-first-message-at-once",
-            "takes one message of what arrives, and the others when its periodic work runs",
+            "processes the first received message at once, and the others when its periodic work runs",
         ),
         _with_peer(choices.Pings, "pings", "sends a core.ping on each link whenever its periodic work runs"),
-        _with_peer(choices.Polls, "polls", "asks again for updates whenever its periodic work runs"),
+        _with_peer(choices.Polls, "polls", "requests updates again whenever its periodic work runs"),
         _with_peer(forms.SpacedBodies, "spaced-bodies", "writes JSON with blanks, and a member more"),
         _with_peer(forms.SpacedRequests, "spaced-requests", "writes requests with blanks, and a member more"),
         _with_peer(forms.EscapedBodies, "escaped-bodies", "escapes all that JSON can escape, its members in reverse"),
@@ -95,53 +99,57 @@ VARIANTS = {
         _with_peer(forms.CapitalUuidsShown, "capital-uuids-shown", "shows uuids to its application in upper case"),
         _with_peer(forms.ZonedTimes, "zoned-times", "writes times with an offset from UTC"),
         _with_peer(forms.CommaTimes, "comma-times", "writes times with a comma before the fraction"),
-        _with_peer(forms.TimesOfOneForm, "times-of-one-form", "passes times on in its own form"),
+        _with_peer(forms.TimesOfOneForm, "times-of-one-form", "relays times in its own form"),
         _with_peer(forms.ZeroEntries, "zero-entries", "writes zeros into vector clocks for the peers it is linked to"),
-        _with_peer(forms.DeletionsWithoutValue, "deletions-without-value", "leaves the value out of deletions"),
-        _with_peer(forms.DeletionsWithLastValue, "deletions-with-last-value", "leaves the last value in its deletions"),
-        _with_peer(forms.RepeatsBytes, "repeats-bytes", "passes messages on byte by byte, signed or not"),
-        _with_peer(forms.AcceptsRepeatedNames, "accepts-repeated-names", "of a name that stands twice takes the last"),
+        _with_peer(forms.DeletionsWithoutValue, "deletions-without-value", "omits the value in deletions"),
+        _with_peer(forms.DeletionsWithLastValue, "deletions-with-last-value", "keeps the last value in its deletions"),
+        _with_peer(forms.RepeatsBytes, "repeats-bytes", "relays messages unchanged, signed or not"),
+        _with_peer(forms.AcceptsRepeatedNames, "accepts-repeated-names", "uses the last one of duplicate names"),
         _with_peer(forms.AcceptsDepth, "accepts-depth", "accepts JSON of any depth"),
-        _with_peer(choices.RelaysAtTicks, "relays-at-ticks", "passes on what it receives when its periodic work runs"),
+        _with_peer(choices.RelaysAtTicks, "relays-at-ticks", "relays updates when its periodic work runs"),
         _with_peer(choices.AnswersAtTicks, "answers-at-ticks", "answers requests when its periodic work runs"),
         _with_peer(choices.AnswersInParts, "answers-in-parts", "sends ten messages on a link each time"),
-        _with_peer(choices.SplitOutput, "split-output", "cuts what it sends into pieces, the first of one byte"),
-        _with_peer(
-            choices.JoinedOutput, "joined-output", "sends what goes to a link in one piece, the last link first"
-        ),
+        _with_peer(choices.SplitOutput, "split-output", "sends its data in pieces, the first of one byte"),
+        _with_peer(choices.JoinedOutput, "joined-output", "sends all data of a link in one piece, the last link first"),
         _with_peer(choices.SendsOwnChangesTwice, "sends-own-changes-twice", "sends each own change twice"),
         _with_peer(
             choices.EndsAnswersWithUnknownType,
             "ends-answers-with-unknown-type",
             "ends an answer with a message of an unknown type",
         ),
-        _with_peer(choices.AsksWithZeros, "asks-with-zeros", "names peers of which it knows nothing, with zero"),
-        _with_peer(choices.AsksWithoutItself, "asks-without-itself", "does not name itself when it asks"),
         _with_peer(
-            choices.ReordersEqualRevisions, "reorders-equal-revisions", "sends what has one revision in another order"
+            choices.AsksWithZeros, "asks-with-zeros", "names peers without known revisions in requests, with zero"
+        ),
+        _with_peer(choices.AsksWithoutItself, "asks-without-itself", "does not name itself in requests"),
+        _with_peer(
+            choices.ReordersEqualRevisions,
+            "reorders-equal-revisions",
+            "sends records with equal revisions in another order",
         ),
         _with_peer(choices.ShowsRecordsInReverse, "shows-records-in-reverse", "shows its records in another order"),
+        _with_peer(choices.IgnoresIdenticalWrites, "ignores-identical-writes", "ignores writes of an unchanged value"),
+        _with_peer(choices.RefusesTakenUuids, "refuses-taken-uuids", "refuses to write with a uuid in use"),
         _with_peer(
-            choices.IgnoresIdenticalWrites, "ignores-identical-writes", "a write of what is there changes nothing"
+            choices.LargestValueWinsTies,
+            "largest-value-wins-ties",
+            "resolves equal times in favour of the larger value",
         ),
-        _with_peer(choices.RefusesTakenUuids, "refuses-taken-uuids", "refuses to write with a uuid that is taken"),
-        _with_peer(choices.LargestValueWinsTies, "largest-value-wins-ties", "of two equal times the larger value wins"),
-        _with_peer(choices.KeepsItsDeletion, "keeps-its-deletion", "of two deletions of one time keeps the one it has"),
-        _with_peer(choices.ScansItsRecords, "scans-its-records", "looks for what it knows in its records"),
+        _with_peer(
+            choices.KeepsItsDeletion, "keeps-its-deletion", "keeps its own one of two deletions with equal times"
+        ),
+        _with_peer(choices.ScansItsRecords, "scans-its-records", "derives the known revisions from its records"),
         _with_peer(choices.ShowsNoDeletions, "shows-no-deletions", "does not show its application deleted records"),
         _with_peer(
-            choices.RevivesItsRecords, "revives-its-records", "writes a deleted record again in place of a new one"
+            choices.RevivesItsRecords, "revives-its-records", "restores a deleted record instead of creating a new one"
         ),
         _with_peer(choices.RenamesInPlace, "renames-in-place", "counts a rename to the same key as a change"),
+        _with_peer(choices.RefusesTakenKeys, "refuses-taken-keys", "refuses to rename a record to a key in use"),
+        _with_peer(choices.DeletesWhatIsGone, "deletes-what-is-gone", "accepts the deletion of a missing record"),
         _with_peer(
-            choices.RefusesTakenKeys, "refuses-taken-keys", "refuses to give a record a key that another one has"
-        ),
-        _with_peer(choices.DeletesWhatIsGone, "deletes-what-is-gone", "accepts a deletion of what is not there"),
-        _with_peer(
-            choices.RefusesLowerRevisions, "refuses-lower-revisions", "takes no revision of a writer below the last one"
+            choices.RefusesLowerRevisions, "refuses-lower-revisions", "ignores revisions of a writer below the last one"
         ),
         _with_peer(choices.SendsInIntervals, "sends-in-intervals", "sends nothing for up to four seconds"),
-        _with_peer(choices.RepeatsItsRequest, "repeats-its-request", "asks for the same again at each tick"),
+        _with_peer(choices.RepeatsItsRequest, "repeats-its-request", "repeats its request at each tick"),
         _with_peer(choices.ReceivesAtTicks, "receives-at-ticks", "reads what arrived when its periodic work runs"),
         _with_peer(
             choices.ReadsLinksInTurn,
@@ -152,32 +160,32 @@ VARIANTS = {
         _with_peer(
             choices.SendsTheNewest, "sends-the-newest", "sends the newest version of each changed record at ticks"
         ),
-        _with_peer(choices.AnswersFromALog, "answers-from-a-log", "answers with all versions that it ever had"),
+        _with_peer(choices.AnswersFromALog, "answers-from-a-log", "answers with all versions that it has ever stored"),
         _variant(
             "one-clock-counts-each-hop", "counts hops in one clock for all", clock_per_peer=True, clocks_count_hops=True
         ),
         _with_peer(
             conflict_choices.CountsEachSending,
             "counts-each-sending",
-            "counts an update that goes to several peers for each of them",
+            "counts an update once for each receiver",
             clocks_count_hops=True,
         ),
         _with_peer(
             forms.RepeatsBytes, "repeats-bytes-and-counts", "repeats messages, and counts hops", clocks_count_hops=True
         ),
         _with_peer(
-            conflict_choices.WritesResolutions, "writes-resolutions", "resolves a conflict by a change of its own"
+            conflict_choices.WritesResolutions, "writes-resolutions", "resolves a conflict by a separate change"
         ),
         _with_peer(
             conflict_choices.DropsLosersOfKeys, "drops-losers-of-keys", "neither shows nor sends records without a key"
         ),
         _with_peer(
-            conflict_choices.RenamesLosersOfKeys, "renames-losers-of-keys", "gives another key to records that lost it"
+            conflict_choices.RenamesLosersOfKeys, "renames-losers-of-keys", "renames records that lost their key"
         ),
         _with_peer(
             conflict_choices.DecidesAmongEquals,
             "decides-among-equals",
-            "takes records with equal clocks and other content for a conflict",
+            "treats records with equal clocks and different content as a conflict",
         ),
         _with_peer(choices.RenamesInTwo, "renames-in-two", "renames by a deletion and a new record", ("CSDB-23",)),
     )

@@ -9,14 +9,16 @@ from .errors import MalformedMessageError
 MAX_INTEGER = (1 << 64) - 1
 """The largest "64-bit integer", for clock numbers and revisions, read as unsigned because the text mentions no sign."""
 MAX_MEMBERS = 8_192
-"""Members of a clock that comes from outside. A club "may have hundreds or thousands of peers"."""
+"""Maximum number of members of a received clock. A club "may have hundreds or thousands of peers"."""
 
 VectorClock = Mapping[str, int]
 """Numbers by peer ID. "At first all values are zero": an absent peer has 0. No clock is changed in place."""
 
 
 def is_before(one: VectorClock, other: VectorClock) -> bool:
-    """Is ``one`` nowhere greater than ``other``? Both before each other are equal, neither are concurrent (CA-12)."""
+    """Is ``one`` nowhere greater than ``other``? Clocks that are before each other are equal; clocks with no order are
+    concurrent (CA-12).
+    """
     return all(number <= other.get(peer_id, 0) for peer_id, number in one.items())
 
 

@@ -19,7 +19,7 @@ from .registry import fault, mutant, register_faults
 
 @register_faults
 class _Records(Peer):
-    @fault(Peer.take, "02", "takes no record with a key that a deleted one had")
+    @fault(Peer.take, "02", "ignores records with the key of a deleted one")
     def refuses_keys_of_deleted_records(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
@@ -31,7 +31,7 @@ class _Records(Peer):
         else:
             self.learn(incoming)
 
-    @fault(Peer.take, "02", "takes no record of a peer while a revision before it is missing")
+    @fault(Peer.take, "02", "ignores records of a peer while an earlier revision is missing")
     def waits_for_missing_revisions(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
@@ -39,14 +39,14 @@ class _Records(Peer):
         if last is None or incoming.last_updated_rev <= last + 1:
             super().take(incoming, signed, source, effects)
 
-    @fault(Peer.take, "02", "does not take back what it wrote before it lost its store")
+    @fault(Peer.take, "02", "ignores its own changes that it lost with its store")
     def refuses_its_own_changes_back(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
         if incoming.last_updated_by != self.peer_id:
             super().take(incoming, signed, source, effects)
 
-    @fault(Peer.take, "07", "keeps the members of an object that a newer version does not have")
+    @fault(Peer.take, "07", "keeps members of an object that a newer version lacks")
     def keeps_members(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
         before, value = (json.loads(each.value) for each in (current.record if current else incoming, incoming))
@@ -54,7 +54,7 @@ class _Records(Peer):
             incoming = replace(incoming, value=json.dumps(before | value))
         super().take(incoming, signed, source, effects)
 
-    @fault(Peer.take, "07", "keeps the value of a record that comes with another key")
+    @fault(Peer.take, "07", "keeps the old value of a record that arrives with another key")
     def keeps_values_of_the_renamed(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
@@ -64,13 +64,13 @@ class _Records(Peer):
             incoming = incoming if same else replace(incoming, value=current.record.value)
         super().take(incoming, signed, source, effects)
 
-    @fault(Peer.take, "13", "deletes whatever has the key of what is deleted")
+    @fault(Peer.take, "13", "deletes the record with the key of a deletion, whatever its uuid")
     def deletes_by_key(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         super().take(incoming, signed, source, effects)
         for stored in list(self.store.records_with_key(incoming.key)) if incoming.deleted else []:
             self.store_record(replace(stored, record=replace(stored.record, value=NULL, deleted=True)))
 
-    @fault(Peer.take, "23", "takes a record for the one that has its key")
+    @fault(Peer.take, "23", "identifies records by their keys")
     def finds_records_by_key(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         known = self.store.get(incoming.uuid)
         leader = self.store.leader(incoming.key) if known is None and not incoming.deleted else None
@@ -79,7 +79,7 @@ class _Records(Peer):
 
 @register_faults
 class _Authority(Peer):
-    @fault(Peer.refuse_unauthorised, "03", "takes changes of what it has from read-only peers, without a signature")
+    @fault(Peer.refuse_unauthorised, "03", "accepts unsigned changes of known records from read-only peers")
     def trusts_readers_with_changes(self, link: Link, update: Record, message: Message) -> None:
         known = self.writes and self.store.get(update.uuid) is not None
         if message.signature is not None or not known or link.level is AccessLevel.READ_WRITE:
@@ -102,19 +102,19 @@ class _TrustsSome(Peer):
         raise NotImplementedError
 
 
-@mutant("06", "does not look at the signatures of changes of what it has")
+@mutant("06", "does not verify signatures of changes of known records")
 class VerifiesNewRecordsAlone(_TrustsSome):
     def trusts(self, update: Record) -> bool:
         return self.store.get(update.uuid) is not None and not update.deleted
 
 
-@mutant("06", "does not look at the signatures of deletions")
+@mutant("06", "does not verify signatures of deletions")
 class VerifiesNoDeletions(_TrustsSome):
     def trusts(self, update: Record) -> bool:
         return update.deleted
 
 
-@mutant("06", "does not look at signatures once it is started again")
+@mutant("06", "does not verify signatures after a restart")
 class VerifiesNothingAfterARestart(_TrustsSome):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -126,12 +126,12 @@ class VerifiesNothingAfterARestart(_TrustsSome):
 
 @register_faults
 class _Signatures(Peer):
-    @fault(Peer.is_genuine, "06", "takes an empty signature for a right one")
+    @fault(Peer.is_genuine, "06", "accepts an empty signature")
     def accepts_empty_signatures(self, message: Message) -> bool:
         return not message.signature or super().is_genuine(message)
 
 
-@mutant("16", "as a read-only peer takes changes of what it has that are not signed")
+@mutant("16", "accepts unsigned changes of known records as a read-only peer")
 class ReaderTakesUnsignedChanges(PassesOnUnsigned):
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         known = not self.writes and self.store.get(update.uuid) is not None
@@ -142,7 +142,7 @@ class ReaderTakesUnsignedChanges(PassesOnUnsigned):
         return self.store.since(request.since)
 
 
-@mutant("02", "takes what has come with a wrong signature for known, when it comes with the right one")
+@mutant("02", "ignores a valid update that arrived with a wrong signature before")
 class RemembersForgeries(Peer):
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         self._refused: set[tuple[str, Version]] = getattr(self, "_refused", set())
@@ -157,7 +157,7 @@ class RemembersForgeries(Peer):
             super().take(incoming, signed, source, effects)
 
 
-@mutant("35", "sends nothing more to a peer when one of its links ends")
+@mutant("35", "sends nothing to a peer after one of its links ends")
 class EndsAllOfAPeer(Peer):
     def disconnect(self, number: int) -> Effects:
         peer_id = self.links[number].peer_id if number in self.links else ""

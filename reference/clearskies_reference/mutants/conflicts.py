@@ -19,7 +19,7 @@ from .registry import add_counting_hops, add_unseen, fault, mutant, register_fau
 
 @register_faults
 class _Keys(Peer):
-    @fault(Peer.take, "38", "does not take a record whose key another one has")
+    @fault(Peer.take, "38", "ignores a record whose key is in use")
     def first_key_wins(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         rival = None if incoming.deleted else self.store.leader(incoming.key)
         if rival is None or rival.record.uuid == incoming.uuid:
@@ -27,20 +27,20 @@ class _Keys(Peer):
         else:
             self.learn(incoming)
 
-    @fault(Peer.refuse_unauthorised, "40", "refuses a record whose key another one has")
+    @fault(Peer.refuse_unauthorised, "40", "refuses a record whose key is in use")
     def refuses_a_second_uuid(self, link: object, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)  # type: ignore[arg-type]
         rival = None if update.deleted else self.store.leader(update.key)
         if rival is not None and rival.record.uuid != update.uuid:
             raise MalformedMessageError("the key is taken")
 
-    @fault(Peer.as_shown, "38", "shows none of two records that have one key")
+    @fault(Peer.as_shown, "38", "hides both of two records with the same key")
     def hides_records_with_the_same_key(self, stored: StoredRecord) -> Record:
         rivals = list(self.store.records_with_key(stored.record.key))
         return replace(stored.record, deleted=True) if len(rivals) > 1 else super().as_shown(stored)
 
 
-@mutant("38", "does not signal that two records have one key")
+@mutant("38", "does not signal two records with the same key")
 class SignalsNoConflictsOfKeys(Peer):
     def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
         super().store_update(current, stored, source, effects)
@@ -48,7 +48,7 @@ class SignalsNoConflictsOfKeys(Peer):
         effects.events = [event for event in effects.events if event not in of_keys]
 
 
-@mutant("38", "of two records with one key and one update_time shows the one that it had first")
+@mutant("38", "shows the first received of two records with equal keys and update_times")
 class ShowsTheFirstOfEquals(Peer):
     def keep(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
         self._had: list[str] = getattr(self, "_had", [])
@@ -66,32 +66,32 @@ class ShowsTheFirstOfEquals(Peer):
 
 @register_faults
 class _Ages(Peer):
-    @fault(Peer.is_newer, "39", "takes the version that came last for the newer one")
+    @fault(Peer.is_newer, "39", "treats the last arrival as the newer version")
     def last_arrival_is_newer(self, incoming: Record, current: Record) -> bool:
         return True
 
-    @fault(Peer.is_older, "51", "takes what does not descend from its own version for older")
+    @fault(Peer.is_older, "51", "treats concurrent versions as older")
     def concurrent_is_older(self, incoming: Record, current: Record) -> bool:
         return not self.is_newer(incoming, current) or super().is_older(incoming, current)
 
-    @fault(Peer.is_older, "48", "takes a version with an equal clock for a newer one")
+    @fault(Peer.is_older, "48", "treats a version with an equal clock as newer")
     def equal_replaces(self, incoming: Record, current: Record) -> bool:
         return super().is_older(incoming, current) and not self.is_newer(incoming, current)
 
-    @fault(Peer.is_older, "49", "does not discard older versions if their update_time is larger")
+    @fault(Peer.is_older, "49", "keeps older versions if their update_time is larger")
     def larger_time_keeps_older_versions(self, incoming: Record, current: Record) -> bool:
         return super().is_older(incoming, current) and incoming.update_time <= current.update_time
 
-    @fault(Peer.is_newer, "50", "does not replace its version by one that descends from it with a smaller update_time")
+    @fault(Peer.is_newer, "50", "ignores newer versions with a smaller update_time")
     def newer_needs_a_newer_time(self, incoming: Record, current: Record) -> bool:
         return super().is_newer(incoming, current) and incoming.update_time >= current.update_time
 
-    @fault(Peer.is_newer, "55", "replaces its version by any other with a larger update_time")
+    @fault(Peer.is_newer, "55", "replaces its version by any one with a larger update_time")
     def largest_time_is_newer(self, incoming: Record, current: Record) -> bool:
         return incoming.update_time > current.update_time
 
 
-@mutant("49", "does not discard what its own version descends from")
+@mutant("49", "replaces its version by an older one")
 class OlderReplaces(Peer):
     def is_older(self, incoming: Record, current: Record) -> bool:
         return super().is_older(incoming, current) and super().is_newer(incoming, current)
@@ -100,7 +100,7 @@ class OlderReplaces(Peer):
         return super().is_newer(incoming, current) or super().is_older(incoming, current)
 
 
-@mutant("55", "lets the largest update_time win, whatever the clocks say")
+@mutant("55", "decides by the largest update_time instead of the vector clocks")
 class LargestTimeAlwaysWins(Peer):
     def is_older(self, incoming: Record, current: Record) -> bool:
         return incoming.update_time <= current.update_time
@@ -139,14 +139,14 @@ def _in_32_bits(number: int) -> int:
     return (number + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
-@mutant("43", "compares vector clocks by the peers that are in both")
+@mutant("43", "compares vector clocks only by the peers in both")
 class ComparesCommonPeers(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
         return all(number <= other[peer_id] for peer_id, number in one.items() if peer_id in other)
 
 
-@mutant("43", "takes a zero in a vector clock for more than nothing")
+@mutant("43", "treats a zero in a vector clock as larger than a missing member")
 class ZeroIsMoreThanNothing(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
@@ -157,14 +157,14 @@ class ZeroIsMoreThanNothing(Peer):
         return replace(said, vector_clock=json.loads(body)["vector_clock"]) if isinstance(said, Record) else said
 
 
-@mutant("48", "takes equal vector clocks for concurrent")
+@mutant("48", "treats equal vector clocks as concurrent")
 class EqualIsConcurrent(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
         return is_before(one, other) and not is_before(other, one)
 
 
-@mutant("50", "takes a vector clock for the larger one only if all its numbers are")
+@mutant("50", "treats a vector clock as larger only if all of its numbers are")
 class AllNumbersHaveToGrow(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
@@ -180,25 +180,25 @@ class ComparesSums(Peer):
 
 @register_faults
 class _Deciding(Peer):
-    @fault(Peer.decide, "54", "lets the smallest update_time win")
+    @fault(Peer.decide, "54", "resolves conflicts in favour of the smallest update_time")
     def smallest_time_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
         winner, loser = super().decide(one, other)
         return loser, winner
 
-    @fault(Peer.decide, "54", "lets the version win that was there first")
+    @fault(Peer.decide, "54", "resolves conflicts in favour of the first version")
     def first_version_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
         return one, other
 
-    @fault(Peer.decide, "54", "lets the version win that came last")
+    @fault(Peer.decide, "54", "resolves conflicts in favour of the last arrival")
     def last_version_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
         return other, one
 
-    @fault(Peer.decide, "54", "lets what came last win of two versions of one second")
+    @fault(Peer.decide, "54", "resolves conflicts within one second in favour of the last arrival")
     def compares_seconds(self, one: Record, other: Record) -> tuple[Record, Record]:
         same = one.update_time.seconds == other.update_time.seconds
         return (other, one) if same else super().decide(one, other)
 
-    @fault(Peer.decide, "54", "compares times as they are written")
+    @fault(Peer.decide, "54", "compares times as text")
     def compares_texts_of_times(self, one: Record, other: Record) -> tuple[Record, Record]:
         larger = one.update_time.text > other.update_time.text
         return (one, other) if larger else (other, one)
@@ -208,34 +208,34 @@ class _Deciding(Peer):
         first, second = (_in_32_bits(record.update_time.seconds) for record in (one, other))
         return super().decide(one, other) if first == second else (one, other) if first > second else (other, one)
 
-    @fault(Peer.decide, "54", "lets whatever is there win over a deletion")
+    @fault(Peer.decide, "54", "resolves conflicts against deletions")
     def deletion_loses(self, one: Record, other: Record) -> tuple[Record, Record]:
         if one.deleted == other.deleted:
             return super().decide(one, other)
         return (other, one) if one.deleted else (one, other)
 
-    @fault(Peer.decide, "54", "lets deletions win over all else")
+    @fault(Peer.decide, "54", "resolves conflicts in favour of deletions")
     def deletion_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
         if one.deleted == other.deleted:
             return super().decide(one, other)
         return (one, other) if one.deleted else (other, one)
 
-    @fault(Peer.decide, "54", "of two equal times lets the version win that was there first")
+    @fault(Peer.decide, "54", "resolves equal times in favour of the first version")
     def first_wins_ties(self, one: Record, other: Record) -> tuple[Record, Record]:
         return (one, other) if one.update_time == other.update_time else super().decide(one, other)
 
-    @fault(Peer.decide, "54", "lets its own changes win over those of others")
+    @fault(Peer.decide, "54", "resolves conflicts in favour of its own changes")
     def own_changes_win(self, one: Record, other: Record) -> tuple[Record, Record]:
         if (one.last_updated_by == self.peer_id) is (other.last_updated_by == self.peer_id):
             return super().decide(one, other)
         return (one, other) if one.last_updated_by == self.peer_id else (other, one)
 
-    @fault(Peer.decide, "54", "lets the version win whose numbers of the vector clock have the larger sum")
+    @fault(Peer.decide, "54", "resolves conflicts in favour of the larger sum of the vector clock")
     def larger_clock_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
         first, second = (sum(record.vector_clock.values()) for record in (one, other))
         return super().decide(one, other) if first == second else (one, other) if first > second else (other, one)
 
-    @fault(Peer.resolve, "51", "resolves the first conflict of a record, and discards what comes in later ones")
+    @fault(Peer.resolve, "51", "resolves only the first conflict of a record, and discards later versions")
     def resolves_one_conflict(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
@@ -255,11 +255,11 @@ class _Deciding(Peer):
         super().resolve(current, stored, incoming, source, effects)
         self.store.count(self.store.revision + 1)
 
-    @fault(Peer.separate, "53", "drops a loser that was to go on by itself", resolution=Resolution.SEPARATE)
+    @fault(Peer.separate, "53", "drops a loser that should become a separate record", resolution=Resolution.SEPARATE)
     def keeps_no_losers(self, loser: Record, effects: Effects) -> None:
         pass
 
-    @fault(Peer.resolve, "53", "drops a version that was to go on by itself", resolution=Resolution.SEPARATE)
+    @fault(Peer.resolve, "53", "drops a version that should become a separate record", resolution=Resolution.SEPARATE)
     def keeps_no_lost_versions(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
@@ -267,7 +267,9 @@ class _Deciding(Peer):
         super().resolve(current, stored, incoming, source, effects)
         self.config = replace(self.config, resolution=Resolution.SEPARATE)
 
-    @fault(Peer.merge, "53", "merges records with one key, and no versions of one record", resolution=Resolution.MERGE)
+    @fault(
+        Peer.merge, "53", "merges records with equal keys, but not versions of one record", resolution=Resolution.MERGE
+    )
     def merges_no_versions(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
         if winner.uuid != loser.uuid:
             super().merge(uuid, winner, loser, effects)
@@ -278,12 +280,12 @@ class _Deciding(Peer):
             winner, loser = replace(winner, value=loser.value), replace(loser, value=winner.value)
         super().merge(uuid, winner, loser, effects)
 
-    @fault(Peer.write_resolution, "53", "does not take over what a loser has more", resolution=Resolution.MERGE)
+    @fault(Peer.write_resolution, "53", "drops members that only the loser has", resolution=Resolution.MERGE)
     def ignores_clock_of_losers(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
         pass
 
 
-@mutant("52", "leaves the clock of a version that has won as it was")
+@mutant("52", "does not merge the clock of the loser into the winner")
 class ResolvesWithoutMerging(Peer):
     def resolve(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
@@ -294,7 +296,7 @@ class ResolvesWithoutMerging(Peer):
         super().resolve(current, stored, incoming, source, effects)
 
 
-@mutant("54", "gives a key to the record with the smallest uuid")
+@mutant("54", "resolves conflicts of keys in favour of the smallest uuid")
 class DecidesKeysByUuid(Peer):
     def as_shown(self, stored: StoredRecord) -> Record:
         rivals = [each.record.uuid for each in self.store.records_with_key(stored.record.key)]
@@ -306,7 +308,7 @@ class DecidesKeysByUuid(Peer):
         self.write_resolution(loser.record.uuid, (loser.record.key, "null", True), loser.record, effects)
 
 
-@mutant("49", "takes over the key of an older version")
+@mutant("49", "adopts the key of an older version")
 class TakesOldKeys(Peer):
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
@@ -317,7 +319,7 @@ class TakesOldKeys(Peer):
             self.store_record(replace(current, record=replace(incoming, vector_clock=current.record.vector_clock)))
 
 
-@mutant("51", "declares that it signals conflicts, and does not")
+@mutant("51", "declares conflict signals, but sends none")
 class SignalsNoConflicts(Peer):
     def resolve(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
@@ -343,14 +345,14 @@ class _Forgetting(Peer):
         return super().is_newer(incoming, current) or self.forgets(StoredRecord(current), incoming)
 
 
-@mutant("50", "compares the first ten numbers of vector clocks")
+@mutant("50", "compares only ten members of vector clocks")
 class ComparesTenMembers(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
         return all(number <= other.get(peer_id, 0) for peer_id, number in list(one.items())[:10])
 
 
-@mutant("49", "takes a version with a larger revision for newer")
+@mutant("49", "treats a version with a larger revision as newer")
 class LargerRevisionIsNewer(Peer):
     def is_older(self, incoming: Record, current: Record) -> bool:
         return super().is_older(incoming, current) and not self.is_ahead(incoming, current)
@@ -363,7 +365,7 @@ class LargerRevisionIsNewer(Peer):
         return ancestor and incoming.last_updated_rev > current.last_updated_rev
 
 
-@mutant("49", "deletes a record when an older deletion of it comes")
+@mutant("49", "deletes a record when an older deletion of it arrives")
 class TakesOlderDeletions(Peer):
     def is_older(self, incoming: Record, current: Record) -> bool:
         return super().is_older(incoming, current) and not self.takes_deletion(incoming, current)
@@ -375,24 +377,24 @@ class TakesOlderDeletions(Peer):
         return super().is_older(incoming, current) and incoming.deleted and not current.deleted
 
 
-@mutant("56", "takes records again that it has deleted")
+@mutant("56", "accepts old versions of records that it has deleted")
 class ForgetsTheDeleted(_Forgetting):
     pass
 
 
-@mutant("56", "takes records again that others have deleted")
+@mutant("56", "accepts old versions of records that others have deleted")
 class ForgetsDeletionsOfOthers(_Forgetting):
     def forgets(self, current: StoredRecord, incoming: Record) -> bool:
         return super().forgets(current, incoming) and current.record.last_updated_by != self.peer_id
 
 
-@mutant("56", "takes records again that it has deleted, if they come with another key")
+@mutant("56", "accepts old versions of deleted records if they have another key")
 class ForgetsDeletionsOfOtherKeys(_Forgetting):
     def forgets(self, current: StoredRecord, incoming: Record) -> bool:
         return super().forgets(current, incoming) and current.record.key != incoming.key
 
 
-@mutant("56", "takes deleted records again when it has been started again")
+@mutant("56", "accepts old versions of deleted records after a restart")
 class ForgetsDeletionsAtStart(_Forgetting):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

@@ -42,64 +42,62 @@ class _KeepsOthers(Peer):
 
 @register_faults
 class _Kept(_KeepsOthers):
-    @fault(_KeepsOthers.otherwise, "07", "trims the keys of what it receives, and passes them on as they came")
+    @fault(_KeepsOthers.otherwise, "07", "trims received keys, but relays them unchanged")
     def trims_keys_it_keeps(self, record: Record) -> Record:
         return replace(record, key=record.key.strip())
 
-    @fault(_KeepsOthers.otherwise, "07", "keeps keys in lower case, and passes them on as they came")
+    @fault(_KeepsOthers.otherwise, "07", "stores keys in lower case, but relays them unchanged")
     def keeps_keys_in_lower_case(self, record: Record) -> Record:
         return replace(record, key=record.key.lower())
 
     @fault(
         _KeepsOthers.otherwise,
         "07",
-        "joins letters and accents of a value that it keeps, if that is a string",
+        "stores strings in composed Unicode form",
     )
     def composes_values_it_keeps(self, record: Record) -> Record:
         return replace(record, value=normalize("NFC", record.value) if record.value.startswith('"') else record.value)
 
-    @fault(_KeepsOthers.otherwise, "07", "keeps a key up to its first NUL, and passes it on as it came")
+    @fault(_KeepsOthers.otherwise, "07", "stores keys up to the first NUL, but relays them unchanged")
     def ends_keys_at_nul(self, record: Record) -> Record:
         return replace(record, key=record.key.split("\0")[0])
 
-    @fault(_KeepsOthers.otherwise, "07", "keeps 64 characters of a key, and passes it on as it came")
+    @fault(_KeepsOthers.otherwise, "07", "stores 64 characters of a key, but relays it unchanged")
     def keeps_beginnings_of_keys(self, record: Record) -> Record:
         return replace(record, key=record.key[:64])
 
-    @fault(
-        _KeepsOthers.otherwise, "07", "keeps keys in the compatibility form of Unicode, and passes them on as they came"
-    )
+    @fault(_KeepsOthers.otherwise, "07", "stores keys in Unicode compatibility form, but relays them unchanged")
     def folds_keys_it_keeps(self, record: Record) -> Record:
         return replace(record, key=normalize("NFKC", record.key))
 
-    @fault(_KeepsOthers.otherwise, "07", "keeps null for false")
+    @fault(_KeepsOthers.otherwise, "07", "stores null instead of false")
     def keeps_null_for_false(self, record: Record) -> Record:
         return replace(record, value=NULL if record.value == "false" else record.value)
 
-    @fault(_KeepsOthers.otherwise, "07", "keeps an empty list as an empty object")
+    @fault(_KeepsOthers.otherwise, "07", "stores an empty list as an empty object")
     def keeps_objects_for_empty_lists(self, record: Record) -> Record:
         return replace(record, value="{}" if record.value == "[]" else record.value)
 
-    @fault(_KeepsOthers.otherwise, "07", "keeps whole numbers of values as doubles")
+    @fault(_KeepsOthers.otherwise, "07", "stores whole numbers in values as doubles")
     def keeps_numbers_as_doubles(self, record: Record) -> Record:
         return replace(record, value=json.dumps(json.loads(record.value, parse_int=lambda text: int(float(text)))))
 
-    @fault(_KeepsOthers.otherwise, "07", "keeps one mebibyte of a string")
+    @fault(_KeepsOthers.otherwise, "07", "truncates strings to one mebibyte")
     def keeps_a_mebibyte(self, record: Record) -> Record:
         return replace(record, value=record.value[: 1 << 20] + '"' if len(record.value) > 1 << 20 else record.value)
 
 
 @register_faults
 class _Written(Peer):
-    @fault(Peer.write, "07", "writes a key up to its first NUL")
+    @fault(Peer.write, "07", "writes keys up to the first NUL")
     def writes_keys_up_to_nul(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         return super().write(key.split("\0")[0], value, now_ms, uuid, effects)
 
-    @fault(Peer.write, "07", "writes null for false")
+    @fault(Peer.write, "07", "writes null instead of false")
     def writes_null_for_false(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         return super().write(key, NULL if value == "false" else value, now_ms, uuid, effects)
 
-    @fault(Peer.write, "07", "deletes a record that is written again with null")
+    @fault(Peer.write, "07", "deletes a record when null is written")
     def deletes_records_written_with_null(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         if value == NULL and self.writes and self.store.leader(key) is not None:
             return self.delete_by_key(key, now_ms, effects)
@@ -111,7 +109,7 @@ class _Written(Peer):
             raise RefusedWriteError("the value is too large")
         return super().write(key, value, now_ms, uuid, effects)
 
-    @fault(Peer.write, "07", "writes whole numbers of values as doubles")
+    @fault(Peer.write, "07", "writes whole numbers in values as doubles")
     def writes_numbers_as_doubles(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         doubles = json.dumps(json.loads(value, parse_int=lambda text: int(float(text))), ensure_ascii=False)
         return super().write(key, doubles, now_ms, uuid, effects)
@@ -150,15 +148,15 @@ def _in_digits(text: str) -> bool:
 
 @register_faults
 class _Understanding(_Understands):
-    @fault(_Understands.value_of, "07", "keeps six digits of a number with a fraction")
+    @fault(_Understands.value_of, "07", "stores six digits of a number with a fraction")
     def keeps_six_digits(self, value: Any) -> Any:
         return float(f"{value:.6g}") if isinstance(value, float) else value
 
-    @fault(_Understands.value_of, "07", "keeps the first thousand elements of a list")
+    @fault(_Understands.value_of, "07", "truncates lists to a thousand elements")
     def keeps_a_thousand_elements(self, value: Any) -> Any:
         return value[:1_000] if isinstance(value, list) else value
 
-    @fault(_Understands.value_of, "07", "takes a backslash in a string for the beginning of an escape")
+    @fault(_Understands.value_of, "07", "treats a backslash in a string as the start of an escape")
     def unescapes_twice(self, value: Any) -> Any:
         return value.replace("\\n", "\n").replace('\\"', '"') if isinstance(value, str) else value
 
@@ -166,15 +164,15 @@ class _Understanding(_Understands):
     def ends_lines_with_line_feeds(self, value: Any) -> Any:
         return value.replace("\r\n", "\n").replace("\r", "\n") if isinstance(value, str) else value
 
-    @fault(_Understands.key_of, "07", "takes keys of digits for numbers")
+    @fault(_Understands.key_of, "07", "treats keys of digits as numbers")
     def treats_keys_as_numbers(self, key: str) -> str:
         return str(int(key)) if _in_digits(key) else key
 
-    @fault(_Understands.key_of, "07", "takes keys for paths, whose last slash says nothing")
+    @fault(_Understands.key_of, "07", "treats keys as paths, without a final slash")
     def treats_keys_as_paths(self, key: str) -> str:
         return key.rstrip("/") or key
 
-    @fault(_Understands.key_of, "07", "takes a sharp s in a key for a double one")
+    @fault(_Understands.key_of, "07", "treats a sharp s in a key as a double s")
     def folds_sharp_s(self, key: str) -> str:
         return key.replace("\xdf", "ss")
 
@@ -194,29 +192,29 @@ class _Tells(Peer):
 
 @register_faults
 class _Telling(_Tells):
-    @fault(_Tells.as_sent, "07", "tells its application of a change under a key in lower case")
+    @fault(_Tells.as_sent, "07", "signals changes with keys in lower case")
     def notifies_keys_in_lower_case(self, record: Record) -> Record:
         return replace(record, key=record.key.lower())
 
-    @fault(_Tells.as_sent, "07", "tells its application null for false")
+    @fault(_Tells.as_sent, "07", "signals null instead of false")
     def notifies_null_for_false(self, record: Record) -> Record:
         return replace(record, value=NULL if record.value == "false" else record.value)
 
-    @fault(_Tells.as_sent, "13", "tells its application of a deletion as of a change")
+    @fault(_Tells.as_sent, "13", "signals deletions as changes")
     def notifies_deletions_as_changes(self, record: Record) -> Record:
         return replace(record, deleted=False)
 
 
 @register_faults
 class _Passing(Peer):
-    @fault(Peer.send_to_subscribers, "13", "passes deletions of others on as records that are there")
+    @fault(Peer.send_to_subscribers, "13", "relays deletions of others as existing records")
     def passes_on_without_deleted(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
         super().send_to_subscribers(stored, effects, source)
         if source is not None and self.writes and stored.record.deleted:
             _rewrite(effects, known, lambda said: {**said, "deleted": False})
 
-    @fault(Peer.send_to_subscribers, "47", "names who passed a change on to it as the writer")
+    @fault(Peer.send_to_subscribers, "47", "names the relaying peer as the writer")
     def names_relaying_peer_as_writer(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
         super().send_to_subscribers(stored, effects, source)
@@ -231,14 +229,14 @@ class _Passing(Peer):
         _rewrite(effects, known, lambda said: {**said, "key": key} if said["uuid"] == uuid else said)
         return uuid
 
-    @fault(Peer.send_to_subscribers, "07", "passes on changes of others without their values")
+    @fault(Peer.send_to_subscribers, "07", "relays changes of others without values")
     def passes_on_without_values(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
         super().send_to_subscribers(stored, effects, source)
         if source is not None and self.writes:
             _rewrite(effects, known, lambda said: {**said, "value": None})
 
-    @fault(Peer.send_to_subscribers, "07", "passes on changes of others with their keys in lower case")
+    @fault(Peer.send_to_subscribers, "07", "relays changes of others with keys in lower case")
     def passes_on_keys_in_lower_case(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
         super().send_to_subscribers(stored, effects, source)
@@ -255,7 +253,7 @@ def _rewrite(effects: Effects, known: int, change: Callable[[dict[str, Any]], di
                 effects.sent[at] = replace(sent, data=Message(body).to_wire())
 
 
-@mutant("13", "answers with deletions and their last values as records that are there")
+@mutant("13", "answers with deleted records as existing ones with their last values")
 class AnswersWithoutDeleted(Peer):
     def mark_deleted(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         content = (stored.record.key, stored.record.value, True)
@@ -269,14 +267,14 @@ class AnswersWithoutDeleted(Peer):
 
 @register_faults
 class _Reading(Peer):
-    @fault(Peer.read_body, "02", "refuses updates with members that it does not know")
+    @fault(Peer.read_body, "02", "refuses updates with unknown members")
     def refuses_unknown_members(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, Record) and len(json.loads(body)) > 9:
             raise MalformedMessageError("an update with an unknown member")
         return said
 
-    @fault(Peer.read_body, "31", "refuses requests with members that it does not know")
+    @fault(Peer.read_body, "31", "refuses requests with unknown members")
     def refuses_unknown_members_of_requests(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, GetUpdates) and len(json.loads(body)) > 2:
@@ -290,7 +288,7 @@ class _Reading(Peer):
             raise MalformedMessageError("an update without a value")
         return said
 
-    @fault(Peer.read_body, "13", "takes a deletion that has a value for a change")
+    @fault(Peer.read_body, "13", "treats a deletion with a value as a change")
     def treats_deletions_with_value_as_changes(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         value = json.loads(body).get("value")
@@ -328,11 +326,11 @@ class _Reading(Peer):
             raise MalformedMessageError("a time that is not in UTC")
         return said
 
-    @fault(Peer.read_body, "54", "does not look at the offset of a time")
+    @fault(Peer.read_body, "54", "ignores the offset of a time")
     def ignores_offsets(self, body: bytes) -> Record | GetUpdates | None:
         return _timed(super().read_body(body), lambda time: replace(time, seconds=time.seconds + _offset(time.text)))
 
-    @fault(Peer.read_body, "54", "adds the offset of a time in place of taking it away")
+    @fault(Peer.read_body, "54", "adds the offset of a time instead of subtracting it")
     def adds_offsets(self, body: bytes) -> Record | GetUpdates | None:
         return _timed(
             super().read_body(body), lambda time: replace(time, seconds=time.seconds + 2 * _offset(time.text))
@@ -363,7 +361,7 @@ def _offset(text: str) -> int:
     return seconds if text[-6] == "+" else -seconds
 
 
-@mutant("47", "passes on times without their offset")
+@mutant("47", "relays times without their offset")
 class PassesOnTimesWithoutOffset(Peer):
     def body(self, record: Record) -> bytes:
         text = record.update_time.text
@@ -374,7 +372,7 @@ class PassesOnTimesWithoutOffset(Peer):
         )
 
 
-@mutant("50", "leaves deleted what is deleted and written again")
+@mutant("50", "ignores updates that restore a deleted record")
 class NeverRevives(Peer):
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
@@ -384,14 +382,14 @@ class NeverRevives(Peer):
             self.learn(incoming)
 
 
-@mutant("13", "takes a record for deleted that is written again with null")
+@mutant("13", "treats a record that is restored with null as deleted")
 class TakesNullForADeletion(Peer):
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         null = incoming.value == NULL and self.store.get(incoming.uuid) is not None
         super().take(replace(incoming, deleted=incoming.deleted or null), signed, source, effects)
 
 
-@mutant("13", "deletes a record again that was deleted and written again")
+@mutant("13", "deletes a restored record again")
 class RevivesAsDeleted(Peer):
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
@@ -400,7 +398,7 @@ class RevivesAsDeleted(Peer):
         super().take(incoming, signed, source, effects)
 
 
-@mutant("13", "lets a deletion win the key of a record that is older")
+@mutant("13", "replaces the key of an older record by that of its deletion")
 class DeletionsKeepTheirKeys(Peer):
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         super().take(incoming, signed, source, effects)
@@ -412,12 +410,12 @@ class DeletionsKeepTheirKeys(Peer):
 
 @register_faults
 class _Times(Peer):
-    @fault(Peer.time_of_change, "11", "writes times that are two hours off, and says that they are in UTC")
+    @fault(Peer.time_of_change, "11", "writes local times, two hours off, as UTC")
     def writes_two_hours_off(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         return from_nanoseconds(nanoseconds_up(time) - 1 + 2 * _HOUR, self.config.time_digits)
 
-    @fault(Peer.time_of_change, "11", "writes the hours of a clock that has twelve")
+    @fault(Peer.time_of_change, "11", "writes hours of a twelve-hour clock")
     def writes_twelve_hours(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         hour = int(time.text[11:13])
@@ -428,11 +426,11 @@ class _Times(Peer):
     def counts_months_from_zero(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         return super().time_of_change(now_ms - 31 * 24 * 3_600_000, [])
 
-    @fault(Peer.time_of_change, "11", "takes milliseconds for seconds")
+    @fault(Peer.time_of_change, "11", "treats milliseconds as seconds")
     def takes_milliseconds_for_seconds(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         return super().time_of_change(now_ms // 1_000, [])
 
-    @fault(Peer.time_of_change, "11", "leaves the time of a record as it was when that was made")
+    @fault(Peer.time_of_change, "11", "keeps the first time of a record in later changes")
     def keeps_the_first_time(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         before = [stored for stored in after if stored is not None]
         return before[0].record.update_time if before else super().time_of_change(now_ms, before)
@@ -440,7 +438,7 @@ class _Times(Peer):
 
 @register_faults
 class _Losers(Peer):
-    @fault(Peer.resolve, "54", "gives the winner of a conflict the key of the loser")
+    @fault(Peer.resolve, "54", "replaces the key of the winner of a conflict by that of the loser")
     def winner_takes_key_of_loser(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
@@ -448,7 +446,7 @@ class _Losers(Peer):
         _, loser = self.decide(current.record, incoming)
         _put(self, incoming.uuid, key=loser.key)
 
-    @fault(Peer.resolve, "54", "gives the winner of a conflict the value of the loser")
+    @fault(Peer.resolve, "54", "replaces the value of the winner of a conflict by that of the loser")
     def winner_takes_value_of_loser(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
@@ -456,7 +454,7 @@ class _Losers(Peer):
         _, loser = self.decide(current.record, incoming)
         _put(self, incoming.uuid, value=loser.value)
 
-    @fault(Peer.resolve, "54", "of two in conflict deletes the winner if the loser is deleted and has another key")
+    @fault(Peer.resolve, "54", "deletes the winner of a conflict if the loser is deleted and has another key")
     def winner_takes_deletion_of_loser(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
@@ -472,7 +470,7 @@ def _put(peer: Peer, uuid: str, **fields: Any) -> None:
         peer.store_record(replace(stored, record=replace(stored.record, **fields)))
 
 
-@mutant("16", "leaves the signature of a version that has won under its body with another clock")
+@mutant("16", "keeps the old signature of a winner whose clock has changed")
 class KeepsStaleSignatures(Peer):
     def signed(self, stored: StoredRecord) -> Message:
         message = super().signed(stored)
@@ -484,7 +482,7 @@ class KeepsStaleSignatures(Peer):
         self._signatures: dict[tuple[str, str, int], bytes | None] = {}
 
 
-@mutant("18", "as a read-only peer repeats signatures without the padding of base64")
+@mutant("18", "relays signatures without base64 padding as a read-only peer")
 class RepeatsUnpaddedSignatures(Peer):
     def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
         if not self.writes and stored.signed is not None and stored.signed.signature is not None:
@@ -492,7 +490,7 @@ class RepeatsUnpaddedSignatures(Peer):
         return super().to_wire(stored, link)
 
 
-@mutant("16", "as a read-only peer takes unsigned updates for known that it refuses")
+@mutant("16", "counts refused unsigned updates as known as a read-only peer")
 class ReaderCountsUnsigned(Peer):
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         if message.signature is None and not self.writes:
@@ -500,7 +498,7 @@ class ReaderCountsUnsigned(Peer):
         super().refuse_unauthorised(link, update, message)
 
 
-@mutant("18", "as a read-only peer forgets the signed message of what has won a conflict")
+@mutant("18", "forgets the signed message of a winner as a read-only peer")
 class ReaderForgetsWinners(Peer):
     def resolve(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
@@ -511,7 +509,7 @@ class ReaderForgetsWinners(Peer):
             self.store_record(replace(found, signed=None))
 
 
-@mutant("05", "as a read-only peer keeps what read-write peers do not sign to itself")
+@mutant("05", "stores unsigned updates without relaying them as a read-only peer")
 class ReaderKeepsUnsignedToItself(Peer):
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:
@@ -522,7 +520,7 @@ class ReaderKeepsUnsignedToItself(Peer):
             super().send_to_subscribers(stored, effects, source)
 
 
-@mutant("37", "answers with a hundred records at most")
+@mutant("37", "answers with at most a hundred records")
 class AnswersWithAHundred(Peer):
     def missing(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(request)[:100]

@@ -29,25 +29,25 @@ class _Clocks(LogicalClock):
     @fault(
         LogicalClock.clock_of_change,
         "44",
-        "counts its changes of a record from one again after another peer has changed it",
+        "restarts its count for a record after a change by another peer",
     )
     def counts_again_after_others(self, current: StoredRecord | None) -> VectorClock:
         if current is None or current.record.last_updated_by == self.peer_id:
             return super().clock_of_change(current)
         return with_number(current.record.vector_clock, self.peer_id, 1)
 
-    @fault(LogicalClock.count_reception, "46", "keeps the ten largest numbers of a vector clock")
+    @fault(LogicalClock.count_reception, "46", "stores only the ten largest numbers of a vector clock")
     def keeps_ten_members(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         clock, ticks = super().count_reception(current, incoming)
         return dict(sorted(clock.items(), key=lambda pair: -pair[1])[:10]), ticks
 
-    @fault(LogicalClock.clock_of_change, "46", "writes sixteen members of a vector clock at most")
+    @fault(LogicalClock.clock_of_change, "46", "writes at most sixteen members of a vector clock")
     def writes_sixteen_members(self, current: StoredRecord | None) -> VectorClock:
         clock = super().clock_of_change(current)
         others = [pair for pair in clock.items() if pair[0] != self.peer_id]
         return {**dict(others[-15:]), self.peer_id: clock[self.peer_id]}
 
-    @fault(LogicalClock.count_reception, "46", "takes the larger of two numbers digit by digit")
+    @fault(LogicalClock.count_reception, "46", "merges numbers digit by digit")
     def merges_digits(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         _, ticks = super().count_reception(current, incoming)
         own = current.record.vector_clock if current is not None else {}
@@ -113,7 +113,7 @@ class ForgetsDeletionsAfterAMonth(_Gone):
         return super().tick(now_ms)
 
 
-@mutant("56", "remembers the newest ten deletions")
+@mutant("56", "remembers only the newest ten deletions")
 class RemembersTenDeletions(_Gone):
     def store_record(self, stored: StoredRecord) -> None:
         super().store_record(stored)
@@ -129,7 +129,7 @@ class ForgetsItsDeletionsAfterAnHour(_Gone):
         return super().tick(now_ms)
 
 
-@mutant("56", "remembers the newest ten of its own deletions")
+@mutant("56", "remembers only the newest ten of its own deletions")
 class RemembersTenOfItsDeletions(_Gone):
     def store_record(self, stored: StoredRecord) -> None:
         super().store_record(stored)
@@ -150,7 +150,7 @@ class ForgetsDeletionsOfTakenKeys(_Gone):
 
 @register_faults
 class _Links(Peer):
-    @fault(Peer.answer, "32", "answers the first request on a link alone")
+    @fault(Peer.answer, "32", "answers only the first request on a link")
     def answers_the_first_request(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         if not link.subscribed:
             super().answer(link, request, effects)
@@ -161,12 +161,12 @@ class _Links(Peer):
         super().answer(link, request, effects)
         link.subscribed = not subscribed
 
-    @fault(Peer.answer, "59", "answers a second request as it answered the first")
+    @fault(Peer.answer, "59", "repeats its first answer to a second request")
     def repeats_its_previous_answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         self._first: dict[int, GetUpdates] = getattr(self, "_first", {})
         super().answer(link, self._first.setdefault(link.number, request), effects)
 
-    @fault(Peer.process_message, "02", "does not look at updates on a link on which it has not asked")
+    @fault(Peer.process_message, "02", "ignores updates on links without a request of its own")
     def ignores_updates_on_links_not_asked(self, link: Link, message: Message, effects: Effects) -> None:
         if link.asked or b"get_updates" in message.body[:60]:
             super().process_message(link, message, effects)
@@ -180,7 +180,7 @@ class _Links(Peer):
         else:
             self.close_link(link, "a message of an unknown type", effects)
 
-    @fault(Peer.process_message, "02", "looks at nothing that follows a message of an unknown type")
+    @fault(Peer.process_message, "02", "ignores everything after a message of an unknown type")
     def stops_at_unknown_types(self, link: Link, message: Message, effects: Effects) -> None:
         self._stopped: set[int] = getattr(self, "_stopped", set())
         if not self.read_type(message):
@@ -209,7 +209,7 @@ class _Links(Peer):
         del effects.sent[known:]
         return uuid
 
-    @fault(Peer.is_recipient, "35", "sends updates on the newest link of a peer alone")
+    @fault(Peer.is_recipient, "35", "sends updates only on the newest link of a peer")
     def sends_on_the_newest_link(self, link: Link, source: int | None) -> bool:
         newest = max(other.number for other in self.links.values() if other.peer_id == link.peer_id)
         return super().is_recipient(link, source) and link.number == newest
@@ -218,27 +218,27 @@ class _Links(Peer):
     def answers_nobody(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         link.subscribed = True
 
-    @fault(Peer.answer, "31", "does not answer requests that name peers of which it has not heard")
+    @fault(Peer.answer, "31", "ignores requests that name unknown peers")
     def answers_no_strangers(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         if request.since.keys() <= self.store.known.keys() | {self.peer_id, link.peer_id}:
             super().answer(link, request, effects)
 
-    @fault(Peer.missing, "59", "sends nothing of a peer that the client names with zero")
+    @fault(Peer.missing, "59", "omits changes of a peer that a request names with zero")
     def treats_since_zero_as_everything(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(GetUpdates({by: rev or MAX_INTEGER - 1 for by, rev in request.since.items()}))
 
-    @fault(Peer.request_body, "29", "asks with revisions as doubles")
+    @fault(Peer.request_body, "29", "requests with revisions as doubles")
     def asks_with_doubles(self) -> bytes:
         return get_updates_body({by: int(float(revision)) for by, revision in self.known().items()})
 
-    @fault(Peer.delete_by_key, "26", "counts a deletion that it refuses")
+    @fault(Peer.delete_by_key, "26", "counts refused deletions")
     def counts_refused_deletions(self, key: str, now_ms: int, effects: Effects) -> str:
         if self.writes and self.store.leader(key) is None:
             self.store.count(self.store.revision + 1)
             self.store.commit()
         return super().delete_by_key(key, now_ms, effects)
 
-    @fault(Peer.store_update, "28", "writes records again that others have changed")
+    @fault(Peer.store_update, "28", "repeats changes of others as its own changes")
     def rewrites_changes_of_others(
         self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
     ) -> None:
@@ -249,7 +249,7 @@ class _Links(Peer):
             time = self.time_of_change(0, [found])
             self.change(found, record.uuid, record.content, time, effects, is_resolution=True)
 
-    @fault(Peer.connect, "07", "writes a record of its own for each link")
+    @fault(Peer.connect, "07", "writes an own record for each link")
     def writes_a_record_per_link(self, number: int, peer_id: str, level: Any, now_ms: int) -> Effects:
         effects = super().connect(number, peer_id, level, now_ms)
         if self.writes and number % 2 == 0:
@@ -272,13 +272,13 @@ class _Losses(Peer):
         else:
             self.learn(incoming)
 
-    @fault(Peer._parse_messages, "37", "takes the first sixty-four messages that arrive at once")
+    @fault(Peer._parse_messages, "37", "processes only the first sixty-four messages that arrive together")
     def takes_sixty_four_at_once(self, link: Link, data: bytes, effects: Effects) -> None:
         for number, message in enumerate(link.parser.feed(data)):
             if number < 64:
                 self.process_message(link, message, effects)
 
-    @fault(Peer.process_message, "37", "drops what arrives with a request and behind it")
+    @fault(Peer.process_message, "37", "drops messages that arrive together with a request, after it")
     def drops_what_follows_a_request(self, link: Link, message: Message, effects: Effects) -> None:
         if self._asked is effects:
             return
@@ -287,7 +287,7 @@ class _Losses(Peer):
         super().process_message(link, message, effects)
 
 
-@mutant("37", "has one buffer for what arrives on all links")
+@mutant("37", "uses one receive buffer for all links")
 class HasOneBuffer(Peer):
     def connect(self, number: int, peer_id: str, level: Any, now_ms: int) -> Effects:
         effects = super().connect(number, peer_id, level, now_ms)
@@ -310,7 +310,7 @@ class _CountsBraces(Parser):
         return (message for message in super().feed(data) if message.body.count(b"{") == message.body.count(b"}"))
 
 
-@mutant("02", "looks for the end of a message by its braces")
+@mutant("02", "finds the end of a message by its braces")
 class CountsBraces(Peer):
     parser_class = _CountsBraces
 
@@ -325,7 +325,7 @@ class _CountsCharacters(Parser):
         return end, message
 
 
-@mutant("37", "counts the length of a body that it receives in characters")
+@mutant("37", "reads the length of a received body as characters")
 class CountsReceivedCharacters(Peer):
     parser_class = _CountsCharacters
 
@@ -340,7 +340,7 @@ class _CountsSignedCharacters(Parser):
         return end, message
 
 
-@mutant("02", "counts the length of a signed body that it receives in characters")
+@mutant("02", "reads the length of a received signed body as characters")
 class CountsSignedCharacters(Peer):
     parser_class = _CountsSignedCharacters
 
@@ -357,7 +357,7 @@ class _DropsTheRest(Parser):
             self._buffer.clear()
 
 
-@mutant("37", "drops what follows a message in one piece and is no whole message")
+@mutant("37", "drops an incomplete message that follows a complete one")
 class DropsBeginnings(Peer):
     parser_class = _DropsTheRest
 
@@ -370,7 +370,7 @@ class _DecodesPieces(Parser):
         yield from super().feed("".join("?" if "\udc80" <= c <= "\udcff" else c for c in text).encode())
 
 
-@mutant("07", "decodes each piece that arrives, wherever it ends")
+@mutant("07", "decodes each received piece as text, wherever it ends")
 class DecodesPieces(Peer):
     parser_class = _DecodesPieces
 
@@ -378,7 +378,7 @@ class DecodesPieces(Peer):
 # ---- Stores ----------------------------------------------------------------------------------------------------------
 
 
-@mutant("08", "gives a new record the uuid that is suggested, whichever record has it")
+@mutant("08", "uses a suggested uuid even if it is in use")
 class UsesTakenUuids(Peer):
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         taken = self.store.get(uuid) if uuid else None
@@ -388,7 +388,7 @@ class UsesTakenUuids(Peer):
         return uuid
 
 
-@mutant("08", "does not find its records by their keys when it is started again")
+@mutant("08", "does not find records by key after a restart")
 class ForgetsKeysAtStart(Peer):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -403,7 +403,7 @@ class ForgetsKeysAtStart(Peer):
         return made
 
 
-@mutant("26", "stores what its application changes when its periodic work runs")
+@mutant("26", "stores changes only when its periodic work runs")
 class StoresAtTicks(Peer):
     @contextmanager
     def _transaction(self) -> Iterator[Effects]:
@@ -419,7 +419,7 @@ class StoresAtTicks(Peer):
         return super().tick(now_ms)
 
 
-@mutant("26", "stores its revision counter when its periodic work runs")
+@mutant("26", "stores its revision counter only when its periodic work runs")
 class StoresItsCounterAtTicks(Peer):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -435,7 +435,7 @@ class StoresItsCounterAtTicks(Peer):
         return super().tick(now_ms)
 
 
-@mutant("07", "keeps null for what is false when it is started again")
+@mutant("07", "reads false as null after a restart")
 class ReadsNullForFalseAtStart(Peer):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -451,7 +451,7 @@ class HidesOneOfThree(Peer):
         return stored.record if rivals[1:2] == [stored.record.uuid] and len(rivals) > 2 else super().as_shown(stored)
 
 
-@mutant("24", "shows a record that others have renamed in addition to the one that has its key")
+@mutant("24", "shows a renamed record in addition to the one with the key")
 class ShowsRenamedRecordsTwice(Peer):
     def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
         self._renamed: set[str] = getattr(self, "_renamed", set())

@@ -28,31 +28,31 @@ class NamesAnotherExtension(Peer):
 
 @register_faults
 class _Levels(Peer):
-    @fault(Peer.delete_by_key, "02", "refuses to delete what others have not seen yet")
+    @fault(Peer.delete_by_key, "02", "refuses to delete records that were not sent yet")
     def refuses_deletions(self, key: str, now_ms: int, effects: Effects) -> str:
         if not any(stored.sent for stored in self.records_with_existing_key(key)):
             raise RefusedWriteError("nobody knows of it")
         return super().delete_by_key(key, now_ms, effects)
 
-    @fault(Peer.change_key, "02", "refuses to rename records that it has written itself")
+    @fault(Peer.change_key, "02", "refuses to rename its own records")
     def refuses_renames(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if any(stored.record.last_updated_by == self.peer_id for stored in self.records_with_existing_key(key)):
             raise RefusedWriteError("the key of a record is for good")
         return super().change_key(key, new_key, now_ms, effects)
 
-    @fault(Peer.take, "02", "does not take deletions of others")
+    @fault(Peer.take, "02", "ignores deletions of others")
     def ignores_deletions(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if not incoming.deleted:
             super().take(incoming, signed, source, effects)
 
-    @fault(Peer.take, "02", "takes no more records of others when it has 256")
+    @fault(Peer.take, "02", "ignores new records of others when it has 256")
     def stores_at_most_256_records(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
         if self.store.get(incoming.uuid) is not None or sum(1 for _ in self.store) < 256:
             super().take(incoming, signed, source, effects)
 
-    @fault(Peer.take, "02", "takes a hundred updates on each link")
+    @fault(Peer.take, "02", "accepts only a hundred updates on each link")
     def accepts_a_hundred_updates_per_link(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
@@ -61,7 +61,7 @@ class _Levels(Peer):
         if self._taken[source] <= 100:
             super().take(incoming, signed, source, effects)
 
-    @fault(Peer.take, "02", "takes no updates")
+    @fault(Peer.take, "02", "ignores all updates")
     def accepts_no_updates(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         pass
 
@@ -69,25 +69,25 @@ class _Levels(Peer):
     def refuses_all(self, link: Link, update: Record, message: Message) -> None:
         raise MalformedMessageError("no")
 
-    @fault(Peer.refuse_unauthorised, "03", "takes changes that a read-only peer has made, from itself")
+    @fault(Peer.refuse_unauthorised, "03", "accepts changes that a read-only peer has made itself")
     def takes_changes_of_readers(self, link: Link, update: Record, message: Message) -> None:
         if link.level is not AccessLevel.READ_ONLY or update.last_updated_by != link.peer_id:
             super().refuse_unauthorised(link, update, message)
 
-    @fault(Peer.refuse_unauthorised, "03", "takes updates without a signature from read-only peers")
+    @fault(Peer.refuse_unauthorised, "03", "accepts unsigned updates from read-only peers")
     def trusts_readers(self, link: Link, update: Record, message: Message) -> None:
         if message.signature is not None or not self.writes:
             super().refuse_unauthorised(link, update, message)
 
-    @fault(Peer.is_genuine, "06", "does not look at signatures")
+    @fault(Peer.is_genuine, "06", "does not verify signatures")
     def accepts_every_signature(self, message: Message) -> bool:
         return True
 
-    @fault(Peer.is_genuine, "06", "looks at the beginning of a body alone, where the signature is not that of it")
+    @fault(Peer.is_genuine, "06", "accepts a wrong signature if the start of the body is that of a signed one")
     def checks_only_start_of_signed_body(self, message: Message) -> bool:
         return super().is_genuine(message) or len(message.signature_bytes()) == 256
 
-    @fault(Peer.refuse_unauthorised, "06", "asks no more for what precedes an update that it has refused")
+    @fault(Peer.refuse_unauthorised, "06", "counts a refused update as known, and does not request it again")
     def refused_updates_count_as_known(self, link: Link, update: Record, message: Message) -> None:
         try:
             super().refuse_unauthorised(link, update, message)
@@ -95,17 +95,17 @@ class _Levels(Peer):
             self.learn(update)
             raise
 
-    @fault(Peer.send_to_subscribers, "05", "as a read-only peer keeps what it receives to itself")
+    @fault(Peer.send_to_subscribers, "05", "relays nothing as a read-only peer")
     def reader_does_not_relay(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if self.writes:
             super().send_to_subscribers(stored, effects, source)
 
-    @fault(Peer.missing, "05", "as a read-only peer has nothing for those who ask")
+    @fault(Peer.missing, "05", "answers requests without records as a read-only peer")
     def reader_does_not_answer(self, request: Any) -> list[StoredRecord]:
         return super().missing(request) if self.writes else []
 
 
-@mutant("06", "looks at the first signature of each writer alone")
+@mutant("06", "verifies only the first signature of each writer")
 class VerifiesFirstSignatures(Peer):
     _trusts = False
 
@@ -151,19 +151,19 @@ def _body_without(body: bytes, *names: str) -> bytes:
 
 @register_faults
 class _Bodies(Peer):
-    @fault(Peer.body, "01", "leaves the prefix out of the type of updates")
+    @fault(Peer.body, "01", "omits the prefix in the type of updates")
     def types_without_prefix(self, record: Record) -> bytes:
         return super().body(record).replace(UPDATE.encode(), b"update", 1)
 
-    @fault(Peer.body, "15", "updates are of the type database.updated")
+    @fault(Peer.body, "15", "sends updates with the type database.updated")
     def updates_of_another_type(self, record: Record) -> bytes:
         return super().body(record).replace(UPDATE.encode(), b"database.updated", 1)
 
-    @fault(Peer.body, "15", "leaves update_time out of updates")
+    @fault(Peer.body, "15", "omits update_time in updates")
     def leaves_out_times(self, record: Record) -> bytes:
         return _body_without(super().body(record), "update_time")
 
-    @fault(Peer.body, "15", "leaves last_updated_rev out of updates")
+    @fault(Peer.body, "15", "omits last_updated_rev in updates")
     def leaves_out_revisions(self, record: Record) -> bytes:
         return _body_without(super().body(record), "last_updated_rev")
 
@@ -193,7 +193,7 @@ class _Bodies(Peer):
     def writes_types_twice(self, record: Record) -> bytes:
         return super().body(record).replace(b"{", f'{{"type":"{UPDATE}",'.encode(), 1)
 
-    @fault(Peer.body, "12", "leaves vector clocks out of updates")
+    @fault(Peer.body, "12", "omits vector clocks in updates")
     def leaves_out_clocks(self, record: Record) -> bytes:
         return _body_without(super().body(record), "vector_clock")
 
@@ -216,31 +216,31 @@ class _Bodies(Peer):
         clock = {peer_id: str(number) for peer_id, number in record.vector_clock.items()}
         return _body_with(super().body(record), vector_clock=clock)
 
-    @fault(Peer.body, "13", "does not say that a record is deleted")
+    @fault(Peer.body, "13", "omits deleted in deletions")
     def hides_deletions(self, record: Record) -> bytes:
         return _body_without(super().body(record), "deleted")
 
 
 @register_faults
 class _Records(Peer):
-    @fault(Peer.write, "07", "takes keys for equal that differ in case alone")
+    @fault(Peer.write, "07", "treats keys as equal that differ only in case")
     def keys_in_lower_case(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         return super().write(key.lower(), value, now_ms, uuid, effects)
 
-    @fault(Peer.take, "07", "takes keys for equal that are made of the same letters and accents")
+    @fault(Peer.take, "07", "treats composed and decomposed forms of a key as equal")
     def composes_keys(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         super().take(replace(incoming, key=normalize("NFC", incoming.key)), signed, source, effects)
 
-    @fault(Peer.write, "07", "keeps the first thousand characters of a value that is a string")
+    @fault(Peer.write, "07", "truncates strings to a thousand characters")
     def cuts_values(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         read = json.loads(value)
         return super().write(key, json.dumps(read[:1_000]) if isinstance(read, str) else value, now_ms, uuid, effects)
 
-    @fault(Peer.new_uuid, "08", "draws uuids of 64 bits")
+    @fault(Peer.new_uuid, "08", "draws uuids with 64 bits")
     def draws_short_uuids(self) -> str:
         return self._draw(8).hex()
 
-    @fault(Peer.new_uuid, "08", "draws 64 bits of a uuid, and leaves the others 0")
+    @fault(Peer.new_uuid, "08", "draws 64 bits of a uuid and sets the others to 0")
     def draws_half_of_a_uuid(self) -> str:
         return self._draw(8).hex().rjust(32, "0")
 
@@ -250,34 +250,34 @@ class _Records(Peer):
         self._latest_uuid += 1
         return f"{self._latest_uuid:032x}"
 
-    @fault(Peer.write, "08", "gives a record another uuid with each value")
+    @fault(Peer.write, "08", "gives a record a new uuid with each value")
     def new_uuid_for_each_value(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         current = self.store.leader(key)
         if current is not None and self.writes:
             self.mark_deleted(current, now_ms, effects)
         return super().write(key, value, now_ms, uuid, effects)
 
-    @fault(Peer.new_uuid, "08", "numbers its records in place of uuids")
+    @fault(Peer.new_uuid, "08", "uses serial numbers as uuids")
     def numbers_its_records(self) -> str:
         self._numbered = getattr(self, "_numbered", 0) + 1
         return f"{self._numbered:032x}"
 
-    @fault(Peer.new_uuid, "08", "has one uuid for all its records")
+    @fault(Peer.new_uuid, "08", "uses one uuid for all its records")
     def has_one_uuid(self) -> str:
         return self.peer_id
 
-    @fault(Peer.time_of_change, "11", "writes times without a zone, as the people there tell them")
+    @fault(Peer.time_of_change, "11", "writes local times without a zone")
     def writes_local_times(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         return replace(time, text=time.text.replace("T", " ").removesuffix("Z"))
 
-    @fault(Peer.time_of_change, "11", "writes milliseconds without the zeros before them")
+    @fault(Peer.time_of_change, "11", "writes milliseconds without leading zeros")
     def writes_milliseconds_without_zeros(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         whole, _, rest = time.text.removesuffix("Z").partition(".")
         return replace(time, text=f"{whole}.{int(rest or 0)}Z")
 
-    @fault(Peer.time_of_change, "11", "writes the month before the day, and the year behind them")
+    @fault(Peer.time_of_change, "11", "writes times in the order month, day, year")
     def writes_american_times(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         year, month, rest = time.text.split("-", 2)
@@ -289,7 +289,7 @@ class _Records(Peer):
         if "." not in update.update_time.text:
             raise MalformedMessageError("a time without milliseconds")
 
-    @fault(Peer.make_stored_record, "25", "keeps revisions of others as doubles")
+    @fault(Peer.make_stored_record, "25", "stores revisions of others as doubles")
     def keeps_revisions_as_doubles(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
@@ -297,7 +297,7 @@ class _Records(Peer):
         revision = _as_double(incoming.last_updated_rev)
         return replace(stored, record=replace(stored.record, last_updated_rev=revision))
 
-    @fault(Peer.make_stored_record, "41", "keeps numbers of vector clocks as doubles")
+    @fault(Peer.make_stored_record, "41", "stores numbers of vector clocks as doubles")
     def keeps_clocks_as_doubles(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
@@ -305,7 +305,7 @@ class _Records(Peer):
         clock = {peer_id: _as_double(number) for peer_id, number in stored.record.vector_clock.items()}
         return replace(stored, record=replace(stored.record, vector_clock=clock))
 
-    @fault(Peer.make_stored_record, "41", "keeps numbers of vector clocks in 31 bits")
+    @fault(Peer.make_stored_record, "41", "stores numbers of vector clocks in 31 bits")
     def keeps_clocks_in_31_bits(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
@@ -313,7 +313,7 @@ class _Records(Peer):
         clock = {peer_id: min(number, (1 << 31) - 1) for peer_id, number in stored.record.vector_clock.items()}
         return replace(stored, record=replace(stored.record, vector_clock=clock))
 
-    @fault(Peer.refuse_unauthorised, "42", "refuses updates whose writer has counted more than twice for each revision")
+    @fault(Peer.refuse_unauthorised, "42", "refuses updates with a vector clock number above twice the revision")
     def bounds_clocks_by_revisions(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if update.vector_clock.get(update.last_updated_by, 0) > 2 * update.last_updated_rev:
@@ -322,13 +322,13 @@ class _Records(Peer):
 
 @register_faults
 class _Signing(Peer):
-    @fault(Peer.to_wire, "15", "counts a newline more in a body than there is")
+    @fault(Peer.to_wire, "15", "declares a body length that is one byte too large")
     def counts_a_newline(self, stored: StoredRecord, link: Link) -> bytes:
         message = super().to_wire(stored, link)
         body = self.body(stored.record)
         return message.replace(b"m%d{" % len(body), b"m%d{" % (len(body) + 1), 1)
 
-    @fault(Peer.to_wire, "15", "counts the characters of a body in place of its bytes")
+    @fault(Peer.to_wire, "15", "declares the length of a body in characters instead of bytes")
     def counts_characters(self, stored: StoredRecord, link: Link) -> bytes:
         message = super().to_wire(stored, link)
         body = self.body(stored.record)
@@ -344,26 +344,26 @@ class _Signing(Peer):
             return Message(self.body(stored.record)).to_wire()
         return super().to_wire(stored, link)
 
-    @fault(Peer.to_wire, "18", "as a read-only peer repeats a message with its own clock in it")
+    @fault(Peer.to_wire, "18", "adds its own clock to relayed messages as a read-only peer")
     def reader_repeats_with_its_own_clock(self, stored: StoredRecord, link: Link) -> bytes:
         if stored.signed is None or self.writes:
             return super().to_wire(stored, link)
         return replace(stored.signed, body=self.body(stored.record) + b" ").to_wire()
 
-    @fault(Peer.refuse_unauthorised, "17", "as a read-write peer takes signed updates alone")
+    @fault(Peer.refuse_unauthorised, "17", "accepts only signed updates as a read-write peer")
     def writer_refuses_unsigned(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is None:
             raise MalformedMessageError("an update without a signature")
 
-    @fault(Peer.refuse_unauthorised, "17", "as a read-write peer does not take signed updates")
+    @fault(Peer.refuse_unauthorised, "17", "ignores signed updates as a read-write peer")
     def writer_refuses_signed(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is not None and self.writes:
             raise MalformedMessageError("an update with a signature")
 
 
-@mutant("13", "takes a record for deleted that says whether it is, whatever it says")
+@mutant("13", "treats a record with the member deleted as deleted, whatever its value")
 class IgnoresValueOfDeletedMember(Peer):
     _says = False
 
@@ -384,14 +384,14 @@ class PassesOnUnsigned(Peer):
         return Message(self.body(stored.record)).to_wire()
 
 
-@mutant("16", "as a read-only peer takes what read-write peers do not sign")
+@mutant("16", "accepts unsigned updates of read-write peers as a read-only peer")
 class ReaderTakesUnsigned(PassesOnUnsigned):
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:
             super().refuse_unauthorised(link, update, message)
 
 
-@mutant("18", "as a read-only peer forgets the signed messages when it is started again")
+@mutant("18", "forgets signed messages after a restart as a read-only peer")
 class ForgetsOriginals(Peer):
     _taken: frozenset[str] = frozenset()
 
@@ -405,26 +405,26 @@ class ForgetsOriginals(Peer):
 
 @register_faults
 class _Clocks(LogicalClock):
-    @fault(LogicalClock.clock_of_change, "43", "counts its changes from a hundred on")
+    @fault(LogicalClock.clock_of_change, "43", "starts its count of changes at a hundred")
     def starts_clocks_late(self, current: StoredRecord | None) -> VectorClock:
         clock = super().clock_of_change(current)
         return clock if current is not None else {**clock, self.peer_id: 100}
 
-    @fault(LogicalClock.clock_of_change, "44", "does not count its changes of a record that is there")
+    @fault(LogicalClock.clock_of_change, "44", "does not count its changes of existing records")
     def does_not_count_changes(self, current: StoredRecord | None) -> VectorClock:
         if current is None:
             return super().clock_of_change(current)
         return {self.peer_id: 1, **current.record.vector_clock}
 
-    @fault(LogicalClock.clock_of_change, "46", "does not know in its changes what it has received")
+    @fault(LogicalClock.clock_of_change, "46", "omits the clocks of others in its changes")
     def forgets_clocks_of_others(self, current: StoredRecord | None) -> VectorClock:
         return {self.peer_id: super().clock_of_change(current)[self.peer_id]}
 
-    @fault(LogicalClock.count_sending, "45", "does not count that it sends a record")
+    @fault(LogicalClock.count_sending, "45", "does not count sending a record")
     def does_not_count_sending(self, stored: StoredRecord) -> StoredRecord:
         return replace(stored, sent=True)
 
-    @fault(LogicalClock.count_reception, "46", "takes the clock of what it receives in the place of its own")
+    @fault(LogicalClock.count_reception, "46", "replaces its own clock by a received one")
     def replaces_its_clock_on_reception(
         self, current: StoredRecord | None, incoming: VectorClock
     ) -> tuple[VectorClock, int]:
@@ -432,7 +432,7 @@ class _Clocks(LogicalClock):
         return incoming, ticks
 
 
-@mutant("46", "adds the numbers of what it receives to its own")
+@mutant("46", "adds received numbers to its own")
 class AddsClocks(LogicalClock):
     def count_reception(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         clock, ticks = super().count_reception(current, incoming)
@@ -440,7 +440,7 @@ class AddsClocks(LogicalClock):
         return {peer_id: own.get(peer_id, 0) + incoming.get(peer_id, 0) or 1 for peer_id in clock}, ticks
 
 
-@mutant("44", "does not count its changes of a record that it has sent, nor that it sends them")
+@mutant("44", "does not count its changes of a sent record, nor their sending")
 class KeepsTheClockOfWhatItChanges(LogicalClock):
     def clock_of_change(self, current: StoredRecord | None) -> VectorClock:
         own = current is not None and self.peer_id in current.record.vector_clock
@@ -451,7 +451,7 @@ class KeepsTheClockOfWhatItChanges(LogicalClock):
         return replace(stored, sent=True) if again else super().count_sending(stored)
 
 
-@mutant("08", "makes the uuid of a record of its key")
+@mutant("08", "derives the uuid of a record from its key")
 class DerivesUuidsFromKeys(Peer):
     key = ""
 

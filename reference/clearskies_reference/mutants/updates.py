@@ -31,29 +31,29 @@ def _spread_to_some(peer: Peer, most: int, stored: StoredRecord, effects: Effect
 
 @register_faults
 class _Spreading(Peer):
-    @fault(Peer.send_to_subscribers, "14", "sends its changes to the first of its peers alone")
+    @fault(Peer.send_to_subscribers, "14", "sends its changes only to its first peer")
     def sends_changes_to_one_peer(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         _spread_to_some(self, 1, stored, effects, source)
 
-    @fault(Peer.send_to_subscribers, "14", "sends and repeats nothing as it happens")
+    @fault(Peer.send_to_subscribers, "14", "sends and relays no changes when they happen")
     def withholds_all_changes(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         pass
 
-    @fault(Peer.send_to_subscribers, "14", "sends its changes to eight of its peers at most")
+    @fault(Peer.send_to_subscribers, "14", "sends its changes to at most eight peers")
     def sends_changes_to_eight_peers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         _spread_to_some(self, 8, stored, effects, source)
 
-    @fault(Peer.send_to_subscribers, "14", "does not send deletions as they happen")
+    @fault(Peer.send_to_subscribers, "14", "does not send deletions when they happen")
     def withholds_deletions(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if not stored.record.deleted:
             super().send_to_subscribers(stored, effects, source)
 
-    @fault(Peer.send_to_subscribers, "20", "does not repeat changes of others")
+    @fault(Peer.send_to_subscribers, "20", "does not relay changes of others")
     def does_not_relay(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is None:
             super().send_to_subscribers(stored, effects, source)
 
-    @fault(Peer.resolve, "35", "does not repeat what has won a conflict")
+    @fault(Peer.resolve, "35", "does not relay winners of conflicts")
     def withholds_winners(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
@@ -61,7 +61,7 @@ class _Spreading(Peer):
         super().resolve(current, stored, incoming, source, effects)
         del effects.sent[known:]
 
-    @fault(Peer.make_stored_record, "09", "repeats changes of others under its own name")
+    @fault(Peer.make_stored_record, "09", "relays changes of others in its own name")
     def relays_in_its_own_name(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
@@ -71,7 +71,7 @@ class _Spreading(Peer):
         self.store.learn(self.peer_id, max(self.store.known.get(self.peer_id, 0), incoming.last_updated_rev))
         return replace(stored, record=replace(stored.record, last_updated_by=self.peer_id))
 
-    @fault(Peer.make_stored_record, "47", "gives what it receives another update_time")
+    @fault(Peer.make_stored_record, "47", "relays changes with another update_time")
     def relays_with_another_time(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
@@ -79,7 +79,7 @@ class _Spreading(Peer):
         return replace(stored, record=replace(stored.record, update_time=timestamp("2001-01-01T00:00:00Z")))
 
 
-@mutant("47", "counts up the revision of what it passes on")
+@mutant("47", "relays changes with the next revision")
 class RelaysWithTheNextRevision(Peer):
     def body(self, record: Record) -> bytes:
         own = record.last_updated_by == self.peer_id
@@ -88,7 +88,7 @@ class RelaysWithTheNextRevision(Peer):
 
 @mutant(
     "21",
-    "repeats updates to the peers that they came from",
+    "sends updates back to the peers that they came from",
     out_of_reach="the check only notes it, because the text calls it an optimization",
 )
 class RepeatsToTheSource(Peer):
@@ -96,7 +96,7 @@ class RepeatsToTheSource(Peer):
         return super().is_recipient(link, None)
 
 
-@mutant("37", "passes on in reverse what comes at once")
+@mutant("37", "relays updates that arrive together in reverse order")
 class PassesOnInReverse(Peer):
     def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
         self._taken: list[tuple[StoredRecord, int]] = []
@@ -111,7 +111,7 @@ class PassesOnInReverse(Peer):
             self._taken.append((stored, source))
 
 
-@mutant("19", "repeats an update as often as it comes")
+@mutant("19", "relays an update each time that it arrives")
 class RelaysAgain(Peer):
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
@@ -122,45 +122,45 @@ class RelaysAgain(Peer):
 
 @register_faults
 class _Identity(Peer):
-    @fault(Peer.take, "22", "does not take over the keys of records that others have renamed")
+    @fault(Peer.take, "22", "ignores renames of others")
     def keeps_old_keys(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
         if current is not None and not current.record.deleted and self.writes:
             incoming = replace(incoming, key=current.record.key)
         super().take(incoming, signed, source, effects)
 
-    @fault(Peer.change_key, "23", "makes a new record of one whose key changes, and deletes the old one")
+    @fault(Peer.change_key, "23", "renames by a new record and a deletion")
     def renames_by_copy(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         value = self.records_with_existing_key(key)[0].record.value
         uuid = self.write(new_key, value, now_ms, "", effects)
         self.delete_by_key(key, now_ms, effects)
         return uuid
 
-    @fault(Peer.change_key, "22", "leaves a record under its old key, too, when that changes")
+    @fault(Peer.change_key, "22", "keeps the record under the old key as well after a rename")
     def leaves_the_old_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         value = self.records_with_existing_key(key)[0].record.value
         uuid = super().change_key(key, new_key, now_ms, effects)
         self.write(key, value, now_ms, "", effects)
         return uuid
 
-    @fault(Peer.as_shown, "24", "shows all records that have a key")
+    @fault(Peer.as_shown, "24", "shows all records with a key")
     def shows_all_of_a_key(self, stored: StoredRecord) -> Record:
         return stored.record
 
 
 @register_faults
 class _Revisions(Peer):
-    @fault(Peer.next_revision, "10", "counts the changes of each record for itself")
+    @fault(Peer.next_revision, "10", "counts revisions per record")
     def counts_by_record(self, current: StoredRecord | None) -> int:
         own = current is not None and current.record.last_updated_by == self.peer_id
         return current.record.last_updated_rev + 1 if own and current is not None else 2
 
-    @fault(Peer.next_revision, "10", "does not count what it changes in a record of its own")
+    @fault(Peer.next_revision, "10", "does not count changes of its own records")
     def counts_new_records(self, current: StoredRecord | None) -> int:
         own = current is not None and current.record.last_updated_by == self.peer_id
         return current.record.last_updated_rev if own and current is not None else super().next_revision(current)
 
-    @fault(Peer.mark_deleted, "10", "does not count deletions of records of its own")
+    @fault(Peer.mark_deleted, "10", "does not count deletions of its own records")
     def counts_no_deletions(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         revision = self.store.revision
         if stored.record.last_updated_by == self.peer_id:
@@ -176,7 +176,7 @@ class _Revisions(Peer):
     def begins_with_revision_hundred(self, current: StoredRecord | None) -> int:
         return max(super().next_revision(current), 100)
 
-    @fault(Peer.next_revision, "26", "counts its revisions in twos")
+    @fault(Peer.next_revision, "26", "increases its revision by two")
     def counts_in_twos(self, current: StoredRecord | None) -> int:
         return super().next_revision(current) + (self.peer_id in self.store.known)
 
@@ -209,14 +209,14 @@ class RepeatsARevisionAtStart(_StartedAgain):
         return self.store.revision - 1
 
 
-@mutant("10", "looks for its last revision in its records when it is started again")
+@mutant("10", "derives its last revision from its records after a restart")
 class ScansForItsRevisionAtStart(_StartedAgain):
     def found(self) -> int:
         own = [stored.record.last_updated_rev for stored in self.store if stored.record.last_updated_by == self.peer_id]
         return max(own, default=1)
 
 
-@mutant("26", "skips ten revisions when it is started again")
+@mutant("26", "skips ten revisions after a restart")
 class SkipsRevisionsAtStart(_StartedAgain):
     def found(self) -> int:
         return self.store.revision + 10
@@ -262,7 +262,7 @@ class RenamesInOthersNames(WritesInOthersNames):
         return content[0] != current.record.key
 
 
-@mutant("46", "does not know in a rename what it has received")
+@mutant("46", "omits the clocks of others in renames")
 class RenamesWithoutClocksOfOthers(Peer):
     def change(
         self, current: StoredRecord | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
@@ -301,7 +301,7 @@ class LeavesRenamesOutOfClocks(_CountsSomeChanges):
         return content[0] == current.record.key
 
 
-@mutant("35", "repeats no changes of others once it is started again")
+@mutant("35", "does not relay changes of others after a restart")
 class RelaysNothingAfterARestart(Peer):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -314,15 +314,15 @@ class RelaysNothingAfterARestart(Peer):
 
 @register_faults
 class _Asking(Peer):
-    @fault(Peer.ask, "29", "never asks for updates")
+    @fault(Peer.ask, "29", "never requests updates")
     def never_requests(self, peer_id: str, effects: Effects) -> None:
         pass
 
-    @fault(Peer.known, "29", "asks for everything, however much it knows")
+    @fault(Peer.known, "29", "always requests everything")
     def asks_for_all(self) -> dict[str, int]:
         return {}
 
-    @fault(Peer.known, "29", "finds out what it knows by what its records say now")
+    @fault(Peer.known, "29", "derives the known revisions from its current records")
     def derives_since_from_its_records(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for stored in self.store:
@@ -331,32 +331,32 @@ class _Asking(Peer):
         # Overwritten updates are not in the records.
         return {by: revision for by, revision in super().known().items() if found.get(by, 0) == revision}
 
-    @fault(Peer.known, "29", "names thirty peers in a request at most")
+    @fault(Peer.known, "29", "names at most thirty peers in a request")
     def names_thirty_peers(self) -> dict[str, int]:
         return dict(list(super().known().items())[:30])
 
-    @fault(Peer.learn, "29", "asks for what follows the update that came last, not the highest")
+    @fault(Peer.learn, "29", "requests updates after the last arrival, not after the highest revision")
     def asks_after_the_last_arrival(self, incoming: Record) -> None:
         super().learn(incoming)
         self.store.learn(*incoming.version)
 
-    @fault(Peer.request_body, "30", "asks with a list of what it knows")
+    @fault(Peer.request_body, "30", "sends since as a list")
     def asks_with_a_list(self) -> bytes:
         return json.dumps({"type": GET_UPDATES, "since": [list(each) for each in self.known().items()]}).encode()
 
-    @fault(Peer.request_body, "30", "asks with revisions that are strings")
+    @fault(Peer.request_body, "30", "sends revisions in since as strings")
     def asks_with_strings(self) -> bytes:
         return json.dumps({"type": GET_UPDATES, "since": {by: str(rev) for by, rev in self.known().items()}}).encode()
 
-    @fault(Peer.request_body, "30", "asks by the first half of peer IDs")
+    @fault(Peer.request_body, "30", "names peers in requests by the first half of their IDs")
     def asks_with_cut_peer_ids(self) -> bytes:
         return json.dumps({"type": GET_UPDATES, "since": {by[:16]: rev for by, rev in self.known().items()}}).encode()
 
-    @fault(Peer.request_body, "30", "leaves the prefix out of the type of requests")
+    @fault(Peer.request_body, "30", "omits the prefix in the type of requests")
     def asks_without_prefix(self) -> bytes:
         return json.dumps({"type": GET_UPDATES.removeprefix("database."), "since": self.known()}).encode()
 
-    @fault(Peer.request_body, "37", "asks for what follows the next update, not the last")
+    @fault(Peer.request_body, "37", "requests updates from one revision too late")
     def asks_one_revision_too_late(self) -> bytes:
         since = {by: revision + (by != self.peer_id) for by, revision in self.known().items()}
         return json.dumps({"type": GET_UPDATES, "since": since}).encode()
@@ -364,23 +364,23 @@ class _Asking(Peer):
 
 @register_faults
 class _Answering(Peer):
-    @fault(Peer.answer, "31", "does not answer whom it has asked itself")
+    @fault(Peer.answer, "31", "does not answer peers that it has requested updates from")
     def does_not_answer_whom_it_asked(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         if not link.asked:
             super().answer(link, request, effects)
 
-    @fault(Peer.answer, "32", "closes the link if there is nothing to answer")
+    @fault(Peer.answer, "32", "closes the link if it has no updates to send")
     def closes_link_without_answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, request, effects)
         if not self.missing(request):
             self.close_link(link, "nothing to send", effects)
 
-    @fault(Peer.answer, "35", "answers, and sends nothing more")
+    @fault(Peer.answer, "35", "answers requests, but sends no later updates")
     def answers_once(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, request, effects)
         link.subscribed = False
 
-    @fault(Peer.is_recipient, "35", "sends to those who asked what it changes itself alone")
+    @fault(Peer.is_recipient, "35", "sends subscribers only its own changes")
     def subscribes_to_itself_alone(self, link: Link, source: int | None) -> bool:
         return source is None and super().is_recipient(link, source)
 
@@ -388,20 +388,20 @@ class _Answering(Peer):
     def answers_backwards(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(request)[::-1]
 
-    @fault(Peer.missing, "33", "sends what it has by uuid")
+    @fault(Peer.missing, "33", "sends records in the order of uuids")
     def answers_by_uuid(self, request: GetUpdates) -> list[StoredRecord]:
         return sorted(super().missing(request), key=lambda stored: stored.record.uuid)
 
-    @fault(Peer.missing, "34", "leaves out what those have written whom the client does not name")
+    @fault(Peer.missing, "34", "omits changes of writers that the request does not name")
     def omits_writers_not_named_in_since(self, request: GetUpdates) -> list[StoredRecord]:
         stored = super().missing(request)
         return [each for each in stored if not request.since or each.record.last_updated_by in request.since]
 
-    @fault(Peer.answer, "34", "does not send to those who ask what they have written themselves")
+    @fault(Peer.answer, "34", "omits changes that the requesting peer has written")
     def omits_changes_of_the_asker(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, GetUpdates({link.peer_id: MAX_INTEGER, **request.since}), effects)
 
-    @fault(Peer.answer, "37", "takes what others ask for as known to itself")
+    @fault(Peer.answer, "37", "counts the revisions in requests of others as known to itself")
     def treats_since_of_others_as_known(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         for by, revision in request.since.items():
             self.store.learn(by, max(revision, self.store.known.get(by, 0)))
@@ -414,7 +414,7 @@ class _Answering(Peer):
         else:
             super().answer(link, request, effects)
 
-    @fault(Peer.missing, "59", "sends what is above the largest revision that a request names, of whichever peer")
+    @fault(Peer.missing, "59", "sends only revisions above the largest one in the request")
     def compares_with_the_largest_revision(self, request: GetUpdates) -> list[StoredRecord]:
         largest = max(request.since.values(), default=0)
         found = super().missing(replace(request, since={}))
@@ -430,7 +430,7 @@ class _Answering(Peer):
         versions = ((stored, *stored.record.version) for stored in found)
         return [stored for stored, by, revision in versions if by not in since or low(revision) > low(since[by])]
 
-    @fault(Peer.missing, "59", "sends a deletion again that the client names as its last update")
+    @fault(Peer.missing, "59", "sends a deletion again that the request names as the last update")
     def sends_the_last_deletion_again(self, request: GetUpdates) -> list[StoredRecord]:
         since = request.since
         found = super().missing(replace(request, since={by: number - 1 for by, number in since.items() if number}))
@@ -464,16 +464,16 @@ class _Answering(Peer):
             each for each in found if str(each.record.last_updated_rev) > since.get(each.record.last_updated_by, "")
         ]
 
-    @fault(Peer.missing, "34", "sends its own changes alone")
+    @fault(Peer.missing, "34", "sends only its own changes")
     def answers_for_itself(self, request: GetUpdates) -> list[StoredRecord]:
         return [stored for stored in super().missing(request) if stored.record.last_updated_by == self.peer_id]
 
-    @fault(Peer.missing, "37", "skips the second of what it has to send")
+    @fault(Peer.missing, "37", "omits the second record of an answer")
     def skips_the_second(self, request: GetUpdates) -> list[StoredRecord]:
         found = super().missing(request)
         return found[:1] + found[2:]
 
-    @fault(Peer.missing, "37", "omits changes from its answers that it made while no peer listened")
+    @fault(Peer.missing, "37", "omits changes in its answers that it made without any link")
     def omits_changes_made_without_links(self, request: GetUpdates) -> list[StoredRecord]:
         return [
             stored
@@ -481,20 +481,20 @@ class _Answering(Peer):
             if stored.sent or stored.record.last_updated_by != self.peer_id
         ]
 
-    @fault(Peer.missing, "59", "sends the revision again that the client names as its last")
+    @fault(Peer.missing, "59", "sends the last known revision again")
     def sends_the_known(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(GetUpdates({by: max(0, revision - 1) for by, revision in request.since.items()}))
 
-    @fault(Peer.missing, "59", "leaves out the first that the client does not know")
+    @fault(Peer.missing, "59", "omits the first unknown record")
     def leaves_out_the_first_unknown(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(GetUpdates({by: revision + 1 for by, revision in request.since.items()}))
 
-    @fault(Peer.missing, "56", "leaves deleted records out of its answers")
+    @fault(Peer.missing, "56", "omits deleted records in its answers")
     def answers_without_the_deleted(self, request: GetUpdates) -> list[StoredRecord]:
         return [stored for stored in super().missing(request) if not stored.record.deleted]
 
 
-@mutant("36", "closes a link to a peer when that opens another one")
+@mutant("36", "closes a link to a peer when a second one opens")
 class AllowsOneLink(Peer):
     def connect(self, number: int, peer_id: str, level: AccessLevel, now_ms: int) -> Effects:
         before = [link for link in self.links.values() if link.peer_id == peer_id]
@@ -504,14 +504,14 @@ class AllowsOneLink(Peer):
         return effects
 
 
-@mutant("36", "asks for updates on each link to a peer")
+@mutant("36", "requests updates on each link to a peer")
 class AsksOnEachLink(Peer):
     def ask(self, peer_id: str, effects: Effects) -> None:
         self.config = replace(self.config, asks_on_every_link=True)
         super().ask(peer_id, effects)
 
 
-@mutant("37", "takes only every other of the updates that come together")
+@mutant("37", "processes only every other update of those that arrive together")
 class SkipsEveryOther(Peer):
     def receive(self, number: int, data: bytes, now_ms: int) -> Effects:
         self._skips = False
