@@ -71,50 +71,6 @@ def test_so_many_percent_are_lost_and_so_many_arrive_twice(percent: int) -> None
     assert twice.gone == []
 
 
-# ---- Which links -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("rule", "deaf"),
-    [
-        (Links(100, sender="alice"), {("alice", "bob"), ("alice", "carol")}),
-        (Links(100, listener="alice"), {("bob", "alice"), ("carol", "alice")}),
-        (Links(100, sender="alice", listener="bob"), {("alice", "bob")}),
-        (Links(100, sender="zoe"), set()),
-    ],
-)
-def test_a_rule_is_for_the_links_it_names_only(rule: Links, deaf: set[tuple[str, str]]) -> None:
-    line = Line(rule)
-    senders = {line.say(name, listeners=ALL[:3]): name for name in ALL[:3]}
-    assert {(senders[number], listener) for number, listener, _ in line.gone} == deaf
-    assert len(line.arrivals()) == 6 - len(deaf)
-
-
-# ---- Cuts ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_cut_is_between_its_sides_and_nowhere_else() -> None:
-    line = Line(Cut(("alice", "bob"), ("carol",)))
-    for name in ALL:
-        line.say(name)
-    assert line.gone == [(1, "carol", "cut"), (2, "carol", "cut"), (3, "alice", "cut"), (3, "bob", "cut")]
-    assert len(line.arrivals()) == 12 - 4
-
-
-# ---- Routes ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_route_wins_over_the_rules() -> None:
-    line = Line(Links(loss_percent=100, delay_ms=(5, 5)))
-    line.say("alice", Route(late=(("bob", 40),), twice=("carol",)))
-    assert line.arrivals() == [(5, "carol", 1), (5, "carol", 1), (40, "bob", 1)]
-    assert line.gone == [(1, "dave", "lost")]
-    perfect = Line(Links(delay_ms=(5, 5)))
-    perfect.say("alice", Route(lost=("bob",), late=(("carol", 0),)))
-    assert perfect.arrivals() == [(0, "carol", 1), (5, "dave", 1)]
-    assert perfect.gone == [(1, "bob", "lost")]
-
-
 # ---- The fate of a copy ----------------------------------------------------------------------------------------------
 
 CHANCE = Links(loss_percent=40, duplicate_percent=40, delay_ms=(0, 1_000))

@@ -50,17 +50,6 @@ def waiting() -> Stage:
     return on
 
 
-def test_what_is_received_comes_from_scripted_peers_by_the_names_of_the_story() -> None:
-    svg = drawn(waiting().trace, 2, (1, 2, 4))
-    assert names(svg) == ["alice", "bob"]
-    assert of_class(svg, "name", "peer")[0].text == "bob"
-    assert {"says bob-2", "says bob-1", "bob-2 waits", "delivers bob-1, then bob-2"} <= set(texts(svg))
-    assert [text.split(";")[-1].strip() for text in arrows(svg)] == [
-        "arrives at alice at T (step 2)",
-        "arrives at alice at T+5 (step 4)",
-    ]
-
-
 def test_steps_have_the_numbers_of_the_trace_and_the_one_that_is_blamed_is_marked() -> None:
     svg = drawn(waiting().trace, 4, (1, 2, 4))
     assert rows(svg) == ["1", "2", "4"]

@@ -94,13 +94,6 @@ def test_the_step_that_is_blamed_is_marked_and_explained_with_names() -> None:
     assert "Log at step" in " ".join(texts(root, "heading"))
 
 
-@pytest.mark.parametrize("command", ["open", "send", "receive", "tick", "observe"])
-def test_every_step_can_be_blamed(command: str) -> None:
-    show = shown(*CAUSES, ops.Tick(), *[ops.Sync("bob")] * 9)
-    act = next(act for act in show.acts if act.step.command == command)
-    assert len(of_class(parsed(spacetime_svg(show, act)), "blame")) == 1
-
-
 def test_partitions_and_waits_are_shown() -> None:
     show = shown(ops.Cut(("alice",), ("bob", "carol")), ops.Send("alice", "m1"), ops.Wait(2000), ops.Heal())
     root = parsed(spacetime_svg(show))

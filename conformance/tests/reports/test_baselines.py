@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from run_helpers import certified, reference
 from sds_conformance.cli.baseline_option import gate
@@ -73,37 +74,84 @@ known:
 """
 
 
-def test_a_listed_failure_that_passes_is_told_with_its_lines() -> None:
-    assert said(held(LISTED, run())) == [(6, "passes", "remove lines 6-8")]
+def fuzzed(*failures: FailureKey, seed: int = 0, examples: int = 500, whole: bool = True) -> JudgedResult:
+    verdicts = {ONE: "pass", "G-04": "pass"} | {failure.what: "fail" for failure in failures}
+    return JudgedResult("fuzz", "mine 1.0", "sds-2026-01", failures, verdicts, whole, seed=seed, examples=examples)
 
 
-def test_one_that_is_not_judged_any_more_is_told() -> None:
-    found = held("known:\n  - requirement: SDS-RECV-07\n    reason: old\n", run())
-    assert said(found) == [(5, "is not judged (skipped: not declared: observe)", "remove lines 5-6")]
+G_04 = FailureKey("G-04", "")
+BY_FUZZ = "fuzz: {seed: 0, examples: 500}\nknown:\n  - requirement: G-04\n    by: fuzz\n    reason: x\n"
 
 
-def test_one_that_fails_in_another_way_is_new_and_told_by_its_code() -> None:
-    other = replace(FAILURE, code="never-delivered")
-    found = held(LISTED, run(other))
-    assert found.new == [other]
-    assert said(found) == [
-        (6, f"fails in another way: {ONE}/never-delivered", "fix it, or add it to lines 6-8"),
-    ]
-    assert not found.requirements
+OTHER_WAY = replace(FAILURE, code="never-delivered")
+FLAKY = LISTED.replace("    reason:", "    flaky: true\n    reason:")
+ANY_WAY = LISTED.replace("    codes: [delivered-early]\n", "")
+FAILED = run(FAILURE)
+ONLY = f"known:\n  - requirement: {ONE}\n    scenario: [tie*]\n    reason: there\n"
+BOTH = ONLY + f"  - requirement: {ONE}\n    scenario: [joins]\n    reason: here\n"
+CRASH = "known:\n  - requirement: breakdown\n    codes: [crash]\n    reason: x\n"
+TWO_CODES = LISTED.replace("[delivered-early]", "[delivered-early, never-delivered]")
+UNJUDGED = "known:\n  - requirement: SDS-RECV-07\n    reason: old\n"
+BY_RUN_AND_FUZZ = BY_FUZZ + LISTED.removeprefix("known:\n")
+VECTORS = "known:\n  - vector: wire/a\n    reason: x\n  - vector: wire/gone\n    reason: x\n"
+WIRE_A = JudgedResult("vectors", "mine", "sds-2026-01", [FailureKey("wire/a", "fail")], {"wire/a": "fail"}, whole=True)
+EARLY = FailureKey(ONE, "delivered-early")
+
+RUNS: dict[str, tuple[str, JudgedResult]] = {
+    "a listed failure": (LISTED, run(FAILURE)),
+    "a listed failure that passes": (LISTED, run()),
+    "one that passes in a run of a part": (LISTED, run(whole=False)),
+    "one that passes in a run without environments": (LISTED, run(environments=())),
+    "one that is not judged any more": (UNJUDGED, run()),
+    "a failure in another way": (LISTED, run(OTHER_WAY)),
+    "a second code beside a listed one": (LISTED, run(FAILURE, OTHER_WAY)),
+    "a code that is not seen any more": (TWO_CODES, run(FAILURE)),
+    "a code that fuzz does not see": (TWO_CODES, fuzzed(EARLY)),
+    "a breakdown of the listed kind": (CRASH, run(FailureKey("breakdown", "crash", ("ties",)))),
+    "a breakdown of another kind": (CRASH, run(FailureKey("breakdown", "hang", ("ties",)))),
+    "two codes under an entry without codes": (
+        LISTED.replace("    codes: [delivered-early]\n", ""),
+        run(FAILURE, OTHER_WAY),
+    ),
+    "a failure in a listed scenario": (ONLY, run(replace(FAILURE, scenarios=("ties",)))),
+    "a failure in another scenario": (ONLY, run(FAILURE)),
+    "each scenario under its own entry": (BOTH, run(FAILURE)),
+    "a listed scenario that a part plays": (ONLY, run(whole=False)),
+    "a listed scenario that a part does not play": (ONLY.replace("tie*", "joins"), run(whole=False)),
+    "fuzz with what run and fuzz list": (BY_RUN_AND_FUZZ, fuzzed(G_04, EARLY)),
+    "fuzz with what nobody lists": (BY_FUZZ, fuzzed(G_04, EARLY)),
+    "fuzz with a code that run does not list": (LISTED, fuzzed(FailureKey(ONE, "never-delivered"))),
+    "fuzz that does not find what scenarios do": (LISTED, fuzzed()),
+    "a run with what fuzz lists": (BY_FUZZ, run()),
+    "the same schedules find nothing": (BY_FUZZ, fuzzed()),
+    "other schedules find nothing": (BY_FUZZ, fuzzed(seed=1)),
+    "fewer schedules find nothing": (BY_FUZZ, fuzzed(examples=499)),
+    "a part of the schedules finds nothing": (BY_FUZZ, fuzzed(whole=False)),
+    "a vector that is no more": (VECTORS, WIRE_A),
+    "a flaky failure": (FLAKY, run(FAILURE)),
+    "a flaky failure that passes": (FLAKY, run()),
+    "one that is called flaky: false and passes": (FLAKY.replace("true", "false"), run()),
+    "a flaky failure in another way": (FLAKY, run(OTHER_WAY)),
+    "a flaky failure in another scenario": (
+        FLAKY.replace("    flaky", "    scenario: [tie*]\n    flaky"),
+        run(FAILURE),
+    ),
+    "a flaky entry that is not judged": (UNJUDGED.replace("    reason", "    flaky: true\n    reason"), run()),
+    "a flaky entry whose scenario is not played": (
+        *(FLAKY.replace("    flaky", "    scenario: [joins]\n    flaky"), run(whole=False)),
+    ),
+}
 
 
-def test_a_second_code_beside_a_listed_one_is_new_and_the_requirement_is_not_known() -> None:
-    second = replace(FAILURE, code="never-delivered")
-    found = held(LISTED, run(FAILURE, second))
-    assert (found.new, found.requirements) == ([second], {})
-
-
-def test_a_code_that_is_not_seen_any_more_is_told() -> None:
-    listed = LISTED.replace("[delivered-early]", "[delivered-early, never-delivered]")
-    assert said(held(listed, run(FAILURE))) == [
-        (6, "still fails, but not by never-delivered", "remove never-delivered from lines 6-8")
-    ]
-    assert held(listed, fuzzed(FailureKey(ONE, "delivered-early"))).complaints == []
+def test_what_is_listed_is_known_and_all_else_is_told_with_the_lines_to_change(snapshot: SnapshotAssertion) -> None:
+    told = []
+    for name, (text, judged) in RUNS.items():
+        found = held(text, judged)
+        told.append(f"{name}: {len(found.requirements)} known, {found.unseen} unseen")
+        told += [f"  new: {one.what}/{one.code} in {', '.join(one.scenarios) or 'no scenario'}" for one in found.new]
+        told += [f"  line {line}: {says}: {change}" for line, says, change in said(found)]
+        told += [f"  {entry.what}: {outcome.phrase}" for entry, outcome in found.flaky]
+    assert "\n".join(told) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -117,29 +165,6 @@ def test_a_code_that_the_suite_does_not_know_is_told(code: str, change: str) -> 
     listed = LISTED.replace("delivered-early", code)
     for judged in (run(), run(whole=False), fuzzed()):
         assert (6, f"has no code {code!r}", change) in said(held(listed, judged))
-
-
-def test_a_breakdown_is_known_by_its_kind() -> None:
-    listed = "known:\n  - requirement: breakdown\n    codes: [crash]\n    reason: x\n"
-    assert held(listed, run(FailureKey("breakdown", "crash", ("ties",)))).new == []
-    found = held(listed, run(FailureKey("breakdown", "hang", ("ties",))))
-    assert "fails in another way: breakdown/hang" in found.complaints[0].says
-
-
-def test_without_codes_it_may_fail_in_any_way() -> None:
-    other = replace(FAILURE, code="never-delivered")
-    found = held(f"known:\n  - requirement: {ONE}\n    reason: all of it\n", run(FAILURE, other))
-    assert (found.new, found.complaints) == ([], [])
-
-
-def test_an_entry_for_a_scenario_covers_no_other() -> None:
-    only = f"known:\n  - requirement: {ONE}\n    scenario: [tie*]\n    reason: there\n"
-    found = held(only, run(FAILURE))
-    assert found.new == [replace(FAILURE, scenarios=("joins",))]
-    assert found.complaints[0].says == f"fails in another scenario (joins): {ONE}/delivered-early"
-    assert held(only, run(replace(FAILURE, scenarios=("ties",)))).complaints == []
-    both = only + f"  - requirement: {ONE}\n    scenario: [joins]\n    reason: here\n"
-    assert (held(both, run(FAILURE)).new, held(both, run(FAILURE)).complaints) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -158,83 +183,7 @@ def test_an_entry_that_can_match_nothing_is_told(text: str, says: str, change: s
         assert [(complaint.line, complaint.change) for complaint in told] == [(5, change)]
 
 
-def test_a_run_that_is_too_small_calls_nothing_out_of_date() -> None:
-    for judged in (run(whole=False), run(environments=())):
-        found = held(LISTED, judged)
-        assert (found.complaints, found.unseen) == ([], 1)
-    there = f"known:\n  - requirement: {ONE}\n    scenario: [ties]\n    reason: there\n"
-    assert held(there, run(whole=False)).complaints
-    assert not held(there.replace("ties", "joins"), run(whole=False)).complaints
-
-
-def fuzzed(*failures: FailureKey, seed: int = 0, examples: int = 500, whole: bool = True) -> JudgedResult:
-    verdicts = {ONE: "pass", "G-04": "pass"} | {failure.what: "fail" for failure in failures}
-    return JudgedResult("fuzz", "mine 1.0", "sds-2026-01", failures, verdicts, whole, seed=seed, examples=examples)
-
-
-G_04 = FailureKey("G-04", "")
-BY_FUZZ = "fuzz: {seed: 0, examples: 500}\nknown:\n  - requirement: G-04\n    by: fuzz\n    reason: x\n"
-
-
-def test_fuzz_takes_what_run_lists_and_its_own() -> None:
-    by_run = LISTED.removeprefix("known:\n")
-    found = held(BY_FUZZ + by_run, fuzzed(G_04, FailureKey(ONE, "delivered-early")))
-    assert (found.new, found.complaints, set(found.requirements)) == ([], [], {"G-04", ONE})
-    assert held(BY_FUZZ, fuzzed(G_04, FailureKey(ONE, "delivered-early"))).new
-    assert held(LISTED, fuzzed(FailureKey(ONE, "never-delivered"))).new
-    assert held(LISTED, fuzzed()).complaints == []  # schedules need not find what scenarios do
-    assert held(BY_FUZZ, run()).complaints == []
-
-
-def test_fuzz_calls_out_of_date_what_the_same_schedules_do_not_find() -> None:
-    assert said(held(BY_FUZZ, fuzzed())) == [(6, "passes", "remove lines 6-8")]
-    for other in (fuzzed(seed=1), fuzzed(examples=499), fuzzed(whole=False)):
-        assert held(BY_FUZZ, other).complaints == []
-
-
-def test_vectors_go_by_their_ids() -> None:
-    listed = "known:\n  - vector: wire/a\n    reason: x\n  - vector: wire/gone\n    reason: x\n"
-    judged = JudgedResult(
-        "vectors", "mine", "sds-2026-01", [FailureKey("wire/a", "fail")], {"wire/a": "fail"}, whole=True
-    )
-    assert said(held(listed, judged)) == [(7, "there is no such vector", "remove lines 7-8")]
-
-
 # ---- Flaky entries -----------------------------------------------------------------------------------------------
-
-FLAKY = LISTED.replace("    reason:", "    flaky: true\n    reason:")
-
-
-def outcomes(found: Match) -> list[tuple[str, str]]:
-    return [(entry.what, outcome.phrase) for entry, outcome in found.flaky]
-
-
-def test_a_flaky_failure_is_known_and_its_pass_is_not_stale() -> None:
-    failed, passed = held(FLAKY, run(FAILURE)), held(FLAKY, run())
-    for found in (failed, passed):
-        assert (found.new, found.complaints) == ([], [])
-    assert outcomes(failed) == [(ONE, "flaky, failed this time")]
-    assert outcomes(passed) == [(ONE, "flaky, passed this time")]
-    assert said(held(FLAKY.replace("true", "false"), run())) == [(6, "passes", "remove lines 6-9")]
-
-
-def test_a_flaky_entry_covers_no_other_code_or_scenario() -> None:
-    other = replace(FAILURE, code="never-delivered")
-    found = held(FLAKY, run(other))
-    assert found.new == [other]
-    assert "fails in another way" in found.complaints[0].says
-    assert outcomes(found) == [(ONE, "flaky, not shown this time")]
-    only = FLAKY.replace("    flaky", "    scenario: [tie*]\n    flaky")
-    assert held(only, run(FAILURE)).new == [replace(FAILURE, scenarios=("joins",))]
-
-
-def test_a_flaky_entry_that_is_not_judged_is_not_stale() -> None:
-    listed = "known:\n  - requirement: SDS-RECV-07\n    flaky: true\n    reason: old\n"
-    found = held(listed, run())
-    assert found.complaints == []
-    assert outcomes(found) == [("SDS-RECV-07", "flaky, not shown this time")]
-    there = FLAKY.replace("    flaky", "    scenario: [joins]\n    flaky")
-    assert outcomes(held(there, run(whole=False))) == []  # the scenario was not played
 
 
 def test_a_flaky_entry_that_can_match_nothing_is_an_error() -> None:

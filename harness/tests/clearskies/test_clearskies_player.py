@@ -7,8 +7,7 @@ import pytest
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
-from clearskies_shows import TRIO, arrived, commands, received, shown, values
-from clearskies_stages import session_of
+from clearskies_shows import arrived, commands, received, shown, values
 from sds_harness.clearskies.operations import (
     Again,
     Ask,
@@ -30,9 +29,7 @@ from sds_harness.clearskies.operations import (
     Tick,
     Unlink,
 )
-from sds_harness.clearskies.player import MOST_SPOKEN, play
-from sds_harness.clearskies.stage import Stage
-from sds_harness.schedules import Schedule
+from sds_harness.clearskies.player import MOST_SPOKEN
 
 LINE = (Link("alice", "bob"), Link("bob", "carol"))
 
@@ -52,12 +49,6 @@ def test_a_link_breaks_in_the_middle_of_a_message() -> None:
     assert {loss.packet.label for loss in show.losses} == {"m1", "m2"}
     assert {(loss.listener, loss.why) for loss in show.losses} == {("bob", "cut")}
     assert commands(show)[-2:] == ["alice disconnect", "bob disconnect"]
-
-
-def test_the_links_of_who_ends_break() -> None:
-    show = shown(*LINE, Hold("alice", "bob"), Put("alice", "m1"), Close("alice"))
-    assert commands(show)[-2:] == ["alice close", "bob disconnect"]
-    assert [loss.packet.label for loss in show.losses] == ["m1"]
 
 
 @pytest.mark.parametrize(
@@ -86,13 +77,6 @@ def test_nothing_comes_of_what_one_would_do_that_is_not_there(operation: Operati
     assert show.left_out == {}
 
 
-def test_refused_changes_are_steps_and_the_rest_is_played() -> None:
-    show = shown(*LINE, Delete("alice", "m1", "nothing"), Put("carol", "m2"), Put("alice", "m3"), Look())
-    refused = [act for act in show.acts if act.step.answer == "rejected"]
-    assert [(act.who, act.step.command) for act in refused] == [("alice", "delete"), ("carol", "put")]
-    assert len(values(show, "carol")) == 1
-
-
 def test_what_is_not_declared_is_left_out() -> None:
     show = shown(*LINE, Put("alice", "m1"), without=frozenset({pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE}))
     assert show.left_out == {-1: "needs the capability read-only"}
@@ -100,13 +84,6 @@ def test_what_is_not_declared_is_left_out() -> None:
 
 
 # ---- Scripted peers --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("signature", ["none", "forged", "flipped", "read-only", "usual"])
-def test_who_may_only_read_is_not_believed(signature: str) -> None:
-    show = shown(Say("mallory", to="carol", read_only=True, signature=signature), Look())
-    assert values(show, "carol") == {}
-    assert received(show, "carol")[-1].step.refusal
 
 
 def test_a_message_is_repeated_with_its_signature() -> None:
@@ -181,14 +158,3 @@ def test_gossip_without_an_end_is_broken_off_and_told() -> None:
     assert "still something under way" in show.left_out[3]
     assert show.traces[0].unsettled
     assert 4 not in show.began
-
-
-def test_two_implementations_are_linked_to_each_other() -> None:
-    stages = [Stage(session_of(), "a schedule") for _ in range(2)]
-    schedule = Schedule(TRIO, (*LINE, Put("alice", "m1", "k", "1"), Look()), ())
-    show = play(schedule, {"alice": stages[0], "bob": stages[1], "carol": stages[0]})
-    assert [values(show, who) for who in schedule.names] == [{"k": "1"}] * 3
-    assert [trace.steps for trace in show.traces] == [
-        [act.step for act in show.acts if act.trace is trace] for trace in show.traces
-    ]
-    assert show.traces[0].club.name_of(show.traces[1].parties["bob"].participant_id) == "bob"

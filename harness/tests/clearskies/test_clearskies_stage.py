@@ -9,30 +9,11 @@ import pytest
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_stages import stage_of, values, without
-from sds_harness.clearskies.environments import ENVIRONMENTS
 from sds_harness.clearskies.probes import read_as_stranger
 from sds_harness.clearskies.stage import Stage
 from sds_harness.clearskies.trace import store_name
-from sds_harness.environment import Environment
 from sds_harness.faults import TesteeError
 from sds_harness.stage import ScheduleStoppedError
-
-
-@pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=list(ENVIRONMENTS))
-def test_what_one_writes_comes_to_all_in_every_environment(environment: Environment) -> None:
-    stage = stage_of(environment)
-    alice, bob, rita = stage.open("alice"), stage.open("bob"), stage.open("rita", read_only=True)
-    alice.link(bob)
-    bob.link(rita)
-    alice.put("photo", {"taken": "then", "n": 1 << 60})
-    bob.put("song", ["loud"])
-    stage.settle()
-    expected = {stage.label("photo"): stage.value({"taken": "then", "n": 1 << 60})}
-    expected |= {stage.label("song"): stage.value(["loud"])}
-    assert [values(each) for each in (alice, bob, rita)] == [expected] * 3
-    assert all(connection.sent.broken is None for connection in stage.trace.connections)
-    assert stage.trace.strays == []
-    stage.close()
 
 
 def test_stores_are_removed_although_the_conversation_broke() -> None:

@@ -2,120 +2,98 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
-from player_helpers import NOT_CAROL, TRIO, arrivals, commands, delivered, heard, message, reference, shown
+from player_helpers import NOT_CAROL, TRIO, heard, message, reference, shown
 from sds_harness.schedules.performer import raise_if_stopped
 from sds_harness.sds import operations as ops
-from sds_harness.sds.operations import Member, Route
+from sds_harness.sds.operations import Member, Operation, Route
+from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import hint_of
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, HistoryEntry, Message, build_filter, encode
 
-# ---- Order and time --------------------------------------------------------------------------------------------------
-
-
-def test_a_broadcast_reaches_the_others_in_order_before_the_next_operation_begins() -> None:
-    show = shown(ops.Send("bob", "m1"), ops.Sync("alice"), ops.Tick("carol"), ops.Ephemeral("carol"), ops.Look("bob"))
-    assert commands(show) == [
-        *("bob send", "alice receive", "carol receive"),
-        *("alice send_sync", "bob receive", "carol receive"),
-        "carol tick",
-        *("carol send_ephemeral", "alice receive", "bob receive"),
-        "bob observe",
-    ]
-    assert [act.number for act in show.acts] == list(range(1, len(show.acts) + 1))
-    assert [act.operation for act in show.acts] == [-1, -1, -1, 0, 0, 0, 1, 1, 1, 2, 3, 3, 3, 4]
-    assert [packet.label for packet in show.packets] == ["m1", "", ""]
-    assert delivered(show, "alice") == ["m1", ""]
-    assert {act.source for act in show.acts} == {"network"}
-    assert (show.breakdown, show.left_out, show.losses, show.storm) == (None, {}, [], False)
-
-
-def test_a_route_is_for_whatever_an_operation_broadcasts() -> None:
-    show = shown(
+FAR = -1_000_000_000_000
+LATE_AT_BOB = Route(late=(("bob", 50),))
+MISSED_BY_CAROL = tuple(ops.Send("alice", f"m{n}", route=NOT_CAROL) for n in (1, 2, 3))
+STORIES: dict[str, tuple[Operation, ...]] = {
+    "a broadcast reaches the others before the next operation begins": (
+        *(ops.Send("bob", "m1"), ops.Sync("alice"), ops.Tick("carol"), ops.Ephemeral("carol"), ops.Look("bob")),
+    ),
+    "a route is for whatever an operation broadcasts": (
         ops.Sync("alice", route=NOT_CAROL),
         ops.Ephemeral("alice", route=NOT_CAROL),
         ops.Say("xavier", "x1", route=NOT_CAROL),
         ops.Send("alice", "m1", route=Route(lost=("bob", "carol"))),
         ops.Wait(40_000),
         ops.Tick(route=NOT_CAROL),
-    )
-    assert [act.operation for act in arrivals(show, "bob")] == [0, 1, 2, 5]
-    assert delivered(show, "bob")[-1] == "m1"
-    assert heard(show, "carol") == []
+    ),
+    "rules and cuts are for their links, and a route wins over both": (
+        *(ops.Links(100, sender="alice", listener="bob"), ops.Links(100, listener="dave"), ops.Join("dave")),
+        *(ops.Send("alice", "m1"), ops.Send("bob", "m2"), ops.Heal()),
+        *(ops.Cut(("alice", "bob"), ("carol",)), ops.Send("alice", "m3"), ops.Send("carol", "m4"), ops.Heal()),
+        *(ops.Links(100), ops.Send("alice", "m5", route=Route(late=(("bob", 40),), twice=("carol",)))),
+        *(ops.Links(0, 0, (5, 5)), ops.Send("dave", "m6", route=Route(("bob",), (("carol", 0),))), ops.Wait(90)),
+    ),
+    "no clock is stepped back beyond the first millisecond": (
+        *(ops.StepClock("bob", FAR), ops.StepClock("bob", FAR), ops.Tick("bob"), ops.Send("bob", "m1")),
+    ),
+    "who joins late hears nothing of what was said before": (
+        ops.Send("alice", "m1", route=Route(late=(("dave", 50),))),
+        *(ops.Send("dave", "never"), ops.Wait(10), ops.Join("dave"), ops.Join("dave")),
+        *(ops.Send("bob", "m2"), ops.Wait(100)),
+    ),
+    "who crashed does and hears nothing more and does not come back": (
+        ops.Send("alice", "m1", route=LATE_AT_BOB),
+        *(ops.Crash("bob"), ops.Crash("bob"), ops.Send("bob", "never"), ops.Tick(), ops.Join("bob")),
+        *(ops.Say("xavier", "x1"), ops.Garble("bob", "00"), ops.Again("m1", "bob"), ops.Wait(100)),
+    ),
+    "a lookup fetches what is missing through all dependencies": (
+        *(*MISSED_BY_CAROL, ops.Send("bob", "m4"), ops.Lookup("bob"), ops.Lookup("carol"), ops.Lookup("carol")),
+    ),
+    "calm goes on while something is missing that may be sent again": (
+        *(ops.Send("alice", "m1", route=NOT_CAROL), ops.Crash("alice"), ops.Send("bob", "m2")),
+        ops.Calm(rounds=3, period_ms=500),
+    ),
+    "what is refused is left out and the rest is played": (
+        *(ops.Send("alice", "m1", content="rude"), ops.Send("alice", "m2")),
+    ),
+}
 
 
-def test_no_clock_is_stepped_back_beyond_the_first_millisecond() -> None:
-    far = -1_000_000_000_000
-    show = shown(ops.StepClock("bob", far), ops.StepClock("bob", far), ops.Tick("bob"), ops.Send("bob", "m1"))
-    assert [act.step.now_ms for act in show.acts if act.who == "bob"] == [START_MS, 1, 1]
-    assert heard(show, "alice") == ["m1"]
+def refuse(request: pb.Request, reply: pb.Reply) -> None:
+    if request.send.content == b"rude":
+        reply.rejected.reason = "no such words"
 
 
-# ---- Participants ----------------------------------------------------------------------------------------------------
+def told(show: Performance) -> Iterator[str]:
+    """The performance in lines: time, who does or hears what of whom, and what is delivered."""
+    labels = {message(show, name).message_id: name for name in show.labels}
+    for act in show.acts:
+        of = f" {act.packet.label or act.packet.sender!r} ({act.source})" if act.packet else ""
+        sent = f", {len(act.step.broadcasts)} sent" if act.step.broadcasts else ""
+        events = "".join(f", {each.kind} {labels.get(each.message_id, '')}".rstrip() for each in act.step.events)
+        clock = f" by clock {act.step.now_ms - START_MS:+}" if act.step.now_ms else ""
+        yield f"{act.operation} T+{act.at_ms}{clock} {act.who} {act.step.command}{of}{sent}{events}"
+    for loss in show.losses:
+        yield f"lost: {loss.packet.label!r} to {loss.listener} at T+{loss.at_ms}, {loss.why}"
+    yield f"crashed {show.crashed}, left out {show.left_out}, settled {show.settled} in {show.calm_rounds}"
 
 
-def test_a_late_participant_hears_nothing_of_what_was_said_before_it_joined() -> None:
-    show = shown(
-        ops.Send("alice", "m1", route=Route(late=(("carol", 50),))),
-        ops.Send("carol", "never"),
-        ops.Wait(10),
-        ops.Join("carol"),
-        ops.Join("carol"),
-        ops.Send("bob", "m2"),
-        ops.Wait(100),
-        members=(*TRIO[:2], Member("carol", late=True)),
-    )
-    assert [(act.step.command, act.at_ms) for act in show.acts if act.who == "carol"] == [("open", 10), ("receive", 10)]
-    assert heard(show, "carol") == ["m2"]
-    assert show.parties["carol"].opened_ms == START_MS + 10
-    assert list(show.labels) == ["m1", "m2"]
-
-
-def test_whoever_crashed_does_and_hears_nothing_more_and_does_not_come_back() -> None:
-    show = shown(
-        ops.Send("alice", "m1", route=Route(late=(("bob", 50),))),
-        ops.Crash("bob"),
-        ops.Crash("bob"),
-        ops.Send("bob", "never"),
-        ops.Tick(),
-        ops.Join("bob"),
-        ops.Say("xavier", "x1"),
-        ops.Garble("bob", "00"),
-        ops.Again("m1", "bob"),
-        ops.Wait(100),
-    )
-    assert commands(show, "bob") == []
-    assert show.crashed == {"bob": 1}
-    assert [(loss.packet.label, loss.listener, loss.at_ms, loss.why) for loss in show.losses] == [
-        ("m1", "bob", 50, "crashed")
-    ]
-    assert heard(show, "carol") == ["m1", "x1"]
-
-
-# ---- Stores, copies, scripted peers ----------------------------------------------------------------------------------
-
-
-def test_a_lookup_fetches_what_is_missing_through_all_dependencies() -> None:
-    missed = [ops.Send("alice", f"m{n}", route=NOT_CAROL) for n in (1, 2, 3)]
-    show = shown(
-        *missed,
-        ops.Send("bob", "m4"),
-        ops.Lookup("bob"),
-        ops.Lookup("carol"),
-        ops.Lookup("carol"),
-        configuration=(("causal_history_size", 1),),
-    )
-    assert [(act.packet.label if act.packet else "", act.source, act.operation) for act in arrivals(show, "carol")] == [
-        ("m4", "network", 3),
-        *((label, "store", 5) for label in ("m3", "m2", "m1")),
-    ]
-    assert delivered(show, "carol") == ["m1", "m2", "m3", "m4"]
-    assert heard(show, "bob") == ["m1", "m2", "m3"]
+@pytest.mark.parametrize("story", STORIES)
+def test_everybody_acts_and_hears_in_this_order(story: str, snapshot: SnapshotAssertion) -> None:
+    members = (*TRIO, Member("dave", late=True)) if "dave" in repr(STORIES[story]) else TRIO
+    history: dict[str, Any] = {"configuration": (("causal_history_size", 1),)} if "lookup" in story else {}
+    show = shown(*STORIES[story], members=members, handle=reference(refuse), **history)
+    assert [act.number for act in show.acts] == list(range(1, len(show.acts) + 1))
+    assert (show.breakdown, show.storm) == (None, False)
+    assert "\n".join(told(show)) == snapshot
 
 
 def test_a_scripted_peer_says_whatever_it_is_told_to() -> None:
@@ -160,16 +138,11 @@ def test_of_what_a_step_broadcasts_the_requested_message_has_the_label(place: in
     assert [act.number for act in show.acts if act.step.broadcasts] == [packet.act for packet in show.packets[:1]]
 
 
-# ---- Scenarios -------------------------------------------------------------------------------------------------------
-
-ALICE = (Member("alice"),)
-
-
 def test_a_scenario_is_not_stopped_by_a_period_that_nobody_tells() -> None:
     def untold(request: pb.Request, reply: pb.Reply) -> None:
         if request.WhichOneof("command") == "open":
             reply.opened.configuration.ClearField("t_min_ms")
 
-    show = shown(ops.Wait(0, "t_min_ms // 2"), ops.Tick("alice"), members=ALICE, handle=reference(untold))
+    show = shown(ops.Wait(0, "t_min_ms // 2"), ops.Tick("alice"), members=(Member("alice"),), handle=reference(untold))
     assert "does not tell its t_min_ms" in show.left_out[0]
     raise_if_stopped(show)

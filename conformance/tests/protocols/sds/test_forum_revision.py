@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -27,7 +26,7 @@ from sds_conformance.protocols.sds.view.windows import Window
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import COUNTING_START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import FORUM_2024, Channel, Config, HistoryEntry, Participant, decode
+from sds_reference import FORUM_2024, Channel, Config, Participant
 from sds_reference.testee import server
 from suite_terminal import typed, words
 
@@ -118,28 +117,6 @@ def test_what_speaks_the_proposal_does_not_conform_to_sds() -> None:
 
 
 # ---- The trace, and what is expected ---------------------------------------------------------------------------------
-
-
-def test_a_stage_speaks_the_layout_of_its_revision() -> None:
-    played = proposing()
-    alice = played.open()
-    assert played.now_ms == COUNTING_START_MS
-    sent = alice.send()
-    raw = played.trace.steps[-1].broadcasts[0].raw
-    assert FORUM_2024.wire.decode(raw) == sent
-    assert decode(raw) != sent
-    peer = played.peer("bob").content(played.now_ms, HistoryEntry(sent.message_id, b"hint", "alice"))
-    assert alice.receive(peer).received.message == replace(peer, causal_history=(HistoryEntry(sent.message_id),))
-    assert played.as_sendable(b"\x00\xff") == b"\x00\x7f"
-    assert stage().as_sendable(b"\xff") == b"\xff"
-
-
-def test_the_reference_declares_what_the_revision_has() -> None:
-    declared = proposing().trace.declaration
-    assert FORUM in declared.revisions
-    assert not declared.can(pb.CAPABILITY_SDS_R)
-    assert not declared.can(pb.CAPABILITY_RETRIEVAL_HINTS)
-    assert stage().trace.declaration.can(pb.CAPABILITY_SDS_R)
 
 
 def test_a_dependency_on_an_own_sync_message_is_nobodys_fault() -> None:

@@ -14,7 +14,6 @@ from run_helpers import Handle, odd_adapter, reference, reference_command, varia
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
 from sds_conformance.exploration.company import Casting
-from sds_conformance.exploration.hunt import hunt
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Finding
 from sds_conformance.protocols import repertoire_of, scheduled
@@ -209,15 +208,6 @@ def test_nothing_is_found_against_the_reference_and_all_of_it_is_of_the_proposal
     assert {what.partition("-")[0] for what in tally.exercised} == {OWN, "G"}
     assert {what for what in tally.exercised if what.startswith("G-")} <= set(PROPOSED)
     assert len(tally.exercised) > 40
-
-
-@pytest.mark.parametrize("name", ["sync-increases-the-timestamp", "does-not-log-syncs", "forum-drops-the-unmet"])
-def test_a_mutant_is_hunted_under_the_proposal(name: str) -> None:
-    catch = hunt(name, 60, revision=FORUM)
-    assert catch.found_by == MUTANTS[name].requirement
-    assert catch.schedule is not None
-    assert dict(catch.schedule.notes)["revision"] == FORUM
-    assert 0 < catch.operations <= 12
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
