@@ -29,7 +29,7 @@ from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, Participant
+from sds_reference import Channel, Config, Participant
 from sds_reference.testee.dialect import load_dialect
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
@@ -53,7 +53,6 @@ certify_reference = partial(exercise.certify_reference, rules.RULES)
 certify_every_revision = partial(exercise.certify_every_revision, rules.RULES)
 examine_mutant = partial(exercise.examine_mutant, rules.RULES, rules.MODEL)
 examine_variant = partial(exercise.examine_variant, rules.RULES, rules.MODEL)
-unguarded = partial(exercise.unguarded_requirements, rules.RULES, rules.MODEL)
 unproven = partial(exercise.unproven_checks, rules.RULES)
 
 Handle = Callable[[pb.Request], pb.Reply]
@@ -79,6 +78,15 @@ def reference(
             frozenset(without),
         )
     ).handle
+
+
+def participant_of(channel: type[Channel]) -> type[Participant]:
+    return type("ParticipantOfATest", (Participant,), {"channel_class": channel})
+
+
+def of_channel(channel: type[Channel], config: Config | None = None) -> Handle:
+    """The reference with another class of channels."""
+    return reference(config, participant=participant_of(channel))
 
 
 def variant(name: str, *, without: Iterable[int] = ()) -> Handle:

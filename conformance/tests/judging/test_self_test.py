@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from run_helpers import SHORT, examine_mutant, examine_variant, plan, rules_with, unproven
+from run_helpers import SHORT, examine_mutant, examine_variant, participant_of, plan, rules_with, unproven
 from sds_conformance.judging import exercise
 from sds_conformance.judging.catalogue import Consequence
 from sds_conformance.judging.exercise import MutantResult
@@ -34,10 +34,6 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(plan(scenarios=played, revision=revision, profile=profile), rules=rules)
 
     monkeypatch.setattr(exercise, "plan", without_the_long)
-
-
-def participant_of(channel: type[Channel]) -> type[Participant]:
-    return type("ParticipantOfATest", (Participant,), {"channel_class": channel})
 
 
 def register(monkeypatch: pytest.MonkeyPatch, requirement: str, participant: type[Participant]) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from run_helpers import Handle, altered, certified, outcomes, reference, stage, view, with_verdict
+from run_helpers import Handle, altered, certified, of_channel, outcomes, stage, view, with_verdict
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.core.sync import syncs_keep_to_their_period
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Channel, Config, LocalLog, LogEntry, Participant
+from sds_reference import Channel, LocalLog, LogEntry
 
 CROWDS = (
     *("a-crowd-waits-for-one", "a-chain-of-a-thousand", "many-own-messages-unacknowledged", "a-hundred-of-each-kind"),
@@ -32,10 +32,6 @@ class KeepsABoundedLog(Channel):
     """Its log has a bound, which it declares (AMB-96)."""
 
     log_class = _ShortLog
-
-
-def of_channel(channel: type[Channel], config: Config | None = None) -> Handle:
-    return reference(config, participant=type("P", (Participant,), {"channel_class": channel}))
 
 
 def _declares_the_bound(request: pb.Request, reply: pb.Reply) -> None:

@@ -9,6 +9,7 @@ import pytest
 from run_helpers import (
     certified,
     outcomes,
+    participant_of,
     reference,
     reference_command,
     stage,
@@ -26,7 +27,7 @@ from sds_conformance.protocols.sds.view.windows import Window
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import COUNTING_START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import FORUM_2024, Channel, Config, Participant
+from sds_reference import FORUM_2024, Channel, Config
 from sds_reference.testee import server
 from suite_terminal import typed, words
 
@@ -35,10 +36,6 @@ FORUM = FORUM_2024.name
 
 def at(now_ms: int) -> Window:
     return Window(now_ms, now_ms)
-
-
-def participant_of(channel: type[Channel]) -> type[Participant]:
-    return type("ParticipantOfATest", (Participant,), {"channel_class": channel})
 
 
 def judged(channel: type[Channel], *environments: str) -> Certification:

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, outcomes, performed, replaying, sightings
-from run_helpers import Handle, reference
+from run_helpers import Handle, participant_of, reference
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Sighting
 from sds_conformance.protocols.sds.catalogue import load_catalogue
@@ -68,19 +68,15 @@ class DeliversEphemeralsTwice(Channel):
         return effects
 
 
-def made_of(channel: type[Channel]) -> type[Participant]:
-    return type("ParticipantOfATest", (Participant,), {"channel_class": channel})
-
-
 def repairing_with(repair: type[Repair]) -> type[Participant]:
-    return made_of(type("ChannelOfATest", (Channel,), {"repair_class": repair}))
+    return participant_of(type("ChannelOfATest", (Channel,), {"repair_class": repair}))
 
 
 OTHER_FAULTS: dict[str, type[Participant]] = {
     "asks at once": repairing_with(AsksAtOnce),
     "everybody is eligible": repairing_with(EverybodyIsEligible),
     "another T_req in every run": repairing_with(AnotherTimeInEveryRun),
-    "delivers ephemerals twice": made_of(DeliversEphemeralsTwice),
+    "delivers ephemerals twice": participant_of(DeliversEphemeralsTwice),
 }
 
 

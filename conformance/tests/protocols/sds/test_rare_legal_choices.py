@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from global_schedules import performed, schedule
-from run_helpers import altered, certified, outcomes, reference, stage, verdict_on, view, with_verdict
+from run_helpers import altered, certified, of_channel, outcomes, stage, verdict_on, view, with_verdict
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
@@ -19,14 +18,10 @@ from sds_harness.schedules.operations import Wait
 from sds_harness.sds.operations import Send
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Channel, Config, HistoryEntry, Message, Participant
+from sds_reference import Channel, Config, HistoryEntry, Message
 from sds_reference.wire_fields import LEN, VARINT, WireField, join, split
 
 HELD, VIOLATED = {Outcome.HELD}, {Outcome.VIOLATED}
-
-
-def of_channel(channel: type[Channel], config: Config | None = None) -> Callable[[pb.Request], pb.Reply]:
-    return reference(config, participant=type("P", (Participant,), {"channel_class": channel}))
 
 
 class TellsNoCopies(Channel):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from run_helpers import Handle, T, altered, outcomes, reference, stage, view
+from run_helpers import Handle, T, altered, of_channel, outcomes, reference, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.checks.core.outgoing_buffer import (
     possibly_acknowledged_have_their_own_period,
@@ -16,7 +16,7 @@ from sds_conformance.protocols.sds.checks.core.outgoing_buffer import (
 from sds_conformance.protocols.sds.view.resends import gaps, possibly_acknowledged
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Channel, Config, Effects, HistoryEntry, Participant
+from sds_reference import Channel, Effects, HistoryEntry
 from sds_reference.mutants import MUTANTS
 
 HELD, VIOLATED = {Outcome.HELD}, {Outcome.VIOLATED}
@@ -41,10 +41,6 @@ def one_of_each(
 
 def with_fault(name: str) -> Handle:
     return reference(participant=MUTANTS[name].participant_class)
-
-
-def of_channel(channel: type[Channel], config: Config | None = None) -> Handle:
-    return reference(config, participant=type("P", (Participant,), {"channel_class": channel}))
 
 
 # ---- The facts -------------------------------------------------------------------------------------------------------

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from run_helpers import CHECKS_OF_SDS, Handle, T, altered, outcomes, reference, rows, stage, view
+from run_helpers import CHECKS_OF_SDS, Handle, T, altered, of_channel, outcomes, reference, rows, stage, view
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.sds.checks.core.ephemeral import hybrids_are_delivered
 from sds_conformance.protocols.sds.checks.core.receive import given_up_after_the_timeout_only
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Channel, Config, Effects, HistoryEntry, Message, Participant
+from sds_reference import Channel, Config, Effects, HistoryEntry, Message
 from sds_reference.mutants import MUTANTS
 
 HELD, VIOLATED = {Outcome.HELD}, {Outcome.VIOLATED}
@@ -21,10 +21,6 @@ HELD, VIOLATED = {Outcome.HELD}, {Outcome.VIOLATED}
 def with_fault(name: str) -> Handle:
     fault = MUTANTS[name]
     return reference(fault.configure(Config()), participant=fault.participant_class)
-
-
-def of_channel(channel: type[Channel], config: Config | None = None) -> Handle:
-    return reference(config, participant=type("P", (Participant,), {"channel_class": channel}))
 
 
 # ---- Each buffered message -------------------------------------------------------------------------------------------
