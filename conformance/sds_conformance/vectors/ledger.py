@@ -173,8 +173,8 @@ def _check_tests(folder: Path, ledger: Ledger, current: str, manifest: VectorMan
                 changed.setdefault(test_id, []).append(revision)
     for revisions, ids in _by_revisions(changed):
         yield (
-            f"{first_of(ids)}: differs from its released form in {revisions}: use another ID for the new test, or write "
-            f"in a new version `{CORRECTED}: `{ids[0]}`` if it was wrong"
+            f"{first_of(ids)}: differs from its released form in {revisions}: use another ID for the new test, or "
+            f"write in a new version `{CORRECTED}: `{ids[0]}`` if it was wrong"
         )
     for revisions, ids in _by_revisions(gone):
         yield f"{first_of(ids)}: released for {revisions}, but missing there without being retired"
