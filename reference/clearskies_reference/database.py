@@ -90,8 +90,9 @@ class Database(ABC):
         return current.record.uuid
 
     def delete_by_key(self, key: str, now_ms: int, effects: Effects) -> str:
-        """Delete the record that has a key, and the hidden records with the same key. Its uuid. Raises
-        RefusedWriteError.
+        """Delete the record that has a key, and the hidden records with the same key.
+
+        Returns the uuid. Raises RefusedWriteError.
         """
         current, *hidden = self.records_with_existing_key(key)
         self.refuse_unwritable([current, *hidden], now_ms)
@@ -187,8 +188,9 @@ class Database(ABC):
         return current.version == incoming.version
 
     def is_older(self, incoming: Record, current: Record) -> bool:
-        """Rule: "If incoming.before(current), then the incoming record can be discarded"; equal ones are discarded as
-        well.
+        """Rule: "If incoming.before(current), then the incoming record can be discarded".
+
+        Equal ones are discarded as well.
         """
         return self.before(incoming.vector_clock, current.vector_clock)
 
@@ -278,8 +280,9 @@ class Database(ABC):
         return own or self.config.loser_of_key is LoserOfKey.EVERYBODY
 
     def merge(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
-        """Merge the members of the loser into the winner. No change is made if the loser adds nothing, so that merging
-        ends.
+        """Merge the members of the loser into the winner.
+
+        No change is made if the loser adds nothing, so that merging ends.
         """
         value = merge_values(winner, loser)
         if value != winner.value:
@@ -327,8 +330,9 @@ class Database(ABC):
         self.logical_clock.remember(stored)
 
     def as_shown(self, stored: StoredRecord) -> Record:
-        """A record as the application sees it: "the key should still be unique", so only one record with a key is
-        visible.
+        """A record as the application sees it.
+
+        "The key should still be unique": only one record with a key is visible.
         """
         record = stored.record
         if record.deleted:

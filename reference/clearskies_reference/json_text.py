@@ -54,10 +54,9 @@ def normalize(text: str) -> str:
 
 
 def collapse(text: bytes, most: int = MAX_DEPTH) -> tuple[bytes, int]:
-    """Replace every value deeper than ``most`` levels by a string with its digest. Returns the text and the depth
-    found.
+    """Replace every value deeper than ``most`` levels by a string with its digest.
 
-    Equal texts collapse to equal strings. Unmatched brackets stay unchanged.
+    Returns the text and the depth found. Equal texts collapse to equal strings. Unmatched brackets stay unchanged.
     """
     out, open_, deepest, stored, began = [], 0, 0, 0, 0
     for found in _TOKENS.finditer(text):

@@ -48,8 +48,8 @@ VARIANTS = {
         _variant("times-in-seconds", "its times are whole seconds", time_digits=0),
         _variant("times-in-nanoseconds", "its times have nine digits after the point", time_digits=9),
         _variant(
-            "update-time-from-its-clock(",
-            " )uses its clock as update_time, even if that is earlier",
+            "update-time-from-its-clock",
+            "uses its clock as update_time, even if that is earlier",
             advancing_times=False,
         ),
         _variant(

@@ -16,8 +16,9 @@ VectorClock = Mapping[str, int]
 
 
 def is_before(one: VectorClock, other: VectorClock) -> bool:
-    """Is ``one`` nowhere greater than ``other``? Clocks that are before each other are equal; clocks with no order are
-    concurrent (CA-12).
+    """Is ``one`` nowhere greater than ``other``?
+
+    Clocks that are before each other are equal; clocks with no order are concurrent (CA-12).
     """
     return all(number <= other.get(peer_id, 0) for peer_id, number in one.items())
 
