@@ -28,7 +28,7 @@ BROKEN = {
     "step": 3,
     "command": "send",
     "detail": "the process ended with signal 11",
-    "advice": "Does it crash on this input without the adapter, too?",
+    "advice": "Does it also crash on this input without the adapter?",
     "stderr": ["segmentation fault"],
 }
 

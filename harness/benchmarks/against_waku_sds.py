@@ -79,7 +79,9 @@ def measure(count: int, folder: Path) -> dict[str, Any]:
         waku = receive_with_waku_sds(messages, folder)
     for name, result in (("the reference", reference), ("@waku/sds", waku)):
         if result["delivered"] != count:
-            raise SystemExit(f"{name} delivered {result['delivered']} of {count} messages: nothing to compare")
+            raise SystemExit(
+                f"{name} delivered {result['delivered']} of {count} messages: the results cannot be compared"
+            )
     return {
         "messages": count,
         "version": waku["version"],

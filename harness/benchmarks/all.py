@@ -8,8 +8,8 @@
 Every script is started with --json. FILE receives the output of each script and its measures: a value, and its ratio to
 a reference that was measured in the same run, because only ratios are comparable between machines. FILE is written
 after each script, so that Ctrl-C loses only the running one. Results of other scripts in FILE are kept. With --against
-another such file, every ratio that became more than 20 % worse is reported, and the exit code is 1. --readme measures
-nothing: it makes the tables of the README from FILE.
+another such file, every ratio that became more than 20 % worse is reported, and the exit code is 1. --readme makes the
+tables of the README from FILE, without measuring.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def uncompared(new: Kept, old: Kept) -> Iterator[str]:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     scripts = sorted({unit.script for unit in UNITS})
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where the outcome is kept")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="file for the results")
     parser.add_argument("--against", type=Path, metavar="FILE", help="of an earlier run")
     parser.add_argument("--only", action="append", choices=scripts, metavar="NAME", help=f"of {', '.join(scripts)}")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: to see that everything runs")

@@ -41,7 +41,7 @@ TOKEN = "benchmark"
 TRUTH = "truth.json"
 """The file in the folder of kept corpora that lists how they were made and what was changed. It is written last."""
 
-WIRE = "one bit of what is said"
+WIRE = "one bit of the content"
 Change = Callable[[dict[str, Any]], None]
 CHANGES: dict[str, Change] = {
     "one bit of 64": lambda row: row.update(lamport=row["lamport"] ^ 1),
@@ -91,7 +91,7 @@ def make(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict
     for turn, number in enumerate(changed):
         seed, kind = number % SEEDS, kinds[turn % len(kinds)]
         block = [dict(row) for row in plain[firsts[seed] : firsts[seed + 1]]]
-        # Do not flip a bit of 0: floating-point numbers show that change, too.
+        # Do not flip a bit of 0: floating-point numbers show that change as well.
         step = chance.choice([row["step"] for row in block if row["step"] and (kind != WIRE or row["wire"])] or [1])
         row = next(row for row in block if row["step"] == step)
         CHANGES[kind](row)
@@ -187,7 +187,7 @@ def _edited(block: pa.Table, sides: pa.Table, number: int, rows: list[dict[str, 
 
 def main() -> None:
     parsing = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parsing.add_argument("folder", type=Path, help="where they are made; what is there already is taken")
+    parsing.add_argument("folder", type=Path, help="folder for the corpora; existing ones are reused")
     parsing.add_argument("--rows", type=int, default=1_000_000, help="rows a side (default 1,000,000)")
     parsing.add_argument("--divergent", type=float, default=0.1, help="percent of the schedules (default 0.1)")
     asked = parsing.parse_args()

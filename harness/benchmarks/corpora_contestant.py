@@ -228,7 +228,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         answer(error=f"its Python has no {error.name}: pip install {' '.join(packages)}")
     except Exception as error:
-        said = str(error).strip().splitlines()[:2]  # the first line of a Java exception only says that it is one
+        said = str(error).strip().splitlines()[:2]  # the first line of a Java exception has no reason
         answer(error=f"{type(error).__name__}: {' '.join(said)}"[:400])
         raise
 

@@ -61,7 +61,7 @@ LAST_LINES = 5
 
 
 class ContestantError(Exception):
-    """A contestant failed. The message says why."""
+    """A contestant failed. The message has the reason."""
 
 
 @dataclass
@@ -245,13 +245,13 @@ def remarks(name: str, told: dict[str, Any]) -> Iterator[str]:
 
 def arguments() -> argparse.Namespace:
     parsing = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parsing.add_argument("folder", type=Path, help="of the corpora, as corpora.py has left it")
+    parsing.add_argument("folder", type=Path, help="of the corpora, made by corpora.py")
     parsing.add_argument("--repeats", type=int, default=3, help="runs after the first (default 3)")
     parsing.add_argument("--memory", default="2g", help="of each Spark's Java process (default 2g)")
-    parsing.add_argument("--only", action="append", choices=CONTESTANTS, metavar="NAME", help="may be said repeatedly")
+    parsing.add_argument("--only", action="append", choices=CONTESTANTS, metavar="NAME", help="can be repeated")
     parsing.add_argument("--limit-s", type=float, default=3600.0, help="seconds for a run (default 3600)")
-    parsing.add_argument("--rivals-python", type=Path, metavar="PATH", help="without it the last two are left out")
-    parsing.add_argument("--scratch", type=Path, help="folder for what contestants put aside (default: as TMPDIR says)")
+    parsing.add_argument("--rivals-python", type=Path, metavar="PATH", help="needed for the last two contestants")
+    parsing.add_argument("--scratch", type=Path, help="folder for temporary files of contestants (default: TMPDIR)")
     parsing.add_argument("--json", action="store_true", help="print JSON")
     asked = parsing.parse_args()
     if asked.repeats < 0 or asked.limit_s <= 0:

@@ -103,7 +103,7 @@ TABLES: dict[str, tuple[Asking, ...] | tuple[Answering, ...]] = {REQUESTS: ASKIN
 
 
 def own_moment(due_ms: int, phase_ms: int, period_ms: int) -> int:
-    """The first moment at or after ``due_ms`` of those that come every ``period_ms``."""
+    """The first multiple of ``period_ms`` (shifted by the phase) that is not before ``due_ms``."""
     return due_ms + (phase_ms - due_ms) % period_ms
 
 
@@ -256,7 +256,7 @@ def cell_text(row: Row, width: int) -> str:
 def report(arguments: argparse.Namespace, rows: Sequence[Row], no_backoff: dict[str, float]) -> Iterator[str]:
     """The result as text, 80 columns wide."""
     yield f"seed {arguments.seed}, {arguments.trials} trials, hash {arguments.hash_profile}"
-    yield f"how many are sent, heard after {arguments.delay} ms: median/95th percentile of the trials"
+    yield f"number sent, with a delay of {arguments.delay} ms: median/95th percentile of the trials"
     for table, settings in TABLES.items():
         cells = {(row.setting, row.participants): row for row in rows if row.table == table}
         width = (80 - 6) // len(settings)
@@ -302,7 +302,7 @@ def draw(arguments: argparse.Namespace, rows: Sequence[Row]) -> None:
             for number, (setting, (color, marker)) in enumerate(zip(drawn, LINES, strict=False)):
                 line = [row for row in rows if (row.table, row.setting) == (table, setting)]
                 counts = [row.percentile_95 for row in line]
-                # Many points coincide at 1 and 2. Later ones are smaller, so that none hides another.
+                # Many points coincide at 1 and 2. Later markers are smaller, so that all stay visible.
                 axes.plot(sizes, counts, color=color, marker=marker, markersize=13 - 1.2 * number, label=setting)
             axes.set(xlabel=across, ylabel="sent, 95th percentile of the trials", xscale="log", yscale="log")
             axes.set_title(f"{title}\n", fontsize=14)
@@ -342,12 +342,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__, epilog=EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", type=whole(1), nargs="+", default=SIZES, metavar="N", help="1 to 10,000 by default")
-    parser.add_argument(
-        "--trials", type=whole(1), default=100, help="messages that each point stands for (%(default)s)"
-    )
+    parser.add_argument("--trials", type=whole(1), default=100, help="number of messages per point (%(default)s)")
     parser.add_argument("--seed", type=whole(0), default=1, help="of message IDs and moments (%(default)s)")
     parser.add_argument(
-        "--delay", type=whole(1), default=200, metavar="MS", help="until the others hear a message (%(default)s)"
+        "--delay", type=whole(1), default=200, metavar="MS", help="delay until others receive a message (%(default)s)"
     )
     parser.add_argument("--hash-profile", choices=HASH_PROFILES, default=DEFAULTS.hash_profile.name)
     parser.add_argument("--svg", type=picture, metavar="FILE", help="draw the result")

@@ -119,7 +119,7 @@ class Kept:
         if file is not None and file.exists():
             kept = json.loads(file.read_text())
             if {key: kept[key] for key in self._about} != self._about:
-                raise ValueError(f"{file} is about {kept['events']} events of {'; '.join(kept['alphabet'])}")
+                raise ValueError(f"{file} has results of {kept['events']} events of {'; '.join(kept['alphabet'])}")
             self.deaths = {
                 name: Death(d["events"], tuple(d["names"])) if d else None for name, d in kept["mutants"].items()
             }
@@ -171,7 +171,7 @@ def main() -> None:
     arguments = parser.parse_args()
     alphabet = tuple(map(AlphabetPart.read, arguments.alphabet))
     if unknown := letters.unknown(alphabet):
-        parser.error(f"there is no event {unknown[0]}, but {', '.join(letters.names)}")
+        parser.error(f"unknown event {unknown[0]}: events are {', '.join(letters.names)}")
     mutants = [name for name in names_to_hunt()[0] if fnmatchcase(name, arguments.only)]
     play = partial(shortest, events=arguments.events, alphabet=alphabet)
     try:
@@ -182,7 +182,7 @@ def main() -> None:
     for name, death in deaths_of(left, play, arguments.jobs, arguments.minutes):
         kept.take(name, death)
     if missing := sum(name not in kept.deaths for name in mutants):
-        print(f"{missing} of {len(mutants)} mutants are left: the same command goes on.")
+        print(f"{missing} of {len(mutants)} mutants are left: the same command continues.")
         return
     deaths = {name: kept.deaths[name] for name in mutants}
     paid = price(arguments.events, alphabet)

@@ -14,7 +14,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 WAKU = HERE.parent / "adapters" / "waku-sds"
 FOLDER = "{folder}"
-"""In arguments: stands for a temporary folder of the unit."""
+"""In arguments: placeholder for a temporary folder of the unit."""
 Result = Mapping[str, Any]
 """The output of a script with --json."""
 
@@ -51,7 +51,7 @@ class Unit:
     read: Callable[[Result, float], Iterator[Measure]]
     """The measures of a result, given the seconds of the yardstick in the same run."""
     needs: tuple[Callable[[], str], ...] = ()
-    """Functions that say what is missing; "" if nothing is."""
+    """Functions that return what is missing; "" if nothing is."""
     first: tuple[str, ...] = field(default=())
     """A script that runs before, with its arguments. The last argument is the size, ``FEW`` with --quick."""
 
@@ -74,7 +74,7 @@ def node() -> str:
 
 def two_cores() -> str:
     if not hasattr(os, "sched_getaffinity"):
-        return "this system does not say on which cores a process runs"
+        return "this system does not report on which cores a process runs"
     return "" if len(os.sched_getaffinity(0)) > 1 else "there is only one core"
 
 

@@ -81,7 +81,7 @@ class Measured:
 
 
 class CommandError(Exception):
-    """A command failed, so that there is nothing to compare."""
+    """A command failed, so there are no results to compare."""
 
 
 def median(of: Sequence[Measured]) -> Measured:
@@ -263,7 +263,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="tiny sizes: to see that everything runs")
     for name in ("examples", "schedules", "rows"):
         parser.add_argument(f"--{name}", type=int, metavar="N", help=f"(default {getattr(FULL, name):,})")
-    parser.add_argument("--scratch", type=Path, help="folder for corpora (default: as TMPDIR says)")
+    parser.add_argument("--scratch", type=Path, help="folder for corpora (default: TMPDIR)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     asked = parser.parse_args()
     if asked.before is not None:

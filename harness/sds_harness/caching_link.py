@@ -16,7 +16,7 @@ from .link import Link, Listener
 MOST = 200_000
 """The cache is emptied when it has this many answers."""
 _AGAIN = 1 << 32
-"""Replayed requests are numbered from here, far above the numbers of a session."""
+"""First number of replayed requests, far above the numbers of a session."""
 
 
 class ChangedAnswerError(Exception):
@@ -60,7 +60,7 @@ class CachingLink(Link):
 
     def __init__(self, link: Link) -> None:
         self.whole = False
-        """While True, no answer comes from the cache."""
+        """While True, the cache is not used."""
         self.outside_clock = link.outside_clock
         self._link = link
         self._nothing = _CacheNode()

@@ -1,9 +1,9 @@
 """Controls the time of an implementation that reads the system clock: it runs under libfaketime.
 
 libfaketime is a preloaded library. It answers calls for the time with the content of a file. The harness writes the
-file before each command that has a time; between two commands time stands still. The file holds seconds of the epoch,
-so time zones do not matter. A probe finds out whether time really moves for an implementation. It does not for a static
-binary, or for a program that asks the kernel without the C library.
+file before each command that has a time; between two commands the time does not advance. The file holds seconds of the
+epoch, so time zones do not matter. A probe finds out whether time really moves for an implementation. It does not for a
+static binary, or for a program that asks the kernel without the C library.
 
 Monotonic time is not changed: event loops and locks wait by it and would never wake up. There is one exception. If the
 probe shows that the clock follows but the timers do not, and that both follow when monotonic time is moved as well,
@@ -39,7 +39,7 @@ _ELF_MACHINE = slice(18, 20)
 
 
 class MissingClockLibraryError(Exception):
-    """No loadable libfaketime was found; the message says what to install."""
+    """No loadable libfaketime was found; the message names the package to install."""
 
 
 Start = Callable[[Mapping[str, str]], Link]
@@ -209,7 +209,7 @@ class Faketime:
     probe: Callable[[Session], ClockProbe]
     limits: Limits
     _found: dict[frozenset[tuple[str, str]], tuple[OutsideClock, bool]] = field(default_factory=dict)
-    """The result of the probe, and whether monotonic time is moved, too. The key is the environment variables of the
+    """The result of the probe, and whether monotonic time is moved as well. The key is the environment variables of the
     process, because another locale may read the fractions of a second differently."""
 
     def connect(self, start: Start, variables: Mapping[str, str]) -> Link:
@@ -239,14 +239,14 @@ class Faketime:
         return _standing_clock(f"the clock of this implementation moves, its timers do not ({seen.timers})"), False
 
     def _probe(self, start: Start, variables: Mapping[str, str], *, monotonic: bool) -> ClockProbe | OutsideClock:
-        """The result of the probe, or an OutsideClock that says why there was nothing to probe."""
+        """The result of the probe, or an OutsideClock with the reason why no probe was made."""
         tried = OutsideClock(True, "")
         try:
             link = self._connect_clocked(start, variables, tried, monotonic=monotonic)
             session = Session(lambda: link, self.limits, self.revision, self.language)
             try:
                 if link.own_clock:
-                    return OutsideClock(False, "its own, as declared: nothing is moved from outside")
+                    return OutsideClock(False, "its own, as declared: the suite does not move it")
                 return self.probe(session)
             finally:
                 session.kill()
@@ -257,7 +257,7 @@ class Faketime:
         self, start: Start, variables: Mapping[str, str], outside: OutsideClock, *, monotonic: bool
     ) -> ClockedLink:
         capability = self.language.number_of(VIRTUAL_CLOCK)
-        assert capability is not None, "a language without a virtual clock has nothing to move"
+        assert capability is not None, "a language without a virtual clock has no clock to move"
         hands = _Hands(self.library, monotonic=monotonic)
         return ClockedLink(start, variables, outside, hands, capability)
 
@@ -265,4 +265,4 @@ class Faketime:
 def _standing_clock(why: str) -> OutsideClock:
     """The result for an implementation whose time cannot be moved completely."""
     why = f"{OPTION}: {why}"
-    return OutsideClock(False, f"its own. {why}, so only what holds in real time is judged", why)
+    return OutsideClock(False, f"its own. {why}, so only requirements that hold in real time are judged", why)

@@ -88,7 +88,7 @@ class Declaration:
     revisions: tuple[str, ...]
     capabilities: frozenset[int]
     profiles: Mapping[str, str]
-    """Choices that the specification leaves open, by their names in the handshake; "" for none."""
+    """The declared choices where the specification leaves one, by their names in the handshake; "" for none."""
     limits: Mapping[str, int | None]
     """Declared limits, by their names in the handshake; None means unbounded."""
     spoken: Language

@@ -25,7 +25,7 @@ _LARGEST_CA = 4 << 20
 class Endpoint:
     """A server, as named on the command line. It is checked when it is made, and holds no secret afterwards.
 
-    Raises ValueError whose message says what to type.
+    Raises ValueError; its message names the option to type.
     """
 
     address: str
@@ -95,8 +95,8 @@ class Endpoint:
     def token(self) -> str:
         """The token; "" for none. It is read at each call and never stored. Raises ValueError.
 
-        A token of fewer than `SHORTEST` characters is rejected, because it could not be removed from what a server
-        says.
+        A token of fewer than `SHORTEST` characters is rejected, because it could not be removed from the output of a
+        server.
         """
         token = read_token(self.token_file)
         if 0 < len(token) < SHORTEST:
@@ -119,5 +119,5 @@ class Endpoint:
             )
         if not self.one_at_a_time and not self.started:
             raise ValueError(
-                f"{self.address} is for a server that the suite starts: add `-- COMMAND`, or say where yours listens"
+                f"{self.address} is for a server that the suite starts: add `-- COMMAND`, or give the address of yours"
             )

@@ -12,7 +12,7 @@ class FaultKind(Enum):
     """Ways in which an implementation under test, or its adapter, breaks the conversation."""
 
     advice: str
-    """A hint: what to look at, or to change."""
+    """A hint for the user."""
 
     NO_START = "no-start", "Does the command run by itself in this folder?"
     HANG = (
@@ -20,7 +20,7 @@ class FaultKind(Enum):
         "Does the adapter flush stdout after every reply? Raise --timeout, or --start-timeout for hello, if it is only "
         "slow.",
     )
-    CRASH = "crash", "Its last words on stderr are above. Does it crash on this input without the adapter, too?"
+    CRASH = "crash", "Its last words on stderr are above. Does it also crash on this input without the adapter?"
     EXIT = "exit", "The process must answer every request and end only when its stdin ends."
     GARBAGE = "garbage", "Does something print to stdout? Only replies may; logs go to stderr."
     OVERSIZED = "oversized", "Is the length prefix 4 bytes, big-endian? Does the adapter speak the framing asked for?"
@@ -31,7 +31,7 @@ class FaultKind(Enum):
     )
     """A reply that begins like a valid one, and exceeds the bound of the suite."""
     WRONG_ID = "wrong-id", "A reply echoes the id of its request; each request gets exactly one reply, in order."
-    WRONG_ANSWER = "wrong-answer", "`sds-conformance docs proto` says which answer belongs to each command."
+    WRONG_ANSWER = "wrong-answer", "`sds-conformance docs proto` lists the answer of each command."
     OUT_OF_MEMORY = "out-of-memory", "Raise --memory if it really needs that much."
     TOO_MUCH = (
         "too-much",
@@ -39,7 +39,7 @@ class FaultKind(Enum):
     )
     OUT_OF_TIME = (
         "out-of-time",
-        "Each answer came in time, but all together took too long: raise --total-timeout if it is only slow.",
+        "Each answer arrived in time, but all together took too long: raise --total-timeout if it is only slow.",
     )
     ERROR = "error", "The adapter itself reports that it could not do its work."
     DISHONEST = "dishonest", "A command that does not exist must be answered `unsupported`."
@@ -76,7 +76,7 @@ class Breakdown:
 
     @property
     def advice(self) -> str:
-        """A hint: what to look at, or to change."""
+        """A hint for the user."""
         return self.hint or self.kind.advice
 
 

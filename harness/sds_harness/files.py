@@ -117,7 +117,7 @@ def _finite(number: str) -> float:
 def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out = dict(pairs)
     if len(out) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("an object has a duplicate key")
     return out
 
 
@@ -142,12 +142,12 @@ def find_schema_error(validator: Any, data: Any, longest: int = 200, part: Mappi
 
 
 _QUICK_VALIDATORS: dict[int, tuple[Any, Any]] = {}
-"""By the identity of a schema: the schema, which keeps its identity its own, and its quick validator."""
+"""Quick validators by the ID of the schema object. The schema is stored as well, so that its ID is not reused."""
 
 
 def _surely_fits(schema: Any, data: Any, part: Mapping[str, Any] | None) -> bool:
-    """Does the data match? A quick validator says so for most data; what it refuses, the one that describes errors
-    decides."""
+    """Does the data match? A quick validator accepts most data; the validator that describes errors decides about the
+    rest."""
     from jsonschema_rs import validator_for
 
     wanted = schema if part is None else part
@@ -215,7 +215,7 @@ def make_folder(path: Path) -> None:
 def check_named(path: Path, *, regular: bool = False) -> None:
     """Raises OSError if ``write_named`` would reject the path. A missing folder is accepted: the caller may create it.
 
-    ``regular``: the file is read again later, so descriptors, FIFOs and devices are rejected, too.
+    ``regular``: the file is read again later, so descriptors, FIFOs and devices are rejected as well.
     """
     place = follow(path)
     if isinstance(place, int):

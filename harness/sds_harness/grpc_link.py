@@ -66,7 +66,7 @@ _ENDLESS = "The server must end a stream when the harness has ended its side of 
 _FLOODS = "Does the server send without end, PING frames for example? It has to stop when a connection is closed."
 _NO_REPLY = "Each message of the stream is one Reply, as protobuf: `sds-conformance docs proto` has it."
 _NO_SERVICE = "Is it a server of the testee protocol? `sds-conformance docs proto` has the service, and its full name."
-_ITS_LIMIT = f"Let the server receive messages of {MAX_FRAME_BYTES} bytes: what gRPC allows by default is less."
+_ITS_LIMIT = f"Let the server receive messages of {MAX_FRAME_BYTES} bytes: the default limit of gRPC is lower."
 _TOKEN = "Name the file with the right token: --grpc-token-file FILE."
 
 
@@ -212,7 +212,7 @@ class GrpcLink(Link):
                 status = Framing.BINARY.parse(body, health_pb2.HealthCheckResponse).status
                 if status == health_pb2.HealthCheckResponse.SERVING:
                     return
-                reason = "its health service says that it does not serve"
+                reason = "its health service reports that it does not serve"
             except FramingError as error:
                 self._fail(FaultKind.GARBAGE, f"the answer of the health service cannot be read: {error}")
             except grpc.FutureTimeoutError:
@@ -242,11 +242,11 @@ class GrpcLink(Link):
         if reached:
             self._fail(FaultKind.HANG, f"not ready within {patience:g} s: {reason}", _SLOW)
         if self._process is not None:
-            detail = f"the process runs, but there is no server at {self.address} within {patience:g} s ({reason})"
+            detail = f"the process runs, but no server listens at {self.address} within {patience:g} s ({reason})"
             self._fail(
                 FaultKind.NO_START,
                 detail,
-                f"Does it listen where {ADDRESS_VARIABLE}, or {{address}} in its command, says?",
+                f"Does it listen at the address in {ADDRESS_VARIABLE}, or in place of {{address}} in its command?",
             )
         self._fail(FaultKind.NO_START, f"no gRPC server at {self.address} within {patience:g} s ({reason})", _ABSENT)
 
@@ -286,7 +286,7 @@ class GrpcLink(Link):
                 if limit is None or int(limit[1]) == MAX_FRAME_BYTES:
                     kind = FaultKind.TOO_LONG if self._answered else FaultKind.OVERSIZED
                     self._fail(kind, f"the answer to {what} is too large ({text})")
-                self._fail(FaultKind.OVERSIZED, f"{what} is larger than the server takes ({text})", _ITS_LIMIT)
+                self._fail(FaultKind.OVERSIZED, f"{what} is larger than the server accepts ({text})", _ITS_LIMIT)
             case grpc.StatusCode.UNIMPLEMENTED:
                 missing = f"{self._endpoint.service}/{METHOD}"
                 self._fail(FaultKind.WRONG_ANSWER, f"the server does not serve {missing} ({text})", _NO_SERVICE)
@@ -297,7 +297,8 @@ class GrpcLink(Link):
                 self._fail(FaultKind.CRASH, f"the connection broke in answer to {what} ({text})", hint)
 
     def _fail_if_dead(self, when: str, settling_s: float = 0.5, *, at_once: bool = False) -> None:
-        """Raise a fault if the started process has ended: its exit says more than the state of the connection."""
+        """Raise a fault if the started process has ended: its exit status is more informative than the state of the
+        connection."""
         died = describe_exit(self._process, when, settling_s) if self._process is not None else None
         if self._process is not None and died is not None:
             self._fail(*died, self._process.why_at_once if at_once and died[0] is FaultKind.CRASH else "")

@@ -1,5 +1,5 @@
-"""Writes JSON for files that people open. The values stay the same, but terminals, editors and CIs obey none of the
-text.
+"""Writes JSON for files that people open. The values stay the same, but the text contains nothing that terminals,
+editors and CIs would obey.
 
 Control characters, bidirectional marks and lone surrogates are escaped, so that a program reads the same value while
 `cat` shows the file safely. The second # of ## is escaped, too: CI commands begin with ##.

@@ -270,7 +270,7 @@ def read_reply(framing: Framing, body: bytes, kind: type[Any], what: str) -> Any
     except FramingError as error:
         raise FramingError(f"the answer to {what} is not a reply ({error}): {_excerpt(body)}") from None
     if not reply.id and reply.WhichOneof("answer") is None:
-        raise FramingError(f"the answer to {what} has nothing of a reply: {_excerpt(body)}")
+        raise FramingError(f"the answer to {what} is not a reply: {_excerpt(body)}")
     return reply
 
 

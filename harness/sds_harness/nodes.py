@@ -83,7 +83,7 @@ def refused_type_error(mode: int) -> OSError:
     """The error for a file type that the suite does not write to; ``mode`` is its ``st_mode``."""
     if stat.S_ISDIR(mode):
         return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    return OSError(errno.EINVAL, f"it is {_KINDS.get(stat.S_IFMT(mode), 'of an unknown kind')}, and no regular file")
+    return OSError(errno.EINVAL, f"it is {_KINDS.get(stat.S_IFMT(mode), 'of an unknown kind')}, not a regular file")
 
 
 def check_descriptor(number: int) -> None:
@@ -155,4 +155,4 @@ def _write_all(handle: int, data: bytes, patience_s: float | None) -> None:
                 raise OSError(errno.ETIMEDOUT, f"its reader read nothing for {patience_s:g} s") from None
             time.sleep(_RETRY_S)
         except BrokenPipeError:
-            raise OSError(errno.EPIPE, "its reader went away before the end") from None
+            raise OSError(errno.EPIPE, "its reader closed it before the end") from None

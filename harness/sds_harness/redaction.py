@@ -1,4 +1,4 @@
-"""Removes the access token from everything that a gRPC server says.
+"""Removes the access token from all output of a gRPC server.
 
 A server can quote the token: in the details of a status, in a reply, on stderr. The link removes it before any other
 code reads the text, so no report, trace, transcript or page can contain it. This does not stop an implementation that

@@ -27,8 +27,8 @@ _MISSING = {
     errno.EDQUOT: "the quota of the disk is used up: free some room, or set TMPDIR to a folder that has some",
     errno.EMFILE: "too many files are open: raise `ulimit -n`, or use fewer --jobs",
     errno.ENFILE: "the machine can open no more files: use fewer --jobs",
-    errno.ENOMEM: "there is no memory left: use fewer --jobs",
-    errno.ENOSPC: "there is no room left: free some, or set TMPDIR to a folder that has some",
+    errno.ENOMEM: "the memory is exhausted: use fewer --jobs",
+    errno.ENOSPC: "the disk is full: free some space, or set TMPDIR to a folder on another disk",
     errno.EROFS: "it can only be read: set TMPDIR to a folder that can be written",
 }
 _NO_THREAD = "can't start new thread"
@@ -36,7 +36,7 @@ _NO_THREAD = "can't start new thread"
 
 
 class MissingResourceError(Exception):
-    """The machine lacks a resource; the message says which one and what to do."""
+    """The machine lacks a resource; the message names it and the remedy."""
 
 
 def explain(error: BaseException) -> str:
@@ -145,7 +145,7 @@ def _text(path: Path) -> str:
 
 @cache
 def why_alone() -> str:
-    """Why worker processes cannot be used, and what to do; "" if they can."""
+    """Why worker processes cannot be used, with the remedy; "" if they can."""
     import multiprocessing  # imported late because it is slow; only needed to start processes
 
     try:

@@ -71,7 +71,7 @@ class Session:
         assert command is not None
         answer = reply.WhichOneof("answer")
         if reply.id != request.id:
-            # An adapter that cannot read a request does not know its ID. Quote its message, which says more.
+            # An adapter that cannot read a request does not know its ID. Quote its message, which is more specific.
             text = f" ({reply.error.message[:200]})" if answer == "error" else ""
             self._fail(FaultKind.WRONG_ID, f"request {request.id} ({command}) was answered with id {reply.id}{text}")
         if answer == "error":
@@ -168,9 +168,7 @@ class Session:
             self._fail(FaultKind.WRONG_ANSWER, f"the handshake was refused: {refusal[:200] or 'no reason given'}")
         if reply.hello.protocol_version != PROTOCOL_VERSION:
             spoken = reply.hello.protocol_version
-            self._fail(
-                FaultKind.WRONG_ANSWER, f"speaks version {spoken} of the testee protocol, not {PROTOCOL_VERSION}"
-            )
+            self._fail(FaultKind.WRONG_ANSWER, f"uses version {spoken} of the testee protocol, not {PROTOCOL_VERSION}")
         if not reply.hello.name:
             self._fail(FaultKind.WRONG_ANSWER, "the answer to the handshake names no implementation")
         declared = Declaration.from_hello(reply.hello, self.language)

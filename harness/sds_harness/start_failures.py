@@ -27,15 +27,15 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
     path = Path(word)
     if number == errno.ENOENT and not path.exists() and len(word.split()) > 1:
         typed = _type_instead(_split_first_word(command))
-        return f"{_quote(word)} is taken as the name of one program. Remove the quotes: {typed}"
+        return f"{_quote(word)} is read as the name of one program. Remove the quotes: {typed}"
     if number == errno.ENOENT and "/" not in word:
         if path.is_file():
             return (
                 f"{_quote(word)} is a file of this folder, and not on the PATH: {_type_instead(_with_folder(command))}"
             )
-        return f"There is no program {_quote(word)} on the PATH: is it installed, and spelt so?"
+        return f"The program {_quote(word)} is not on the PATH: is it installed, and is the name correct?"
     if number == errno.ENOENT and not path.exists():
-        return f"There is no file {_quote(word)}{_in_this_folder(path)}: is it built, and spelt so?"
+        return f"The file {_quote(word)} does not exist{_in_this_folder(path)}: is it built, and is the name correct?"
     if number == errno.ENOENT:
         return (
             _interpreter_question(path)
@@ -47,9 +47,7 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
         runs = _RUN_BY.get(path.suffix)
         otherwise = f", or name what runs it: {_type_instead([runs, *command])}" if runs else ""
         if access(path, X_OK):
-            return (
-                f"It is not a program of this machine, and has no first line `#!...` that says what runs it{otherwise}"
-            )
+            return f"It is not a program of this machine, and has no first line `#!...` with an interpreter{otherwise}"
         return f"It is not executable: type `chmod +x {shlex.quote(printable(word))}`{otherwise}"
     return FaultKind.NO_START.advice
 
@@ -59,7 +57,9 @@ def why_ended_at_once(command: Sequence[str], status: int | None) -> str:
     for word in command[1:]:
         path = Path(word)
         if path.suffix in _SOURCES and not word.startswith("-") and not path.exists():
-            return f"There is no file {_quote(word)}{_in_this_folder(path)}: is it built, and spelt so?"
+            return (
+                f"The file {_quote(word)} does not exist{_in_this_folder(path)}: is it built, and is the name correct?"
+            )
     asked_for = _interpreter_question(Path(shutil.which(command[0]) or command[0])) if status == _NOT_FOUND else ""
     return asked_for or FaultKind.NO_START.advice
 
@@ -77,7 +77,8 @@ def _interpreter_question(path: Path) -> str:
         return ""
     if line.endswith(b"\r\n"):
         return (
-            f"The lines of {_quote(str(path))} end as on Windows, and so does the name of what runs it: use LF alone."
+            f"The lines of {_quote(str(path))} end with CR LF, as on "
+            "Windows, so the name of the interpreter ends with CR: use LF only."
         )
     shebang = line[2:].decode("utf-8", "replace").split()
     words = (
@@ -86,7 +87,7 @@ def _interpreter_question(path: Path) -> str:
         else shebang
     )
     name = words[0] if words else ""
-    return f"Its first line, `#!{printable(' '.join(shebang))}`, asks for {_quote(name)}: is that installed there?"
+    return f"Its first line, `#!{printable(' '.join(shebang))}`, asks for {_quote(name)}: is it installed at that path?"
 
 
 def _split_first_word(command: Sequence[str]) -> list[str]:

@@ -166,7 +166,7 @@ def _reject_duplicates(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, value in pairs:
         if name in out:
-            raise _NotAnObjectError(f"the field {_quote(name)} stands twice in one object")
+            raise _NotAnObjectError(f"the field {_quote(name)} is duplicated in one object")
         out[name] = value
     return out
 
@@ -219,7 +219,7 @@ def _fields_with_errors(error: ValidationError) -> Iterator[FieldComplaint]:
             text = f"did you mean {likely}?" if likely else f"there are {', '.join(names)}"
             yield path, f"{_quote(value)} is not a value of this enum: {text}", ""
         case "not":
-            yield path, "null does not stand for anything here: leave it out or give it a value", ""
+            yield path, "null has no meaning here: omit the field or give it a value", ""
         case "pattern" if "contentEncoding" in schema:
             yield path, _describe_bad_base64(value), "contentEncoding"
         case rule:
@@ -239,7 +239,7 @@ def _describe_bad_base64(value: str) -> str:
     strange = re.search(r"[^A-Za-z0-9+/_=-]", value)
     if strange is not None:
         return f"{_quote(strange.group())} at character {strange.start() + 1} is not base64"
-    return f"{_quote(value)} is not base64: its {len(value)} characters, padding included, are no whole number of bytes"
+    return f"{_quote(value)} is not base64: its {len(value)} characters, with padding, are not a whole number of bytes"
 
 
 def _expected_type(schema: dict[str, Any]) -> str:

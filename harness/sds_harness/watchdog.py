@@ -31,7 +31,7 @@ of stderr, and to read a large reply on a busy machine."""
 LAST_S = 10.0
 """Seconds from the first interrupt to the end of the program."""
 _AGAIN_S = 3.0
-"""Seconds between two interrupts: the cleanup after the first one takes a moment."""
+"""Seconds between two interrupts: the cleanup after the first one needs some time."""
 _LOOK_EVERY_S = 0.25
 _SIGNAL = getattr(signal, "SIGALRM", None)
 

@@ -36,7 +36,7 @@ def refuse_unbounded(text: str, deepest: int = DEEPEST) -> None:
     for event in YAML(typ="safe", pure=True).parse(text):
         line = event.start_mark.line + 1
         if isinstance(event, AliasEvent):
-            raise YamlError(f"nothing may be repeated by *{printable(event.anchor, 40)}", line)
+            raise YamlError(f"aliases such as *{printable(event.anchor, 40)} are not allowed", line)
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if depth > deepest:
             raise YamlError(f"nested deeper than {deepest} levels", line)
@@ -79,7 +79,7 @@ def _value(constructor: Any, node: Any, path: Path, lines: dict[Path, int]) -> A
             if not isinstance(key, str):
                 raise YamlError("a key is not text", key_line)
             if key in out:
-                raise YamlError(f"the key {printable(key, 60)!r} stands twice", key_line)
+                raise YamlError(f"the key {printable(key, 60)!r} is duplicated", key_line)
             lines[(*path, key)] = key_line
             out[key] = _value(constructor, value_node, (*path, key), lines)
         return out

@@ -133,7 +133,7 @@ process.stdout.write = (line, ...rest) => write(line.replace('"CAPABILITY_VIRTUA
 def test_who_declares_a_virtual_clock_keeps_its_own() -> None:
     declared = declared_by(sys.executable, "-m", "sds_reference")
     assert declared.can(pb.CAPABILITY_VIRTUAL_CLOCK)
-    assert declared.outside_clock == OutsideClock(False, "its own, as declared: nothing is moved from outside")
+    assert declared.outside_clock == OutsideClock(False, "its own, as declared: the suite does not move it")
 
 
 # ---- Where it does not -----------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_who_does_not_run_under_the_library_runs_without_it() -> None:
 
 def test_timers_that_stand_still_are_named() -> None:
     assert why_not(declared_by(*system_clock.COMMAND, system_clock.IDLE)) == (
-        "--clock faketime: the clock of this implementation moves, its timers do not (nothing is sent again in 3 days "
+        "--clock faketime: the clock of this implementation moves, its timers do not (nothing is resent in 3 days "
         "of virtual time; leave out `resend` if that never happens)"
     )
 
@@ -184,7 +184,7 @@ def test_the_clock_of_every_legal_variant_is_seen_to_move() -> None:
 
 def test_who_never_asks_for_a_repair_may_have_timers_that_stand_still() -> None:
     variant = VARIANTS["answers-repairs-only"]
-    assert "no repair is asked for" in seen_of(variant.configure(Config()), variant.participant_class).timers
+    assert "no repair is requested" in seen_of(variant.configure(Config()), variant.participant_class).timers
 
 
 def test_few_faults_keep_a_clock_from_being_seen() -> None:
@@ -195,7 +195,7 @@ def test_few_faults_keep_a_clock_from_being_seen() -> None:
         hidden |= {name: seen.clock or seen.timers} if seen != ClockProbe() else {}
     assert len(hidden) < len(some) / 15 + 2
     assert "do not follow the clock" in hidden["rounds-first-timestamp-to-the-hour"]
-    assert "nothing is sent again" in hidden["does-not-buffer-outgoing"]
+    assert "nothing is resent" in hidden["does-not-buffer-outgoing"]
 
 
 @pytest.mark.parametrize("unit", [1 / 1_000, 1_000])
@@ -216,7 +216,7 @@ def test_timestamps_in_another_unit_show_a_clock_that_moves(unit: float) -> None
 def test_nothing_on_the_wire_of_the_proposal_shows_a_clock() -> None:
     testee = Testee(TesteeOptions("1"))
     session = open_session(lambda: LocalLink(testee.handle), LIMITS, "forum-2024")
-    assert probe_clock(session, None).clock == "nothing on the wire of this revision goes by the clock"
+    assert probe_clock(session, None).clock == "no field on the wire of this revision depends on the clock"
 
 
 # ---- What is left, and what is needed --------------------------------------------------------------------------------

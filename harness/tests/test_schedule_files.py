@@ -346,7 +346,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "true as version": (row(version=True), "version: 1 was expected"),
     "no members": (row(members=[]), "members: [] should be non-empty"),
-    "an unknown field": (row(later=1), "later: there is no such field. There are version, name, seed, members, "),
+    "an unknown field": (row(later=1), "later: this field does not exist. There are version, name, seed, members, "),
     "no op": (row({"who": "alice"}), "operations[0]: 'op' is a required property"),
     "an unknown op": (
         row({"op": "tick"}, {"op": "nap"}),
@@ -354,11 +354,11 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "a list as op": (row({"op": ["tick"]}), "operations[0].op: ['tick'] is not one of"),
     "an op that is misspelt": (row({"op": "snd"}), "operations[0].op: there is no operation 'snd'. Did you mean send?"),
-    "an unknown field of an operation": (row({"op": "heal", "x": 1}), "operations[0].x: there is no such field."),
-    "a field of another operation": (row({"op": "tick", "ms": 1}), "operations[0].ms: there is no such field."),
+    "an unknown field of an operation": (row({"op": "heal", "x": 1}), "operations[0].x: this field does not exist."),
+    "a field of another operation": (row({"op": "tick", "ms": 1}), "operations[0].ms: this field does not exist."),
     "a field that is misspelt": (
         row({"op": "send", "who": "bob", "label": "m", "chanel": 1}),
-        "operations[0].chanel: there is no such field. Did you mean channel?",
+        "operations[0].chanel: this field does not exist. Did you mean channel?",
     ),
     "a revision that the notes contradict": (
         row(revision="sds-2026-01", notes={"revision": "forum-2024"}),
@@ -371,7 +371,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "an expectation that is misspelt": (
         row(expect=[{"who": "bob", "deliver": ["m"]}]),
-        "expect[0].deliver: there is no such field. Did you mean delivers?",
+        "expect[0].deliver: this field does not exist. Did you mean delivers?",
     ),
     "an expectation of somebody who is not there": (
         row({"op": "send", "who": "bob", "label": "m1"}, expect=[{"who": "bobb", "delivers": ["m1"]}]),

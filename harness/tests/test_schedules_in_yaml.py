@@ -108,8 +108,8 @@ def test_the_text_for_people_has_one_line_for_an_operation_and_no_default() -> N
 def test_every_error_has_its_line_and_a_suggestion() -> None:
     wrong = SHORT.replace("label:", "lable:").replace("op: join", "op: jion").replace("late:", "latte:")
     assert errors(wrong) == [
-        (2, "members[1].latte: there is no such field. Did you mean late?"),
-        (5, "operations[0].lable: there is no such field. Did you mean label?"),
+        (2, "members[1].latte: this field does not exist. Did you mean late?"),
+        (5, "operations[0].lable: this field does not exist. Did you mean label?"),
         (5, "operations[0]: 'label' is a required property"),
         (6, "operations[1].op: there is no operation 'jion'. Did you mean join?"),
     ]
@@ -122,7 +122,7 @@ def test_every_error_has_its_line_and_a_suggestion() -> None:
         NOTATION.from_document(yaml_document(SHORT.replace("who: bob\n", "whom: bob\n")))
     assert (caught.value.line, str(caught.value)) == (
         7,
-        "operations[1].whom: there is no such field. Did you mean who?",
+        "operations[1].whom: this field does not exist. Did you mean who?",
     )
 
 
@@ -162,10 +162,10 @@ def test_a_line_is_told_for_a_place_that_does_not_exist() -> None:
 
 
 BAD = {
-    "alias": ("a: &x [1]\nb: [*x, *x]\n", 2, "nothing may be repeated by *x"),
+    "alias": ("a: &x [1]\nb: [*x, *x]\n", 2, "aliases such as *x"),
     "tag": ("a: !!python/object:os.system x", 1, "the tag tag:yaml.org,2002:python/object:os.system is not accepted"),
     "own tag": ("a: 1\nb: !mine {c: 1}", 2, "the tag !mine is not accepted"),
-    "key twice": ("a: 1\na: 2", 2, "the key 'a' stands twice"),
+    "key twice": ("a: 1\na: 2", 2, "the key 'a' is duplicated"),
     "list as key": ("? [1]\n: 2", 1, "a key is not text"),
     "deep": ("[" * 1_000, 1, "nested deeper than 20 levels"),
     "no number": ("a: .nan", 1, ".nan is not a number of JSON"),

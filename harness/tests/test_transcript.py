@@ -307,7 +307,7 @@ HOSTILE = [
     (b'{"x":"' + b"y" * MAX_LINE + b'"}', "it is longer than 4,194,304 bytes"),
     (b"{}", "it belongs to no conversation"),
     (b'{"conversation":[]}', "it belongs to no conversation"),
-    (b'{"conversation":2,"begone":1}', "it says nothing that is known here"),
+    (b'{"conversation":2,"begone":1}', "it has no known field"),
     (b'{"conversation":2,"direction":"<","json":{}}', "it is a reply to no request"),
     (b'{"conversation":2,"direction":7}', "its direction is neither > nor <"),
 ]

@@ -158,7 +158,7 @@ def test_nothing_comes_after_the_end() -> None:
     ended = [word for word in world.words(4) if any(event.kind == 1 for event in word)]
     assert [[event.kind for event in word].index(1) for word in ended] == [3] * endless.count(3)
     assert world.count(4) == endless.count(4) + endless.count(3)
-    with pytest.raises(ValueError, match="happens at everybody"):
+    with pytest.raises(ValueError, match="must happen at all participants"):
         World(2, (EventKind("rest", doing, ends=True),))
 
 

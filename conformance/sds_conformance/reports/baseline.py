@@ -400,7 +400,7 @@ def _reject_huge_yaml(text: str) -> None:
     depth = 0
     for event in YAML().parse(text):
         if isinstance(event, AliasEvent):
-            raise ValueError(f"line {event.start_mark.line + 1}: nothing may be repeated by *{event.anchor}")
+            raise ValueError(f"line {event.start_mark.line + 1}: aliases such as *{event.anchor} are not allowed")
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if depth > DEEPEST:
             raise ValueError(f"line {event.start_mark.line + 1}: nested deeper than a baseline is")

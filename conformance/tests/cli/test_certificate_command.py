@@ -121,7 +121,7 @@ def test_no_command_out_of_the_file_is_started_unasked(tmp_path: Path) -> None:
     made = forged(made, lambda data: data.update(implementation=report.data["implementation"]))
     result = verified(made)
     assert result.exit_code == 4
-    assert "started only if you say so" in words(result.stdout)
+    assert "started only on request" in words(result.stdout)
     assert f"certificate verify certificate.json -- touch {tmp_path / 'started'}" in result.stdout
     assert not (tmp_path / "started").exists()
     trusted = verified(made, "--trust-command")
@@ -291,7 +291,7 @@ def test_a_signature_says_who_wrote_it() -> None:
     def checked(*arguments: str) -> Result:
         return typed("certificate", "verify", "certificate.json", *arguments)
 
-    assert "whose key that is, --allowed-signers would say" in words(checked().stdout)
+    assert "--allowed-signers would tell the owner of the key" in words(checked().stdout)
     signers = ("--allowed-signers", "signers", "--signer")
     assert "signature for ann" in words(checked(*signers, "ann").stdout)
     assert checked(*signers, "ann", *FEW, *REFERENCE).exit_code == 0

@@ -113,14 +113,14 @@ def test_nobody_who_goes_by_the_real_time_is_blamed_for_what_takes_time() -> Non
 def test_a_server_that_runs_already_keeps_its_clock() -> None:
     done = typed("run", "--grpc", "127.0.0.1:9", *FAKETIME)
     assert done.exit_code == 2
-    assert "the clock of what runs already cannot be moved: add -- COMMAND" in words(done.output)
+    assert "the clock of a running server cannot be set: add -- COMMAND" in words(done.output)
 
 
 def test_a_server_that_is_started_is_moved_like_any_other() -> None:
     declares_its_own = ("--", sys.executable, "-m", "sds_reference", "--grpc", "{address}")
     done = typed("smoke", "--grpc", "auto", *FAKETIME, *declares_its_own)
     assert done.exit_code == 0, done.output
-    assert "Clock its own, as declared: nothing is moved from outside." in words(done.stdout)
+    assert "Clock its own, as declared: the suite does not move it." in words(done.stdout)
 
 
 def test_a_library_that_is_missing_can_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,7 +146,7 @@ def test_4_nothing_exercised_is_not_green() -> None:
         (["run", "--deselect", "*"], "`sds-conformance requirements` lists the IDs"),
         (["run", "--select", "SDS-INSWEEP-03"], "has no check: `sds-conformance requirements SDS-INSWEEP-03` says why"),
         (["run", "--scenario", "no-such-scenario"], "`sds-conformance list scenarios` shows the names"),
-        (["requirements", "SDS-TYPO-*"], "without GLOB all are listed"),
+        (["requirements", "SDS-TYPO-*"], "without GLOB all requirements are listed"),
         (["selftest", "--only", "no-such-mutant"], "`sds-conformance list mutants` and `list variants` show the names"),
         (["run", "--dialect", "klingon"], "no dialect 'klingon': known are nim-sds"),
         (["smoke", "--dialect", "klingon"], "no dialect 'klingon': known are nim-sds"),

@@ -93,9 +93,9 @@ def test_a_value_that_the_option_refuses_is_traced_to_the_file(here: Path) -> No
     result = typed(*RUN)
     assert result.exit_code == 2
     assert "Invalid value for '--framing'" in result.stderr
-    assert "The value stands in sds-conformance.toml." in result.stderr
+    assert "The value is set in sds-conformance.toml." in result.stderr
     typed_wrong = typed(*RUN, "--framing", "csv")
-    assert "The value stands" not in typed_wrong.stderr
+    assert "The value is set" not in typed_wrong.stderr
 
 
 @pytest.mark.parametrize("text", ["[project]\nname = 'x'\n", "this is [no toml", "[tool.other]\nx = 1\n"])

@@ -62,7 +62,7 @@ def test_what_is_told_is_never_more_than_was_finished() -> None:
     company.kill()
     coverage.add_bound(5)
     none = command.last_line(coverage, [], "somebody 1").plain
-    assert words(none).startswith("No bound was finished: nothing is proved")
+    assert words(none).startswith("No bound was completed: nothing is proved")
     coverage.bounds[0].played = 5
     assert (
         "in all 5 schedules of up to 1 event of 2 participants (0.0 s)." in command.last_line(coverage, [], "x").plain

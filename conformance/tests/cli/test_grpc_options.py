@@ -43,7 +43,7 @@ def server() -> Iterator[str]:
             "'here' is not an address: write for example 127.0.0.1:50051 or unix:/tmp/sds.sock",
         ),
         (("run", "--grpc", "localhost:0"), "localhost:0 is for a server that the suite starts: add `-- COMMAND`"),
-        (("run", "--grpc", "localhost:1", "--framing", "json"), "--framing is about stdin and stdout, and --grpc uses"),
+        (("run", "--grpc", "localhost:1", "--framing", "json"), "--framing is for stdin and stdout, which --grpc"),
         (("smoke", "--grpc-insecure"), "--grpc-insecure is about a server: add --grpc ADDRESS"),
         (("smoke", "--grpc-token-file", "t"), "--grpc-token-file is about a server: add --grpc ADDRESS"),
         (

@@ -176,7 +176,7 @@ def test_limits_that_are_changed_by_accident_are_not_those_of_the_digest(capped:
     typed("certificate", "write", str(capped), "--out", str(file))
     file.write_text(file.read_text("utf-8").replace('"held": 100', '"held": 99'), "utf-8")
     verified = typed("certificate", "verify", str(file), "--", *CAPPED)
-    assert (verified.exit_code, "the digest is not that" in words(verified.stdout)) == (2, True)
+    assert (verified.exit_code, "the digest does not match" in words(verified.stdout)) == (2, True)
 
 
 def test_two_are_compared_side_by_side(capped: Path, whole: Path, tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_what_a_stranger_wrote_is_escaped(altered: Callable[..., Path], capped: 
     ("arguments", "said"),
     [
         (("--revision", "forum-2024"), "is about sds-2026-01: add --revision sds-2026-01"),
-        (("--at", "7"), "--at plays one size, which is no limit yet"),
+        (("--at", "7"), "--at plays one size, which does not give a limit"),
         (("--", *REFERENCE), "this is sds_reference 0.1.0, and the report in"),
     ],
 )

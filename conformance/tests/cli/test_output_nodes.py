@@ -114,7 +114,7 @@ def test_a_reader_of_stdout_that_goes_away_is_told_and_kills_nobody(report: Path
     ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     os.close(writer)
     assert ended.returncode == 2
-    assert "/dev/fd/1 was not written: its reader went away before the end." in words(ended.stderr)
+    assert "/dev/fd/1 was not written: its reader closed it before the end." in words(ended.stderr)
     assert "Traceback" not in ended.stderr
 
 
@@ -136,7 +136,7 @@ def test_a_certificate_through_a_fifo_has_no_signature_beside_it(report: Path, t
     assert typed("certificate", "write", report, "--out", tmp_path / "null").exit_code == 0
     result = typed("certificate", "write", report, "--out", tmp_path / "null", "--sign-key", tmp_path / "key")
     assert result.exit_code == 2
-    assert "a signature stands next to a regular file" in words(result.stderr)
+    assert "a signature is written next to a regular file" in words(result.stderr)
     assert (tmp_path / "null.sig").read_text() == "not ours"
 
 

@@ -305,7 +305,7 @@ def test_fail_fast_ends_at_an_expectation(tmp_path: Path) -> None:
     [
         (
             WAITS.replace("after: [first]", "atfer: [first]"),
-            ", line 5: operations[0].atfer: there is no such field. Did",
+            ", line 5: operations[0].atfer: this field does not exist. Did",
         ),
         (
             WAITS.replace("op: look", "op: lok"),

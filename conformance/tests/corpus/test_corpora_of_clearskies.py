@@ -180,7 +180,7 @@ def test_a_step_is_shown_in_words(reference: Path, tmp_path: Path) -> None:
 
 def test_2_corpora_of_two_protocols_are_not_compared(reference: Path, tmp_path: Path) -> None:
     sds = record_here(tmp_path / "sds", order_of_sds(schedules=2))
-    with pytest.raises(CorpusError, match="are of two protocols, so there is nothing to compare"):
+    with pytest.raises(CorpusError, match="belong to two protocols, so they cannot be compared"):
         require_comparable(corpus(reference), corpus(sds))
     refused = typed("corpus", "check", "--revision", "sds-2026-01", str(reference))
     assert refused.exit_code == 2

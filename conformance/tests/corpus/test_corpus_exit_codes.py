@@ -37,7 +37,7 @@ def test_one_sentence_and_a_code(error: Exception, code: Exit, told: str, capsys
 
 
 @pytest.mark.parametrize(
-    "error", [SparkFailedError("its Java process is gone"), SuiteFaultError("gone"), CorpusError("gone")]
+    "error", [SparkFailedError("its Java process has ended"), SuiteFaultError("gone"), CorpusError("gone")]
 )
 def test_what_fails_because_of_a_signal_is_the_signal(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
     with signals.handle_signals() as ending:

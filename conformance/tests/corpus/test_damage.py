@@ -96,10 +96,10 @@ def rewritten(folder: Path, old: str, new: str) -> None:
     ("old", "new", "why"),
     [
         ('"schema_version": 2', '"schema_version": 3', "is of schema version 3, and this suite reads versions 1 and 2"),
-        ('"seed": 0', '"seed": 5', r"are not of the same schedules.*seed: 0 and 5"),
-        ('"most": 8', '"most": 4', r"are not of the same schedules.*grammar"),
+        ('"seed": 0', '"seed": 5', r"have different schedules.*seed: 0 and 5"),
+        ('"most": 8', '"most": 4', r"have different schedules.*grammar"),
         ('"complete": true', '"complete": false', "is not complete"),
-        ('"per_shard": 10', '"per_shard": 0', "0 schedules make no shard"),
+        ('"per_shard": 10', '"per_shard": 0', "0 is not a possible number of schedules in a shard"),
         ('"seed": 0', '"seed": "0"', "seed is not of type int"),
         ('"seed": 0', '"mood": 0', "has a field 'mood'"),
         ("{", "[", "is not JSON"),

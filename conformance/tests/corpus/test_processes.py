@@ -127,7 +127,7 @@ def test_who_is_terminated_waits_for_no_implementation(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         stdout, stderr = process.communicate(timeout=30)
     assert (process.returncode, stdout) == (143, ""), stderr
-    assert "The recorded part stays in" in stderr
+    assert "The recorded part is kept in" in stderr
     assert "Traceback" not in stderr
     assert psutil.wait_procs(family, timeout=10)[1] == []
     assert list(temporary.iterdir()) == []
@@ -141,8 +141,8 @@ def test_java_that_is_killed_is_told_and_is_no_wrong_use(tmp_path: Path) -> None
         java.kill()
         stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (70, ""), stderr
-    assert "its Java process is gone" in stderr
-    assert "the same command goes on from there" in stderr
+    assert "its Java process has ended" in stderr
+    assert "the same command continues there" in stderr
     assert "Traceback" not in stderr
 
 

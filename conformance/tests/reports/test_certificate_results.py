@@ -118,7 +118,7 @@ def test_all_schedules_of_a_small_world_count(tmp_path: Path, changes: dict[str,
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"finished": 0}, "no bound was finished"),
+        ({"finished": 0}, "no bound was completed"),
         ({"digest": "0" * 64}, "other schedules than this version has"),
         ({"alphabet": ["shout"]}, "other schedules than this version has"),
         ({"alphabet": ["send:x"]}, "other schedules than this version has"),

@@ -109,7 +109,9 @@ def test_generating_deletes_nothing(folder: Path, part: str) -> None:
     precious.write_text('{"tests": []}', "utf-8")
     before = _bytes(folder)
     result = typed("vectors", "format", "--out", folder)
-    assert (result.exit_code, "its shape is none of" in result.stderr) == ((2, True) if part == "sds" else (0, False))
+    assert (result.exit_code, "its shape is unknown; shapes are" in result.stderr) == (
+        (2, True) if part == "sds" else (0, False)
+    )
     assert _bytes(folder) == before
 
 
@@ -174,7 +176,7 @@ def test_vectors_that_are_nowhere_named_missing_or_twice_there_are_not_asked(fol
 def test_a_version_that_this_suite_does_not_know(folder: Path) -> None:
     manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
     (folder / MANIFEST).write_text(json.dumps({**manifest, "generatorVersion": "99"}), "utf-8")
-    assert "take the suite that belongs to these vectors" in _sentences(folder)
+    assert "use the version of the suite for these vectors" in _sentences(folder)
 
 
 def test_nothing_of_strangers_reaches_the_terminal_raw(folder: Path) -> None:

@@ -171,7 +171,7 @@ def test_what_is_released_stays_unless_it_was_wrong(folder: Path) -> None:
     told = ("vectors", "replace", FIRST, _fragment(folder), "--out", folder)
     result = typed(*told)
     assert result.exit_code == 2
-    assert f"{FIRST} is released, and its inputs and outcomes stay" in words(result.stderr)
+    assert f"{FIRST} is released, so its inputs and outcomes are fixed" in words(result.stderr)
     assert _bytes(folder) == before
     assert typed(*told, "--corrected", "The time was wrong.").exit_code == 0
     version = changelog_versions(folder)[0][0]

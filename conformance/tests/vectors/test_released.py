@@ -177,7 +177,7 @@ def test_what_is_retired_is_named_in_the_changelog_and_stays_retired(folder: Pat
     assert says(folder, f"{FIRST} was retired by a release, and manifest.json does not name it any more")
 
 
-@pytest.mark.parametrize(("version", "told"), [("1.0.1", "the middle number must grow"), ("1.1.0", "")])
+@pytest.mark.parametrize(("version", "told"), [("1.0.1", "increase the middle number"), ("1.1.0", "")])
 def test_new_tests_want_a_new_middle_number(folder: Path, version: str, told: str) -> None:
     begin(folder, version)
     edit(folder, "lamport", lambda data: data["tests"].append({**data["tests"][0], "id": "lamport/new"}))
@@ -295,7 +295,7 @@ def test_a_new_version_gets_its_digest(tmp_path: Path) -> None:
     line = gap.partition("its line: ")[2]
     assert changelog.read_text("utf-8") == text.replace("More.", f"{line}\n\nMore.")
     assert lint(VECTOR_SET, folder) == []
-    assert "are not those that version" in changelog_gap(folder, wanted[MANIFEST] + b" ")
+    assert "differ from those of version" in changelog_gap(folder, wanted[MANIFEST] + b" ")
     changelog.write_text("# Nothing\n", "utf-8")
     assert any("names no version" in sentence for sentence in lint(VECTOR_SET, folder))
 

@@ -62,7 +62,7 @@ def test_every_chosen_scenario_is_a_live_check_as_well() -> None:
         ("own-filter-comes-back", "several participants"),
         ("the-unnamed-channel", "has no name"),
         ("waiting-for-an-own-message", "chooses IDs"),
-        ("own-messages-come-back", "own messages come back"),
+        ("own-messages-come-back", "own messages are received"),
     ],
 )
 def test_what_cannot_be_told_as_one_says_why(name: str, why: str) -> None:

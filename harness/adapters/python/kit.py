@@ -40,7 +40,7 @@ class RejectedError(Exception):
 
 
 class Implementation:
-    """Its methods are the commands, `who` is the participant, whatever `open` made of it.
+    """Its methods are the commands, `who` is the participant, as returned by `open`.
 
     Bytes are plain bytes, in what is returned as well, and what is empty may be left out. Effects are {"broadcasts":
     [b"..."], "events": [...], "messageId": "..."}, an event for example {"channelId": "c1", "delivered": {"messageId":
@@ -141,7 +141,8 @@ def answer_to(mine: Implementation, participants: dict[int, Any], name: str, giv
 
 
 def line_of(reply: dict[str, Any]) -> bytes:
-    """A reply as a line. Text that is no Unicode has no place in a protobuf string: a question mark stands for it."""
+    """A reply as a line. Replace text that is invalid Unicode by question marks, because a protobuf string cannot
+    contain it."""
     text = json.dumps(reply, ensure_ascii=False, default=lambda value: base64.b64encode(value).decode())
     return text.encode("utf-8", "replace") + b"\n"
 
@@ -155,7 +156,7 @@ def serve(mine: Implementation) -> None:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     participants: dict[int, Any] = {}
-    for line in sys.stdin.buffer:  # Bytes come in and go out: no locale decides on the encoding.
+    for line in sys.stdin.buffer:  # Read and write bytes, so that the encoding does not depend on the locale.
         number: Any = 0
         try:
             request = json.loads(line.decode("utf-8"))
@@ -164,7 +165,7 @@ def serve(mine: Implementation) -> None:
             reply = line_of({"id": number, **answer})
         except RejectedError as reason:
             reply = line_of({"id": number, "rejected": {"reason": str(reason)}})
-        except Exception as error:  # A fault: the suite quotes it, and the process goes on.
+        except Exception as error:  # A fault: the suite quotes it, and the process continues.
             traceback.print_exc()
             where = traceback.extract_tb(error.__traceback__)[-1].name
             reply = line_of({"id": number, "error": {"message": f"{type(error).__name__} in {where}: {error}"}})

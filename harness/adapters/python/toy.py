@@ -1,4 +1,4 @@
-"""A toy SDS: what the text asks of everybody, and hardly more. It is here to be replaced by your implementation.
+"""A toy SDS with little more than the mandatory parts of the specification. Replace it with your implementation.
 
 A participant sends, receives, delivers in causal order and keeps a log. It never sends anything again, acknowledges
 nothing, sends neither sync nor ephemeral messages, and repairs nothing. Python 3.9 or newer, and nothing else.
@@ -18,7 +18,7 @@ VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5  # Wire types of protobuf.
 
 
 class InvalidInputError(Exception):
-    """Bytes that are no message, or nothing to send."""
+    """Bytes that are not a message, or empty content to send."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ def encode(message: Message) -> bytes:
 
 
 def read_varint(wire: bytes, at: int) -> tuple[int, int]:
-    """The number that begins there, and where the next thing begins."""
+    """The number that begins there, and the place after it."""
     value = 0
     for index, byte in enumerate(wire[at : at + 10]):
         value |= (byte & 0x7F) << 7 * index
@@ -132,7 +132,7 @@ class Channel:
         lamport = max(now_ms, self.clock + 1)
         if not content or lamport > LARGEST:
             raise InvalidInputError(
-                "there is no content" if not content else "the Lamport timestamp has reached its end"
+                "the content is empty" if not content else "the Lamport timestamp has reached its end"
             )
         # Timestamps tell the messages of a sender in a channel apart, the hash tells senders and channels.
         who = sized(1, self.participant_id.encode()) + sized(3, self.channel_id.encode()) + sized(20, content)
@@ -149,7 +149,7 @@ class Channel:
         if message.lamport is None:
             return [message] if message.content else []
         if not message.content:
-            return []  # A sync message: what it says of others' messages is for acknowledgements and repairs.
+            return []  # A sync message: its fields serve only acknowledgements and repairs.
         if not message.message_id:
             raise InvalidInputError("a message without an ID")
         if message.message_id in self.logged or message.message_id in self.waiting:

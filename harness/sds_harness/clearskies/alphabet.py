@@ -138,7 +138,7 @@ def _repeat_message(who: str, label: str) -> Again:
 
 @contested()
 def deletes(who: str, label: str, route: Route) -> Operation:
-    """A scripted peer deletes the record that others change, too."""
+    """A scripted peer deletes the record that others change as well."""
     return _say(who, label, deleted=True)
 
 

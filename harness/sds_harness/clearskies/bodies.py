@@ -1,7 +1,7 @@
 """Parses bodies of messages as JSON. Invalid JSON and duplicate names are reported in the result and never raised.
 
-Integers are exact. Foreign input is bounded: the digits of a number; the nesting, where strings replace what is too
-deep; and the number of values that are kept of all bodies together.
+Integers are exact. Foreign input is bounded: the digits of a number; the nesting, because strings replace deeper
+values; and the total number of values that are kept of all bodies.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Bodies:
             # Every value except the first follows one of these characters.
             values = sum(map(raw.count, (b"[", b"{", b",", b":")))
             if values > self._left:
-                return Body(raw, error="not read: the bodies that came before it have too many values")
+                return Body(raw, error="not read: earlier bodies have too many values")
             self._left -= values
             body = self._everywhere.get(raw)
             if body is None:

@@ -29,21 +29,21 @@ COMPARED: tuple[Column, ...] = (
     ANSWER,
     normative("record", TEXT, "name of the record that the application writes"),
     normative("arrives", TEXTS, "names of the messages that arrive whole, in order"),
-    normative("sent", TEXTS, "names of the messages that are written whole, each after who gets it, sorted"),
+    normative("sent", TEXTS, "names of completely written messages, each after its recipient, sorted"),
     _digest("updates", summary="digest of the records in these messages: name, record, key, value, deleted"),
     _digest("times", summary="digest of their update times, in whole seconds since the start of virtual time"),
-    _digest("since", summary="digest of the revisions from which on they ask for updates"),
-    normative("signed", TEXTS, "those of `sent` that have a signature"),
+    _digest("since", summary="digest of the revisions after which they request updates"),
+    normative("signed", TEXTS, "the messages of `sent` with a signature"),
     normative("changed", TEXTS, "names of the updates in change signals, sorted"),
     normative("conflicts", TEXTS, "names of the records in conflict signals, in pairs, sorted"),
     normative("closed", TEXTS, "names of the peers on the links that the peer closes, sorted"),
-    _digest("records", summary="digest of the records that are shown, without those that are deleted"),
+    _digest("records", summary="digest of the shown records without deleted ones"),
     _digest("deleted", summary="digest of the names of the records that are shown as deleted"),
     _digest("known", summary="digest of the revisions that are shown as known"),
 )
 INFORMATIVE: tuple[Column, ...] = (
     Column("clocks", pa.int64(), "digest of the vector clocks that are sent or shown", dictionary=False),
-    Column("bodies", pa.int64(), "digest of what is written to each link, byte for byte", dictionary=False),
+    Column("bodies", pa.int64(), "digest of the bytes written to each link", dictionary=False),
     Column("revision", pa.int64(), "the revision counter that is shown; the bits of an unsigned number; -1 for none"),
 )
 COLUMNS = Columns(COMPARED, INFORMATIVE)
@@ -61,7 +61,7 @@ def write_dialect(dialect: Any) -> str:
 
 def read_dialect(text: str) -> Dialect:
     """Raises ValueError: ClearSkies has no dialects."""
-    raise ValueError("there are no dialects of ClearSkies")
+    raise ValueError("ClearSkies has no dialects")
 
 
 def translate(performance: Performance) -> None:

@@ -30,7 +30,7 @@ class CountedNetwork(Network):
 
     def __init__(self, stage: Stage, at: Callable[[str], Stage], took: Took, lost: Lost) -> None:
         """``at`` returns the stage of a peer at the peer's time. ``took`` is called with each step before its messages
-        go under way, ``lost`` with each packet that a peer does not receive."""
+        are sent, ``lost`` with each packet that a peer does not receive."""
         super().__init__(stage)
         self._at = at
         self._on_step = took
@@ -47,7 +47,7 @@ class CountedNetwork(Network):
         self._on_loss = lambda packet, listener: None
 
     def sent(self, packet: Packet, listener: str) -> None:
-        """Record that a packet goes under way."""
+        """Record that a packet is sent."""
         key = packet.wire.link, listener
         self._under_way.setdefault(key, deque()).append((packet, len(packet.wire.raw)))
 

@@ -37,7 +37,7 @@ class Frame:
 
     def forged(self) -> Frame:
         """The message with one character of its signature changed; it is still base64. The message must be signed."""
-        assert self.signature, "there is no signature to be forged"
+        assert self.signature, "the message has no signature to forge"
         first = b"B" if self.signature[:1] == b"A" else b"A"
         return replace(self, signature=first + self.signature[1:])
 

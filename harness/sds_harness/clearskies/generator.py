@@ -1,7 +1,7 @@
 """Generates schedules: a few peers, links between them, and one to four passages, each about one kind of trouble.
 
-At the end, usually all peers are open and connected, everything under way arrives, and a stranger asks each peer for
-everything it has. This shows whether they have the same records.
+At the end, usually all peers are open and connected, everything under way arrives, and a stranger requests all records
+of each peer. This shows whether they have the same records.
 """
 
 from __future__ import annotations

@@ -117,11 +117,9 @@ class ScriptedLink:
 
         Raises ScheduleStoppedError if the link is broken at the start.
         """
-        assert what, "there is nothing to send"
+        assert what, "no messages to send were given"
         if self.broken:
-            raise ScheduleStoppedError(
-                f"{self.actor.name} has closed link {self.number}, on which there was more to say"
-            )
+            raise ScheduleStoppedError(f"{self.actor.name} has closed link {self.number} before all messages were sent")
         for each in what:
             data = each if isinstance(each, bytes) else each.wire if isinstance(each, Frame) else each.framed.to_wire()
             if self.peer.stage.ways.chatter and self._between_messages and not isinstance(each, bytes):

@@ -48,8 +48,8 @@ class Names:
         return self._records.get(uuid, f"={uuid[:LONGEST]}") if isinstance(uuid, str) else "?"
 
     def revision(self, member: object, revision: object) -> int | str:
-        """The number of a peer's change, from 1. For peers that are not participants, the revision itself. 0 stands for
-        a peer without changes."""
+        """The number of a peer's change, from 1. For peers that are not participants, the revision itself. 0 means a
+        peer without changes."""
         if type(revision) is not int:
             return "?"
         first = self.first.get(self.name_of(member))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_DELIVERIES = 2_000
 """Most deliveries caused by one operation. More means that the gossip has no end."""
 DELIVERIES_A_LINK = 100
-"""Most deliveries for each link, if that gives more in all."""
+"""Maximum number of deliveries for each link, if their sum is larger."""
 
 
 class Network:
@@ -102,7 +102,7 @@ class Network:
         """Stop because peers send messages without end. Raises ScheduleStoppedError."""
         trace = self._stage.trace
         trace.unsettled.append(len(trace.steps))
-        raise ScheduleStoppedError(f"after {deliveries} deliveries there is still something under way")
+        raise ScheduleStoppedError(f"messages are still under way after {deliveries} deliveries")
 
     def now_of(self, actor: Actor) -> int:
         """The time of a peer, in epoch milliseconds."""

@@ -35,7 +35,7 @@ def message_of_write(
     """The message of a Write, not yet signed. ``after`` is the update that it follows, ``clock`` the vector clock that
     it has in place of the usual one, ``poses_as`` the ID of the claimed writer.
 
-    Raises ScheduleStoppedError if a text that should be JSON is none.
+    Raises ScheduleStoppedError if a text is not valid JSON.
     """
     if op.body:
         return peer.frame(members_of(op.body))

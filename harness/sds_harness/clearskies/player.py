@@ -303,7 +303,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         if op.link:
             named = self._named.get(op.link)
             if named is None or named.broken:
-                raise ScheduleStoppedError(f"{op.to} has no link {op.link}, on which there was more to say")
+                raise ScheduleStoppedError(f"{op.to} has no link {op.link}, although more messages are scheduled on it")
             return named
         return next(self._links_between(peer, actor), None) or self._join(actor, peer)
 
@@ -324,7 +324,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         data = what if isinstance(what, bytes) else what.wire
         self._spoken += len(data)
         if self._spoken > MOST_SPOKEN:
-            raise ScheduleTooLongError(f"scripted peers had more to say than {MOST_SPOKEN >> 20} MiB")
+            raise ScheduleTooLongError(f"scripted peers have sent more than {MOST_SPOKEN >> 20} MiB")
         if not link.broken:
             packet = self._packet(link.peer.name, link.number, data, 0, label)
             self._network.sent(packet, link.actor.name)

@@ -1,6 +1,6 @@
 """Builds a schedule of ClearSkies in the way in which a test drives peers: one call, one operation.
 
-Only the implementation knows the uuids and revisions of its changes. A ``Message`` stands for such a change.
+Only the implementation knows the uuids and revisions of its changes. A ``Message`` represents such a change.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ class Peer:
 
 
 Numbers = Mapping[Any, int | Message]
-"""Revisions or other numbers by peer: a ``Part``, a ``Peer``, or the name of another one. A message stands for its
+"""Revisions or other numbers by peer: a ``Part``, a ``Peer``, or the name of another one. A message represents its
 revision."""
 
 

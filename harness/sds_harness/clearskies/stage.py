@@ -191,9 +191,7 @@ class Stage(stage.Stage[Step]):
         """Raises ScheduleStoppedError if no file of the store exists, for example because the implementation runs on
         another machine."""
         if not _files_of(path):
-            raise ScheduleStoppedError(
-                f"there is no file {path} on this machine, and no other that begins with its name"
-            )
+            raise ScheduleStoppedError(f"no file on this machine has the path {path}, or begins with it")
 
 
 def play_until_quiet(traces: Sequence[Trace], play_round: Callable[[], None], clock_offsets: int) -> None:
@@ -213,9 +211,7 @@ def play_until_quiet(traces: Sequence[Trace], play_round: Callable[[], None], cl
             return
     for trace in traces:
         trace.unsettled.append(len(trace.steps))
-    raise ScheduleStoppedError(
-        f"after {MAX_ROUNDS * ROUND_MS // 1000} s there is still no end of what peers tell each other"
-    )
+    raise ScheduleStoppedError(f"after {MAX_ROUNDS * ROUND_MS // 1000} s peers still send messages to each other")
 
 
 def _says_something(trace: Trace, step: Step) -> bool:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 
 class CorpusError(Exception):
-    """A corpus cannot be read, compared or written. The message is a sentence that names the file and what to do."""
+    """A corpus cannot be read, compared or written. The message names the file and the remedy."""
 
 
 class SparkMissingError(CorpusError):
-    """PySpark, or a suitable Java, is missing. The message says what to type."""
+    """PySpark, or a suitable Java, is missing. The message names the command to type."""
 
 
 class SparkFailedError(Exception):
-    """Spark itself failed. The message says why."""
+    """Spark itself failed. The message has the reason."""
 
 
 class SuiteFaultError(Exception):
-    """The suite failed in a task. The message says what failed and where."""
+    """The suite failed in a task. The message names the failure and the place."""
 
 
 class NotDrivenError(CorpusError):
-    """The implementation could not be driven, or was abandoned. The message says where and why."""
+    """The implementation could not be driven, or was abandoned. The message has the place and the reason."""

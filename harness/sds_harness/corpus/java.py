@@ -80,7 +80,7 @@ def find_java() -> Java:
 
 
 def look_at(home: Path, where: str) -> Java | str:
-    """The runtime at ``home``, or a clause that says why it is unsuitable."""
+    """The runtime at ``home``, or a clause with the reason why it is unsuitable."""
     program = home / "bin" / "java"
     try:
         completed = subprocess.run(

@@ -100,7 +100,8 @@ def watch_progress(spark: SparkSession, progress: Progress) -> Iterator[None]:
 
 @contextlib.contextmanager
 def faults_named() -> Iterator[None]:
-    """Convert exceptions of a task to exceptions that say whose fault it is. The driver sees only the exception."""
+    """Convert exceptions of a task to exceptions that tell faults of the suite from others. The driver sees only the
+    exception."""
     try:
         yield
     except CorpusError:
@@ -137,8 +138,8 @@ def failures_told() -> Iterator[None]:
 
 
 def last_error_line(error: Exception) -> Exception:
-    """The exception of the worker within the one that Spark raised, else a SparkFailedError with the line that says
-    why."""
+    """The exception of the worker within the one that Spark raised, else a SparkFailedError with the line that has the
+    reason."""
     text = str(error)
     found = re.findall(r"^\s*sds_[\w.]+\.(\w+): (.+)$", text, re.MULTILINE)
     if found:
@@ -146,7 +147,7 @@ def last_error_line(error: Exception) -> Exception:
         return (SuiteFaultError if name == SuiteFaultError.__name__ else CorpusError)(last_line.strip())
     if isinstance(error, OSError) or type(error).__name__ == "Py4JNetworkError":
         return SparkFailedError(
-            f"Spark failed: its Java process is gone ({_line_of(error)}). Was it killed, or short of memory? "
+            f"Spark failed: its Java process has ended ({_line_of(error)}). Was it killed, or short of memory? "
             "--spark-memory gives it more."
         )
     lines = [line.strip(" \t:") for line in text.splitlines() if line.strip(" \t:")]

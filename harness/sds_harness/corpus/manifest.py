@@ -45,7 +45,7 @@ class Manifest:
     """Schedules in one shard; the last shard may have fewer."""
     command: list[str] = field(default_factory=list)
     twins_every: int = 0
-    """For every n-th schedule, the twins are stored, too; 0 for none."""
+    """The twins of every n-th schedule are stored; 0 for none."""
     schema_version: int = SCHEMA_VERSION
     suite_version: str = field(default_factory=suite_version)
     steps: int = 0
@@ -205,8 +205,7 @@ def read_complete(place: Place, kind_of: KindOf) -> Corpus:
     corpus = read_corpus(place, kind_of)
     if not corpus.manifest.complete or not (place / SUCCESS).exists():
         raise CorpusError(
-            f"{place.label} is not complete (it has no {SUCCESS}): `corpus record` with the same options goes on "
-            "where it stopped."
+            f"{place.label} is not complete (it has no {SUCCESS}): `corpus record` with the same options continues."
         )
     return corpus
 
@@ -217,9 +216,9 @@ def _complaint(manifest: Manifest) -> str:
         if type(getattr(manifest, name)) is not kind:
             return f"{name} is not of type {kind.__name__}"
     if not 0 < manifest.schedules <= MOST_SCHEDULES:
-        return f"{manifest.schedules} schedules make no corpus"
+        return f"{manifest.schedules} is not a possible number of schedules in a corpus"
     if not 0 < manifest.per_shard <= _MOST_PER_SHARD:
-        return f"{manifest.per_shard} schedules make no shard"
+        return f"{manifest.per_shard} is not a possible number of schedules in a shard"
     return ""
 
 

@@ -56,7 +56,7 @@ class Stored:
             # The compared columns must match the requests and replies. Otherwise a diff and the checks would use
             # different steps.
             if digest_of(kind, rebuilt.performance) != self.side["digest"]:
-                raise ContradictoryRowsError("its normative columns are not what its requests and replies give")
+                raise ContradictoryRowsError("its normative columns differ from its requests and replies")
             if len(rebuilt.compared) != self.side["steps"]:
                 raise ContradictoryRowsError(
                     f"it has {len(rebuilt.compared)} steps that are compared, not {self.side['steps']}"
@@ -78,7 +78,7 @@ class Stored:
                 at = f", position {theirs['position']}" if "position" in theirs else ""
                 raise DamagedFileError(
                     f"{self.where} is damaged, or of another suite: schedule {self.schedule}{at}: "
-                    f"{', '.join(sorted(wrong))} in {folder} are not what its requests and replies give."
+                    f"{', '.join(sorted(wrong))} in {folder} do not follow from its requests and replies."
                 )
 
     def hold_to_digests(self) -> None:
@@ -87,7 +87,7 @@ class Stored:
         if len(rows) != side["rows"] or any(row["position"] != place for place, row in enumerate(rows, 1)):
             wrong = f"has {len(rows)} rows, which are not 1 to {side['rows']}"
         elif exact_digest(message for row in rows for message in (row["request"], row["reply"])) != side["exact"]:
-            wrong = "has requests and replies that are not those recorded"
+            wrong = "has requests and replies that differ from the recorded ones"
         elif plan_digest(side["json"]) != side["plan"]:
             wrong = "is not the schedule that was recorded"
         else:
@@ -177,7 +177,7 @@ def stored_twins(
         twin = next(stored, None)
         if twin is None or twin.side["json"] != of.corpus.kind.dumps(schedule):
             raise DamagedFileError(
-                f"{of.where}: what schedule {of.schedule} has to be compared with is not in the corpus."
+                f"{of.where}: the corpus lacks the schedule that schedule {of.schedule} is compared with."
             )
         return performance_of(twin, schedule)
 
@@ -199,7 +199,7 @@ def verify_folders(corpus: Corpus) -> None:
         for folder in (place / STEPS, place / SIDE):
             present = {name for name in folder.names() if not name.startswith(TEMPORARY)}
             for name in sorted(present ^ wanted):
-                what = "is missing" if name in wanted else "should not be there"
+                what = "is missing" if name in wanted else "does not belong there"
                 raise DamagedFileError(f"{folder.label}/{name} {what}.")
 
 

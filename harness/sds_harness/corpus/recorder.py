@@ -150,7 +150,7 @@ def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
     CorpusError if the content differs from what this recording would write."""
     place, manifest = corpus.place, corpus.manifest
     if overwrite and (place / MANIFEST).exists():
-        # Check this before removing anything: other projects have a manifest.json, too.
+        # Check this before removing anything: other projects have a manifest.json as well.
         if not is_of_corpus(place / MANIFEST):
             raise CorpusError(f"{place.label} has a {MANIFEST} that is of no corpus: name another folder.")
         if strange := set(place.names()) - set(_PARTS):
@@ -280,8 +280,8 @@ def _play_one(
     if stranger := manifest.find_stranger(performance, judged):
         # With rows of two implementations or releases, a finding could not be attributed to one of them.
         raise NotDrivenError(
-            f"This recording is of {manifest.name}, but what was started for {schedule.name} calls itself "
-            f"{stranger}, or declares other capabilities: the command must start the same implementation every "
+            f"This recording is of {manifest.name}, but the process for {schedule.name} has the name {stranger}, or "
+            "declares other capabilities: the command must start the same implementation every "
             "time, on every machine."
         )
     recorded = rows_of(recording.kind, performance, index, judged)

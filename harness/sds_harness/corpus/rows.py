@@ -182,7 +182,7 @@ class _StoredLink(Link):
             raise ContradictoryRowsError(f"it ends before a request {command}")
         if row["request"] != bare_request:
             raise ContradictoryRowsError(
-                f"at row {row['position']} another request is stored than this suite makes ({command})"
+                f"at row {row['position']} the stored request differs from that of this suite ({command})"
             )
         self._next += 1
         if row["reply"] is None:
@@ -231,7 +231,7 @@ def rebuild(kind: CorpusKind, revision: str, side: Row, rows: Sequence[Row], pla
     # The player orders traces by their first members, now as in the recording.
     performance = kind.play(schedule, {name: stages[n] for name, n in zip(schedule.names, cast, strict=True)})
     if left := sum(link.remaining_rows for link in links):
-        raise ContradictoryRowsError(f"{left} of its {len(rows)} rows are not reached")
+        raise ContradictoryRowsError(f"{left} of its {len(rows)} rows were not used")
     return Rebuilt(performance, tuple(side["judged"]), tuple(filter(kind.compares, performance.acts)))
 
 

@@ -42,7 +42,7 @@ class Column:
     """Whether its values repeat, so that a Parquet dictionary saves space."""
     nullable: bool = False
     opaque: bool = False
-    """Whether its values mean nothing to a reader, such as digests."""
+    """Whether its values are unreadable, such as digests."""
 
     @property
     def field(self) -> pa.Field[pa.DataType]:

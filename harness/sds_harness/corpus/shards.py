@@ -156,7 +156,7 @@ def column_writer(file: Place, columns: Sequence[Column], token: str) -> pq.Parq
         filesystem=file.system,
         compression="zstd",
         compression_level=_ZSTD_LEVEL,
-        use_dictionary=[_leaf(column) for column in columns if column.dictionary],  # type: ignore[arg-type] # it takes names, too
+        use_dictionary=[_leaf(column) for column in columns if column.dictionary],  # type: ignore[arg-type] # it accepts names as well
         write_statistics=["schedule", "position", "step"],
         data_page_size=_PAGE_BYTES,
         write_page_checksum=True,

@@ -47,9 +47,9 @@ class Alphabet(ABC):
         """The names in the parts. Raises ValueError for unknown names, and for a number of participants that is not
         from 1 to ``most``."""
         if not 1 <= participants <= most:
-            raise ValueError(f"there are from 1 to {most} participants, not {participants}")
+            raise ValueError(f"the number of participants is between 1 and {most}, not {participants}")
         if unknown := self.unknown(parts):
-            raise ValueError(f"there is no event {unknown[0]!r}: there are {', '.join(self.names)}")
+            raise ValueError(f"unknown event {unknown[0]!r}: events are {', '.join(self.names)}")
         return {name for part in parts for name in part.names}
 
     def unknown(self, parts: Collection[AlphabetPart]) -> list[str]:

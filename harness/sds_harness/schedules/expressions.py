@@ -25,7 +25,7 @@ TIMES = frozenset(("now_ms", "start_ms"))
 MAX_LAMPORT = "max_lamport"
 UNLIMITED = MOST >> 1
 """The value of a limit that is not declared. It leaves room for sums."""
-UNTOLD = "the implementation does not tell its "
+UNTOLD = "the implementation does not report its "
 """The start of the reason why an expression has no value, before the name of the field."""
 
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
@@ -46,7 +46,7 @@ _FUNCTIONS: dict[str, Callable[[list[int]], int]] = {"min": min, "max": max}
 
 
 class ExpressionError(ValueError):
-    """A text is not an expression, or it has no value. The message says why."""
+    """A text is not an expression, or it has no value. The message has the reason."""
 
 
 class UndefinedNameError(ExpressionError):
@@ -66,15 +66,15 @@ def value_of(text: str, named: Callable[[str], int | None]) -> int:
 @lru_cache(maxsize=1_024)
 def _parse(text: str) -> ast.expr:
     if len(text) > LONGEST:
-        raise ExpressionError(f"an expression has at most {LONGEST} characters, and this one {len(text):,}")
+        raise ExpressionError(f"an expression has at most {LONGEST} characters, not {len(text):,}")
     try:
         body = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ExpressionError(f"{text!r} is not an expression such as 't_max_ms // 2 + 1000'") from None
     for wrong in _strange(body):
         raise ExpressionError(
-            f"{text!r} has {ast.unparse(wrong)!r}: there can be whole numbers, names, +, -, *, //, comparisons, "
-            "min and max"
+            f"{text!r} has {ast.unparse(wrong)!r}: allowed are whole numbers, names, +, -, *, //, comparisons, min "
+            "and max"
         )
     return body
 

@@ -4,7 +4,7 @@ A file is JSON, or YAML if its name ends in .yaml or .yml. Both have the same co
 protocol has its shape and bounds. The top-level keys that people seldom need may be left out.
 
 Files are untrusted until they are checked: the size is bounded, the shape must match the schema, and every name must be
-that of a participant. A ScheduleFileError says which field is wrong, and in which line if the text is known.
+that of a participant. A ScheduleFileError names the wrong field, and its line if the text is known.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Notation:
     entry: Callable[..., Any] = dict
     """Makes a value of an object within a list, from its fields."""
     named: frozenset[str] = field(kw_only=True)
-    """The names in expressions that are no fields of the configuration: of limits, and others of the protocol."""
+    """The names in expressions that are not fields of the configuration: limits, and other names of the protocol."""
     package: str = field(kw_only=True)
     """The package that contains the schema as ``schedule.schema.json``."""
 
@@ -203,7 +203,7 @@ class Notation:
         for key, rule in self.schema["properties"].items():
             found = data.get(key) if isinstance(data, dict) else None
             if isinstance(found, list) and len(found) > (most := rule.get("maxItems", len(found))):
-                raise ScheduleFileError(f"{key}: {len(found):,} of them, and there can be {most:,}", (key,))
+                raise ScheduleFileError(f"{key}: {len(found):,} of them, but only {most:,} are allowed", (key,))
 
     @cached_property
     def _quick_validator(self) -> Validator:
@@ -429,7 +429,7 @@ def _error(error: ValidationError) -> ScheduleFileError:
     value: Any = error.instance
     if error.validator == "additionalProperties" and (extra := [key for key in value if key not in known]):
         path = (*path, extra[0])
-        message = f"there is no such field.{did_you_mean(extra[0], known) or _list_available(known)}"
+        message = f"this field does not exist.{did_you_mean(extra[0], known) or _list_available(known)}"
     elif error.validator == "enum" and path[-1:] == ("op",) and isinstance(value, str):
         names: list[str] = list(error.schema["enum"]) if isinstance(error.schema, dict) else []
         message = f"there is no operation {value[:60]!r}.{did_you_mean(value, names) or _list_available(names)}"
@@ -463,8 +463,8 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
     sent = sum(getattr(operation, "times", 0) for operation in schedule.operations)
     if (arrivals := sent * listeners) > MOST_ARRIVALS:
         yield ScheduleFileError(
-            f"operations: {sent:,} messages to {listeners} participants are {arrivals:,} arrivals, and "
-            f"{MOST_ARRIVALS:,} can be played: lower `times`, or take fewer members",
+            f"operations: {sent:,} messages to {listeners} participants are {arrivals:,} arrivals, but only "
+            f"{MOST_ARRIVALS:,} can be played: lower `times`, or use fewer members",
             ("operations",),
         )
     # A calm operation plays at least two rounds, unless it asks for one. All participants tick in each round.
@@ -473,8 +473,8 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
     present_count = sum(not member.late for member in schedule.members)
     if (steps := rounds * present_count) > MAX_STEPS:
         yield ScheduleFileError(
-            f"operations: {rounds:,} calm rounds of {present_count} participants are {steps:,} steps or more, and "
-            f"{MAX_STEPS:,} can be played: take fewer calm operations, or fewer members",
+            f"operations: {rounds:,} calm rounds of {present_count} participants are {steps:,} steps or more, but only "
+            f"{MAX_STEPS:,} can be played: use fewer calm operations, or fewer members",
             ("operations",),
         )
     for index, operation in enumerate(schedule.operations):
@@ -506,7 +506,7 @@ def _strangers(operation: Operation, names: Collection[str], channels: int) -> I
     if (channel := getattr(operation, "channel", 0) or 0) >= max(1, channels):
         yield f"there is no channel {channel}"
     if (peer := getattr(operation, "peer", None)) in names:
-        yield f"the scripted peer {peer!r} is a participant, too"
+        yield f"the scripted peer {peer!r} is also a participant"
 
 
 def labels_in(schedule: Schedule) -> Iterator[str]:

@@ -15,4 +15,4 @@ def hold_to_bounds(fewest: int, most: int, longest: int, passages: Collection[st
     if longest < 1:
         raise ValueError(f"a schedule has at least one passage, not {longest}")
     if unknown := set(passages) - set(known):
-        raise ValueError(f"there is no passage {min(unknown)!r}: there are {', '.join(known)}")
+        raise ValueError(f"unknown passage {min(unknown)!r}: passages are {', '.join(known)}")

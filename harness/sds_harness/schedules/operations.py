@@ -1,7 +1,7 @@
 """The operations of schedules of all protocols: one frozen class per operation.
 
-Names of participants and labels of messages connect operations. A label whose message was never sent stands for a
-message that does not exist. So a schedule keeps a meaning when shrinking removes an operation.
+Names of participants and labels of messages connect operations. A label whose message was never sent names a message
+that does not exist. So a schedule keeps a meaning when shrinking removes an operation.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Links(Operation, op="links"):
 class Cut(Operation, op="cut"):
     """Cut the network: broadcasts of ``senders`` do not reach ``listeners``.
 
-    ``both`` cuts the other direction, too. One such operation partitions the network into two halves.
+    ``both`` cuts the other direction as well. One such operation partitions the network into two halves.
     """
 
     senders: tuple[str, ...]

@@ -20,7 +20,7 @@ _EXAMPLE = "write a path such as operations[0].times"
 
 
 class ParameterError(ValueError):
-    """A path names no number of the schedule. The message says why."""
+    """A path names no number of the schedule. The message has the reason."""
 
 
 def value_of(schedule: Schedule) -> int:
@@ -53,7 +53,7 @@ def _numbers(schedule: Schedule) -> tuple[Mapping[str, int], str, str]:
         return _only_numbers(dict(schedule.configuration)), setting, "the configuration of the file"
     items = getattr(schedule, list_name)
     if int(place) >= len(items):
-        raise ParameterError(f"there is no {list_name}[{place}]: the last one is {list_name}[{len(items) - 1}]")
+        raise ParameterError(f"{list_name}[{place}] does not exist: the last one is {list_name}[{len(items) - 1}]")
     item = items[int(place)]
     kind = f" ({item.op})" if list_name == "operations" else ""
     return _only_numbers({f.name: getattr(item, f.name) for f in fields(item)}), name, f"{list_name}[{place}]{kind}"

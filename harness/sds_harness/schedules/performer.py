@@ -51,8 +51,8 @@ class RequirementNotMetError(ScheduleStoppedError):
 def raise_if_stopped(show: Performance[Any, Any, Any], *optional: str) -> None:
     """Raise ScheduleStoppedError if a schedule ended early or an operation was not played.
 
-    Missing capabilities, periods that the implementation does not tell, and reasons that begin with one of ``optional``
-    do not count.
+    Missing capabilities, periods that the implementation does not report, and reasons that begin with one of
+    ``optional`` do not count.
     """
     refused = (why for why in show.left_out.values() if not why.startswith((NEEDS, UNTOLD, *optional)))
     if why := show.ended or next(refused, "messages were sent without end" if show.storm else ""):

@@ -32,7 +32,7 @@ from typing import NamedTuple
 from .operations import Operation, Route
 
 ALL = -1
-"""In place of a participant: the event happens at all of them at once."""
+"""Used instead of a participant: the event happens at all of them at once."""
 
 
 class Event(NamedTuple):
@@ -77,7 +77,7 @@ class EventKind:
     most: int = 0
     """Most events of this name in a word; 0 means any number."""
     equals: bool = True
-    """Whether it treats participants alike, whatever their names."""
+    """Whether names of participants make no difference."""
     ranked: bool = False
     """Whether it sends a message with a place in an order that message IDs may decide."""
     starts: bool = False
@@ -132,11 +132,10 @@ class World:
 
     def __post_init__(self) -> None:
         if any(first.copies > second.copies == 0 for first, second in pairwise(self.kinds)):
-            raise ValueError("arrivals are the last kinds: words come in the order in which they are spelled")
+            raise ValueError("arrivals must be the last kinds: the order of kinds is the order of words")
         if any((kind.due or kind.ends or kind.cuts) and not kind.everybody for kind in self.kinds):
             raise ValueError(
-                "an event that waits until something is due, loses messages or is the last one happens at everybody: "
-                "otherwise its order would matter"
+                "an event that waits until something is due, loses messages or is the last one must happen at all participants: otherwise its order would matter"
             )
 
     # ---- words -----------------------------------------------------------------------------------------------------

@@ -186,8 +186,8 @@ class Actor:
     def _ask_codec(self, bloom_filter: bytes | None, message_ids: Collection[str]) -> None:
         """Ask the codec which IDs a filter contains that was sent or is about to be received.
 
-        Only if nothing else can tell: if the encoding of the filters has no name. The filter must have the size for
-        which the codec works.
+        Only used if the encoding of the filters has no name, because then no other way works. The filter must have the
+        size for which the codec works.
         """
         if not bloom_filter or not message_ids or self.stage.trace.declaration.profile("bloom") in PROFILES:
             return

@@ -38,7 +38,7 @@ def probe_clock(session: Session, dialect: Dialect | None) -> ClockProbe:
     """Probe the time of an implementation in a separate session. Raises TesteeError."""
     stage = Stage(session, "the clock", dialect)
     if not stage.revision.lamport_follows_clock:
-        return ClockProbe(clock="nothing on the wire of this revision goes by the clock")
+        return ClockProbe(clock="no field on the wire of this revision depends on the clock")
     try:
         stamps = [_timestamp(stage, number, now_ms) for number, now_ms in enumerate(TIMES_MS)]
     except ScheduleStoppedError as stopped:
@@ -78,15 +78,15 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
         early, late = alice.receive(second), alice.receive(first)
         waits = early.answer != "rejected" and _delivered_ids(early) + _delivered_ids(late) == [first.message_id]
         if waits and not _wait_until(alice, lambda step: bool(_delivered_ids(step))):
-            yield f"what waited for a message that came is not delivered in {waited}"
+            yield f"a message whose missing dependency arrived is not delivered in {waited}"
     if declared.can(pb.CAPABILITY_RESEND):
         alice = stage.open("resends")
         own = alice.send()
         if not _wait_until(alice, lambda step: any(m.message_id == own.message_id for m in step.messages)):
-            yield f"nothing is sent again in {waited}; leave out `resend` if that never happens"
+            yield f"nothing is resent in {waited}; omit `resend` if that never happens"
     if declared.can(pb.CAPABILITY_PERIODIC_SYNC):
         alice = stage.open("syncs", configuration=pb.Configuration(sync_interval_ms=WAIT_MS))
-        # A message of its own would be resent, and the copies could take the place of sync messages.
+        # An own message would be resent, and the copies could replace sync messages.
         alice.receive(stage.peer("bob").content(stage.now_ms))
         if alice.party.in_force.sync_interval_ms and not _wait_until(
             alice, lambda step: any(map(_is_sync, step.messages))
@@ -97,7 +97,7 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
         took = _receive_blocked_message(stage, alice)
         given_up = took and alice.party.in_force.lost_timeout_ms
         if given_up and not _wait_until(alice, lambda step: any(event.kind == "lost" for event in step.events)):
-            yield f"nothing is given up in {waited}; leave out `lost` if that never happens"
+            yield f"nothing is given up in {waited}; omit `lost` if that never happens"
     if declared.can(pb.CAPABILITY_SDS_R):
         pb_configuration = pb.Configuration(sds_r=True, t_min_ms=WAIT_MS, t_max_ms=MINUTES * WAIT_MS)
         alice = stage.open("repairs", configuration=pb_configuration)
@@ -106,7 +106,7 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
         if _receive_blocked_message(stage, alice) and not any(
             alice.after(pause).send().repair_request for pause in pauses
         ):
-            yield f"no repair is asked for in {waited}; leave out `sds-r` if that never happens"
+            yield f"no repair is requested in {waited}; omit `sds-r` if that never happens"
 
 
 def _wait_until(actor: Actor, seen: Callable[[Step], bool]) -> bool:

@@ -94,7 +94,7 @@ class Codec:
         try:
             return self._dialect.to_text(wire)
         except MalformedMessageError:
-            return wire  # cannot be translated: return it as it is, so that the error shows
+            return wire  # It cannot be translated: return it unchanged, so that the error is visible.
 
     def decode(self, wire: bytes) -> DecodedMessage | NoAnswer:
         """The fields of a message on the wire."""

@@ -47,14 +47,14 @@ COMPARED: tuple[Column, ...] = (
         summary="digest of them without what the text leaves open: ID, encoding, filter, length of the causal history "
         "(its newest entry counts), repair request",
     ),
-    normative("repair_requests", TEXTS, "names of the messages they ask for, sorted, each once"),
+    normative("repair_requests", TEXTS, "names of the requested messages, sorted, without duplicates"),
     _digest("log", summary="digest of the log that is shown: names and Lamport timestamps"),
     _digest("outgoing", summary="digest of the outgoing buffer: names and states"),
     _digest("incoming", summary="digest of the names in the incoming buffer"),
     _digest("repairs", summary="digest of the names in the two repair request buffers"),
 )
 INFORMATIVE: tuple[Column, ...] = (
-    Column("message_id", TEXT, "ID of `message`, as it is"),
+    Column("message_id", TEXT, "ID of `message`, unchanged"),
     Column("dependencies", pa.int16(), "length of its causal history; -1 for no message"),
     Column("history", pa.int64(), "digest of the names in the causal histories broadcast", dictionary=False),
     Column("filter", pa.int64(), "digest of the filters broadcast, and of what filters hold", dictionary=False),

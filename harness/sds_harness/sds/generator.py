@@ -2,7 +2,7 @@
 
 Purely random operations rarely interact: most schedules would reach no state that a perfect network does not reach. So
 a passage is a short plot: a burst within one millisecond, a chain that arrives in reverse, a gap that only a repair can
-close. Who acts, when, and what else happens is left to chance. Several passages share one log, so that their effects
+close. Participants, times and other events are drawn at random. Several passages share one log, so that their effects
 mix.
 """
 
@@ -138,7 +138,7 @@ def _configuration(choices: Choices, *, sds_r: bool, text: Text) -> tuple[tuple[
     if chance(choices, 25):
         periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
         chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
-    # Repairs take up half of the schedules. Without them there is more room for upkeep.
+    # Repairs make up half of the schedules. Without them there is more room for upkeep.
     if chance(choices, 12 if text.repairs and not sds_r else 40):
         chosen["sync_interval_ms"] = pick(choices, (10_000, 10_000, 30_000, 60_000))
     if chance(choices, 12):

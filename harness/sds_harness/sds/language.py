@@ -60,7 +60,7 @@ HONOURED_LIMITS: dict[str, HonouredLimit] = {
         "1,000 messages of one millisecond are legally 999 ms ahead (AMB-107)", least=1_000
     ),
     "log_entries": HonouredLimit("a causal history names the preceding few messages of the log (AMB-96)", least=2),
-    "repair_clock_ms": HonouredLimit("a coarser clock than that of whole seconds excuses nothing (AMB-05)", most=1_000),
+    "repair_clock_ms": HonouredLimit("a clock coarser than a second is no excuse (AMB-05)", most=1_000),
 }
 """Limits that are not listed are honoured as declared."""
 

@@ -1,7 +1,7 @@
 """Builds a schedule in the way in which a test drives participants: one call, one operation.
 
-A script plays nothing, so it cannot branch on the behaviour of an implementation. What only the implementation
-knows is a value that stands for it: a message, a moment, a period in force.
+A script plays nothing, so it cannot branch on the behaviour of an implementation. Values that only the implementation
+knows are represented by objects: a message, a moment, a period in force.
 """
 
 from __future__ import annotations

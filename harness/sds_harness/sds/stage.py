@@ -81,7 +81,7 @@ class Stage(stage.Stage[Step]):
         """Open a participant under test; ``instance`` distinguishes participants with the same name.
 
         Automatic sync messages, the giving up of lost dependencies and SDS-R are off unless ``configuration`` switches
-        them on; the environment can switch on SDS-R, too. Without ``channels``, no channel is named, and the trace
+        them on; the environment can switch on SDS-R as well. Without ``channels``, no channel is named, and the trace
         calls the channel "0".
         """
         if len(channels) > 1:

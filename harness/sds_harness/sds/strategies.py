@@ -40,7 +40,7 @@ def schedules(
     See Grammar for the other parameters. Raises ValueError.
     """
     if revision not in REVISIONS:
-        raise ValueError(f"there is no revision {revision!r}: there are {', '.join(REVISIONS)}")
+        raise ValueError(f"unknown revision {revision!r}: revisions are {', '.join(REVISIONS)}")
     grammar, text = Grammar(fewest, most, sds_r, scripted, tuple(passages), longest), Text.of(REVISIONS[revision])
     hold_to_text(grammar, text)
     return grammatical(grammar, text)

@@ -10,9 +10,10 @@ from ..schedules.choices import Choices, chance, pick, sample
 from .operations import STRAIGHT, Crash, Ephemeral, Join, Member, Operation, Route, Say, Send, Sync
 
 PEERS = ("xavier", "Yvonne", "zoe", "Victor", "wendy", "Ulla", "uma")
-"""Scripted peers. Their names begin the IDs of their messages, and sort differently without case."""
+"""Scripted peers. The IDs of their messages begin with these names, whose order depends on case."""
 ODD_PEERS = ("xavier", "Yvonne", "zoe", "🦊", "\uffee", "e\u0301mile", "émile")
-"""Scripted peers where participants have odd names, too. These sort differently in UTF-16, or normalised."""
+"""Scripted peers in schedules whose participants also have odd names. These sort differently in UTF-16, or
+normalised."""
 
 
 if TYPE_CHECKING:  # schedules must not depend on the interpreter or on installed packages

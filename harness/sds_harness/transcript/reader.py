@@ -135,7 +135,7 @@ def parts(path: Path, complain: Complain) -> Iterator[TranscriptPart]:
         elif "ends" in row:
             part.ends, part.stderr = _text(_object(row, "ends"), "how"), _lines(_object(row, "ends"))
         elif "begins" not in row:
-            complain(line, "it says nothing that is known here")
+            complain(line, "it has no known field")
         # An ended conversation has no further lines: free its part.
         if part.ends and open_.pop(number, None) is not None and _said_anything(part):
             yield part
@@ -161,7 +161,7 @@ def _rows(path: Path, complain: Complain) -> Iterator[tuple[int, Row]]:
             else:
                 row = _row(data, whole)
             if line == 1 and (isinstance(row, str) or row.get("transcript") != VERSION):
-                what = row if isinstance(row, str) else f'it does not say "transcript":{VERSION}'
+                what = row if isinstance(row, str) else f'it does not contain "transcript":{VERSION}'
                 raise NotATranscriptError(f"line 1: {what}")
             if isinstance(row, str):
                 complain(line, row)

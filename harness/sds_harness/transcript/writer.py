@@ -78,7 +78,8 @@ class Transcript:
             self.failure = error.strerror or str(error)
             if self._copied:
                 text = (
-                    f"The transcript {printable(str(self.path))} lacks what a worker process heard: {self.failure}.\n"
+                    f"The transcript {printable(str(self.path))} lacks "
+                    f"the messages of a worker process: {self.failure}.\n"
                 )
                 with suppress(OSError):
                     os.write(2, text.encode())

@@ -155,6 +155,6 @@ def test_gossip_without_an_end_is_broken_off_and_told() -> None:
     members = tuple(Member(name) for name in ("alice", "bob", "carol"))
     ring = (Link("alice", "bob"), Link("bob", "carol"), Link("carol", "alice"))
     show = shown(*ring, Put("alice", "m1"), Put("alice", "m2"), members=members, testee=testee)
-    assert "still something under way" in show.left_out[3]
+    assert "still under way" in show.left_out[3]
     assert show.traces[0].unsettled
     assert 4 not in show.began

@@ -167,7 +167,7 @@ def test_a_reply_that_was_changed_does_not_pass() -> None:
     found, other = recorded(*TALK), recorded(*LINE, Put("alice", "m1", text="[]"), *TALK[3:])
     place = next(n for n, row in enumerate(found.steps) if row["command"] == "put")
     found.steps[place] |= {"reply": other.steps[place]["reply"]}
-    with pytest.raises(ContradictoryRowsError, match="another request is stored than this suite makes"):
+    with pytest.raises(ContradictoryRowsError, match="the stored request differs from that of this suite"):
         rebuild(KIND, REVISION, found.side, found.steps)
 
 

@@ -90,7 +90,7 @@ class Restless(Testee):
 def test_who_never_falls_silent_is_not_waited_for() -> None:
     stage = stage_of(testee=Restless(TesteeOptions("1")))
     stage.open("alice")
-    with pytest.raises(ScheduleStoppedError, match="still no end"):
+    with pytest.raises(ScheduleStoppedError, match="peers still send messages"):
         stage.settle()
     assert {stray.link for stray in stage.trace.strays} == {77}
     assert stage.trace.strays[0].data == b"x"

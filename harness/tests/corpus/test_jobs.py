@@ -81,7 +81,7 @@ def test_what_the_driver_raises_is_no_failure_of_spark() -> None:
         broken()
     with (
         pytest.raises(
-            SparkFailedError, match=r"Java process is gone \(.*Connection refused\)\. .*--spark-memory gives it more"
+            SparkFailedError, match=r"Java process has ended \(.*Connection refused\)\. .*--spark-memory gives it more"
         ),
         failures_told(),
     ):

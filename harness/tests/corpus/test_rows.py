@@ -192,7 +192,7 @@ def test_a_reply_that_was_changed_does_not_pass() -> None:
     place = next(n for n, row in enumerate(found.steps) if row["command"] == "send")
     other = recorded(Send("alice", "else"), *TALK[1:])
     found.steps[place] |= {"reply": other.steps[place]["reply"]}
-    with pytest.raises(ContradictoryRowsError, match="another request is stored than this suite makes"):
+    with pytest.raises(ContradictoryRowsError, match="the stored request differs from that of this suite"):
         rebuild(KIND, "sds-2026-01", found.side, found.steps)
 
 
@@ -200,7 +200,7 @@ def test_rows_that_are_missing_or_too_many_do_not_pass() -> None:
     found = recorded(*TALK)
     with pytest.raises(ContradictoryRowsError, match="ends before a request"):
         rebuild(KIND, "sds-2026-01", found.side, found.steps[:-1])
-    with pytest.raises(ContradictoryRowsError, match=r"1 of its .* rows are not reached"):
+    with pytest.raises(ContradictoryRowsError, match=r"1 of its .* rows were not used"):
         rebuild(KIND, "sds-2026-01", found.side, [*found.steps, found.steps[-1]])
 
 

@@ -239,7 +239,7 @@ def test_2_a_counterexample_is_never_judged_by_another_text(kept: Path) -> None:
     for other in ("sds-2026-01", "sds-2025-10-amended"):
         refused = typed("replay", "--revision", other, str(kept))
         assert refused.exit_code == 2
-        assert f"is of {FORUM}, and {other} is another text: leave --revision out" in words(refused.stderr)
+        assert f"is of {FORUM}, and {other} omit --revision" in words(refused.stderr)
 
 
 def test_2_a_schedule_of_a_revision_that_nobody_plays_is_refused(tmp_path: Path, kept: Path) -> None:

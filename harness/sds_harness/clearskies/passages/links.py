@@ -58,7 +58,7 @@ def slow_links(writer: Writer) -> None:
 
 @passage(6)
 def cut_in_a_message(writer: Writer) -> None:
-    """A link breaks in the middle of the bytes under way, and is there again."""
+    """A link breaks in the middle of the bytes under way, and is opened again."""
     who = writer.writer()
     other = writer.neighbour(who)
     writer.add(Hold(who, other))
